@@ -1,0 +1,51 @@
+import { type Database, openDatabase } from '../db/database.ts';
+import { type DeliveriesDue, openDeliveriesDue } from './deliveries-due.ts';
+import type { Logger } from './logger.ts';
+import { type SealedSecrets, sealedSecrets } from './sealed-secrets.ts';
+import { type Settings, SettingsError } from './settings.ts';
+
+/** What every use case and every process edge works with. One per process. */
+export interface Services {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly db: Database;
+  readonly secrets: SealedSecrets;
+  /** Pepper of the credential hashes. */
+  readonly pepper: Uint8Array;
+  /** Told after a commit that left deliveries to dispatch. */
+  readonly deliveriesDue: DeliveriesDue;
+  /** Milliseconds since 1970. Injected so that tests can move it. */
+  readonly now: () => number;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens what a process needs. The launcher fills in what it made itself (database address, keys) before.
+ *
+ * @throws {SettingsError} when a setting is missing that only `npm start` makes up
+ */
+export async function openServices(settings: Settings, log: Logger): Promise<Services> {
+  const missing = (['DATABASE_URL', 'SECRETS_KEYS', 'CREDENTIAL_PEPPER'] as const).filter((name) => !settings[name]);
+  const { DATABASE_URL, SECRETS_KEYS, CREDENTIAL_PEPPER } = settings;
+  if (DATABASE_URL === undefined || SECRETS_KEYS === undefined || CREDENTIAL_PEPPER === undefined)
+    throw new SettingsError(missing.map((name) => `${name} is not set; only \`npm start\` makes one up by itself`));
+  const db = await openDatabase({
+    url: DATABASE_URL,
+    poolMax: settings.DATABASE_POOL_MAX,
+    onError: (error) => log.warn({ error: error.message }, 'a PostgreSQL connection was lost'),
+  });
+  const deliveriesDue = openDeliveriesDue(db, DATABASE_URL, log);
+  return {
+    settings,
+    log,
+    db,
+    secrets: sealedSecrets(SECRETS_KEYS),
+    pepper: CREDENTIAL_PEPPER,
+    deliveriesDue,
+    now: Date.now,
+    async close() {
+      await deliveriesDue.close();
+      await db.close();
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { ApiScope } from '../../domain/api-scopes.ts';
+import { Organization } from './organization.ts';
+
+/** An organization API key. Only its hash is stored; a deleted row is a revoked key. */
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    id: p.text().primary(),
+    organization: () => p.manyToOne(Organization).ref(),
+    name: p.text(),
+    keyHash: p.blob().unique(),
+    /** First characters of the key, to tell keys apart in a list. */
+    keyHint: p.text(),
+    scopes: p.array<ApiScope>(),
+    expiresAt: p.datetime().nullable(),
+    lastUsedAt: p.datetime().nullable(),
+    /** User id, or null for the key of the first start. */
+    createdBy: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p
+      .datetime()
+      .defaultRaw('now()')
+      .onUpdate(() => new Date()),
+  },
+});
+export type ApiKeyRow = InferEntity<typeof ApiKey>;

@@ -1,0 +1,31 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { MAILBOX_STATUSES, SYNC_STATUSES } from '../../domain/mailbox-status.ts';
+import { Organization } from './organization.ts';
+
+/** An agent's mailbox: one address, one token. Its mail and quota counters live in the tables of the mail store. */
+export const Mailbox = defineEntity({
+  name: 'Mailbox',
+  tableName: 'mailboxes',
+  properties: {
+    id: p.text().primary(),
+    organization: () => p.manyToOne(Organization).ref(),
+    localPart: p.text(),
+    domain: p.text(),
+    /** `localPart@domain`, lower-cased; unique among mailboxes that are not deleted. */
+    address: p.text(),
+    name: p.text(),
+    status: p.enum(MAILBOX_STATUSES),
+    syncStatus: p.enum(SYNC_STATUSES),
+    tokenHash: p.blob().unique(),
+    metadata: p.json<Record<string, string>>().defaultRaw(`'{}'`),
+    clientId: p.text().nullable(),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p
+      .datetime()
+      .defaultRaw('now()')
+      .onUpdate(() => new Date()),
+    lastActivityAt: p.datetime().nullable(),
+    deletedAt: p.datetime().nullable(),
+  },
+});
+export type MailboxRow = InferEntity<typeof Mailbox>;

@@ -1,0 +1,30 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { PLAN_NAMES } from '../../domain/plans.ts';
+
+/** When an agent's first mail to an outside address needs a person's consent. */
+export const OUTBOUND_CONSENT_MODES = ['off', 'first_contact', 'always'] as const;
+
+/** Settings of an organization; what is absent has its default. */
+export interface OrganizationSettings {
+  outboundConsent?: (typeof OUTBOUND_CONSENT_MODES)[number];
+  consentExpiresInDays?: number;
+  consentByApiKey?: boolean;
+}
+
+export const Organization = defineEntity({
+  name: 'Organization',
+  tableName: 'organizations',
+  properties: {
+    id: p.text().primary(),
+    name: p.text(),
+    slug: p.text().unique(),
+    plan: p.enum(PLAN_NAMES),
+    settings: p.json<OrganizationSettings>().defaultRaw(`'{}'`),
+    createdAt: p.datetime().defaultRaw('now()'),
+    updatedAt: p
+      .datetime()
+      .defaultRaw('now()')
+      .onUpdate(() => new Date()),
+  },
+});
+export type OrganizationRow = InferEntity<typeof Organization>;

@@ -1,0 +1,44 @@
+/**
+ * Form of credentials: `<prefix><43 characters base64url of 32 random bytes><6 characters base32 checksum>`.
+ * The checksum tells a mistyped credential from a revoked one and lets secret scanners match without asking us.
+ */
+export const CREDENTIAL_PREFIXES = { apiKey: 'amk_', session: 'ams_', mailboxToken: 'amt_', operator: 'amo_' } as const;
+export type CredentialKind = keyof typeof CREDENTIAL_PREFIXES;
+
+export const CREDENTIAL_RANDOM_BYTES = 32;
+const RANDOM_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const FORM = new RegExp(`^[A-Za-z0-9_-]{${RANDOM_LENGTH}}[0-9a-hjkmnp-tv-z]{${CHECKSUM_LENGTH}}$`);
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** CRC-32 (IEEE 802.3) of the text in front of the checksum, in six base32 characters. */
+export function credentialChecksum(text: string): string {
+  let crc = 0xffff_ffff;
+  for (let i = 0; i < text.length; i++) {
+    crc ^= text.charCodeAt(i);
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb8_8320 : crc >>> 1;
+  }
+  let rest = ~crc >>> 0;
+  let checksum = '';
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    checksum = ALPHABET.charAt(rest % 32) + checksum;
+    rest = Math.floor(rest / 32);
+  }
+  return checksum;
+}
+
+/** Whether a text is a well-formed credential of this kind. A typo fails here without a look into the database. */
+export function isCredential(kind: CredentialKind, text: string): boolean {
+  const prefix = CREDENTIAL_PREFIXES[kind];
+  if (!text.startsWith(prefix) || !FORM.test(text.slice(prefix.length))) return false;
+  return credentialChecksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** API session: sliding life. Sign-in: tries per window, per address and per account. */
+export const SESSION_LIFE_DAYS = 30;
+export const SIGN_IN_TRIES = 10;
+export const SIGN_IN_WINDOW_SECONDS = 900;
+export const PASSWORD_MIN_LENGTH = 12;
+export const PASSWORD_MAX_LENGTH = 256;
+/** Invitations by e-mail link live this long. */
+export const INVITATION_LIFE_DAYS = 7;

@@ -1,0 +1,23 @@
+/**
+ * Life of a mailbox.
+ *
+ *   pending ──domain verified──▶ active ◀──▶ suspended
+ *      └───────────┬────────────────┴───────────┘
+ *               deleting  (its mail is purged after a grace time)
+ */
+export const MAILBOX_STATUSES = ['pending', 'active', 'suspended', 'deleting'] as const;
+export type MailboxStatus = (typeof MAILBOX_STATUSES)[number];
+
+export const MAILBOX_TRANSITIONS: Readonly<Record<MailboxStatus, readonly MailboxStatus[]>> = {
+  pending: ['active', 'deleting'],
+  active: ['suspended', 'deleting'],
+  suspended: ['active', 'deleting'],
+  deleting: [],
+};
+
+/** `synced`, or `pending` while the mail host does not serve the mailbox yet. */
+export const SYNC_STATUSES = ['pending', 'synced'] as const;
+export type SyncStatus = (typeof SYNC_STATUSES)[number];
+
+/** The address of a deleted mailbox is not given out again for this long. */
+export const ADDRESS_REUSE_AFTER_DAYS = 30;

@@ -1,0 +1,31 @@
+/** When a failed delivery is tried again (interface §6 and §8). */
+
+/** Waits after the first, second, third and fourth failed attempt, in milliseconds. */
+export const RETRY_DELAYS_MS: readonly number[] = [30_000, 120_000, 600_000, 1_800_000];
+
+/** Attempts of one delivery at most, the first included. */
+export const MAX_DELIVERY_ATTEMPTS = 5;
+
+/** A retry may come up to this share later than its delay, never earlier, so that retries do not march in step. */
+export const RETRY_JITTER_RATIO = 0.05;
+
+/** A Retry-After answer may lengthen a wait up to this, never shorten it. */
+export const MAX_RETRY_AFTER_MS = 1_800_000;
+
+/**
+ * Milliseconds to wait after the failed attempt with this number (1 = the first), or undefined when none is left.
+ *
+ * @param random a number in [0, 1): the place within the allowed lateness
+ * @param retryAfterMs what the destination asked for with Retry-After, if it did
+ */
+export function retryDelayMs(
+  ladder: readonly number[],
+  failedAttempt: number,
+  random: number,
+  retryAfterMs?: number,
+): number | undefined {
+  const step = ladder[failedAttempt - 1];
+  if (step === undefined) return undefined;
+  const jittered = Math.round(step * (1 + RETRY_JITTER_RATIO * random));
+  return Math.max(jittered, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
+}
