@@ -1,4 +1,5 @@
 import { Migration20261121000001_organizations_and_webhooks } from './Migration20261121000001_organizations_and_webhooks.ts';
+import { Migration20261121000002_mail_store } from './Migration20261121000002_mail_store.ts';
 
 /** All migrations, oldest first. */
-export const migrations = [Migration20261121000001_organizations_and_webhooks];
+export const migrations = [Migration20261121000001_organizations_and_webhooks, Migration20261121000002_mail_store];
