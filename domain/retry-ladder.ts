@@ -6,8 +6,12 @@ export const RETRY_DELAYS_MS: readonly number[] = [30_000, 120_000, 600_000, 1_8
 /** Attempts of one delivery at most, the first included. */
 export const MAX_DELIVERY_ATTEMPTS = 5;
 
-/** A retry may come up to this share later than its delay, never earlier, so that retries do not march in step. */
-export const RETRY_JITTER_RATIO = 0.05;
+/**
+ * A retry comes never earlier than its delay and up to 5 % later: up to 2 % so that retries do not march in step, and
+ * up to 3 % of the first delay because deliveries of one endpoint that are due close together go together.
+ */
+export const RETRY_JITTER_RATIO = 0.02;
+export const RETRY_GROUPING_RATIO = 0.03;
 
 /** A Retry-After answer may lengthen a wait up to this, never shorten it. */
 export const MAX_RETRY_AFTER_MS = 1_800_000;

@@ -1,0 +1,117 @@
+/**
+ * Where a webhook may go: `https:`, and every address of the host globally routable unicast.
+ *
+ * The parsed host is judged, never the raw text: WHATWG URL has already turned octal, hex, short and full-width
+ * spellings into an address. Names are resolved afresh for every attempt and the request is pinned to what was checked.
+ */
+import { Resolver } from 'node:dns/promises';
+import net from 'node:net';
+import ipaddr from 'ipaddr.js';
+import type { Settings } from './settings.ts';
+
+export interface DestinationAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+export type DestinationProblem = 'invalid_url' | 'unresolvable_destination' | 'unsafe_destination';
+
+export type DestinationCheck =
+  | { readonly ok: true; readonly url: URL; readonly addresses: readonly DestinationAddress[] }
+  | { readonly ok: false; readonly problem: DestinationProblem; readonly message: string };
+
+/** Looks up all addresses of a name. Rejects when there is none. */
+export type ResolveHost = (host: string) => Promise<readonly DestinationAddress[]>;
+
+export interface DestinationPolicy {
+  readonly resolve: ResolveHost;
+  /** CIDR ranges that count as public (development and tests). */
+  readonly allowed: readonly ReturnType<typeof ipaddr.parseCIDR>[];
+}
+
+/** Addresses inside public ranges that serve a cloud's own metadata or management. */
+const METADATA_ADDRESSES = new Set(['168.63.129.16', '100.100.100.200', '192.0.0.192']);
+
+/**
+ * Whether an address is an ordinary public one. IPv4 inside IPv6 (mapped, NAT64, 6to4, Teredo) is refused as its
+ * range, or judged as the IPv4 address it stands for.
+ */
+export function isPublicAddress(address: string, policy: Pick<DestinationPolicy, 'allowed'>): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  const allowed = policy.allowed.some(([range, bits]) => parsed.kind() === range.kind() && parsed.match(range, bits));
+  return allowed || (parsed.range() === 'unicast' && !METADATA_ADDRESSES.has(parsed.toString()));
+}
+
+export const destinationPolicy = (settings: Settings, resolve: ResolveHost = dnsResolver(settings)): DestinationPolicy => ({
+  resolve,
+  allowed: settings.WEBHOOK_ALLOW_DESTINATIONS.map((cidr) => ipaddr.parseCIDR(cidr)),
+});
+
+const DNS_TIMEOUT_MS = 4_000;
+const DNS_TRIES = 2;
+
+/**
+ * Asks DNS for IPv4 and IPv6 addresses, not the system's name service: a slow answer then holds nobody else, while
+ * getaddrinfo would occupy one of few threads. `localhost` names are loopback by definition (RFC 6761 §6.3).
+ */
+export function dnsResolver(settings: Pick<Settings, 'DNS_SERVERS'>): ResolveHost {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  if (settings.DNS_SERVERS.length > 0) resolver.setServers(settings.DNS_SERVERS);
+  return async (host) => {
+    if (host === 'localhost' || host.endsWith('.localhost'))
+      return [
+        { address: '127.0.0.1', family: 4 },
+        { address: '::1', family: 6 },
+      ];
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const addresses: DestinationAddress[] = [];
+    if (v4.status === 'fulfilled') for (const address of v4.value) addresses.push({ address, family: 4 });
+    if (v6.status === 'fulfilled') for (const address of v6.value) addresses.push({ address, family: 6 });
+    if (addresses.length === 0 && v4.status === 'rejected') throw v4.reason;
+    return addresses;
+  };
+}
+
+/** What can be said about a destination without asking DNS. */
+export function parseDestination(text: string): { url: URL } | { message: string } {
+  if (!URL.canParse(text)) return { message: 'not an absolute URL' };
+  const url = new URL(text);
+  if (url.protocol !== 'https:') return { message: `the scheme is ${url.protocol.slice(0, -1)}, but must be https` };
+  if (url.username !== '' || url.password !== '')
+    return { message: 'a user name or password in the URL is not allowed; use authHeader' };
+  if (url.hostname === '') return { message: 'the URL has no host' };
+  if (url.port === '0') return { message: 'port 0 cannot be connected to' };
+  return { url };
+}
+
+/**
+ * Judges a destination: at create, at update, and at every attempt. Never throws for what a customer or DNS can cause.
+ */
+export async function checkDestination(text: string, policy: DestinationPolicy): Promise<DestinationCheck> {
+  const parsed = parseDestination(text);
+  if ('message' in parsed) return { ok: false, problem: 'invalid_url', message: parsed.message };
+  const { url } = parsed;
+  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const family = net.isIP(host);
+  let addresses: readonly DestinationAddress[];
+  if (family === 4 || family === 6) addresses = [{ address: host, family }];
+  else {
+    try {
+      addresses = await policy.resolve(host);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+      return { ok: false, problem: 'unresolvable_destination', message: `${host} does not resolve (${code})` };
+    }
+  }
+  if (addresses.length === 0)
+    return { ok: false, problem: 'unresolvable_destination', message: `${host} has no address` };
+  const unsafe = addresses.find(({ address }) => !isPublicAddress(address, policy));
+  if (unsafe !== undefined)
+    return {
+      ok: false,
+      problem: 'unsafe_destination',
+      message: `${host === unsafe.address ? host : `${host} resolves to ${unsafe.address}, which`} is not publicly routable`,
+    };
+  return { ok: true, url, addresses };
+}

@@ -1,0 +1,48 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { openDeliveryWorkflows } from '../db/queries/open-delivery-workflows.ts';
+import { STOP_DELIVERIES_SIGNAL, type StopDeliveries, type StopReason } from '../domain/delivery-workflows.ts';
+import type { Services } from './services.ts';
+import type { TemporalClient } from './temporal-client.ts';
+
+/** Whose deliveries stop. */
+export type StopTarget = { readonly endpointIds: readonly string[] } | { readonly organizationId: string };
+
+const CONCURRENT_SIGNALS = 20;
+
+/**
+ * Ends the waits of deliveries whose endpoint was set inactive or deleted, or whose organization lost webhooks. Call it
+ * after the commit that says so: the woken workflows read the rows, give the deliveries their final status, and send
+ * nothing.
+ *
+ * Does not wait for the engine: a signal that is lost (engine away, process killed) is healed by the row, which every
+ * attempt reads again.
+ */
+export function stopDeliveries(services: Services, temporal: TemporalClient, target: StopTarget, reason: StopReason): void {
+  signalStop(services, temporal, target, reason).catch((error: Error) =>
+    services.log.warn({ error: error.message, reason }, 'stop signals were not all sent; the next attempts will see it'),
+  );
+}
+
+/** As `stopDeliveries`, but resolves when every signal is sent. @returns how many workflows were signalled */
+export async function signalStop(
+  services: Services,
+  temporal: TemporalClient,
+  target: StopTarget,
+  reason: StopReason,
+): Promise<number> {
+  const workflowIds = await openDeliveryWorkflows(services.db, target);
+  const queue = workflowIds.values();
+  const signal = async () => {
+    for (const workflowId of queue) {
+      const input: StopDeliveries = { reason };
+      try {
+        await temporal.client.workflow.getHandle(workflowId).signal(STOP_DELIVERIES_SIGNAL, input);
+      } catch (error) {
+        // Ended in the meantime: then its deliveries are final.
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENT_SIGNALS }, signal));
+  return workflowIds.length;
+}

@@ -1,0 +1,89 @@
+/**
+ * What passes between dispatcher, workflows and activities of webhook delivery. Ids and times only: bodies, addresses
+ * and secrets never enter a workflow history.
+ */
+
+/** Names the workflows are registered under. */
+export const EVENT_FAN_OUT = 'eventFanOut';
+export const ENDPOINT_DELIVERY = 'endpointDelivery';
+export const DELETE_HISTORY = 'deleteHistory';
+
+/** Names of the signals and the query of `endpointDelivery`. */
+export const STOP_DELIVERIES_SIGNAL = 'stopDeliveries';
+export const ATTEMPT_NOW_SIGNAL = 'attemptNow';
+export const DELIVERY_STATE_QUERY = 'state';
+
+/** Input of `eventFanOut`: the first attempts of everything that waited. */
+export interface FanOutInput {
+  readonly deliveryIds: readonly string[];
+  /** Waits after each failed attempt, in milliseconds. */
+  readonly ladderMs: readonly number[];
+}
+
+export interface FanOutResult {
+  readonly settled: number;
+  /** Deliveries handed to `endpointDelivery` workflows. */
+  readonly waiting: number;
+}
+
+/** Input of `endpointDelivery`: the waits and further attempts of one endpoint's unacknowledged deliveries. */
+export interface EndpointDeliveryInput {
+  readonly endpointId: string;
+  readonly deliveries: readonly WaitingDelivery[];
+  readonly ladderMs: readonly number[];
+  /** A person asked for one attempt of deliveries that may be final already. */
+  readonly manual?: boolean;
+}
+
+export interface WaitingDelivery {
+  readonly id: string;
+  /** When its next attempt is due, in milliseconds since 1970: the row's `next_attempt_at`. */
+  readonly dueAtMs: number;
+}
+
+/** Why a wait is ended early. The rows say what follows from it; the signal only wakes. */
+export const STOP_REASONS = ['endpoint_inactive', 'endpoint_deleted', 'plan_downgraded', 'mailbox_deleted'] as const;
+export type StopReason = (typeof STOP_REASONS)[number];
+
+export interface StopDeliveries {
+  readonly reason: StopReason;
+}
+
+export interface AttemptNow {
+  readonly deliveryId: string;
+}
+
+/** Answer of the `state` query. */
+export interface EndpointDeliveryState {
+  readonly phase: 'waiting' | 'attempting' | 'done';
+  readonly waiting: readonly WaitingDelivery[];
+  /** ISO 8601; null when nothing is waited for. */
+  readonly nextAttemptAt: string | null;
+  readonly stopReason: StopReason | null;
+}
+
+/** Input of the activity `attemptDeliveries`. */
+export interface AttemptInput {
+  readonly deliveryIds: readonly string[];
+  readonly ladderMs: readonly number[];
+  /**
+   * `fan-out`: first attempts of many endpoints, where an endpoint in trouble must not hold the others.
+   * `endpoint`: one endpoint's own lane. `manual`: as asked by a person, due or not, final or not.
+   */
+  readonly lane: 'fan-out' | 'endpoint' | 'manual';
+}
+
+/** What is still owed after an activity, by endpoint. Everything else of its input is final. */
+export interface AttemptOutput {
+  readonly waiting: readonly WaitingEndpoint[];
+}
+
+export interface WaitingEndpoint {
+  readonly endpointId: string;
+  readonly organizationId: string;
+  readonly mailboxId: string | null;
+  readonly deliveries: readonly WaitingDelivery[];
+}
+
+/** Id of the workflow that holds an endpoint's unacknowledged deliveries of one fan-out. */
+export const endpointDeliveryId = (endpointId: string, fanOutId: string): string => `delivery/${endpointId}/${fanOutId}`;
