@@ -20,6 +20,7 @@ export const ID_PREFIXES = {
   domain: 'dom_',
   audit: 'aud_',
   invitation: 'inv_',
+  request: 'req_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
