@@ -32,15 +32,20 @@ export interface DestinationPolicy {
 /** Addresses inside public ranges that serve a cloud's own metadata or management. */
 const METADATA_ADDRESSES = new Set(['168.63.129.16', '100.100.100.200', '192.0.0.192']);
 
+/** All global unicast IPv6 space that IANA has given out (RFC 4291 §2.4); what lies outside is special or unused. */
+const GLOBAL_UNICAST_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
 /**
- * Whether an address is an ordinary public one. IPv4 inside IPv6 (mapped, NAT64, 6to4, Teredo) is refused as its
- * range, or judged as the IPv4 address it stands for.
+ * Whether an address is an ordinary public one. IPv4 inside IPv6 is refused as its range (NAT64, 6to4, Teredo), or
+ * judged as the IPv4 address it stands for (mapped).
  */
 export function isPublicAddress(address: string, policy: Pick<DestinationPolicy, 'allowed'>): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   const allowed = policy.allowed.some(([range, bits]) => parsed.kind() === range.kind() && parsed.match(range, bits));
-  return allowed || (parsed.range() === 'unicast' && !METADATA_ADDRESSES.has(parsed.toString()));
+  if (allowed) return true;
+  if (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_UNICAST_IPV6)) return false;
+  return parsed.range() === 'unicast' && !METADATA_ADDRESSES.has(parsed.toString());
 }
 
 export const destinationPolicy = (settings: Settings, resolve: ResolveHost = dnsResolver(settings)): DestinationPolicy => ({

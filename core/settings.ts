@@ -4,6 +4,7 @@
  *
  * Values come from environment variables. An empty variable counts as unset.
  */
+import ipaddr from 'ipaddr.js';
 import type { SecretsKey } from './sealed-secrets.ts';
 
 /** Says in words what is wrong with a setting. */
@@ -62,6 +63,20 @@ const list: Form<readonly string[]> = {
       .split(',')
       .map((item) => item.trim())
       .filter((item) => item !== ''),
+};
+const cidrs: Form<readonly string[]> = {
+  takes: 'CIDR ranges separated by commas',
+  parse(value) {
+    const ranges = list.parse(value) ?? [];
+    return ranges.every((range) => ipaddr.isValidCIDR(range)) ? ranges : undefined;
+  },
+};
+const milliseconds: Form<readonly number[]> = {
+  takes: 'whole numbers separated by commas',
+  parse(value) {
+    const numbers = (list.parse(value) ?? []).map(Number);
+    return numbers.every((number) => Number.isInteger(number) && number >= 0) ? numbers : undefined;
+  },
 };
 const KEY_BYTES = 32;
 const secretBytes: Form<Buffer> = {
@@ -208,9 +223,9 @@ export const SETTINGS = {
   DNS_SERVERS: setting(list, {
     group: 'Mail',
     fallback: '',
-    text: 'Resolvers for SPF, DKIM, DMARC and domain verification, as `address` or `address:port`. Empty: those of the system.',
+    text: 'Resolvers for SPF, DKIM, DMARC, domain verification and webhook destinations, as `address` or `address:port`. Empty: those of the system.',
   }),
-  WEBHOOK_ALLOW_DESTINATIONS: setting(list, {
+  WEBHOOK_ALLOW_DESTINATIONS: setting(cidrs, {
     group: 'Webhooks',
     fallback: '',
     text: 'CIDR ranges that count as publicly routable, for development and tests, e.g. `127.0.0.0/8,::1/128`. Refused in production.',
@@ -219,7 +234,7 @@ export const SETTINGS = {
     group: 'Webhooks',
     text: 'File with a further root certificate that destinations may use, for development and tests. Refused in production.',
   }),
-  WEBHOOK_RETRY_DELAYS_MS: setting(list, {
+  WEBHOOK_RETRY_DELAYS_MS: setting(milliseconds, {
     group: 'Webhooks',
     fallback: '',
     text: 'Four waits of the retry ladder in milliseconds, for development and tests. Empty: 30 s, 2 min, 10 min, 30 min. Refused in production.',
