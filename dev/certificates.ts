@@ -1,0 +1,87 @@
+/**
+ * Development certificates: an own root and a certificate of this host, kept in `DATA_DIR/tls`.
+ *
+ * The host's certificate is made anew when its names change or it nears its end; the root stays, so that whoever trusts
+ * it goes on doing so. Files: ca.pem, ca.key, host.pem (host and root), host.key.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { makeCertificate } from './x509-certificate.ts';
+
+const ROOT_NAME = 'Agent Mailbox development root';
+const ROOT_VALID_DAYS = 3_650;
+/** Apple's limit for certificates that are to be trusted is 398 days. */
+const HOST_VALID_DAYS = 397;
+const RENEW_BEFORE_DAYS = 30;
+const DAY_MS = 86_400_000;
+const LOOPBACK_NAMES = ['localhost'];
+const LOOPBACK_ADDRESSES = ['127.0.0.1'];
+
+export interface CertificateFiles {
+  readonly caFile: string;
+  /** Chain of the host. */
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** Written beside and moved into place, so that nobody reads half a file. */
+function write(file: string, content: string, mode: number): void {
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, content, { mode });
+  renameSync(unfinished, file);
+}
+
+const lastsUntil = (certPem: string): number => Date.parse(new X509Certificate(certPem).validTo);
+const isDue = (certPem: string, nowMs: number): boolean => lastsUntil(certPem) - nowMs < RENEW_BEFORE_DAYS * DAY_MS;
+
+/** Whether a chain file holds a certificate of these names that lasts and comes from this root. */
+function isGood(file: string, names: readonly string[], caPem: string, nowMs: number): boolean {
+  try {
+    const pem = readFileSync(file, 'utf8');
+    const certificate = new X509Certificate(pem);
+    const present = new Set((certificate.subjectAltName ?? '').split(', '));
+    return (
+      !isDue(pem, nowMs) &&
+      certificate.verify(new X509Certificate(caPem).publicKey) &&
+      names.every((name) => present.has(`DNS:${name}`))
+    );
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Root and host certificate, made or renewed where needed.
+ *
+ * @param names DNS names beyond localhost
+ */
+export function developmentCertificates(
+  folder: string,
+  names: readonly string[],
+  nowMs = Date.now(),
+): CertificateFiles {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = (name: string) => path.join(folder, name);
+  const [caFile, caKeyFile, certFile, keyFile] = [file('ca.pem'), file('ca.key'), file('host.pem'), file('host.key')];
+  if (!existsSync(caFile) || !existsSync(caKeyFile) || isDue(readFileSync(caFile, 'utf8'), nowMs)) {
+    const root = makeCertificate({ commonName: ROOT_NAME, validDays: ROOT_VALID_DAYS, isCa: true });
+    write(caKeyFile, root.keyPem, 0o600);
+    write(caFile, root.certPem, 0o644);
+  }
+  const caPem = readFileSync(caFile, 'utf8');
+  // An address is no DNS name.
+  const dnsNames = [...new Set([...LOOPBACK_NAMES, ...names.filter((name) => !/^[\d.]+$|:/.test(name))])];
+  if (!existsSync(keyFile) || !isGood(certFile, dnsNames, caPem, nowMs)) {
+    const host = makeCertificate({
+      commonName: dnsNames[0] ?? ROOT_NAME,
+      validDays: HOST_VALID_DAYS,
+      dnsNames,
+      ipAddresses: LOOPBACK_ADDRESSES,
+      issuer: { commonName: ROOT_NAME, key: createPrivateKey(readFileSync(caKeyFile)) },
+    });
+    write(keyFile, host.keyPem, 0o600);
+    write(certFile, host.certPem + caPem, 0o644);
+  }
+  return { caFile, certFile, keyFile };
+}

@@ -1,0 +1,55 @@
+// Runs one of the project's scripts with a Node that can: `node dev/start.mjs <script> [arguments]`.
+//
+// Written for any Node since 12, because this file is what an old one gets to see. `npm run` puts the Node 24 that was
+// installed with the project first on PATH; when the found Node is too old all the same (started outside npm, or on a
+// system for which there is no such package), that binary is looked for here, and if there is none it is said what to do.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const NEEDED = [24, 16];
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const [major, minor] = process.versions.node.split('.').map(Number);
+const isNewEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
+const script = process.argv[2];
+
+function findNode() {
+  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const file = process.platform === 'win32' ? 'node.exe' : 'node';
+  return [
+    join(root, 'node_modules', `node-${platform}-${process.arch}`, 'bin', file),
+    join(root, 'node_modules', '.bin', file),
+  ].find((candidate) => existsSync(candidate));
+}
+
+function fail(lines) {
+  process.stderr.write(`${lines.join('\n')}\n`);
+  process.exit(1);
+}
+
+if (!script) fail(['Usage: node dev/start.mjs <script> [arguments]']);
+if (!existsSync(join(root, 'node_modules')))
+  fail(['The packages are not installed yet. Run this first, in the project folder:', '', '  npm ci']);
+
+if (isNewEnough) {
+  process.argv.splice(1, 2, resolve(root, script));
+  await import(pathToFileURL(process.argv[1]).href);
+} else {
+  const node = process.env.AGENT_MAILBOX_NODE_TRIED ? undefined : findNode();
+  if (!node)
+    fail([
+      `This needs Node ${NEEDED.join('.')} or later, but ${process.execPath} is ${process.version}.`,
+      process.platform === 'darwin'
+        ? 'For macOS npm cannot bring it along. Install it (`brew install node@24`, or https://nodejs.org) and start again.'
+        : 'Run `npm ci` without --omit=optional, which brings it along, or install it from https://nodejs.org.',
+    ]);
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: 'inherit',
+    env: { ...process.env, AGENT_MAILBOX_NODE_TRIED: '1' },
+  });
+  // Ctrl-C reaches the child by itself; what is sent to us alone is handed on.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => signal === 'SIGINT' || child.kill(signal));
+  child.once('error', (error) => fail([`${node} does not run: ${error.message}`]));
+  child.once('close', (code, signal) => (signal ? process.kill(process.pid, 'SIGKILL') : process.exit(code ?? 1)));
+}

@@ -1,0 +1,111 @@
+/**
+ * What a test file works with: a database of its own, the shared Temporal server, settings that suit tests.
+ *
+ * `npm test` starts one PostgreSQL and one Temporal server for all files and says where by environment variables; each
+ * call here copies the migrated template database. Close what you opened: a forgotten connection keeps the file's
+ * process alive and fails the run.
+ */
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { pino } from 'pino';
+import { createLogger, type Logger } from '../../core/logger.ts';
+import { openServices, type Services } from '../../core/services.ts';
+import { readSettings, type Settings } from '../../core/settings.ts';
+
+/** Environment variables by which `test/run.ts` tells test files what it started. */
+export const TEST_ENVIRONMENT = {
+  /** Connection string of the PostgreSQL server's maintenance database. */
+  postgres: 'TEST_POSTGRES_URL',
+  /** Name of the migrated, empty database. */
+  template: 'TEST_TEMPLATE_DATABASE',
+  temporal: 'TEST_TEMPORAL_ADDRESS',
+  /** File with the code of the workflows, bundled. */
+  workflowBundle: 'TEST_WORKFLOW_BUNDLE',
+  caFile: 'TEST_CA_FILE',
+  certFile: 'TEST_CERT_FILE',
+  keyFile: 'TEST_KEY_FILE',
+} as const;
+
+function given(name: keyof typeof TEST_ENVIRONMENT): string {
+  const value = process.env[TEST_ENVIRONMENT[name]];
+  if (value === undefined || value === '')
+    throw new Error(
+      `${TEST_ENVIRONMENT[name]} is not set. Run test files by \`npm test -- <file>\`, which starts what they need.`,
+    );
+  return value;
+}
+
+/** Root certificate of `certFile`, which is for localhost, 127.0.0.1 and mail.test. */
+export const testTls = () => ({ caFile: given('caFile'), certFile: given('certFile'), keyFile: given('keyFile') });
+
+/** File with the bundled workflows, for `workflowBundle: { codePath }` of a worker. */
+export const testWorkflowBundle = () => ({ codePath: given('workflowBundle') });
+
+export const testTemporalAddress = (): string => given('temporal');
+
+/** Silent, unless TEST_LOG names a level. */
+export const testLog = (): Logger => createLogger(process.env['TEST_LOG'] ?? 'silent', pino.destination(2));
+
+const randomName = (prefix: string): string => `${prefix}_${randomBytes(8).toString('hex')}`;
+
+/** Settings for tests: free ports, own task queue, loopback destinations allowed. `overrides` as environment variables. */
+export function testSettings(overrides: Readonly<Record<string, string>> = {}): Settings {
+  const tls = testTls();
+  return readSettings({
+    LOG_LEVEL: 'silent',
+    METRICS_PORT: '0',
+    API_PORT: '0',
+    SMTP_PORT: '0',
+    DATABASE_POOL_MAX: '10',
+    TEMPORAL_ADDRESS: testTemporalAddress(),
+    TEMPORAL_TASK_QUEUE: randomName('test'),
+    OPERATOR_KEY: 'amo_test-operator-key',
+    SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
+    CREDENTIAL_PEPPER: randomBytes(32).toString('base64'),
+    MAIL_DOMAIN: 'agents.test',
+    MAIL_HOSTNAME: 'mail.test',
+    TLS_CERT: tls.certFile,
+    TLS_KEY: tls.keyFile,
+    WEBHOOK_ALLOW_DESTINATIONS: '127.0.0.0/8,::1/128',
+    WEBHOOK_EXTRA_CA: tls.caFile,
+    ...overrides,
+  });
+}
+
+export interface TestDatabase {
+  readonly url: string;
+  /** Ends whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+async function maintain(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: given('postgres') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A migrated database that nobody else uses. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = randomName('test');
+  await maintain(`create database ${name} template ${given('template')}`);
+  const url = new URL(given('postgres'));
+  url.pathname = name;
+  return { url: url.href, drop: () => maintain(`drop database ${name} with (force)`) };
+}
+
+/** Services on a database of their own. `close` drops it. */
+export async function openTestServices(overrides: Readonly<Record<string, string>> = {}): Promise<Services> {
+  const database = await createTestDatabase();
+  const services = await openServices(testSettings({ DATABASE_URL: database.url, ...overrides }), testLog());
+  return {
+    ...services,
+    async close() {
+      await services.close();
+      await database.drop();
+    },
+  };
+}
