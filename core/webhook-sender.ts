@@ -8,6 +8,7 @@
  * socket.
  */
 import type { LookupFunction } from 'node:net';
+import { createSecureContext, rootCertificates } from 'node:tls';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { buildConnector, Pool } from 'undici';
 import {
@@ -17,7 +18,12 @@ import {
   RESPONSE_BODY_LIMIT_BYTES,
 } from '../domain/delivery-limits.ts';
 import type { AttemptError } from '../domain/delivery-status.ts';
-import { checkDestination, type DestinationAddress, type DestinationPolicy, isPublicAddress } from './safe-destination.ts';
+import {
+  checkDestination,
+  type DestinationAddress,
+  type DestinationPolicy,
+  isPublicAddress,
+} from './safe-destination.ts';
 import type { WebhookSigner } from './webhook-signature.ts';
 
 export interface WebhookRequest {
@@ -81,6 +87,9 @@ class UnsafeSocketError extends Error {}
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
   const { policy, timeoutMs = ATTEMPT_TIMEOUT_MS } = options;
+  // Certificates given to a connection replace Node's own, hence one context with both; made once, for it is costly.
+  const secureContext =
+    options.extraCa === undefined ? undefined : createSecureContext({ ca: [...rootCertificates, ...options.extraCa] });
   const pools = new Map<string, OriginPool>();
   const resolving = new Map<string, ReturnType<typeof checkDestination>>();
   const sweeper = setInterval(closeIdlePools, POOL_IDLE_MS).unref();
@@ -128,7 +137,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       allowH2: false,
       timeout: CONNECT_TIMEOUT_MS,
       autoSelectFamily: true,
-      ...(options.extraCa === undefined ? {} : { ca: [...options.extraCa] }),
+      ...(secureContext === undefined ? {} : { secureContext }),
     });
     const guarded: buildConnector.connector = (target, done) =>
       connect(target, (error, socket) => {
@@ -320,7 +329,15 @@ function retryAfterMs(value: string | string[] | undefined): number | undefined 
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-const CONNECT_CODES = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL', 'ENETDOWN', 'EHOSTDOWN', 'EACCES', 'EPERM']);
+const CONNECT_CODES = new Set([
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ENETDOWN',
+  'EHOSTDOWN',
+  'EACCES',
+  'EPERM',
+]);
 const TLS_CODE = /^(ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|ERR_OSSL)/;
 
 function failureOf(error: unknown): { error: AttemptError; message: string } {

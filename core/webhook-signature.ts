@@ -3,7 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { WEBHOOK_SECRET_BYTES, WEBHOOK_SECRET_PREFIX } from '../domain/delivery-limits.ts';
 
 /** A new signing secret in its text form, `whsec_` and base64 (Standard Webhooks 1.0). */
-export const newWebhookSecret = (): string => WEBHOOK_SECRET_PREFIX + randomBytes(WEBHOOK_SECRET_BYTES).toString('base64');
+export const newWebhookSecret = (): string =>
+  WEBHOOK_SECRET_PREFIX + randomBytes(WEBHOOK_SECRET_BYTES).toString('base64');
 
 /** Characters of a secret that may be shown later, to tell it from another. */
 export const webhookSecretHint = (secret: string): string => secret.slice(0, WEBHOOK_SECRET_PREFIX.length + 4);

@@ -32,7 +32,8 @@ export function authHeaderProblem(header: { name: string; value: string }): stri
   const prefix = FORBIDDEN_PREFIXES.find((start) => name.startsWith(start));
   if (FORBIDDEN_NAMES.has(name) || FRAMING_NAMES.has(name)) return `the name ${header.name} is reserved`;
   if (prefix !== undefined) return `names that start with ${prefix} are reserved`;
-  if (header.value.length > AUTH_HEADER_VALUE_MAX) return `the value is longer than ${AUTH_HEADER_VALUE_MAX} characters`;
+  if (header.value.length > AUTH_HEADER_VALUE_MAX)
+    return `the value is longer than ${AUTH_HEADER_VALUE_MAX} characters`;
   if (!HEADER_VALUE.test(header.value)) return 'the value must be visible ASCII characters without surrounding spaces';
   return undefined;
 }

@@ -86,4 +86,5 @@ export interface WaitingEndpoint {
 }
 
 /** Id of the workflow that holds an endpoint's unacknowledged deliveries of one fan-out. */
-export const endpointDeliveryId = (endpointId: string, fanOutId: string): string => `delivery/${endpointId}/${fanOutId}`;
+export const endpointDeliveryId = (endpointId: string, fanOutId: string): string =>
+  `delivery/${endpointId}/${fanOutId}`;

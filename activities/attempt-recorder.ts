@@ -1,0 +1,56 @@
+/**
+ * Writes results as they arrive, many in one commit: what comes in while a write is under way, and within ten
+ * milliseconds of the first, goes together. So a hanging neighbour delays no result, and a thousand results a second
+ * cost a hundred commits.
+ */
+import type { Sql } from '../db/database.ts';
+import { type AttemptRecord, recordAttempts } from '../db/queries/attempts.ts';
+
+export interface AttemptRecorder {
+  /** Resolves when the record is committed. */
+  record(record: AttemptRecord): Promise<void>;
+}
+
+const GATHER_MS = 10;
+const RECORDS_PER_WRITE = 200;
+
+interface Waiting {
+  readonly record: AttemptRecord;
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export function attemptRecorder(sql: Sql): AttemptRecorder {
+  let waiting: Waiting[] = [];
+  let writing = false;
+
+  async function writeWaiting(): Promise<void> {
+    const batch = waiting.slice(0, RECORDS_PER_WRITE);
+    waiting = waiting.slice(RECORDS_PER_WRITE);
+    try {
+      await recordAttempts(
+        sql,
+        batch.map(({ record }) => record),
+      );
+      for (const { done } of batch) done();
+    } catch (error) {
+      for (const { failed } of batch) failed(error);
+    }
+    writing = false;
+    gather();
+  }
+
+  function gather(): void {
+    if (writing || waiting.length === 0) return;
+    writing = true;
+    setTimeout(() => void writeWaiting(), waiting.length >= RECORDS_PER_WRITE ? 0 : GATHER_MS);
+  }
+
+  return {
+    record: (record) =>
+      new Promise((done, failed) => {
+        waiting.push({ record, done, failed });
+        gather();
+      }),
+  };
+}

@@ -1,0 +1,46 @@
+import { Context } from '@temporalio/activity';
+import type { Services } from '../core/services.ts';
+import type { WebhookSender } from '../core/webhook-sender.ts';
+import type { AttemptInput, AttemptOutput } from '../domain/delivery-workflows.ts';
+import { attemptDeliveries } from './attempt-deliveries.ts';
+import { attemptRecorder } from './attempt-recorder.ts';
+import { type DeletedHistory, deleteHistory } from './delete-history.ts';
+import { endpointNotes } from './endpoint-notes.ts';
+import { endpointSlots } from './endpoint-slots.ts';
+
+export interface ActivityDependencies {
+  readonly services: Services;
+  readonly sender: WebhookSender;
+  /** Told when an endpoint answered 410 and was set inactive. */
+  readonly onEndpointGone: (endpointId: string) => void;
+}
+
+/** The effects that workflows ask for. One set per worker: slots and recorder are shared by all its activities. */
+export interface Activities {
+  attemptDeliveries(input: AttemptInput): Promise<AttemptOutput>;
+  deleteHistory(): Promise<DeletedHistory>;
+}
+
+export function createActivities({ services, sender, onEndpointGone }: ActivityDependencies): Activities {
+  const { db, secrets, log, now } = services;
+  const attempt = {
+    db,
+    secrets,
+    sender,
+    log,
+    now,
+    slots: endpointSlots(),
+    recorder: attemptRecorder(db),
+    notes: endpointNotes(db, onEndpointGone),
+  };
+  return {
+    attemptDeliveries(input) {
+      const context = Context.current();
+      return attemptDeliveries(attempt, input, {
+        workflowId: context.info.workflowExecution?.workflowId ?? '',
+        heartbeat: () => context.heartbeat(),
+      });
+    },
+    deleteHistory: () => deleteHistory(db, now()),
+  };
+}

@@ -1,0 +1,228 @@
+/**
+ * Starts a fan-out workflow for deliveries that no workflow carries yet.
+ *
+ *   nudge ──▶ claim all that waits, up to 500 ──▶ start eventFanOut ──▶ claim again
+ *
+ * Batches adapt by themselves: a lone event is claimed at once; under load the next batch is what has piled up while
+ * the one before ran. The next batch is taken when the one before is done or after 50 ms, whichever comes first, and
+ * the bound is on deliveries in flight, never on open fan-outs: a batch that waits for a hanging endpoint holds nobody.
+ *
+ * Nothing depends on the dispatcher's memory. Claimed rows carry the id of their workflow, starting it again is
+ * harmless, and a sweep does so for every delivery that is overdue: after a crash between claim and start, after an
+ * emptied or restored engine. A slow look without a nudge covers lost ones.
+ */
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  type OverdueWorkflow,
+  overdueWorkflows,
+} from '../db/queries/claim-deliveries.ts';
+import { FAN_OUT_BATCH_MAX, OVERDUE_SWEEP_AFTER_MS } from '../domain/delivery-limits.ts';
+import {
+  ENDPOINT_DELIVERY,
+  type EndpointDeliveryInput,
+  EVENT_FAN_OUT,
+  type FanOutInput,
+} from '../domain/delivery-workflows.ts';
+import { RETRY_DELAYS_MS } from '../domain/retry-ladder.ts';
+import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
+import { newId } from './new-id.ts';
+import type { Services } from './services.ts';
+import { searchKeys, type TemporalClient } from './temporal-client.ts';
+
+export interface Dispatcher {
+  /** Deliveries claimed and not yet through their first attempt, as far as this process knows. */
+  readonly inFlight: number;
+  /** Stops claiming and waits for starts under way. */
+  close(): Promise<void>;
+}
+
+const IN_FLIGHT_MAX = 4_000;
+const NEXT_BATCH_MS = 50;
+/** Claims at the same time: a second one covers the round trips of the first. */
+const IDLE_LOOK_MS = 1_000;
+const SWEEP_MS = 30_000;
+const SWEEP_WORKFLOWS_MAX = 500;
+const RETRY_MS = 1_000;
+
+export function startDispatcher(services: Services, temporal: TemporalClient): Dispatcher {
+  const { db, log, settings } = services;
+  const ladderMs = settings.WEBHOOK_RETRY_DELAYS_MS.length > 0 ? settings.WEBHOOK_RETRY_DELAYS_MS : RETRY_DELAYS_MS;
+  const batches = new Set<Promise<unknown>>();
+  let inFlight = 0;
+  let closed = false;
+  let wake: () => void = () => {};
+  let nudged = true; // what waited before this process began
+
+  function nudge(): void {
+    nudged = true;
+    wake();
+  }
+
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(done, ms);
+      function done() {
+        clearTimeout(timer);
+        wake = () => {};
+        resolve();
+      }
+      wake = done;
+      if (closed) done();
+    });
+
+  async function claimLoop(): Promise<void> {
+    let lookedAtAllMs = 0;
+    while (!closed) {
+      if (!nudged) await sleep(IDLE_LOOK_MS);
+      if (closed) return;
+      nudged = false;
+      try {
+        const room = Math.min(FAN_OUT_BATCH_MAX, IN_FLIGHT_MAX - inFlight);
+        if (room <= 0) {
+          await sleep(NEXT_BATCH_MS);
+          nudged = true;
+          continue;
+        }
+        const nowMs = services.now();
+        const everything = nowMs - lookedAtAllMs > SWEEP_MS;
+        if (everything) lookedAtAllMs = nowMs;
+        const fanOutId = newId('event', nowMs).replace('evt_', 'fan-out/');
+        const claimed = await claimDeliveries(db, fanOutId, room, nowMs, everything);
+        if (claimed.length === 0) continue;
+        inFlight += claimed.length;
+        const batch = runBatch(fanOutId, claimed).finally(() => {
+          inFlight -= claimed.length;
+          batches.delete(batch);
+        });
+        batches.add(batch);
+        nudged = true;
+        await Promise.race([batch, pause(NEXT_BATCH_MS)]);
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, 'deliveries could not be claimed; trying again');
+        await sleep(RETRY_MS);
+      }
+    }
+  }
+
+  /** Starts the workflow, again and again while the engine is away, and waits for the first attempts to be through. */
+  async function runBatch(fanOutId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
+    const input: FanOutInput = { deliveryIds: claimed.map(({ id }) => id), ladderMs };
+    for (;;) {
+      try {
+        const handle = await temporal.client.workflow.start(EVENT_FAN_OUT, {
+          workflowId: fanOutId,
+          taskQueue: temporal.taskQueue,
+          args: [input],
+          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+          requestEagerStart: temporal.eager,
+          typedSearchAttributes: fanOutSearchAttributes(claimed),
+          staticSummary: fanOutSummary(claimed),
+        });
+        await handle.result();
+        return;
+      } catch (error) {
+        if (closed) return;
+        log.warn({ error: messageOf(error), fanOutId }, 'a fan-out could not be started or followed; trying again');
+        await pause(RETRY_MS);
+      }
+    }
+  }
+
+  async function sweep(overdueMs: number): Promise<void> {
+    const overdue = await overdueWorkflows(db, new Date(services.now() - overdueMs), SWEEP_WORKFLOWS_MAX);
+    for (const workflow of overdue) if (!closed) await startAgain(workflow);
+    if (overdue.length > 0) log.info({ workflows: overdue.length }, 'started workflows of overdue deliveries again');
+  }
+
+  /** Harmless when it still runs; when the engine forgot it or it ended without finishing its rows, they go on. */
+  async function startAgain({ workflowId, deliveries }: OverdueWorkflow): Promise<void> {
+    const [first] = deliveries;
+    if (first === undefined) return;
+    const fanOut: FanOutInput = { deliveryIds: deliveries.map(({ id }) => id), ladderMs };
+    const endpoint: EndpointDeliveryInput = { endpointId: first.endpointId, deliveries, ladderMs };
+    const waits = workflowId.startsWith('delivery/');
+    await temporal.client.workflow.start(waits ? ENDPOINT_DELIVERY : EVENT_FAN_OUT, {
+      workflowId,
+      taskQueue: temporal.taskQueue,
+      args: [waits ? endpoint : fanOut],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    });
+  }
+
+  async function sweepLoop(): Promise<void> {
+    // At the start nothing of this process is under way, so whatever is open and due has lost its workflow or soon
+    // will be seen to have one.
+    let overdueMs = 0;
+    while (!closed) {
+      try {
+        await sweep(overdueMs);
+        overdueMs = OVERDUE_SWEEP_AFTER_MS;
+      } catch (error) {
+        log.warn({ error: messageOf(error) }, 'the sweep for overdue deliveries failed; trying again');
+      }
+      await new Promise<void>((resolve) => {
+        sweepTimer = setTimeout(resolve, overdueMs === 0 ? RETRY_MS : SWEEP_MS);
+        stopSweep = resolve;
+      });
+    }
+  }
+  let sweepTimer: NodeJS.Timeout | undefined;
+  let stopSweep = () => {};
+
+  services.deliveriesDue.onNudge(nudge);
+  const loops = [claimLoop(), sweepLoop()];
+  return {
+    get inFlight() {
+      return inFlight;
+    },
+    async close() {
+      closed = true;
+      wake();
+      clearTimeout(sweepTimer);
+      stopSweep();
+      await Promise.all(loops);
+    },
+  };
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The one value all share, if they do. */
+function shared<Value>(
+  claimed: readonly ClaimedDelivery[],
+  of: (delivery: ClaimedDelivery) => Value,
+): Value | undefined {
+  const [first] = claimed;
+  if (first === undefined) return undefined;
+  const value = of(first);
+  return claimed.every((delivery) => of(delivery) === value) ? value : undefined;
+}
+
+function fanOutSearchAttributes(claimed: readonly ClaimedDelivery[]): TypedSearchAttributes {
+  const eventIds = [...new Set(claimed.map(({ eventId }) => eventId))];
+  const pairs = [
+    { key: searchKeys.organizationId, value: shared(claimed, (delivery) => delivery.organizationId) },
+    { key: searchKeys.endpointId, value: shared(claimed, (delivery) => delivery.endpointId) },
+    { key: searchKeys.mailboxId, value: shared(claimed, (delivery) => delivery.mailboxId) ?? undefined },
+    { key: searchKeys.eventType, value: shared(claimed, (delivery) => delivery.eventType) },
+  ].flatMap(({ key, value }) => (value === undefined ? [] : [{ key, value }]));
+  return new TypedSearchAttributes([
+    ...pairs,
+    { key: searchKeys.deliveryIds, value: claimed.slice(0, SEARCH_ATTRIBUTE_IDS_MAX).map(({ id }) => id) },
+    { key: searchKeys.eventIds, value: eventIds.slice(0, SEARCH_ATTRIBUTE_IDS_MAX) },
+  ]);
+}
+
+function fanOutSummary(claimed: readonly ClaimedDelivery[]): string {
+  const type = shared(claimed, (delivery) => delivery.eventType);
+  const endpoints = new Set(claimed.map(({ endpointId }) => endpointId)).size;
+  const events = new Set(claimed.map(({ eventId }) => eventId)).size;
+  const count = (n: number, word: string) => `${n} ${n === 1 ? word : `${word}s`}`;
+  return `${events === 1 && type !== undefined ? type : count(events, type ?? 'event')} to ${count(endpoints, 'endpoint')}`;
+}

@@ -1,0 +1,228 @@
+/**
+ * The statements of an attempt, from reserving it to recording what came of it.
+ *
+ * Deliveries and events are partitioned by their ids. An array of ids does not tell the planner which partitions are
+ * meant, so each statement carries the smallest and largest id beside it; without them all days would be searched.
+ */
+import type { AttemptError, AttemptTrigger, DeliveryStatus, ExhaustedReason } from '../../domain/delivery-status.ts';
+import { ID_PREFIXES } from '../../domain/ids.ts';
+import { PLANS_WITH_WEBHOOKS } from '../../domain/plans.ts';
+import type { Sql } from '../database.ts';
+
+/** What an attempt needs to know, read in the statement that reserves its number. */
+export interface ReservedAttempt {
+  readonly id: string;
+  /** Of this attempt, from 1. */
+  readonly number: number;
+  readonly maxAttempts: number;
+  readonly status: DeliveryStatus;
+  readonly endpointId: string;
+  readonly eventType: string;
+  readonly url: string;
+  readonly authHeaderName: string | null;
+  readonly authHeaderValueSealed: string | null;
+  readonly secretSealed: string;
+  /** Null when there is none, or its overlap is over. */
+  readonly previousSecretSealed: string | null;
+  /** Null when it is large: then `eventPayloadOf` reads it just before sending. */
+  readonly payload: string | null;
+  readonly eventId: string;
+}
+
+/** Payloads up to this travel with the reservation, larger ones are read one by one. */
+const INLINE_PAYLOAD_BYTES = 32 * 1024;
+
+const RESERVE_COLUMNS = /* sql */ `
+  d.id, d.attempt_count as number, d.max_attempts as "maxAttempts", d.status, d.endpoint_id as "endpointId",
+  d.event_type as "eventType", e.url, e.auth_header_name as "authHeaderName",
+  e.auth_header_value_sealed as "authHeaderValueSealed", e.secret_sealed as "secretSealed",
+  case when e.previous_secret_expires_at > now() then e.previous_secret_sealed end as "previousSecretSealed",
+  case when octet_length(v.payload) <= ${INLINE_PAYLOAD_BYTES} then v.payload end as payload, v.id as "eventId"`;
+
+const RESERVE_FROM = /* sql */ `
+  update deliveries d set attempt_count = d.attempt_count + 1
+    from webhook_endpoints e, organizations o, events v
+   where d.id = any($1) and d.id >= $2 and d.id <= $3
+     and e.id = d.endpoint_id and o.id = d.organization_id
+     and v.id = d.event_id and v.id >= $4 and v.id <= $5
+     and e.active and e.deleted_at is null and o.plan = any($6)`;
+
+/** Row truth of every automatic attempt: due, attempts left, endpoint active, plan with webhooks. */
+const RESERVE = /* sql */ `${RESERVE_FROM}
+     and d.status in ('pending', 'failed') and d.attempt_count < d.max_attempts
+     and (d.next_attempt_at is null or d.next_attempt_at <= $7)
+  returning ${RESERVE_COLUMNS}`;
+
+const RESERVE_MANUAL = /* sql */ `${RESERVE_FROM}
+  returning ${RESERVE_COLUMNS}`;
+
+const TIME_END = ID_PREFIXES.delivery.length + 10;
+
+/** Smallest and largest of ids, and the range of event ids made in the same milliseconds. */
+function ranges(ids: readonly string[]): [string, string, string, string] {
+  let [low, high] = [ids[0] ?? '', ids[0] ?? ''];
+  for (const id of ids) {
+    if (id < low) low = id;
+    if (id > high) high = id;
+  }
+  const eventAt = (id: string) => ID_PREFIXES.event + id.slice(ID_PREFIXES.delivery.length, TIME_END);
+  return [low, high, eventAt(low), `${eventAt(high)}~`];
+}
+
+/**
+ * Reserves the next attempt number of deliveries that may be attempted now, so that five stays the maximum whatever
+ * crashes. Those it does not return must not be sent: see `settleUnattempted`.
+ */
+export function reserveAttempts(sql: Sql, ids: readonly string[], now: Date): Promise<ReservedAttempt[]> {
+  return sql.query<ReservedAttempt>(RESERVE, [ids, ...ranges(ids), PLANS_WITH_WEBHOOKS, now]);
+}
+
+/** As `reserveAttempts`, for a person's resend: due or not, final or not. */
+export function reserveManualAttempts(sql: Sql, ids: readonly string[]): Promise<ReservedAttempt[]> {
+  return sql.query<ReservedAttempt>(RESERVE_MANUAL, [ids, ...ranges(ids), PLANS_WITH_WEBHOOKS]);
+}
+
+/** The text of an event, for payloads too large to travel with the reservation. */
+export async function eventPayloadOf(sql: Sql, eventId: string): Promise<string | undefined> {
+  const [row] = await sql.query<{ payload: string }>(`select payload from events where id = $1`, [eventId]);
+  return row?.payload;
+}
+
+export interface AttemptRecord {
+  readonly deliveryId: string;
+  readonly number: number;
+  readonly trigger: AttemptTrigger;
+  readonly startedAt: Date;
+  readonly durationMs: number;
+  readonly responseCode: number | null;
+  readonly error: AttemptError | null;
+  readonly responseHeaders: Readonly<Record<string, string>> | null;
+  readonly responseBody: Buffer | null;
+  readonly remoteAddress: string | null;
+  /** State of the delivery after it. */
+  readonly status: DeliveryStatus;
+  readonly reason: ExhaustedReason | null;
+  /** For people; null after a success. */
+  readonly lastError: string | null;
+  readonly nextAttemptAt: Date | null;
+  /** Workflow that holds the delivery from now on; null: as before. */
+  readonly workflowId: string | null;
+}
+
+/** A delivery that is final stays so: a late result of an attempt that was thought lost adds its row only. */
+const RECORD = /* sql */ `
+  with r as (
+    select * from unnest($1::text[], $2::smallint[], $3::text[], $4::timestamptz[], $5::int[], $6::smallint[],
+      $7::text[], $8::jsonb[], $9::bytea[], $10::text[], $11::text[], $12::text[], $13::text[], $14::timestamptz[],
+      $15::text[])
+      as r(delivery_id, number, trigger, started_at, duration_ms, response_code, error, response_headers,
+           response_body, remote_address, status, reason, last_error, next_attempt_at, workflow_id)
+  ),
+  attempts as (
+    insert into delivery_attempts (delivery_id, number, trigger, started_at, duration_ms, response_code, error,
+      response_headers, response_body, remote_address)
+    select delivery_id, number, trigger, started_at, duration_ms, response_code, error, response_headers,
+           response_body, remote_address from r
+    on conflict do nothing
+  )
+  update deliveries d
+     set status = r.status, reason = r.reason, last_error = r.last_error, response_code = r.response_code,
+         next_attempt_at = r.next_attempt_at, workflow_id = coalesce(r.workflow_id, d.workflow_id),
+         completed_at = case when r.status in ('success', 'exhausted') then now() end
+    from r
+   where d.id = r.delivery_id and d.id >= $16 and d.id <= $17
+     and (d.status in ('pending', 'failed') or (r.trigger = 'manual' and d.status = 'exhausted'))`;
+
+/** Writes attempts and the new state of their deliveries, all or none, in one round trip. */
+export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]): Promise<void> {
+  const [low, high] = ranges(records.map(({ deliveryId }) => deliveryId));
+  await sql.query(RECORD, [
+    records.map((r) => r.deliveryId),
+    records.map((r) => r.number),
+    records.map((r) => r.trigger),
+    records.map((r) => r.startedAt.toISOString()),
+    records.map((r) => r.durationMs),
+    records.map((r) => r.responseCode),
+    records.map((r) => r.error),
+    records.map((r) => (r.responseHeaders === null ? null : JSON.stringify(r.responseHeaders))),
+    records.map((r) => r.responseBody),
+    records.map((r) => r.remoteAddress),
+    records.map((r) => r.status),
+    records.map((r) => r.reason),
+    records.map((r) => r.lastError),
+    records.map((r) => r.nextAttemptAt?.toISOString() ?? null),
+    records.map((r) => r.workflowId),
+    low,
+    high,
+  ]);
+}
+
+const RELEASE = /* sql */ `
+  update deliveries set attempt_count = attempt_count - 1
+   where id = any($1) and id >= $2 and id <= $3 and status in ('pending', 'failed')`;
+
+/** Gives back reserved numbers that were not used: nothing was sent under them. */
+export async function releaseAttempts(sql: Sql, ids: readonly string[]): Promise<void> {
+  const [low, high] = ranges(ids);
+  await sql.query(RELEASE, [ids, low, high]);
+}
+
+/** A delivery that is still owed. */
+export interface OpenDelivery {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly organizationId: string;
+  readonly mailboxId: string | null;
+  readonly nextAttemptAt: Date | null;
+}
+
+/** The first reason that holds, in the words of interface §3. */
+const STOP_REASON = /* sql */ `
+  case when e.id is null then 'endpoint_deleted'
+       when m.deleted_at is not null then 'mailbox_deleted'
+       when e.deleted_at is not null then 'endpoint_deleted'
+       when not e.active and e.disabled_reason = 'gone' then 'endpoint_gone'
+       when not e.active then 'endpoint_inactive'
+       when o.plan is null or not (o.plan = any($4)) then 'plan_downgraded'
+       when d.attempt_count >= d.max_attempts then 'attempts_exhausted' end`;
+
+const SETTLE = /* sql */ `
+  with judged as (
+    select d.id, d.endpoint_id, d.organization_id, d.mailbox_id, d.next_attempt_at, ${STOP_REASON} as reason
+      from deliveries d
+      left join webhook_endpoints e on e.id = d.endpoint_id
+      left join mailboxes m on m.id = e.mailbox_id
+      left join organizations o on o.id = d.organization_id
+     where d.id = any($1) and d.id >= $2 and d.id <= $3 and d.status in ('pending', 'failed')
+  ),
+  stopped as (
+    update deliveries d
+       set status = 'exhausted', reason = j.reason, completed_at = now(), next_attempt_at = null
+      from judged j
+     where d.id = j.id and d.id >= $2 and d.id <= $3 and d.status in ('pending', 'failed') and j.reason is not null
+  ),
+  held as (
+    update deliveries d set workflow_id = $5::text || case when $5::text = '' then '' else d.endpoint_id end || $6::text
+      from judged j
+     where d.id = j.id and d.id >= $2 and d.id <= $3 and j.reason is null
+       and d.workflow_id is distinct from $5::text || case when $5::text = '' then '' else d.endpoint_id end || $6::text
+  )
+  select id, endpoint_id as "endpointId", organization_id as "organizationId", mailbox_id as "mailboxId",
+         next_attempt_at as "nextAttemptAt"
+    from judged where reason is null`;
+
+/**
+ * Ends deliveries that nothing may be sent for any more, with their reason and without a request, and returns those
+ * that are still owed.
+ *
+ * @param holder the workflow that holds the rest: its id is `prefix + endpoint id + suffix`, or just `suffix` when
+ *   the prefix is empty
+ */
+export function settleUnattempted(
+  sql: Sql,
+  ids: readonly string[],
+  holder: { readonly prefix: string; readonly suffix: string },
+): Promise<OpenDelivery[]> {
+  const [low, high] = ranges(ids);
+  return sql.query<OpenDelivery>(SETTLE, [ids, low, high, PLANS_WITH_WEBHOOKS, holder.prefix, holder.suffix]);
+}

@@ -1,0 +1,32 @@
+/** Everything that leaves an audit entry, as `<resource>.<what happened>`. */
+export const AUDIT_ACTIONS = [
+  'api_key.created',
+  'api_key.deleted',
+  'api_key.updated',
+  'domain.created',
+  'domain.deleted',
+  'domain.verified',
+  'invitation.accepted',
+  'invitation.created',
+  'invitation.deleted',
+  'mailbox.created',
+  'mailbox.deleted',
+  'mailbox.token_rotated',
+  'mailbox.updated',
+  'member.removed',
+  'member.role_changed',
+  'organization.created',
+  'organization.plan_changed',
+  'organization.updated',
+  'session.created',
+  'session.deleted',
+  'webhook.created',
+  'webhook.deleted',
+  'webhook.deliveries_recovered',
+  'webhook.delivery_resent',
+  'webhook.secret_rotated',
+  'webhook.tested',
+  'webhook.updated',
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];

@@ -1,0 +1,111 @@
+/**
+ * A Temporal worker: runs the workflows and their activities.
+ *
+ * On `close` it takes no new work, lets attempts under way end (20 s, longer than a request may take), then goes. What
+ * it could not finish the engine gives to another worker.
+ */
+import { readFile } from 'node:fs/promises';
+import {
+  DefaultLogger,
+  type LogLevel,
+  type NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
+import { createActivities } from '../activities/index.ts';
+import { destinationPolicy } from '../core/safe-destination.ts';
+import type { Services } from '../core/services.ts';
+import { stopDeliveries } from '../core/stop-deliveries.ts';
+import { type TemporalClient, temporalClient } from '../core/temporal-client.ts';
+import { createWebhookSender, type WebhookSender } from '../core/webhook-sender.ts';
+import { workflowBundle } from './bundle.ts';
+import { createSchedules } from './schedules.ts';
+
+export interface RunningWorker {
+  /** Client on the worker's own connection: workflows it starts may run here at once (eager start). */
+  readonly temporal: TemporalClient;
+  /** Settles when the worker has ended, with an error when it ended by itself. */
+  readonly ended: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface WorkerExtras {
+  /** Folder that keeps the bundled workflows between starts. */
+  readonly bundleCache?: string;
+  /** In place of the one made from the settings (tests). */
+  readonly sender?: WebhookSender;
+}
+
+const SHUTDOWN_GRACE = '20 seconds';
+const SHUTDOWN_FORCE = '30 seconds';
+const ACTIVITIES_AT_ONCE = 200;
+
+/** Sets the SDK's runtime up; once per process, before anything else touches it. The process handles its own signals. */
+export function installTemporalRuntime(services: Pick<Services, 'log'>): void {
+  const write = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+  const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
+    const { error } = meta ?? {};
+    services.log[write[level satisfies LogLevel]](
+      { temporal: true, ...(error instanceof Error ? { error: error.message } : {}) },
+      message,
+    );
+  });
+  Runtime.install({
+    logger,
+    shutdownSignals: [],
+    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
+  });
+}
+
+export async function startWorker(
+  services: Services,
+  connection: NativeConnection,
+  extras: WorkerExtras = {},
+): Promise<RunningWorker> {
+  const { settings } = services;
+  const sender = extras.sender ?? (await senderOf(services));
+  const temporal = temporalClient(connection, settings, { eager: true, close: () => connection.close() });
+  const activities = createActivities({
+    services,
+    sender,
+    onEndpointGone: (endpointId) =>
+      stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive'),
+  });
+  const options: WorkerOptions = {
+    connection,
+    namespace: settings.TEMPORAL_NAMESPACE,
+    taskQueue: settings.TEMPORAL_TASK_QUEUE,
+    workflowBundle: await workflowBundle(extras.bundleCache),
+    activities: { ...activities },
+    maxConcurrentActivityTaskExecutions: ACTIVITIES_AT_ONCE,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    shutdownForceTime: SHUTDOWN_FORCE,
+    // A killed worker's sticky tasks go to another one soon.
+    stickyQueueScheduleToStartTimeout: '3 seconds',
+    maxHeartbeatThrottleInterval: '1 second',
+  };
+  const worker = await Worker.create(options);
+  const run = worker.run();
+  const ended = run.finally(() => sender.close());
+  ended.catch(() => {}); // whoever waits for it hears of it; nobody else must
+  createSchedules(temporal).catch((error: Error) =>
+    services.log.error({ error: error.message }, 'the retention schedule could not be made; history is not dropped'),
+  );
+  return {
+    temporal,
+    ended,
+    async close() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      await ended;
+    },
+  };
+}
+
+async function senderOf({ settings }: Services): Promise<WebhookSender> {
+  const file = settings.WEBHOOK_EXTRA_CA;
+  return createWebhookSender({
+    policy: destinationPolicy(settings),
+    ...(file === undefined ? {} : { extraCa: [await readFile(file, 'utf8')] }),
+  });
+}

@@ -1,0 +1,37 @@
+/**
+ * First attempts of every delivery that waited when the dispatcher looked: one event's in quiet times, hundreds in a
+ * burst. What is acknowledged is done with. What is not goes on in one `endpointDelivery` per endpoint, so a workflow
+ * that waits always means an endpoint in trouble.
+ *
+ *   attemptDeliveries(all) ──▶ all acknowledged ──▶ completed
+ *            └──▶ per endpoint: start endpointDelivery, which outlives this workflow ──▶ completed
+ */
+import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
+import { endpointDeliveryId, type FanOutInput, type FanOutResult } from '../domain/delivery-workflows.ts';
+import { attemptDeliveries } from './delivery-activities.ts';
+import { endpointDelivery } from './endpoint-delivery.ts';
+import { endpointSearchAttributes, retrySummary } from './readable.ts';
+
+export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promise<FanOutResult> {
+  const count = deliveryIds.length;
+  const summary = count === 1 ? `first attempt of ${deliveryIds[0]}` : `first attempts of ${count} deliveries`;
+  const { waiting } = await attemptDeliveries.executeWithOptions({ summary }, [
+    { deliveryIds, ladderMs, lane: 'fan-out' },
+  ]);
+
+  // Awaited: a parent that closes before its children have started never starts them, not even with ABANDON.
+  await Promise.all(
+    waiting.map((endpoint) =>
+      startChild(endpointDelivery, {
+        workflowId: endpointDeliveryId(endpoint.endpointId, workflowInfo().workflowId),
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        args: [{ endpointId: endpoint.endpointId, deliveries: endpoint.deliveries, ladderMs }],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        typedSearchAttributes: endpointSearchAttributes(endpoint),
+        staticSummary: retrySummary(endpoint),
+      }),
+    ),
+  );
+  const waitingCount = waiting.reduce((sum, endpoint) => sum + endpoint.deliveries.length, 0);
+  return { settled: count - waitingCount, waiting: waitingCount };
+}

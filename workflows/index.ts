@@ -1,0 +1,4 @@
+/** Every function exported here is a workflow type; nothing else may be. */
+export { deleteHistory } from './delete-history.ts';
+export { endpointDelivery } from './endpoint-delivery.ts';
+export { eventFanOut } from './event-fan-out.ts';

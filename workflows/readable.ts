@@ -1,0 +1,36 @@
+/** What a person sees of a workflow in the Temporal UI: the ids it is found by, and sentences. */
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import type { WaitingDelivery, WaitingEndpoint } from '../domain/delivery-workflows.ts';
+import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
+
+const organizationId = defineSearchAttributeKey('OrganizationId', SearchAttributeType.KEYWORD);
+const endpointId = defineSearchAttributeKey('EndpointId', SearchAttributeType.KEYWORD);
+const mailboxId = defineSearchAttributeKey('MailboxId', SearchAttributeType.KEYWORD);
+const deliveryIds = defineSearchAttributeKey('DeliveryIds', SearchAttributeType.KEYWORD_LIST);
+
+export function endpointSearchAttributes(endpoint: WaitingEndpoint): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: organizationId, value: endpoint.organizationId },
+    { key: endpointId, value: endpoint.endpointId },
+    ...(endpoint.mailboxId === null ? [] : [{ key: mailboxId, value: endpoint.mailboxId }]),
+    { key: deliveryIds, value: endpoint.deliveries.slice(0, SEARCH_ATTRIBUTE_IDS_MAX).map(({ id }) => id) },
+  ]);
+}
+
+const deliveriesText = (count: number): string => (count === 1 ? '1 delivery' : `${count} deliveries`);
+
+export const retrySummary = (endpoint: WaitingEndpoint): string =>
+  `retries of ${deliveriesText(endpoint.deliveries.length)} to ${endpoint.endpointId}`;
+
+export const waitSummary = (due: readonly WaitingDelivery[], delayMs: number): string =>
+  `wait ${durationText(delayMs)}, then attempt ${deliveriesText(due.length)}`;
+
+export const attemptSummary = (ids: readonly string[]): string =>
+  ids.length === 1 ? `attempt of ${ids[0]}` : `attempts of ${ids.length} deliveries`;
+
+function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 1) return `${Math.max(0, Math.round(ms))} ms`;
+  if (seconds < 120) return `${seconds} s`;
+  return `${Math.round(seconds / 60)} min`;
+}

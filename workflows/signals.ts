@@ -1,0 +1,18 @@
+import { defineQuery, defineSignal } from '@temporalio/workflow';
+import {
+  ATTEMPT_NOW_SIGNAL,
+  type AttemptNow,
+  DELIVERY_STATE_QUERY,
+  type EndpointDeliveryState,
+  STOP_DELIVERIES_SIGNAL,
+  type StopDeliveries,
+} from '../domain/delivery-workflows.ts';
+
+/** The endpoint was set inactive or deleted, or its organization lost webhooks: end the wait and look at the rows. */
+export const stopDeliveries = defineSignal<[StopDeliveries]>(STOP_DELIVERIES_SIGNAL);
+
+/** A person asked to send a waiting delivery now. */
+export const attemptNow = defineSignal<[AttemptNow]>(ATTEMPT_NOW_SIGNAL);
+
+/** What waits, and until when. */
+export const deliveryState = defineQuery<EndpointDeliveryState>(DELIVERY_STATE_QUERY);
