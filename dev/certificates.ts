@@ -5,8 +5,9 @@
  * it goes on doing so. Files: ca.pem, ca.key, host.pem (host and root), host.key.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { writeWhole } from './write-file.ts';
 import { makeCertificate } from './x509-certificate.ts';
 
 const ROOT_NAME = 'Agent Mailbox development root';
@@ -23,13 +24,6 @@ export interface CertificateFiles {
   /** Chain of the host. */
   readonly certFile: string;
   readonly keyFile: string;
-}
-
-/** Written beside and moved into place, so that nobody reads half a file. */
-function write(file: string, content: string, mode: number): void {
-  const unfinished = `${file}.${process.pid}`;
-  writeFileSync(unfinished, content, { mode });
-  renameSync(unfinished, file);
 }
 
 const lastsUntil = (certPem: string): number => Date.parse(new X509Certificate(certPem).validTo);
@@ -66,8 +60,8 @@ export function developmentCertificates(
   const [caFile, caKeyFile, certFile, keyFile] = [file('ca.pem'), file('ca.key'), file('host.pem'), file('host.key')];
   if (!existsSync(caFile) || !existsSync(caKeyFile) || isDue(readFileSync(caFile, 'utf8'), nowMs)) {
     const root = makeCertificate({ commonName: ROOT_NAME, validDays: ROOT_VALID_DAYS, isCa: true });
-    write(caKeyFile, root.keyPem, 0o600);
-    write(caFile, root.certPem, 0o644);
+    writeWhole(caKeyFile, root.keyPem, 0o600);
+    writeWhole(caFile, root.certPem, 0o644);
   }
   const caPem = readFileSync(caFile, 'utf8');
   // An address is no DNS name.
@@ -80,8 +74,8 @@ export function developmentCertificates(
       ipAddresses: LOOPBACK_ADDRESSES,
       issuer: { commonName: ROOT_NAME, key: createPrivateKey(readFileSync(caKeyFile)) },
     });
-    write(keyFile, host.keyPem, 0o600);
-    write(certFile, host.certPem + caPem, 0o644);
+    writeWhole(keyFile, host.keyPem, 0o600);
+    writeWhole(certFile, host.certPem + caPem, 0o644);
   }
   return { caFile, certFile, keyFile };
 }

@@ -31,7 +31,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { type ChildEvents, type ProcessOwner, startWatched } from './child-process.ts';
-import { freePort, isPortFree } from './free-port.ts';
+import { freePort, portProblem } from './free-port.ts';
 import { type PostgresBinary, postgresBinaries } from './postgres-binaries.ts';
 import { commandLine, endProcess, isAlive } from './process-identity.ts';
 
@@ -215,9 +215,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (existsSync(dataFolder)) await endLeftover(dataFolder, onProgress);
   const port = options.port === 0 ? await freePort(HOST) : options.port;
-  if (!(await isPortFree(port, HOST)))
+  const problem = await portProblem(port, HOST);
+  if (problem !== undefined)
     throw new Error(
-      `Port ${port} on ${HOST} is taken, so the embedded PostgreSQL cannot listen there. ` +
+      `Port ${port} on ${HOST} ${problem}; the embedded PostgreSQL cannot listen there. ` +
         'Set POSTGRES_PORT to a free port, or DATABASE_URL to the PostgreSQL you want to use.',
     );
   const binary = postgresBinaries(serverOwner(dataFolder));

@@ -7,11 +7,11 @@
  */
 import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { temporalProblem } from '../core/dependencies.ts';
 import { SEARCH_ATTRIBUTES } from '../domain/search-attributes.ts';
 import { type ChildEvents, startWatched } from './child-process.ts';
-import { freePort, isPortFree } from './free-port.ts';
+import { accepts, freePort, portProblem } from './free-port.ts';
 import { commandLine, endProcess, isAlive } from './process-identity.ts';
-import { accepts, probeTemporal } from './temporal-probe.ts';
 
 const HOST = '127.0.0.1';
 const UI_PORT_OFFSET = 1_000;
@@ -74,9 +74,10 @@ export async function endLeftoverTemporal(folder: string, onProgress: (text: str
 }
 
 async function requireFreePort(port: number, use: string): Promise<void> {
-  if (await isPortFree(port, HOST)) return;
+  const problem = await portProblem(port, HOST);
+  if (problem === undefined) return;
   throw new Error(
-    `Port ${port} on ${HOST} is taken, so ${use} cannot listen there. ` +
+    `Port ${port} on ${HOST} ${problem}; ${use} cannot listen there. ` +
       'Set TEMPORAL_PORT to a free port whose successor by 1000 is free too, or TEMPORAL_ADDRESS to a Temporal of yours.',
   );
 }
@@ -115,7 +116,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
       async isReady(pid) {
         if (pid !== answered) writeFileSync(pidFile, String(pid));
         answered = pid;
-        return (await accepts(HOST, port)) && (await probeTemporal({ address }, namespace)) === undefined;
+        return (await accepts(HOST, port)) && (await temporalProblem({ address }, namespace)) === undefined;
       },
     },
     options.events,

@@ -7,7 +7,7 @@
  * node's test runner.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,10 +18,12 @@ import { developmentCertificates } from '../dev/certificates.ts';
 import { startEmbeddedPostgres } from '../dev/embedded-postgres.ts';
 import { temporalProgram } from '../dev/temporal-program.ts';
 import { startTemporalServer } from '../dev/temporal-server.ts';
+import { workflowBundle } from '../worker/bundle.ts';
 import { TEST_ENVIRONMENT } from './support/services.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const TEMPLATE = 'template_migrated';
+const BUNDLE_CACHE = path.join(root, 'node_modules/.cache/agent-mailbox');
 const FILES_AT_ONCE = 2;
 const TEST_TIMEOUT_MS = 180_000;
 const say = (text: string) => process.stderr.write(`${text}\n`);
@@ -79,15 +81,6 @@ async function makeTemplate(serverUrl: string): Promise<string> {
   return maintenance.href;
 }
 
-async function bundleWorkflows(file: string): Promise<string> {
-  const workflowsPath = path.join(root, 'workflows/index.ts');
-  if (!existsSync(workflowsPath)) return '';
-  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('WARN') });
-  writeFileSync(file, code);
-  return file;
-}
-
 async function runTests(files: readonly string[], options: readonly string[]): Promise<number> {
   const folder = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-test-'));
   const toStop: (() => Promise<void>)[] = [];
@@ -98,7 +91,8 @@ async function runTests(files: readonly string[], options: readonly string[]): P
   const events = { onCrash: say, onGivenUp: (error: Error) => say(error.message) };
   try {
     const startedAt = performance.now();
-    const [postgres, temporal, workflowBundle] = await Promise.all([
+    const bundleFile = path.join(folder, 'workflows.js');
+    const [postgres, temporal] = await Promise.all([
       startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: 0, disposable: true, events }).then(
         async (server) => {
           toStop.push(server.stop);
@@ -116,7 +110,7 @@ async function runTests(files: readonly string[], options: readonly string[]): P
         toStop.push(server.stop);
         return server;
       }),
-      bundleWorkflows(path.join(folder, 'workflows.js')),
+      workflowBundle(BUNDLE_CACHE).then(({ code }) => writeFileSync(bundleFile, code)),
     ]);
     const tls = developmentCertificates(path.join(folder, 'tls'), ['mail.test']);
     say(
@@ -140,7 +134,7 @@ async function runTests(files: readonly string[], options: readonly string[]): P
           [TEST_ENVIRONMENT.postgres]: postgres,
           [TEST_ENVIRONMENT.template]: TEMPLATE,
           [TEST_ENVIRONMENT.temporal]: temporal.address,
-          [TEST_ENVIRONMENT.workflowBundle]: workflowBundle,
+          [TEST_ENVIRONMENT.workflowBundle]: bundleFile,
           [TEST_ENVIRONMENT.caFile]: tls.caFile,
           [TEST_ENVIRONMENT.certFile]: tls.certFile,
           [TEST_ENVIRONMENT.keyFile]: tls.keyFile,

@@ -19,7 +19,7 @@ export const TEST_ENVIRONMENT = {
   /** Name of the migrated, empty database. */
   template: 'TEST_TEMPLATE_DATABASE',
   temporal: 'TEST_TEMPORAL_ADDRESS',
-  /** File with the code of the workflows, bundled. */
+  /** File with the bundled workflows. */
   workflowBundle: 'TEST_WORKFLOW_BUNDLE',
   caFile: 'TEST_CA_FILE',
   certFile: 'TEST_CERT_FILE',
@@ -38,7 +38,7 @@ function given(name: keyof typeof TEST_ENVIRONMENT): string {
 /** Root certificate of `certFile`, which is for localhost, 127.0.0.1 and mail.test. */
 export const testTls = () => ({ caFile: given('caFile'), certFile: given('certFile'), keyFile: given('keyFile') });
 
-/** File with the bundled workflows, for `workflowBundle: { codePath }` of a worker. */
+/** The bundled workflows, for `startWorker`. */
 export const testWorkflowBundle = () => ({ codePath: given('workflowBundle') });
 
 export const testTemporalAddress = (): string => given('temporal');

@@ -1,51 +1,23 @@
-/** Asks a Temporal server whether it is there, and makes it know our search attributes. */
-import { connect } from 'node:net';
+/** Makes a Temporal server know our search attributes. */
 import { Connection } from '@temporalio/client';
 import type { temporalConnectionOptions } from '../core/temporal-client.ts';
 import { SEARCH_ATTRIBUTES } from '../domain/search-attributes.ts';
 
-const PROBE_WITHIN_MS = 3_000;
+const ANSWER_WITHIN_MS = 3_000;
 /** temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE_TYPE = { Keyword: 2, KeywordList: 7 } as const;
 
 export type TemporalConnectionOptions = ReturnType<typeof temporalConnectionOptions>;
 
-/** Whether anything accepts a TCP connection there. */
-export function accepts(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: PROBE_WITHIN_MS });
-    const answer = (is: boolean) => {
-      socket.destroy();
-      resolve(is);
-    };
-    socket.once('connect', () => answer(true));
-    socket.once('timeout', () => answer(false));
-    socket.once('error', () => answer(false));
-  });
-}
-
 async function withConnection<Result>(
   options: TemporalConnectionOptions,
   use: (connection: Connection) => Promise<Result>,
 ): Promise<Result> {
-  const connection = await Connection.connect({ ...options, connectTimeout: PROBE_WITHIN_MS });
+  const connection = await Connection.connect({ ...options, connectTimeout: ANSWER_WITHIN_MS });
   try {
-    return await connection.withDeadline(Date.now() + PROBE_WITHIN_MS, () => use(connection));
+    return await connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => use(connection));
   } finally {
     await connection.close();
-  }
-}
-
-/** Whether a Temporal frontend with this namespace answers. Undefined: yes; otherwise what is wrong. */
-export async function probeTemporal(
-  options: TemporalConnectionOptions,
-  namespace: string,
-): Promise<string | undefined> {
-  try {
-    await withConnection(options, (connection) => connection.workflowService.describeNamespace({ namespace }));
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
   }
 }
 

@@ -1,0 +1,19 @@
+/** The process `api`: REST, documents, and the dispatch of due fan-outs. */
+import { startDispatcher } from '../core/dispatcher.ts';
+import { runPart } from '../core/run-part.ts';
+import { connectTemporal } from '../core/temporal-client.ts';
+import { startApi } from './start.ts';
+
+await runPart({
+  name: 'api',
+  async start(services, life) {
+    const temporal = connectTemporal(services.settings);
+    life.onStop('Temporal connection', () => temporal.close());
+    const dispatcher = startDispatcher(services, temporal);
+    life.onStop('dispatcher', () => dispatcher.close());
+    const api = await startApi(services, temporal);
+    life.onStop('API', () => api.close());
+    services.log.info({ url: api.url }, 'the API listens');
+    return temporal;
+  },
+});

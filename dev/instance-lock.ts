@@ -1,0 +1,73 @@
+/**
+ * One start at a time for a data folder: `DATA_DIR/start.lock` holds the process id of the one that runs.
+ *
+ * The file is linked into place in one step. A lock whose process has gone (or whose id now belongs to another program)
+ * is moved aside and looked at again before it is thrown away, so that of two starts that find it only one goes on.
+ */
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { commandLine, isAlive } from './process-identity.ts';
+
+/** Part of the command line of every start. */
+const PROGRAM = 'up.ts';
+
+export class AlreadyRunningError extends Error {
+  readonly pid: number;
+  constructor(pid: number, folder: string) {
+    super(
+      `Agent Mailbox already runs on ${folder} (process ${pid}). ` +
+        'Stop that one first (Ctrl-C in its terminal), or start another with its own DATA_DIR and ports.',
+    );
+    this.pid = pid;
+  }
+}
+
+const isNew = (error: unknown): boolean => !(error instanceof Error && 'code' in error && error.code === 'EEXIST');
+const runs = (pid: number): boolean => Number.isInteger(pid) && isAlive(pid) && commandLine(pid).includes(PROGRAM);
+
+function readPid(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8'));
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/**
+ * Takes the lock.
+ *
+ * @returns gives it back
+ * @throws {AlreadyRunningError} when another start holds it
+ */
+export function takeInstanceLock(folder: string): () => void {
+  const lock = path.join(folder, 'start.lock');
+  const mine = `${lock}.${process.pid}`;
+  const aside = `${lock}.old.${process.pid}`;
+  writeFileSync(mine, String(process.pid), { mode: 0o600 });
+  try {
+    for (;;) {
+      try {
+        linkSync(mine, lock);
+        return () => rmSync(lock, { force: true });
+      } catch (error) {
+        if (isNew(error)) throw error;
+      }
+      const holder = readPid(lock);
+      if (runs(holder)) throw new AlreadyRunningError(holder, folder);
+      try {
+        renameSync(lock, aside);
+      } catch {
+        continue; // Another start was quicker.
+      }
+      const moved = readPid(aside);
+      if (runs(moved)) {
+        // That was the fresh lock of another start: put it back.
+        linkSync(aside, lock);
+        throw new AlreadyRunningError(moved, folder);
+      }
+    }
+  } finally {
+    rmSync(mine, { force: true });
+    rmSync(aside, { force: true });
+  }
+}

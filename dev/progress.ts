@@ -1,0 +1,39 @@
+/** What a start shows while it works: one line per step with its time, and notes below a step that takes long. */
+import { styleText } from 'node:util';
+
+export interface Progress {
+  /** Shows a step, carries it out, shows how long it took. `note` says what goes on meanwhile. */
+  step<Result>(title: string, work: (note: (text: string) => void) => Promise<Result>): Promise<Result>;
+  /** A line that is no step: something to know. */
+  say(text: string): void;
+  warn(text: string): void;
+}
+
+export function progressOn(stream: NodeJS.WriteStream): Progress {
+  const style = (format: Parameters<typeof styleText>[0], text: string) => styleText(format, text, { stream });
+  const line = (text: string) => stream.write(`${text}\n`);
+  return {
+    async step(title, work) {
+      const startedAt = performance.now();
+      // On a terminal the line appears at once and is replaced when done; elsewhere it is written once.
+      if (stream.isTTY) stream.write(`  ${style('dim', '…')} ${title}`);
+      let clean = true;
+      const replace = (text: string) => line(stream.isTTY && clean ? `\r\u001b[2K${text}` : text);
+      try {
+        const result = await work((text) => {
+          replace(`  ${style('dim', `… ${title}: ${text}`)}`);
+          clean = false;
+        });
+        replace(
+          `  ${style('green', '✓')} ${title} ${style('dim', `${((performance.now() - startedAt) / 1000).toFixed(1)} s`)}`,
+        );
+        return result;
+      } catch (error) {
+        replace(`  ${style('red', '✗')} ${title}`);
+        throw error;
+      }
+    },
+    say: (text) => void line(`  ${text}`),
+    warn: (text) => void line(`  ${style('yellow', '!')} ${text}`),
+  };
+}
