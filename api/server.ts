@@ -111,7 +111,7 @@ function renderError(error: unknown, context: Koa.ParameterizedContext<RequestSt
   const known = asCatalogueError(error);
   if (known.code === 'internal_error')
     api.services.log.error(
-      { requestId, method: context.method, operation: context.state.operationId, error },
+      { requestId, method: context.method, operation: context.state.operationId, error: describe(error) },
       'a request failed',
     );
   if (known.code === 'unavailable')
@@ -124,4 +124,11 @@ function renderError(error: unknown, context: Koa.ParameterizedContext<RequestSt
   context.status = known.status;
   context.type = 'application/json';
   context.body = JSON.stringify(errorBody(known, requestId, api.publicUrl()));
+}
+
+/** What the log keeps of an unknown error. Other fields of it may hold values of rows. */
+function describe(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = 'code' in error ? error.code : undefined;
+  return { name: error.name, code, message: error.message, stack: error.stack };
 }

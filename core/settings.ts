@@ -210,6 +210,21 @@ export const SETTINGS = {
   }),
   SMTP_PORT: setting(port, { group: 'Mail', fallback: '2525', text: 'Port of inbound SMTP (mapped to 25 by compose).' }),
   MAIL_PUBLIC_SMTP_PORT: setting(port, { group: 'Mail', text: 'SMTP port as seen from outside. Unset: SMTP_PORT.' }),
+  MAIL_PUBLIC_IMAP_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '1993',
+    text: 'IMAP port (implicit TLS) that clients are told. 993 where compose maps the standard ports.',
+  }),
+  MAIL_PUBLIC_POP3_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '1995',
+    text: 'POP3 port (implicit TLS) that clients are told. 995 where compose maps the standard ports.',
+  }),
+  MAIL_PUBLIC_SUBMISSION_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '1465',
+    text: 'Submission port (implicit TLS) that clients are told. 465 where compose maps the standard ports.',
+  }),
   SMTP_MAX_CLIENTS: setting(integer(1, 100_000), {
     group: 'Mail',
     fallback: '1000',

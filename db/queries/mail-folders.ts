@@ -1,26 +1,40 @@
 import type { Sql } from '../database.ts';
 
+/** A mailbox that is being created, and the bytes of mail it may hold. */
+export interface NewMailFolders {
+  readonly mailboxId: string;
+  readonly quotaBytes: number;
+}
+
 /**
- * Makes what a mailbox needs to hold mail: its six folders and its counters. Call it in the transaction that creates
- * the mailbox; it is one statement, because mailbox creation is a hot path.
+ * Makes what mailboxes need to hold mail: six folders and the counters of each. Call it in the transaction that creates
+ * them; it is one statement, because mailbox creation is a hot path.
  *
  * UIDVALIDITY values are seeded with epoch seconds and handed out once each, so a recreated name never meets an old
  * pair of UIDVALIDITY and UID (RFC 9051 §2.3.1.1).
  */
-export async function createMailFolders(sql: Sql, mailboxId: string, quotaBytes: number): Promise<void> {
-  await sql.query(CREATE_MAIL_FOLDERS, [mailboxId, quotaBytes]);
+export async function createMailFoldersOfAll(sql: Sql, mailboxes: readonly NewMailFolders[]): Promise<void> {
+  await sql.query(CREATE_MAIL_FOLDERS, [
+    mailboxes.map(({ mailboxId }) => mailboxId),
+    mailboxes.map(({ quotaBytes }) => quotaBytes),
+  ]);
 }
 
-const CREATE_MAIL_FOLDERS = `
+/** As `createMailFoldersOfAll`, for one mailbox. */
+export const createMailFolders = (sql: Sql, mailboxId: string, quotaBytes: number): Promise<void> =>
+  createMailFoldersOfAll(sql, [{ mailboxId, quotaBytes }]);
+
+const CREATE_MAIL_FOLDERS = /* sql */ `
   with counter as (
     insert into mailbox_counter (mailbox_id, quota_bytes, uid_validity_next)
-    values ($1::text, $2::bigint, extract(epoch from now())::bigint + 6)
-    returning uid_validity_next - 6 as uid_validity
+    select i.mailbox_id, i.quota_bytes, extract(epoch from now())::bigint + 6
+      from unnest($1::text[], $2::bigint[]) as i(mailbox_id, quota_bytes)
+    returning mailbox_id, uid_validity_next - 6 as uid_validity
   )
   insert into folder (mailbox_id, name, name_key, special_use, uid_validity)
-  select $1::text, made.name, lower(made.name), made.special_use, counter.uid_validity + made.number
+  select counter.mailbox_id, made.name, lower(made.name), made.special_use, counter.uid_validity + made.number
     from counter, (values
       (0, 'INBOX', '\\Inbox'), (1, 'Sent', '\\Sent'), (2, 'Drafts', '\\Drafts'),
       (3, 'Archive', '\\Archive'), (4, 'Junk', '\\Junk'), (5, 'Trash', '\\Trash')
     ) as made (number, name, special_use)
-   order by made.number`;
+   order by counter.mailbox_id, made.number`;

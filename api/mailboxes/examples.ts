@@ -1,0 +1,30 @@
+export const mailboxExample = {
+  id: 'mbx_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  name: 'Order desk',
+  address: 'calm-otter-4821@agents.example.com',
+  localPart: 'calm-otter-4821',
+  domain: 'agents.example.com',
+  status: 'active',
+  syncStatus: 'synced',
+  quota: { limitBytes: 5_368_709_120, usedBytes: 18_432, messageCount: 3 },
+  metadata: { team: 'orders' },
+  clientId: 'order-desk-1',
+  createdAt: '2026-11-21T09:15:00.000Z',
+  updatedAt: '2026-11-21T09:15:00.000Z',
+  lastActivityAt: null,
+};
+
+const door = (port: number) => ({
+  host: 'mail.example.com',
+  port,
+  security: 'tls',
+  username: mailboxExample.address,
+});
+
+export const connectionExample = { imap: door(993), pop3: door(995), smtp: door(465) };
+
+export const mailboxWithTokenExample = {
+  ...mailboxExample,
+  token: 'amt_vB0o2cQ8mJ6wXk1rT4yN7sD9fG3hL5zP0aE2uI8xC6M4k7d2q',
+  connection: connectionExample,
+};

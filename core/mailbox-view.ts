@@ -1,0 +1,34 @@
+import type { EnvelopeMailbox } from '../domain/event-envelope.ts';
+import type { MailboxStatus, SyncStatus } from '../domain/mailbox-status.ts';
+
+/** A mailbox with the counters of its mail: what use cases return and presenters show. */
+export interface MailboxView extends EnvelopeMailbox {
+  readonly status: MailboxStatus;
+  readonly syncStatus: SyncStatus;
+  readonly quota: { readonly limitBytes: number; readonly usedBytes: number; readonly messageCount: number };
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly clientId: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly lastActivityAt: Date | null;
+}
+
+/** The part of a mailbox that stands in event envelopes. */
+export const envelopeMailbox = ({ id, name, address, localPart, domain }: EnvelopeMailbox): EnvelopeMailbox => ({
+  id,
+  name,
+  address,
+  localPart,
+  domain,
+});
+
+/** `data.mailbox` of `mailbox_created` and `mailbox_deleted`: the mailbox as it was then. */
+export const mailboxSnapshot = (
+  mailbox: EnvelopeMailbox & Pick<MailboxView, 'status' | 'metadata' | 'clientId' | 'createdAt'>,
+) => ({
+  ...envelopeMailbox(mailbox),
+  status: mailbox.status,
+  metadata: mailbox.metadata,
+  clientId: mailbox.clientId,
+  createdAt: mailbox.createdAt.toISOString(),
+});
