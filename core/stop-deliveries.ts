@@ -8,6 +8,8 @@ import type { TemporalClient } from './temporal-client.ts';
 export type StopTarget = { readonly endpointIds: readonly string[] } | { readonly organizationId: string };
 
 const CONCURRENT_SIGNALS = 20;
+const ROUNDS = 5;
+const NEXT_ROUND_MS = 500;
 
 /**
  * Ends the waits of deliveries whose endpoint was set inactive or deleted, or whose organization lost webhooks. Call it
@@ -17,32 +19,59 @@ const CONCURRENT_SIGNALS = 20;
  * Does not wait for the engine: a signal that is lost (engine away, process killed) is healed by the row, which every
  * attempt reads again.
  */
-export function stopDeliveries(services: Services, temporal: TemporalClient, target: StopTarget, reason: StopReason): void {
+export function stopDeliveries(
+  services: Services,
+  temporal: TemporalClient,
+  target: StopTarget,
+  reason: StopReason,
+): void {
   signalStop(services, temporal, target, reason).catch((error: Error) =>
-    services.log.warn({ error: error.message, reason }, 'stop signals were not all sent; the next attempts will see it'),
+    services.log.warn(
+      { error: error.message, reason },
+      'stop signals were not all sent; the next attempts will see it',
+    ),
   );
 }
 
-/** As `stopDeliveries`, but resolves when every signal is sent. @returns how many workflows were signalled */
+/**
+ * As `stopDeliveries`, but resolves when every signal is sent. A workflow that is about to start (its rows name it, the
+ * engine does not know it yet) is tried again for some seconds.
+ *
+ * @returns how many workflows were signalled
+ */
 export async function signalStop(
   services: Services,
   temporal: TemporalClient,
   target: StopTarget,
   reason: StopReason,
 ): Promise<number> {
-  const workflowIds = await openDeliveryWorkflows(services.db, target);
+  const signalled = new Set<string>();
+  for (let round = 1; ; round++) {
+    const workflowIds = (await openDeliveryWorkflows(services.db, target)).filter((id) => !signalled.has(id));
+    for (const id of await signalEach(temporal, workflowIds, { reason })) signalled.add(id);
+    if (workflowIds.every((id) => signalled.has(id)) || round === ROUNDS) return signalled.size;
+    await new Promise((resolve) => setTimeout(resolve, NEXT_ROUND_MS));
+  }
+}
+
+/** @returns ids of the workflows that were there */
+async function signalEach(
+  temporal: TemporalClient,
+  workflowIds: readonly string[],
+  input: StopDeliveries,
+): Promise<string[]> {
+  const reached: string[] = [];
   const queue = workflowIds.values();
-  const signal = async () => {
+  const signalNext = async () => {
     for (const workflowId of queue) {
-      const input: StopDeliveries = { reason };
       try {
         await temporal.client.workflow.getHandle(workflowId).signal(STOP_DELIVERIES_SIGNAL, input);
+        reached.push(workflowId);
       } catch (error) {
-        // Ended in the meantime: then its deliveries are final.
         if (!(error instanceof WorkflowNotFoundError)) throw error;
       }
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENT_SIGNALS }, signal));
-  return workflowIds.length;
+  await Promise.all(Array.from({ length: CONCURRENT_SIGNALS }, signalNext));
+  return reached;
 }

@@ -12,6 +12,7 @@ import {
   Runtime,
   Worker,
   type WorkerOptions,
+  type WorkflowBundleOption,
 } from '@temporalio/worker';
 import { createActivities } from '../activities/index.ts';
 import { destinationPolicy } from '../core/safe-destination.ts';
@@ -33,6 +34,8 @@ export interface RunningWorker {
 export interface WorkerExtras {
   /** Folder that keeps the bundled workflows between starts. */
   readonly bundleCache?: string;
+  /** Workflows that are bundled already. */
+  readonly bundle?: WorkflowBundleOption;
   /** In place of the one made from the settings (tests). */
   readonly sender?: WebhookSender;
 }
@@ -76,7 +79,7 @@ export async function startWorker(
     connection,
     namespace: settings.TEMPORAL_NAMESPACE,
     taskQueue: settings.TEMPORAL_TASK_QUEUE,
-    workflowBundle: await workflowBundle(extras.bundleCache),
+    workflowBundle: extras.bundle ?? (await workflowBundle(extras.bundleCache)),
     activities: { ...activities },
     maxConcurrentActivityTaskExecutions: ACTIVITIES_AT_ONCE,
     shutdownGraceTime: SHUTDOWN_GRACE,

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
+import { type Receiver, startReceiver, verified } from '../support/receiver.ts';
+
+let world: DeliveryWorld;
+let receiver: Receiver;
+before(async () => {
+  [world, receiver] = await Promise.all([deliveryWorld(), startReceiver()]);
+});
+after(async () => {
+  await world?.close();
+  await receiver?.close();
+});
+afterEach(() => receiver.answer(200));
+
+const isFinal = ({ status }: { status: string }) => status === 'success' || status === 'exhausted';
+
+async function deliver() {
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await world.happen({ organization });
+  return endpoint;
+}
+
+test('a delivery that fails twice succeeds at the third attempt, under the same webhook-id and newly signed', async () => {
+  receiver.answer(500, 503, 200);
+  const endpoint = await deliver();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  assert.equal(delivery.status, 'success');
+  assert.equal(delivery.attemptCount, 3);
+  const requests = receiver.of(delivery.id);
+  assert.equal(requests.length, 3);
+  for (const request of requests) verified(request, endpoint.secret);
+  assert.equal(new Set(requests.map(({ body }) => body)).size, 1);
+  assert.deepEqual(
+    (await world.attempts(delivery.id)).map(({ number, error, responseCode }) => ({ number, error, responseCode })),
+    [
+      { number: 1, error: 'http_status', responseCode: 500 },
+      { number: 2, error: 'http_status', responseCode: 503 },
+      { number: 3, error: null, responseCode: 200 },
+    ],
+  );
+});
+
+test('retries never come before their delay', async () => {
+  receiver.answer(500);
+  const endpoint = await deliver();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  const times = receiver.of(delivery.id).map(({ atMs }) => atMs);
+  const waits = times.slice(1).map((at, i) => at - (times[i] ?? 0));
+  for (const [i, ladderMs] of [40, 60, 80, 100].entries())
+    assert.ok((waits[i] ?? 0) >= ladderMs, `wait ${i + 1} was ${waits[i]} ms`);
+});
+
+test('five failed attempts exhaust a delivery, and no sixth follows', async () => {
+  receiver.answer(500);
+  const endpoint = await deliver();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  assert.equal(delivery.status, 'exhausted');
+  assert.equal(delivery.reason, 'attempts_exhausted');
+  assert.equal(delivery.attemptCount, 5);
+  assert.equal(delivery.nextAttemptAt, null);
+  assert.equal(receiver.of(delivery.id).length, 5);
+  assert.ok(delivery.workflowId);
+  await world.temporal.client.workflow.getHandle(delivery.workflowId).result();
+  assert.equal(receiver.of(delivery.id).length, 5);
+});
+
+test('a redirect is a failure and is not followed', async () => {
+  receiver.answer((res) => res.writeHead(302, { location: receiver.url }).end(), 200);
+  const endpoint = await deliver();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  assert.equal(delivery.attemptCount, 2);
+  const [first] = await world.attempts(delivery.id);
+  assert.equal(first?.responseCode, 302);
+});
+
+test('a broken connection is a failure that is tried again', async () => {
+  receiver.answer((res) => res.destroy(), 200);
+  const endpoint = await deliver();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  assert.equal(delivery.status, 'success');
+  assert.equal((await world.attempts(delivery.id))[0]?.error, 'reset');
+});
+
+test('410 Gone exhausts the delivery and sets the endpoint inactive', async () => {
+  receiver.answer(410);
+  const endpoint = await deliver();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  assert.equal(delivery.reason, 'endpoint_gone');
+  const [row] = await world.sql('select active, disabled_reason from webhook_endpoints where id = $1', [endpoint.id]);
+  assert.deepEqual(row, { active: false, disabled_reason: 'gone' });
+});
+
+test('a workflow exists for an endpoint only while it has something to wait for, and is found by the webhook-id', async () => {
+  receiver.answer(500, 200);
+  const endpoint = await deliver();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  assert.equal(delivery.workflowId, `delivery/${endpoint.id}/${delivery.fanOutId}`);
+  const handle = world.temporal.client.workflow.getHandle(delivery.workflowId ?? '');
+  await handle.result();
+  const { type, searchAttributes } = await handle.describe();
+  assert.equal(type, 'endpointDelivery');
+  assert.deepEqual(searchAttributes['DeliveryIds'], [delivery.id]);
+  assert.deepEqual(searchAttributes['EndpointId'], [endpoint.id]);
+  const fanOut = await world.temporal.client.workflow.getHandle(delivery.fanOutId ?? '').describe();
+  assert.deepEqual(fanOut.searchAttributes['EventIds'], [delivery.eventId]);
+  assert.deepEqual(fanOut.searchAttributes['EventType'], ['email_received']);
+});

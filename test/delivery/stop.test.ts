@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { signalStop } from '../../core/stop-deliveries.ts';
+import type { EndpointDeliveryState, StopReason } from '../../domain/delivery-workflows.ts';
+import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+/** Waits long enough that only a signal can end them within the test. */
+const LONG_LADDER_MS = '3600000,3600000,3600000,3600000';
+
+let world: DeliveryWorld;
+let receiver: Receiver;
+before(async () => {
+  [world, receiver] = await Promise.all([deliveryWorld({ WEBHOOK_RETRY_DELAYS_MS: LONG_LADDER_MS }), startReceiver()]);
+});
+after(async () => {
+  await world?.close();
+  await receiver?.close();
+});
+afterEach(() => receiver.answer(200));
+
+const isFinal = ({ status }: { status: string }) => status === 'success' || status === 'exhausted';
+
+/** A delivery whose first attempt failed and whose workflow waits for the second. */
+async function waiting() {
+  receiver.answer(500);
+  const organization = await world.organization('team');
+  const mailbox = await world.mailbox(organization);
+  const endpoint = await world.endpoint(organization, { url: receiver.url, mailboxId: mailbox.id });
+  await world.happen({ organization, mailbox });
+  const delivery = await world.delivery(endpoint.id, ({ status }) => status === 'failed');
+  await waitUntil('its workflow to wait', async () => {
+    const handle = world.temporal.client.workflow.getHandle(delivery.workflowId ?? '');
+    const state = await handle.query<EndpointDeliveryState>('state').catch(() => undefined);
+    return state?.phase === 'waiting' && state.waiting.length === 1;
+  });
+  return { organization, mailbox, endpoint, delivery };
+}
+
+async function assertStopped(delivery: DeliveryState, reason: string): Promise<void> {
+  const stopped = await world.delivery(delivery.endpointId, isFinal);
+  assert.equal(stopped.status, 'exhausted');
+  assert.equal(stopped.reason, reason);
+  assert.equal(stopped.attemptCount, 1);
+  await world.temporal.client.workflow.getHandle(stopped.workflowId ?? '').result();
+  assert.equal(receiver.of(delivery.id).length, 1, 'no request is sent');
+}
+
+const cases: {
+  change: string;
+  statement: string;
+  of: 'endpoint' | 'organization' | 'mailbox';
+  signal: StopReason;
+  reason: string;
+}[] = [
+  {
+    change: 'deactivation of the endpoint',
+    statement: 'update webhook_endpoints set active = false where id = $1',
+    of: 'endpoint',
+    signal: 'endpoint_inactive',
+    reason: 'endpoint_inactive',
+  },
+  {
+    change: 'deletion of the endpoint',
+    statement: 'update webhook_endpoints set deleted_at = now() where id = $1',
+    of: 'endpoint',
+    signal: 'endpoint_deleted',
+    reason: 'endpoint_deleted',
+  },
+  {
+    change: 'a downgrade to a plan without webhooks',
+    statement: `update organizations set plan = 'free' where id = $1`,
+    of: 'organization',
+    signal: 'plan_downgraded',
+    reason: 'plan_downgraded',
+  },
+  {
+    change: 'deletion of the mailbox',
+    statement: `with m as (update mailboxes set deleted_at = now(), status = 'deleting' where id = $1 returning id)
+                update webhook_endpoints e set deleted_at = now() from m where e.mailbox_id = m.id`,
+    of: 'mailbox',
+    signal: 'mailbox_deleted',
+    reason: 'mailbox_deleted',
+  },
+];
+for (const { change, statement, of, signal, reason } of cases)
+  test(`${change} ends a wait at once, with its reason and no request`, async () => {
+    const rows = await waiting();
+    await world.sql(statement, [rows[of].id]);
+    const target =
+      of === 'organization' ? { organizationId: rows.organization.id } : { endpointIds: [rows.endpoint.id] };
+    assert.equal(await signalStop(world.services, world.temporal, target, signal), 1);
+    await assertStopped(rows.delivery, reason);
+  });
+
+test('a stop signal without a reason in the rows changes nothing: the wait goes on', async () => {
+  const { delivery, endpoint } = await waiting();
+  await signalStop(world.services, world.temporal, { endpointIds: [endpoint.id] }, 'endpoint_inactive');
+  const handle = world.temporal.client.workflow.getHandle(delivery.workflowId ?? '');
+  await waitUntil('the workflow to wait again', async () => {
+    const { phase, stopReason } = await handle.query<EndpointDeliveryState>('state');
+    return phase === 'waiting' && stopReason === null;
+  });
+  const [row] = await world.deliveries(endpoint.id);
+  assert.equal(row?.status, 'failed');
+  assert.equal(receiver.of(delivery.id).length, 1);
+});
+
+test('an endpoint that is inactive before the first attempt gets no request', async () => {
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await world.services.db.transaction(async (sql) => {
+    const { recordEvents } = await import('../../core/record-event.ts');
+    await recordEvents(sql, [
+      {
+        type: 'email_received',
+        organization,
+        mailbox: null,
+        actor: { type: 'system', id: null, name: null, email: null, address: null },
+        data: {},
+      },
+    ]);
+    await sql.query('update webhook_endpoints set active = false where id = $1', [endpoint.id]);
+  });
+  world.services.deliveriesDue.nudge();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  assert.equal(delivery.reason, 'endpoint_inactive');
+  assert.equal(delivery.attemptCount, 0);
+  assert.equal(receiver.of(delivery.id).length, 0);
+});
+
+test('an upgrade resumes new events only', async () => {
+  const { organization, endpoint, delivery } = await waiting();
+  await world.sql(`update organizations set plan = 'free' where id = $1`, [organization.id]);
+  await signalStop(world.services, world.temporal, { organizationId: organization.id }, 'plan_downgraded');
+  await assertStopped(delivery, 'plan_downgraded');
+  assert.equal(await world.happen({ organization }), 0);
+  await world.sql(`update organizations set plan = 'team' where id = $1`, [organization.id]);
+  receiver.answer(200);
+  const other = await world.endpoint(organization, { url: receiver.url });
+  assert.equal(await world.happen({ organization }), 1);
+  await world.delivery(other.id, ({ status }) => status === 'success');
+  assert.equal((await world.deliveries(endpoint.id)).length, 1);
+});
+
+test('a resend of a waiting delivery ends its wait and attempts now', async () => {
+  const { delivery } = await waiting();
+  receiver.answer(200);
+  await world.temporal.client.workflow
+    .getHandle(delivery.workflowId ?? '')
+    .signal('attemptNow', { deliveryId: delivery.id });
+  const done = await world.delivery(delivery.endpointId, isFinal);
+  assert.equal(done.status, 'success');
+  assert.equal(done.attemptCount, 2);
+  assert.equal((await world.attempts(delivery.id))[1]?.trigger, 'manual');
+});
