@@ -1,0 +1,45 @@
+/** Bytes in any charset of mail to text (WHATWG encodings). Never throws: what is unknown is read as it most likely is. */
+
+type Decoder = InstanceType<typeof TextDecoder>;
+const decoders = new Map<string, Decoder | null>();
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+const DECODERS_MAX = 100;
+
+function decoderOf(charset: string): Decoder | null {
+  const label = charset.trim().toLowerCase();
+  let decoder = decoders.get(label);
+  if (decoder === undefined) {
+    try {
+      decoder = new TextDecoder(label);
+    } catch {
+      decoder = null;
+    }
+    if (decoders.size < DECODERS_MAX) decoders.set(label, decoder);
+  }
+  return decoder;
+}
+
+/** UTF-8 where the bytes are valid UTF-8, else Windows-1252: right for nearly all undeclared 8-bit mail. */
+export function decodeUndeclared(bytes: Uint8Array): string {
+  try {
+    return strictUtf8.decode(bytes);
+  } catch {
+    return decoderOf('windows-1252')?.decode(bytes) ?? '';
+  }
+}
+
+/** @param charset label as declared; unknown ones, `us-ascii` and none are read as undeclared */
+export function decodeCharset(bytes: Uint8Array, charset: string | undefined): string {
+  if (charset === undefined || charset === '' || /^(us-)?ascii$/i.test(charset)) return decodeUndeclared(bytes);
+  const decoder = decoderOf(charset);
+  return decoder === null ? decodeUndeclared(bytes) : decoder.decode(bytes);
+}
+
+/** Text of a header value held as one character per byte. */
+export const decodeRawHeader = (latin1: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+  /^[\x00-\x7f]*$/.test(latin1) ? latin1 : decodeUndeclared(Buffer.from(latin1, 'latin1'));
+
+/** Text that PostgreSQL stores in text and jsonb: no NUL, no lone surrogate. */
+export const storableText = (text: string): string =>
+  (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed();

@@ -1,0 +1,48 @@
+/** Date header (RFC 5322 §3.3), with the obsolete forms. */
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const ZONES: Readonly<Record<string, number>> = {
+  ut: 0,
+  gmt: 0,
+  z: 0,
+  est: -300,
+  edt: -240,
+  cst: -360,
+  cdt: -300,
+  mst: -420,
+  mdt: -360,
+  pst: -480,
+  pdt: -420,
+};
+const FORM =
+  /(\d{1,2})\s+([a-z]{3})[a-z]*\s+(\d{2,4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?(?:\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,5})))?/i;
+
+/** Time the header names, or undefined when it names none between 1970 and 9999. Without a zone: UTC. */
+export function parseMailDate(value: string): Date | undefined {
+  const match = FORM.exec(value.slice(0, 200).replace(/\([^)]*\)/g, ' '));
+  if (match === null) return undefined;
+  const [
+    ,
+    day,
+    monthName = '',
+    yearText = '',
+    hour,
+    minute,
+    second = '0',
+    sign,
+    zoneHours,
+    zoneMinutes,
+    zoneName = '',
+  ] = match;
+  const month = MONTHS.indexOf(monthName.toLowerCase());
+  if (month < 0) return undefined;
+  let year = Number(yearText);
+  if (yearText.length === 2) year += year < 50 ? 2000 : 1900;
+  else if (yearText.length === 3) year += 1900;
+  const offset =
+    sign === undefined
+      ? (ZONES[zoneName.toLowerCase()] ?? 0)
+      : (sign === '-' ? -1 : 1) * (Number(zoneHours) * 60 + Number(zoneMinutes));
+  const time = Date.UTC(year, month, Number(day), Number(hour), Number(minute), Number(second)) - offset * 60_000;
+  return Number.isFinite(time) && time >= 0 && year <= 9999 ? new Date(time) : undefined;
+}

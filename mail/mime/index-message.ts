@@ -1,0 +1,223 @@
+/**
+ * The offset tree of a message: where each MIME part's header and body stand in the bytes, and what it is.
+ *
+ * Made once when a message is stored, kept as jsonb beside it, and used by everything that reads parts: sections of
+ * IMAP, attachments of REST, text extraction. Limits (depth, parts, header block) turn what lies beyond into opaque
+ * leaves; the bytes are served all the same. Damaged mail always gives a tree.
+ */
+import { HEADER_BLOCK_MAX_BYTES, MIME_DEPTH_MAX, MIME_PARTS_MAX } from '../../domain/mail-limits.ts';
+import { decodeWords } from './encoded-words.ts';
+import { findBodyStart, firstValue, type HeaderField, headerFields, nextLine } from './header-fields.ts';
+import { type Parameter, type ParameterizedValue, parameter, parseParameterized } from './parameters.ts';
+import { isIdentity } from './transfer-encoding.ts';
+
+/** One part. Offsets are bytes from the beginning of the message. Stored as jsonb: absent fields are not stored. */
+export interface PartNode {
+  /** First byte of the part's header. */
+  readonly header: number;
+  /** First byte of its body, behind the empty line. */
+  readonly body: number;
+  /** Behind its last byte; the line break before a boundary belongs to the boundary. */
+  readonly end: number;
+  /** Line breaks in the body. */
+  readonly lines: number;
+  /** Lower-cased. */
+  readonly type: string;
+  readonly subtype: string;
+  /** Parameters of Content-Type; texts as in {@link StoredParameter}. */
+  readonly params?: readonly StoredParameter[];
+  /** Lower-cased Content-Transfer-Encoding. */
+  readonly encoding: string;
+  readonly disposition?: { readonly value: string; readonly params?: readonly StoredParameter[] };
+  /** Content-ID as written, with its angle brackets. */
+  readonly id?: string;
+  readonly description?: string;
+  readonly language?: readonly string[];
+  readonly location?: string;
+  readonly md5?: string;
+  /** Decoded file name of disposition or type. */
+  readonly filename?: string;
+  /** Parts of a multipart; the one message of a message/rfc822. */
+  readonly parts?: readonly PartNode[];
+  /** A limit was reached or it is damaged: a multipart or message shown as a leaf. */
+  readonly opaque?: true;
+}
+
+/** Name and bytes as written (one character per byte); or name, decoded text and 1 where RFC 2231 encoded it. */
+export type StoredParameter = readonly [name: string, raw: string] | readonly [name: string, text: string, extended: 1];
+
+const LF = 0x0a;
+const CR = 0x0d;
+const HYPHEN = 0x2d;
+const BOUNDARY_MAX = 200;
+
+interface Budget {
+  parts: number;
+}
+
+/** Makes the tree. Never throws, and takes time linear in bytes times depth. */
+export function indexMessage(bytes: Uint8Array): PartNode {
+  return indexPart(bytes, 0, bytes.length, 0, 'text/plain', { parts: MIME_PARTS_MAX });
+}
+
+function countLines(bytes: Uint8Array, start: number, end: number): number {
+  let lines = 0;
+  for (let at = bytes.indexOf(LF, start); at >= 0 && at < end; at = bytes.indexOf(LF, at + 1)) lines++;
+  return lines;
+}
+
+const storedParameters = (parameters: readonly Parameter[]): StoredParameter[] =>
+  parameters.map(({ name, raw, text, extended }) =>
+    extended ? [name, text.replaceAll('\0', '').toWellFormed(), 1] : [name, raw.replaceAll('\0', '')],
+  );
+
+const TOKEN = /^[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+$/;
+
+/** Type and subtype, lower-cased; what cannot be read is the default of its place. */
+function mediaType(value: string, fallback: string): [string, string] {
+  const [type = '', subtype = ''] = value
+    .toLowerCase()
+    .split('/', 2)
+    .map((part) => part.trim());
+  if (TOKEN.test(type) && TOKEN.test(subtype)) return [type, subtype];
+  if (type === 'text' && subtype === '') return ['text', 'plain'];
+  const [fallbackType = 'text', fallbackSubtype = 'plain'] = fallback.split('/');
+  return value === '' ? [fallbackType, fallbackSubtype] : ['application', 'octet-stream'];
+}
+
+function indexPart(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  depth: number,
+  fallback: string,
+  budget: Budget,
+): PartNode {
+  budget.parts--;
+  const body = findBodyStart(bytes, start, end);
+  const fields = headerFields(bytes, start, body);
+  const contentType = firstValue(fields, 'content-type');
+  const parsed = parseParameterized(contentType ?? '');
+  const [type, subtype] = mediaType(parsed.value, fallback);
+  const encoding = encodingOf(fields);
+  const composite = type === 'multipart' || (type === 'message' && (subtype === 'rfc822' || subtype === 'global'));
+  const readable = depth < MIME_DEPTH_MAX && budget.parts > 0 && body - start <= HEADER_BLOCK_MAX_BYTES;
+  let parts: PartNode[] | undefined;
+  if (composite && readable && isIdentity(encoding))
+    parts =
+      type === 'multipart'
+        ? indexMultipart(bytes, body, end, depth, rawBoundary(parsed), subtype, budget)
+        : [indexPart(bytes, body, end, depth + 1, 'text/plain', budget)];
+  return {
+    header: start,
+    body,
+    end,
+    lines: countLines(bytes, body, end),
+    type,
+    subtype,
+    ...(parsed.parameters.length > 0 ? { params: storedParameters(parsed.parameters) } : {}),
+    encoding,
+    ...describe(fields, parameter(parsed, 'name')),
+    ...(parts === undefined ? {} : { parts }),
+    ...(composite && parts === undefined ? { opaque: true as const } : {}),
+  };
+}
+
+/** The delimiter must match byte for byte, so the boundary is never decoded. */
+const rawBoundary = (parsed: ParameterizedValue): string | undefined =>
+  parsed.parameters.find(({ name }) => name === 'boundary')?.raw;
+
+function encodingOf(fields: readonly HeaderField[]): string {
+  const value = parseParameterized(firstValue(fields, 'content-transfer-encoding') ?? '').value.toLowerCase();
+  return TOKEN.test(value) ? value : '7bit';
+}
+
+/** Fields a part may have beside type and encoding, left out where absent. */
+function describe(fields: readonly HeaderField[], typeName: string | undefined) {
+  const raw = (name: string) => firstValue(fields, name)?.replaceAll('\0', '') || undefined;
+  const dispositionHeader = raw('content-disposition');
+  const disposition = dispositionHeader === undefined ? undefined : parseParameterized(dispositionHeader);
+  const id = raw('content-id');
+  const description = raw('content-description');
+  const language = raw('content-language')
+    ?.split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+  const location = raw('content-location')?.replace(/\s+/g, '');
+  const md5 = raw('content-md5');
+  const filename = decodeWords(
+    (disposition === undefined ? undefined : parameter(disposition, 'filename')) ?? typeName ?? '',
+  );
+  return {
+    ...(disposition === undefined || !TOKEN.test(disposition.value)
+      ? {}
+      : {
+          disposition: {
+            value: disposition.value.toLowerCase(),
+            ...(disposition.parameters.length > 0 ? { params: storedParameters(disposition.parameters) } : {}),
+          },
+        }),
+    ...(id === undefined ? {} : { id }),
+    ...(description === undefined ? {} : { description }),
+    ...(language === undefined || language.length === 0 ? {} : { language }),
+    ...(location === undefined ? {} : { location }),
+    ...(md5 === undefined ? {} : { md5 }),
+    ...(filename === '' ? {} : { filename: filename.replaceAll('\0', '').toWellFormed() }),
+  };
+}
+
+/** RFC 2046 §5.1.1. Undefined: no boundary, or it never occurs; then the multipart is a leaf. */
+function indexMultipart(
+  bytes: Uint8Array,
+  body: number,
+  end: number,
+  depth: number,
+  boundary: string | undefined,
+  subtype: string,
+  budget: Budget,
+): PartNode[] | undefined {
+  if (boundary === undefined || boundary === '' || boundary.length > BOUNDARY_MAX) return undefined;
+  const fallback = subtype === 'digest' ? 'message/rfc822' : 'text/plain';
+  const parts: PartNode[] = [];
+  let open: number | undefined;
+  for (const delimiter of delimiters(bytes, body, end, boundary)) {
+    if (open !== undefined) {
+      if (budget.parts <= 0) return parts.length > 0 ? parts : undefined;
+      parts.push(indexPart(bytes, open, Math.max(open, delimiter.start), depth + 1, fallback, budget));
+    }
+    open = delimiter.last ? undefined : delimiter.end;
+    if (delimiter.last) break;
+  }
+  // No closing delimiter: the last part runs to the end.
+  if (open !== undefined && budget.parts > 0) parts.push(indexPart(bytes, open, end, depth + 1, fallback, budget));
+  return parts.length > 0 ? parts : undefined;
+}
+
+interface Delimiter {
+  /** Where the part before it ends: its line break counts to the delimiter. */
+  readonly start: number;
+  /** Behind its line. */
+  readonly end: number;
+  readonly last: boolean;
+}
+
+function* delimiters(bytes: Uint8Array, start: number, end: number, boundary: string): Generator<Delimiter> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const mark = Buffer.from(`--${boundary}`, 'latin1');
+  let at = text.indexOf(mark, start);
+  while (at >= 0 && at < end) {
+    const lineEnd = nextLine(bytes, at, end);
+    if (at === start || bytes[at - 1] === LF) {
+      let rest = at + mark.length;
+      const last = bytes[rest] === HYPHEN && bytes[rest + 1] === HYPHEN && rest + 2 <= end;
+      if (last) rest += 2;
+      while (rest < lineEnd && (bytes[rest] === 0x20 || bytes[rest] === 0x09)) rest++;
+      if (rest >= lineEnd || bytes[rest] === CR || bytes[rest] === LF) {
+        const before =
+          at > start && bytes[at - 1] === LF ? (bytes[at - 2] === CR && at - 2 >= start ? at - 2 : at - 1) : at;
+        yield { start: before, end: lineEnd, last };
+      }
+    }
+    at = text.indexOf(mark, Math.max(lineEnd, at + 1));
+  }
+}

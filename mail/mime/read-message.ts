@@ -1,0 +1,67 @@
+/** Everything the store keeps about a message, computed from its bytes. Pure. */
+import { type MailAddress, readableAddresses } from './addresses.ts';
+import { bodyStructureText } from './body-structure.ts';
+import { storableText } from './charset.ts';
+import { parseMailDate } from './date.ts';
+import { decodeWords } from './encoded-words.ts';
+import { envelopeText } from './envelope.ts';
+import { firstValue, headerFields } from './header-fields.ts';
+import { indexMessage, type PartNode } from './index-message.ts';
+import { type AttachmentInfo, attachmentsOf } from './parts.ts';
+import { previewOf } from './text.ts';
+
+export interface ReadMessage {
+  readonly parts: PartNode;
+  /** Wire-ready, as bytes. */
+  readonly envelope: Buffer;
+  readonly bodyStructure: Buffer;
+  readonly from: readonly MailAddress[];
+  readonly to: readonly MailAddress[];
+  readonly cc: readonly MailAddress[];
+  readonly subject: string;
+  readonly preview: string;
+  readonly attachments: readonly AttachmentInfo[];
+  /** Time of the Date header. */
+  readonly sentAt: Date | undefined;
+  /** Message-ID with its brackets, or undefined. */
+  readonly messageId: string | undefined;
+  /** Message-IDs this one answers, nearest first: In-Reply-To, then References from the last. */
+  readonly references: readonly string[];
+}
+
+const REFERENCES_MAX = 20;
+const SUBJECT_MAX_CHARACTERS = 2_000;
+const ADDRESSES_SHOWN_MAX = 1_000;
+
+export function readMessage(bytes: Uint8Array): ReadMessage {
+  const parts = indexMessage(bytes);
+  const fields = headerFields(bytes, parts.header, parts.body);
+  const addresses = (name: string) =>
+    readableAddresses(firstValue(fields, name) ?? '')
+      .slice(0, ADDRESSES_SHOWN_MAX)
+      .map((each) => ({ name: storableText(each.name), address: storableText(each.address) }));
+  return {
+    parts,
+    envelope: Buffer.from(envelopeText(fields), 'latin1'),
+    bodyStructure: Buffer.from(bodyStructureText(bytes, parts), 'latin1'),
+    from: addresses('from'),
+    to: addresses('to'),
+    cc: addresses('cc'),
+    subject: storableText(decodeWords(firstValue(fields, 'subject') ?? ''))
+      .slice(0, SUBJECT_MAX_CHARACTERS)
+      .toWellFormed(),
+    preview: previewOf(bytes, parts),
+    attachments: attachmentsOf(bytes, parts),
+    sentAt: parseMailDate(firstValue(fields, 'date') ?? ''),
+    messageId: messageIds(firstValue(fields, 'message-id'))[0],
+    references: [
+      ...new Set([
+        ...messageIds(firstValue(fields, 'in-reply-to')),
+        ...messageIds(firstValue(fields, 'references')).reverse(),
+      ]),
+    ].slice(0, REFERENCES_MAX),
+  };
+}
+
+const messageIds = (value: string | undefined): string[] =>
+  (value?.match(/<[^<>\s]{1,998}>/g) ?? []).map((id) => storableText(id));

@@ -1,0 +1,98 @@
+/**
+ * `email_blocked` for refused mail: the first refusal of a sender, mailbox and reason is told at once, further ones
+ * within the minute are counted and told in one event at its end.
+ */
+import { recordEvents } from '../../core/record-event.ts';
+import type { Services } from '../../core/services.ts';
+import { BLOCKED_EVENT_INTERVAL_MS } from '../../domain/mail-limits.ts';
+import { externalActor } from '../store/received-event.ts';
+import type { Recipient } from '../store/recipients.ts';
+
+export type BlockedReason = 'quota_exceeded' | 'unauthenticated';
+
+export interface Blocked {
+  readonly recipient: Recipient;
+  readonly envelopeFrom: string;
+  readonly to: string;
+  /** Null where the message was refused before it was seen. */
+  readonly subject: string | null;
+  readonly reason: BlockedReason;
+}
+
+export interface BlockedEvents {
+  /** Never waits, never throws. */
+  add(blocked: Blocked): void;
+  close(): Promise<void>;
+}
+
+/** The rule that refused, in words of the settings it comes from. */
+const RULES: Readonly<Record<BlockedReason, string>> = {
+  quota_exceeded: 'mailbox quota',
+  unauthenticated: 'DMARC policy of the sender, mailbox setting reject',
+};
+
+const KEYS_MAX = 10_000;
+
+export function blockedEvents(services: Services): BlockedEvents {
+  const open = new Map<string, { last: Blocked; more: number; timer: NodeJS.Timeout }>();
+  const recording = new Set<Promise<void>>();
+
+  function record(blocked: Blocked, count: number): void {
+    const task = services.db
+      .transaction((sql) => recordEvents(sql, [blockedEvent(blocked, count, services.now())]))
+      .then(
+        () => services.deliveriesDue.nudge(),
+        (error: Error) => services.log.warn({ error: error.message }, 'email_blocked could not be recorded'),
+      )
+      .finally(() => recording.delete(task));
+    recording.add(task);
+  }
+
+  function endOfMinute(key: string): void {
+    const entry = open.get(key);
+    open.delete(key);
+    if (entry !== undefined && entry.more > 0) record(entry.last, entry.more);
+  }
+
+  return {
+    add(blocked) {
+      const key = `${blocked.recipient.mailbox.id} ${blocked.reason} ${blocked.envelopeFrom.toLowerCase()}`;
+      const entry = open.get(key);
+      if (entry !== undefined) {
+        entry.last = blocked;
+        entry.more++;
+        return;
+      }
+      if (open.size >= KEYS_MAX) return;
+      const timer = setTimeout(() => endOfMinute(key), BLOCKED_EVENT_INTERVAL_MS);
+      timer.unref();
+      open.set(key, { last: blocked, more: 0, timer });
+      record(blocked, 1);
+    },
+    async close() {
+      for (const [key, { timer }] of open) {
+        clearTimeout(timer);
+        endOfMinute(key);
+      }
+      await Promise.all(recording);
+    },
+  };
+}
+
+const blockedEvent = ({ recipient, envelopeFrom, to, subject, reason }: Blocked, count: number, nowMs: number) => ({
+  type: 'email_blocked' as const,
+  organization: recipient.organization,
+  mailbox: recipient.mailbox,
+  actor: externalActor('', envelopeFrom, envelopeFrom),
+  occurredAt: new Date(nowMs),
+  data: {
+    direction: 'inbound',
+    messageId: null,
+    from: envelopeFrom,
+    to: [to],
+    subject,
+    reason,
+    rule: RULES[reason],
+    count,
+  },
+});

@@ -1,0 +1,51 @@
+/** DNS for sender authentication: bounded in time, answers remembered for a moment. */
+import { Resolver } from 'node:dns/promises';
+
+/** Resolves a name, in the form mailauth asks for it. Rejects with the `code` of node:dns. */
+export type DnsLookup = (name: string, type: string) => Promise<string[][] | string[]>;
+
+const QUERY_TIMEOUT_MS = 2_000;
+const TRIES = 2;
+/** Shorter than most TTLs; a burst from one sender asks once. */
+const REMEMBER_MS = 30_000;
+const REMEMBERED_MAX = 10_000;
+/** The name is known not to exist, or not to have such records: as good an answer as any. */
+const NEGATIVE_CODES = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** @param servers `address` or `address:port`; empty: those of the system */
+export function dnsLookup(servers: readonly string[], now: () => number): DnsLookup {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
+  if (servers.length > 0) resolver.setServers(servers);
+  const remembered = new Map<string, { answer: Promise<string[][] | string[]>; until: number }>();
+
+  return (name, type) => {
+    const key = `${type} ${name.toLowerCase()}`;
+    const known = remembered.get(key);
+    if (known !== undefined && known.until > now()) return known.answer;
+    const answer = query(resolver, name, type);
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.set(key, { answer, until: now() + REMEMBER_MS });
+    answer.catch((error: NodeJS.ErrnoException) => {
+      if (!NEGATIVE_CODES.has(error.code ?? '')) remembered.delete(key);
+    });
+    return answer;
+  };
+}
+
+function query(resolver: Resolver, name: string, type: string): Promise<string[][] | string[]> {
+  switch (type.toUpperCase()) {
+    case 'A':
+      return resolver.resolve4(name);
+    case 'AAAA':
+      return resolver.resolve6(name);
+    case 'TXT':
+      return resolver.resolveTxt(name);
+    case 'PTR':
+      return resolver.resolvePtr(name);
+    case 'MX':
+      // mailauth sorts and reads `exchange` itself; its type of the answer does not say so.
+      return resolver.resolveMx(name) as unknown as Promise<string[]>;
+    default:
+      return Promise.reject(Object.assign(new Error(`no lookup of ${type}`), { code: 'ENOTIMP' }));
+  }
+}

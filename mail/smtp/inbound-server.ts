@@ -1,0 +1,73 @@
+/**
+ * smtp-server with what inbound mail needs beyond its options: enhanced status codes of our choice (the package derives
+ * one from the reply code alone), and a stop that ends idle connections at once but lets messages in flight finish.
+ */
+import type net from 'node:net';
+import type tls from 'node:tls';
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+
+const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
+
+class InboundConnection extends SMTPConnection {
+  /** A text that begins with an enhanced status code is sent as it is. */
+  override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    const own = typeof data === 'string' && OWN_ENHANCED_CODE.test(data);
+    super.send(code, data, own ? false : context);
+  }
+
+  get receiving(): boolean {
+    return Boolean(this._dataStream);
+  }
+
+  drop(): void {
+    this._socket.destroy();
+  }
+}
+
+export class InboundServer extends SMTPServer {
+  #inbound = new Set<InboundConnection>();
+  #draining = false;
+
+  constructor(options: SMTPServerOptions) {
+    super(options);
+  }
+
+  override connect(socket: net.Socket | tls.TLSSocket, socketOptions?: SMTPConnectionOptions | null): void {
+    const connection = new InboundConnection(this, socket, socketOptions);
+    this.connections.add(connection);
+    this.#inbound.add(connection);
+    socket.once('close', () => this.#inbound.delete(connection));
+    connection.on('error', (error: Error) => this.emit('error', error));
+    connection.init();
+  }
+
+  /** Cuts a connection without a word, where reading on would only feed an attacker. */
+  drop(session: SMTPServerSession): void {
+    for (const connection of this.#inbound) if (connection.session === session) connection.drop();
+  }
+
+  /** Call when a message was answered: while draining, its connection ends there. */
+  afterMessage(): void {
+    if (this.#draining) setImmediate(() => this.#endIdle());
+  }
+
+  /** Stops listening, ends connections without a message in flight, and the others after theirs or after `graceMs`. */
+  drain(graceMs: number): Promise<void> {
+    this.#draining = true;
+    this.options.closeTimeout = graceMs;
+    const closed = new Promise<void>((resolve) => this.close(resolve));
+    this.#endIdle();
+    return closed.then(() => {
+      for (const connection of this.#inbound) connection.drop();
+    });
+  }
+
+  #endIdle(): void {
+    for (const connection of this.#inbound) {
+      if (connection.receiving) continue;
+      connection.send(421, '4.3.2 Shutting down, try again in a moment');
+      connection.close();
+    }
+  }
+}

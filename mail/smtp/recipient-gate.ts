@@ -1,0 +1,76 @@
+/** Judges RCPT: which addresses take mail, and what the others are told (RFC 5321 §3.6, RFC 3463). */
+import type { SMTPServerSession } from 'smtp-server';
+import { SMTP_UNKNOWN_RECIPIENTS_MAX } from '../../domain/mail-limits.ts';
+import type { Recipient, RecipientDirectory } from '../store/recipients.ts';
+import type { BlockedEvents } from './blocked-events.ts';
+import { SmtpReply } from './smtp-reply.ts';
+
+export interface AcceptedRecipient {
+  readonly recipient: Recipient;
+  /** As the client wrote it, plus-tag included. */
+  readonly address: string;
+}
+
+/** Recipients of one SMTP transaction by mailbox id: two plus-tags of one mailbox are one delivery. */
+export type AcceptedRecipients = Map<string, AcceptedRecipient>;
+
+export interface RecipientGate {
+  /** @throws {SmtpReply} */
+  admit(address: string, session: SMTPServerSession, accepted: AcceptedRecipients): Promise<AcceptedRecipient>;
+}
+
+export function recipientGate(directory: RecipientDirectory, blocked: BlockedEvents): RecipientGate {
+  /** Per connection: who tries address after address is looking for some. */
+  const unknown = new WeakMap<SMTPServerSession, number>();
+
+  async function refuseUnknown(address: string, session: SMTPServerSession): Promise<never> {
+    const count = (unknown.get(session) ?? 0) + 1;
+    unknown.set(session, count);
+    if (count >= SMTP_UNKNOWN_RECIPIENTS_MAX) throw new SmtpReply(421, '4.7.0', 'Too many unknown recipients');
+    const served = await directory.servesDomain(address.slice(address.lastIndexOf('@') + 1));
+    throw served
+      ? new SmtpReply(550, '5.1.1', 'No such mailbox here')
+      : new SmtpReply(550, '5.7.1', 'Relaying denied: this domain is not served here');
+  }
+
+  return {
+    async admit(address, session, accepted) {
+      let recipient = await directory.find(address);
+      if (recipient === undefined) return refuseUnknown(address, session);
+      if (recipient.status !== 'active') recipient = (await directory.find(address, 'fresh')) ?? recipient;
+      refuseByStatus(recipient);
+      const declared = declaredSize(session);
+      if (recipient.bytesUsed + declared > recipient.quotaBytes) {
+        // What is remembered may be old: mail may have been deleted since.
+        recipient = (await directory.find(address, 'fresh')) ?? recipient;
+        if (recipient.bytesUsed + declared > recipient.quotaBytes) {
+          const envelopeFrom = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
+          blocked.add({ recipient, envelopeFrom, to: address, subject: null, reason: 'quota_exceeded' });
+          throw new SmtpReply(552, '5.2.2', 'The mailbox is full');
+        }
+      }
+      const found = { recipient, address };
+      if (!accepted.has(recipient.mailbox.id)) accepted.set(recipient.mailbox.id, found);
+      return found;
+    },
+  };
+}
+
+function refuseByStatus({ status }: Recipient): void {
+  switch (status) {
+    case 'active':
+      return;
+    case 'pending':
+      throw new SmtpReply(450, '4.2.1', 'The mailbox does not take mail yet');
+    case 'suspended':
+      throw new SmtpReply(550, '5.2.1', 'The mailbox is suspended');
+    case 'deleting':
+      throw new SmtpReply(550, '5.1.1', 'No such mailbox here');
+  }
+}
+
+/** SIZE of MAIL (RFC 1870), at least one byte: nothing fits into a full mailbox. */
+function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
+  const size = mailFrom === false || mailFrom.args === false ? undefined : mailFrom.args['SIZE'];
+  return Math.max(1, typeof size === 'string' ? Number(size) : 0);
+}

@@ -1,0 +1,57 @@
+/** What goes into the write transaction, and what comes out. */
+import type { NewEvent } from '../../core/record-event.ts';
+import type { ReadMessage } from '../mime/read-message.ts';
+import type { AuthenticationResults } from './authentication-results.ts';
+import type { ThreadRefs } from './fingerprints.ts';
+import type { Recipient } from './recipients.ts';
+
+/** Where a message comes from; `message.origin`. */
+export type MessageOrigin = 'smtp' | 'local' | 'submission' | 'append' | 'draft' | 'system';
+
+/** A message as it will be stored, the same for all its recipients. Everything about it is computed before any lock. */
+export interface IncomingMessage {
+  readonly bytes: Buffer;
+  /** SHA-256 of `bytes`. */
+  readonly blobKey: Buffer;
+  readonly read: ReadMessage;
+  readonly refs: ThreadRefs;
+  readonly origin: MessageOrigin;
+  readonly receivedAt: Date;
+  /** Envelope sender, empty for the null sender. */
+  readonly envelopeFrom: string;
+  readonly auth: AuthenticationResults | null;
+}
+
+/** One mailbox a message goes to. */
+export interface LocalDelivery {
+  readonly recipient: Recipient;
+  /** Address as given in RCPT, plus-tag included. */
+  readonly deliveredTo: string;
+  readonly folderId: number;
+  readonly labels: readonly string[];
+  /** Hex hash that recognizes a redelivery; undefined where that cannot be told. */
+  readonly deliveryHash: string | undefined;
+}
+
+/** A message for all its recipients here: either every one of them gets it, or none. */
+export interface DeliveryWrite {
+  readonly message: IncomingMessage;
+  /** One per mailbox. */
+  readonly deliveries: readonly LocalDelivery[];
+  /** Makes the event of one delivery; ids are known only in the transaction. */
+  event(delivery: LocalDelivery, messageId: string, threadId: string): NewEvent;
+}
+
+export interface Delivered {
+  readonly mailboxId: string;
+  readonly messageId: string;
+  /** The same message had been delivered before; nothing was stored. */
+  readonly duplicate: boolean;
+}
+
+/** Expected outcomes are values; everything else throws. */
+export type DeliveryOutcome =
+  | { readonly kind: 'delivered'; readonly deliveries: readonly Delivered[] }
+  | { readonly kind: 'over-quota'; readonly mailboxId: string }
+  /** Suspended or deleted since it was looked up. */
+  | { readonly kind: 'mailbox-closed'; readonly mailboxId: string };

@@ -1,0 +1,61 @@
+/** The mail store of a process: the one way to change mail. Reading stands in files of its own beside this one. */
+import { storeBlob } from '../../core/blob-store.ts';
+import type { Services } from '../../core/services.ts';
+import { deliverBatch } from './deliver.ts';
+import type { DeliveryOutcome, DeliveryWrite } from './delivery.ts';
+import { isStoredAhead } from './insert-delivered.ts';
+import { type MessageTextFiller, messageTextFiller } from './message-text.ts';
+import { writeBatcher } from './write-batch.ts';
+
+export interface MailStore {
+  /**
+   * Delivers a message to its mailboxes, all or none. Resolves after the commit.
+   *
+   * @throws what the database throws; the message is then stored nowhere, or wholly (a lost answer to COMMIT), which
+   * the redelivery key makes harmless
+   */
+  deliver(write: DeliveryWrite): Promise<DeliveryOutcome>;
+  /** Waits for writes under way. */
+  close(): Promise<void>;
+}
+
+interface Item {
+  readonly mailboxIds: readonly string[];
+  readonly bytes: number;
+  readonly write: DeliveryWrite;
+}
+
+export function openMailStore(services: Services): MailStore {
+  const { db, deliveriesDue, log } = services;
+  const texts: MessageTextFiller = messageTextFiller(db, log);
+  const batcher = writeBatcher<Item, DeliveryOutcome>(async (items) => {
+    const { outcomes, owed } = await db.transaction((sql) =>
+      deliverBatch(
+        sql,
+        items.map(({ write }) => write),
+      ),
+    );
+    if (owed > 0) deliveriesDue.nudge();
+    return outcomes;
+  });
+  return {
+    async deliver(write) {
+      const { message, deliveries } = write;
+      if (isStoredAhead(message)) await storeBlob(db, message.blobKey, message.bytes);
+      const mailboxIds = deliveries.map(({ recipient }) => recipient.mailbox.id);
+      const outcome = await batcher.write({
+        mailboxIds,
+        bytes: isStoredAhead(message) ? 0 : message.bytes.length,
+        write,
+      });
+      if (outcome.kind === 'delivered')
+        for (const { messageId, mailboxId, duplicate } of outcome.deliveries)
+          if (!duplicate) texts.add({ messageId, mailboxId, bytes: message.bytes, parts: message.read.parts });
+      return outcome;
+    },
+    async close() {
+      await batcher.idle();
+      await texts.close();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/**
+ * Addresses to mailboxes, as every door that delivers needs them.
+ *
+ * Found mailboxes are remembered for seconds, misses never: a mailbox takes mail the moment it exists. What is
+ * remembered may be seconds old, so the write transaction looks at status and quota once more.
+ */
+import type { Database } from '../../db/database.ts';
+import type { EnvelopeMailbox, EnvelopeOrganization } from '../../domain/event-envelope.ts';
+import { deliveryAddress } from '../../domain/mailbox-address.ts';
+import type { MailboxStatus } from '../../domain/mailbox-status.ts';
+
+/** What happens to mail that fails DMARC under a policy of quarantine or reject. */
+export type UnauthenticatedMail = 'junk' | 'inbox' | 'reject';
+
+export interface Recipient {
+  readonly mailbox: EnvelopeMailbox;
+  readonly organization: EnvelopeOrganization;
+  readonly status: MailboxStatus;
+  readonly unauthenticatedMail: UnauthenticatedMail;
+  readonly inboxId: number;
+  readonly junkId: number;
+  readonly bytesUsed: number;
+  readonly quotaBytes: number;
+}
+
+export interface RecipientDirectory {
+  /** The mailbox an address (with or without plus-tag) is delivered to. */
+  find(address: string, fresh?: 'fresh'): Promise<Recipient | undefined>;
+  /** Whether mail for this domain belongs here, whatever the local part. */
+  servesDomain(domain: string): Promise<boolean>;
+}
+
+const REMEMBER_MS = 5_000;
+const REMEMBERED_MAX = 50_000;
+
+interface RecipientRow {
+  id: string;
+  name: string;
+  address: string;
+  local_part: string;
+  domain: string;
+  status: MailboxStatus;
+  unauthenticated_mail: UnauthenticatedMail;
+  organization_id: string;
+  organization_name: string;
+  slug: string;
+  inbox_id: number;
+  junk_id: number;
+  bytes_used: number;
+  quota_bytes: number;
+}
+
+export function recipientDirectory(db: Database, defaultDomain: string, now: () => number): RecipientDirectory {
+  const remembered = new Map<string, { recipient: Recipient; until: number }>();
+
+  async function read(address: string): Promise<Recipient | undefined> {
+    const [row] = await db.query<RecipientRow>(FIND_RECIPIENT, [address]);
+    if (row === undefined) return undefined;
+    const recipient: Recipient = {
+      mailbox: { id: row.id, name: row.name, address: row.address, localPart: row.local_part, domain: row.domain },
+      organization: { id: row.organization_id, name: row.organization_name, slug: row.slug },
+      status: row.status,
+      unauthenticatedMail: row.unauthenticated_mail,
+      inboxId: row.inbox_id,
+      junkId: row.junk_id,
+      bytesUsed: row.bytes_used,
+      quotaBytes: row.quota_bytes,
+    };
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.set(address, { recipient, until: now() + REMEMBER_MS });
+    return recipient;
+  }
+
+  return {
+    async find(address, fresh) {
+      const key = deliveryAddress(address);
+      const known = remembered.get(key);
+      if (fresh === undefined && known !== undefined && known.until > now()) return known.recipient;
+      remembered.delete(key);
+      return read(key);
+    },
+    async servesDomain(domain) {
+      const name = domain.toLowerCase();
+      if (name === defaultDomain.toLowerCase()) return true;
+      const rows = await db.query(`select 1 from domains where name = $1 and status = 'verified'`, [name]);
+      return rows.length > 0;
+    },
+  };
+}
+
+const FIND_RECIPIENT = `
+  select m.id, m.name, m.address, m.local_part, m.domain, m.status, m.unauthenticated_mail,
+         o.id as organization_id, o.name as organization_name, o.slug,
+         inbox.id as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes
+    from mailboxes m
+    join organizations o on o.id = m.organization_id
+    join mailbox_counter c on c.mailbox_id = m.id
+    join folder inbox on inbox.mailbox_id = m.id and inbox.special_use = '\\Inbox' and inbox.deleted_at is null
+    join folder junk on junk.mailbox_id = m.id and junk.special_use = '\\Junk' and junk.deleted_at is null
+   where m.address = $1 and m.deleted_at is null`;
