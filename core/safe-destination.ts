@@ -32,6 +32,12 @@ export interface DestinationPolicy {
 /** Addresses inside public ranges that serve a cloud's own metadata or management. */
 const METADATA_ADDRESSES = new Set(['168.63.129.16', '100.100.100.200', '192.0.0.192']);
 
+/** IPv6 without a dotted tail: the parser takes the outdated `::1.2.3.4` for the IPv4 address 1.2.3.4. */
+const hexadecimal = (address: string): string =>
+  net.isIPv6(address) && URL.canParse(`http://[${address}]`)
+    ? new URL(`http://[${address}]`).hostname.slice(1, -1)
+    : address;
+
 /** All global unicast IPv6 space that IANA has given out (RFC 4291 §2.4); what lies outside is special or unused. */
 const GLOBAL_UNICAST_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
@@ -41,14 +47,17 @@ const GLOBAL_UNICAST_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
  */
 export function isPublicAddress(address: string, policy: Pick<DestinationPolicy, 'allowed'>): boolean {
   if (!ipaddr.isValid(address)) return false;
-  const parsed = ipaddr.process(address);
+  const parsed = ipaddr.process(hexadecimal(address));
   const allowed = policy.allowed.some(([range, bits]) => parsed.kind() === range.kind() && parsed.match(range, bits));
   if (allowed) return true;
   if (parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_UNICAST_IPV6)) return false;
   return parsed.range() === 'unicast' && !METADATA_ADDRESSES.has(parsed.toString());
 }
 
-export const destinationPolicy = (settings: Settings, resolve: ResolveHost = dnsResolver(settings)): DestinationPolicy => ({
+export const destinationPolicy = (
+  settings: Settings,
+  resolve: ResolveHost = dnsResolver(settings),
+): DestinationPolicy => ({
   resolve,
   allowed: settings.WEBHOOK_ALLOW_DESTINATIONS.map((cidr) => ipaddr.parseCIDR(cidr)),
 });
