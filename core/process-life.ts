@@ -9,6 +9,7 @@
 import type { Logger } from './logger.ts';
 
 const SAME_SIGNAL_MS = 1_000;
+const SLOW_CLOSE_MS = 3_000;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface ProcessLife {
@@ -16,8 +17,8 @@ export interface ProcessLife {
   onStop(name: string, close: () => Promise<void> | void): void;
   /** Ends the running process because of a fault. */
   fail(error: unknown): void;
-  /** Whether it was asked to stop, so that a start under way need not go on. */
-  readonly stopping: boolean;
+  /** Aborted when it was asked to stop, so that a start under way need not go on. */
+  readonly stopping: AbortSignal;
 }
 
 export interface ProcessLifeOptions {
@@ -43,11 +44,13 @@ export async function runProcess(
   const closers: { name: string; close: () => Promise<void> | void }[] = [];
   const end = Promise.withResolvers<void>();
   end.promise.catch(() => {});
+  const stopping = new AbortController();
   let stoppedAtMs: number | undefined;
 
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stoppedAtMs === undefined) {
       stoppedAtMs = Date.now();
+      stopping.abort();
       end.reject(new StopRequested(signal));
     } else if (Date.now() - stoppedAtMs > SAME_SIGNAL_MS) {
       void Promise.resolve(options.onForced?.()).finally(() => process.exit(130));
@@ -62,9 +65,7 @@ export async function runProcess(
   const life: ProcessLife = {
     onStop: (name, close) => void closers.push({ name, close }),
     fail: onFault,
-    get stopping() {
-      return stoppedAtMs !== undefined;
-    },
+    stopping: stopping.signal,
   };
   const starting = start(life);
   starting.catch(() => {});
@@ -75,16 +76,20 @@ export async function runProcess(
     if (!(error instanceof StopRequested)) fault = error;
   }
   stoppedAtMs ??= Date.now();
+  stopping.abort();
   options.onStopping?.(fault);
   // A start that is interrupted comes to its next step first, which sees that it should end and opens nothing more.
   await starting.catch(() => {});
   for (const { name, close } of closers.reverse()) {
+    const slow = setTimeout(() => options.log()?.warn({ part: name }, 'takes long to close'), SLOW_CLOSE_MS);
     try {
       await close();
     } catch (error) {
       options
         .log()
         ?.error({ part: name, error: error instanceof Error ? error.message : error }, 'could not be closed');
+    } finally {
+      clearTimeout(slow);
     }
   }
   for (const signal of SIGNALS) process.off(signal, onSignal);

@@ -39,7 +39,7 @@ export async function runPart(part: Part): Promise<void> {
       if (settings.DATABASE_URL !== undefined) await requirePostgres(settings.DATABASE_URL);
       const services = await openServices(settings, log);
       life.onStop('services', () => services.close());
-      if (life.stopping) return;
+      if (life.stopping.aborted) return;
       const temporal = await part.start(services, life);
       const health = await startHealthServer(settings, log, () => readiness(services, temporal));
       life.onStop('health server', () => health.close());

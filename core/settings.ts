@@ -123,6 +123,15 @@ export const SETTINGS = {
     fallback: '9464',
     text: 'Port for Prometheus metrics at `/metrics`, on API_HOST. 0 switches them off.',
   }),
+  OWNER_EMAIL: setting(text, {
+    group: 'Process',
+    text: 'Address the owner of the first organization signs in with. Unset: owner@MAIL_DOMAIN. Only read while there is no organization.',
+  }),
+  OWNER_PASSWORD: setting(text, {
+    group: 'Process',
+    secret: true,
+    text: 'Password of that owner, at least 12 characters. Unset: a random one, shown by the start or migration that makes the organization.',
+  }),
   DATABASE_URL: setting(url('postgres:', 'postgresql:'), {
     group: 'PostgreSQL',
     secret: true,

@@ -50,6 +50,8 @@ export interface WatchedChild {
   pid(): number;
   /** Ends it in good order. Safe to call twice. */
   stop(): Promise<void>;
+  /** Ends it at once, without good order. */
+  kill(): void;
 }
 
 export interface ChildEvents {
@@ -184,6 +186,10 @@ export async function startWatched(program: ChildProgram, events: ChildEvents = 
       await endRun(program, run);
       await supervision;
       supervision = Promise.resolve();
+    },
+    kill() {
+      stopping = true;
+      run.process.kill('SIGKILL');
     },
   };
 }

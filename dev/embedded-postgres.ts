@@ -62,6 +62,8 @@ export interface EmbeddedPostgres {
   readonly logFile: string;
   pid(): number;
   stop(): Promise<void>;
+  /** Ends it at once; what it had committed is kept. */
+  kill(): void;
 }
 
 /** Settings beyond PostgreSQL's own defaults. Nothing here weakens durability. */
@@ -258,5 +260,6 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     logFile,
     pid: server.pid,
     stop: server.stop,
+    kill: server.kill,
   };
 }

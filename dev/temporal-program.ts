@@ -19,6 +19,8 @@ const PROGRESS_EVERY_MS = 10_000;
 export interface TemporalProgramOptions {
   /** The setting TEMPORAL_CLI. */
   readonly configured: string | undefined;
+  /** Breaks off a download or build. */
+  readonly signal?: AbortSignal;
   onProgress?(text: string): void;
 }
 
@@ -58,7 +60,7 @@ async function runLong(
   what: string,
   command: string,
   args: readonly string[],
-  options: { env: NodeJS.ProcessEnv; timeout?: number },
+  options: { env: NodeJS.ProcessEnv; timeout?: number; signal?: AbortSignal },
   onProgress: (text: string) => void,
 ): Promise<void> {
   const startedAt = Date.now();
@@ -111,6 +113,7 @@ export async function temporalProgram(options: TemporalProgramOptions): Promise<
   // Made beside its place and moved there, so that a broken-off fetch is never run.
   const unfinished = mkdtempSync(path.join(folder, 'fetch-'));
   const problems: string[] = [];
+  const breakOff = options.signal === undefined ? {} : { signal: options.signal };
   try {
     onProgress('downloading the Temporal server (about 100 MB, once per user)');
     try {
@@ -119,7 +122,7 @@ export async function temporalProgram(options: TemporalProgramOptions): Promise<
         'downloading',
         process.execPath,
         [script, unfinished, VERSION],
-        { env: process.env, timeout: DOWNLOAD_WITHIN_MS },
+        { env: process.env, timeout: DOWNLOAD_WITHIN_MS, ...breakOff },
         onProgress,
       );
       renameSync(path.join(unfinished, `temporal-${VERSION}${path.extname(PROGRAM)}`), cached);
@@ -127,6 +130,7 @@ export async function temporalProgram(options: TemporalProgramOptions): Promise<
     } catch (error) {
       problems.push(`download: ${error instanceof Error ? error.message : error}`);
     }
+    options.signal?.throwIfAborted();
     const go = findGo();
     if (go === undefined)
       problems.push(`go install: no Go ${GO_MINIMUM.major}.${GO_MINIMUM.minor} or later on this machine`);
@@ -134,7 +138,7 @@ export async function temporalProgram(options: TemporalProgramOptions): Promise<
       onProgress('the download did not work; building the Temporal server with Go (2 to 5 minutes, once per user)');
       try {
         const env = { ...process.env, GOBIN: unfinished, GOFLAGS: '' };
-        await runLong('building', go, ['install', GO_PACKAGE], { env }, onProgress);
+        await runLong('building', go, ['install', GO_PACKAGE], { env, ...breakOff }, onProgress);
         renameSync(path.join(unfinished, PROGRAM), cached);
         return cached;
       } catch (error) {

@@ -47,6 +47,8 @@ export interface TemporalServer {
   readonly logFile: string;
   pid(): number;
   stop(): Promise<void>;
+  /** Ends it at once; what it had committed is kept. */
+  kill(): void;
 }
 
 const portOfUi = (port: number): number | undefined => (port === 0 ? undefined : port + UI_PORT_OFFSET);
@@ -130,5 +132,6 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
       await server.stop();
       rmSync(pidFile, { force: true });
     },
+    kill: server.kill,
   };
 }

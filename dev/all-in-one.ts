@@ -1,0 +1,44 @@
+/**
+ * The process `all`: worker, dispatcher, API and mail in one Node process, over one Temporal connection. Only here can
+ * a workflow begin in the process that starts it (eager start), which saves a lone webhook its way through the queue.
+ */
+import path from 'node:path';
+import { NativeConnection } from '@temporalio/worker';
+import { startApi } from '../api/start.ts';
+import { startDispatcher } from '../core/dispatcher.ts';
+import { startHealthServer } from '../core/health-server.ts';
+import type { ProcessLife } from '../core/process-life.ts';
+import { readiness } from '../core/readiness.ts';
+import type { Services } from '../core/services.ts';
+import { temporalConnectionOptions } from '../core/temporal-client.ts';
+
+import { startMail } from '../mail/start.ts';
+
+import { installTemporalRuntime, startWorker } from '../worker/start.ts';
+
+export interface AllInOne {
+  readonly apiUrl: string;
+  readonly metricsUrl: string | undefined;
+  readonly smtpPort: number;
+}
+
+/** Opens everything; what it opened is closed by `life`, doors first. */
+export async function startAllInOne(services: Services, life: ProcessLife): Promise<AllInOne> {
+  const { settings } = services;
+  installTemporalRuntime(services);
+  const connection = await NativeConnection.connect(temporalConnectionOptions(settings));
+  life.onStop('Temporal connection', () => connection.close());
+  const worker = await startWorker(services, connection, { bundleCache: path.join(settings.DATA_DIR, 'cache') });
+  life.onStop('worker', () => worker.close());
+  worker.ended.catch(life.fail);
+  const { temporal } = worker;
+  const health = await startHealthServer(settings, services.log, () => readiness(services, temporal));
+  life.onStop('health server', () => health.close());
+  const dispatcher = startDispatcher(services, temporal);
+  life.onStop('dispatcher', () => dispatcher.close());
+  const api = await startApi(services, temporal);
+  life.onStop('API', () => api.close());
+  const mail = await startMail(services);
+  life.onStop('mail', () => mail.close());
+  return { apiUrl: api.url, metricsUrl: health.url, smtpPort: mail.smtp.port };
+}

@@ -1,0 +1,16 @@
+/** The process `mail`: the doors of the mail host. Deliveries it owes are dispatched by the api processes. */
+import { runPart } from '../core/run-part.ts';
+import { connectTemporal } from '../core/temporal-client.ts';
+import { startMail } from './start.ts';
+
+await runPart({
+  name: 'mail',
+  async start(services, life) {
+    const temporal = connectTemporal(services.settings);
+    life.onStop('Temporal connection', () => temporal.close());
+    const mail = await startMail(services);
+    life.onStop('mail', () => mail.close());
+    services.log.info({ smtp: mail.smtp }, 'the mail host listens');
+    return temporal;
+  },
+});
