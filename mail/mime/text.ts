@@ -4,7 +4,7 @@ import { compile } from 'html-to-text';
 import { PREVIEW_MAX_CHARACTERS } from '../../domain/mail-limits.ts';
 import { storableText } from './charset.ts';
 import type { PartNode } from './index-message.ts';
-import { bodyParts, partText } from './parts.ts';
+import { bodyParts, type NumberedPart, partText } from './parts.ts';
 
 const htmlText = compile({
   wordwrap: false,
@@ -33,8 +33,14 @@ export interface MessageText {
  */
 export function messageText(bytes: Uint8Array, root: PartNode, maxBytes?: number): MessageText {
   const { plain, html } = bodyParts(root);
-  const htmlSource = html.length === 0 ? null : html.map(({ part }) => partText(bytes, part, maxBytes)).join('\n');
-  const plainText = plain.map(({ part }) => partText(bytes, part, maxBytes)).join('\n');
+  const textOf = ({ part }: NumberedPart) => partText(bytes, part, maxBytes);
+  return joinTexts(plain.map(textOf), html.map(textOf));
+}
+
+/** The text of a message from the decoded texts of its parts. */
+export function joinTexts(plain: readonly string[], html: readonly string[]): MessageText {
+  const htmlSource = html.length === 0 ? null : html.join('\n');
+  const plainText = plain.join('\n');
   const text = plainText.trim() !== '' || htmlSource === null ? plainText : textOfHtml(htmlSource);
   return { text: storableText(text), html: htmlSource === null ? null : storableText(htmlSource) };
 }

@@ -1,0 +1,203 @@
+/** Reading messages for REST and MCP: rows of a mailbox with the state of all their placements. */
+import { readBlob } from '../../core/blob-store.ts';
+import type { Sql } from '../../db/database.ts';
+import { JUNK_LABELS, MAIL_FLAGS } from '../../domain/mail-flags.ts';
+import { HEADER_BLOCK_MAX_BYTES, SEARCH_TEXT_MAX_BYTES } from '../../domain/mail-limits.ts';
+import type { MailAddress } from '../mime/addresses.ts';
+import { type HeaderField, headerFields } from '../mime/header-fields.ts';
+import type { PartNode } from '../mime/index-message.ts';
+import { type AttachmentInfo, bodyParts, type NumberedPart, partText } from '../mime/parts.ts';
+import { joinTexts, type MessageText } from '../mime/text.ts';
+import type { AuthenticationResults } from './authentication-results.ts';
+
+/** A message as lists show it. Labels and folders are the union over its placements; `seen` holds when all are seen. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly mailboxId: string;
+  readonly threadId: string;
+  readonly from: readonly MailAddress[];
+  readonly to: readonly MailAddress[];
+  readonly cc: readonly MailAddress[];
+  readonly subject: string;
+  readonly preview: string;
+  readonly receivedAt: Date;
+  readonly sentAt: Date | null;
+  readonly size: number;
+  readonly deliveredTo: string | null;
+  readonly messageIdHeader: string | null;
+  readonly attachments: readonly AttachmentInfo[];
+  readonly auth: AuthenticationResults | null;
+  readonly seen: boolean;
+  readonly flagged: boolean;
+  readonly answered: boolean;
+  readonly draft: boolean;
+  readonly labels: readonly string[];
+  readonly folders: readonly string[];
+}
+
+/** What reading bytes of a message needs beyond. */
+export interface StoredMessageContent extends StoredMessage {
+  readonly blob: Buffer;
+  readonly parts: PartNode;
+}
+
+export interface MessageFilter {
+  /** Folder name, in any case of letters. */
+  readonly folder?: string;
+  readonly label?: string;
+  readonly unread?: boolean;
+  /** Parts of a name or address, or of the subject; without case. */
+  readonly from?: string;
+  readonly to?: string;
+  readonly subject?: string;
+  /** Received at or after. */
+  readonly since?: Date;
+  /** Received before. */
+  readonly until?: Date;
+}
+
+interface MessageRow {
+  id: string;
+  mailbox_id: string;
+  thread_id: string;
+  from_addresses: MailAddress[];
+  to_addresses: MailAddress[];
+  cc_addresses: MailAddress[];
+  subject: string;
+  preview: string;
+  received_at: Date;
+  sent_at: Date | null;
+  size: number;
+  delivered_to: string | null;
+  message_id_header: string | null;
+  attachments: AttachmentInfo[];
+  auth: AuthenticationResults | null;
+  all_flags: number;
+  any_flags: number;
+  labels: string[];
+  folders: string[];
+}
+
+/** A message without placement (held, or being purged) is not shown. */
+const COLUMNS = `
+  m.id, m.mailbox_id, m.thread_id, m.from_addresses, m.to_addresses, m.cc_addresses, m.subject, m.preview,
+  m.received_at, m.sent_at, m.size, m.delivered_to, m.message_id_header, m.attachments, m.auth,
+  state.all_flags, state.any_flags, state.labels, state.folders`;
+const STATE = `
+  cross join lateral (
+    select count(*) as placements, bit_and(s.flags) as all_flags, bit_or(s.flags) as any_flags,
+           array(select distinct label from placement q join placement_state t using (folder_id, uid),
+                        unnest(t.keywords) as label
+                  where q.message_id = m.id order by label) as labels,
+           array_agg(distinct f.name) as folders, array_agg(f.name_key) as folder_keys
+      from placement p join placement_state s using (folder_id, uid) join folder f on f.id = p.folder_id
+     where p.message_id = m.id and f.deleted_at is null
+  ) as state`;
+
+const messageOf = (row: MessageRow): StoredMessage => ({
+  id: row.id,
+  mailboxId: row.mailbox_id,
+  threadId: row.thread_id,
+  from: row.from_addresses,
+  to: row.to_addresses,
+  cc: row.cc_addresses,
+  subject: row.subject,
+  preview: row.preview,
+  receivedAt: row.received_at,
+  sentAt: row.sent_at,
+  size: row.size,
+  deliveredTo: row.delivered_to,
+  messageIdHeader: row.message_id_header,
+  attachments: row.attachments,
+  auth: row.auth,
+  seen: (row.all_flags & MAIL_FLAGS.seen) !== 0,
+  flagged: (row.any_flags & MAIL_FLAGS.flagged) !== 0,
+  answered: (row.any_flags & MAIL_FLAGS.answered) !== 0,
+  draft: (row.any_flags & MAIL_FLAGS.draft) !== 0,
+  labels: row.labels,
+  folders: row.folders,
+});
+
+const likePattern = (text: string | undefined): string | null =>
+  text === undefined ? null : `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+/**
+ * Newest first. Junk (labels `unauthenticated` and `spam`) is left out, unless a folder or label is asked for.
+ *
+ * @param page `limit + 1` rows are read, so that the caller knows whether there is a next page
+ */
+export async function listMessages(
+  sql: Sql,
+  mailboxId: string,
+  filter: MessageFilter,
+  page: { readonly limit: number; readonly after: string | null },
+): Promise<StoredMessage[]> {
+  const rows = await sql.query<MessageRow>(LIST_MESSAGES, [
+    mailboxId,
+    page.after,
+    filter.folder?.normalize('NFC').toLowerCase() ?? null,
+    filter.label?.toLowerCase() ?? null,
+    filter.unread ?? null,
+    likePattern(filter.from),
+    likePattern(filter.to),
+    likePattern(filter.subject),
+    filter.since ?? null,
+    filter.until ?? null,
+    filter.folder === undefined && filter.label === undefined ? JUNK_LABELS : [],
+    page.limit + 1,
+  ]);
+  return rows.map(messageOf);
+}
+
+const LIST_MESSAGES = `
+  select ${COLUMNS} from message m ${STATE}
+   where m.mailbox_id = $1 and ($2::text is null or m.id < $2) and state.placements > 0
+     and ($3::text is null or $3 = any(state.folder_keys))
+     and ($4::text is null or exists (select from unnest(state.labels) as label where lower(label) = $4))
+     and ($5::bool is null or $5 = (state.all_flags & ${MAIL_FLAGS.seen} = 0))
+     and ($6::text is null or m.from_addresses::text ilike $6)
+     and ($7::text is null or m.to_addresses::text ilike $7 or m.cc_addresses::text ilike $7)
+     and ($8::text is null or m.subject ilike $8)
+     and ($9::timestamptz is null or m.received_at >= $9)
+     and ($10::timestamptz is null or m.received_at < $10)
+     and not (state.labels && $11::text[])
+   order by m.id desc limit $12`;
+
+/** Undefined when the mailbox has no such message. */
+export async function findMessage(sql: Sql, mailboxId: string, id: string): Promise<StoredMessageContent | undefined> {
+  const [row] = await sql.query<MessageRow & { blob: Buffer; parts: PartNode }>(FIND_MESSAGE, [mailboxId, id]);
+  return row === undefined ? undefined : { ...messageOf(row), blob: row.blob, parts: row.parts };
+}
+
+const FIND_MESSAGE = `
+  select ${COLUMNS}, m.blob, m.parts from message m ${STATE}
+   where m.mailbox_id = $1 and m.id = $2 and state.placements > 0`;
+
+/** Header fields of a stored message. */
+export async function readHeader(sql: Sql, { blob, parts }: StoredMessageContent): Promise<HeaderField[]> {
+  const bytes = await readBlob(sql, blob, 0, Math.min(parts.body, HEADER_BLOCK_MAX_BYTES));
+  return headerFields(bytes, 0, bytes.length);
+}
+
+export interface StoredText extends MessageText {
+  /** A part is larger than what is shown (1 MiB of its encoded bytes). */
+  readonly truncated: boolean;
+}
+
+/** Text of a stored message; only the bytes of its text parts are read. */
+export async function readText(sql: Sql, { blob, parts }: StoredMessageContent): Promise<StoredText> {
+  const { plain, html } = bodyParts(parts);
+  let truncated = false;
+  const textsOf = async (list: readonly NumberedPart[]) => {
+    const texts: string[] = [];
+    for (const { part } of list) {
+      const length = Math.min(part.end - part.body, SEARCH_TEXT_MAX_BYTES);
+      truncated ||= length < part.end - part.body;
+      const bytes = await readBlob(sql, blob, part.body, length);
+      texts.push(partText(bytes, { ...part, body: 0, end: bytes.length }));
+    }
+    return texts;
+  };
+  const joined = joinTexts(await textsOf(plain), await textsOf(html));
+  return { ...joined, truncated };
+}
