@@ -1,6 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 import { CatalogueError } from '../domain/errors.ts';
 import { type IdKind, isId } from '../domain/ids.ts';
+import { closed } from './schema-parts.ts';
 
 export const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
@@ -15,17 +16,17 @@ export const pageQuery = {
   ),
 };
 
+/** Query of a list without filters. */
+export const PageQuery = closed(pageQuery);
+
 /** Schema of a list answer. */
 export const listOf = <Item extends TSchema>(item: Item) =>
-  Type.Object(
-    {
-      data: Type.Array(item),
-      nextCursor: Type.Union([Type.String(), Type.Null()], {
-        description: 'Give it as `cursor` for the next page; null on the last one.',
-      }),
-    },
-    { additionalProperties: false },
-  );
+  closed({
+    data: Type.Array(item),
+    nextCursor: Type.Union([Type.String(), Type.Null()], {
+      description: 'Give it as `cursor` for the next page; null on the last one.',
+    }),
+  });
 
 export const encodeCursor = (lastId: string): string => Buffer.from(lastId).toString('base64url');
 

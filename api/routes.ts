@@ -1,6 +1,25 @@
+import { auditRoutes } from './audit/routes.ts';
+import { domainRoutes } from './domains/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { keyRoutes } from './keys/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
+import { memberRoutes } from './members/routes.ts';
+import { messageRoutes } from './messages/routes.ts';
+import { organizationRoutes } from './organization/routes.ts';
 import type { Route } from './route.ts';
+import { sessionRoutes } from './sessions/routes.ts';
+import { usageRoutes } from './usage/routes.ts';
 
 /** Every route of the API. What is not in this table is not served, not documented and not tested. */
-export const routes: readonly Route[] = [...mailboxRoutes, ...healthRoutes];
+export const routes: readonly Route[] = [
+  ...mailboxRoutes,
+  ...messageRoutes,
+  ...domainRoutes,
+  ...sessionRoutes,
+  ...organizationRoutes,
+  ...memberRoutes,
+  ...keyRoutes,
+  ...usageRoutes,
+  ...auditRoutes,
+  ...healthRoutes,
+];

@@ -24,11 +24,12 @@ export const envelopeMailbox = ({ id, name, address, localPart, domain }: Envelo
 
 /** `data.mailbox` of `mailbox_created` and `mailbox_deleted`: the mailbox as it was then. */
 export const mailboxSnapshot = (
-  mailbox: EnvelopeMailbox & Pick<MailboxView, 'status' | 'metadata' | 'clientId' | 'createdAt'>,
+  mailbox: EnvelopeMailbox &
+    Pick<MailboxView, 'status' | 'metadata' | 'createdAt'> & { readonly clientId?: string | null | undefined },
 ) => ({
   ...envelopeMailbox(mailbox),
   status: mailbox.status,
   metadata: mailbox.metadata,
-  clientId: mailbox.clientId,
+  clientId: mailbox.clientId ?? null,
   createdAt: mailbox.createdAt.toISOString(),
 });

@@ -1,0 +1,116 @@
+import { createDomain, deleteDomain, getDomain, listDomains, verifyDomain } from '../../core/domains.ts';
+import { listBody, PageQuery, pageOf } from '../pagination.ts';
+import { type Route, route } from '../route.ts';
+import { presentDomain } from './present.ts';
+import { CreateDomain, Domain, DomainList, DomainParams } from './schema.ts';
+
+const tag = 'Domains';
+
+const example = {
+  id: 'dom_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  name: 'example.com',
+  status: 'pending',
+  records: [
+    {
+      purpose: 'mx',
+      type: 'MX',
+      name: 'example.com',
+      value: '10 mail.example.net',
+      required: true,
+      status: 'missing',
+      found: [],
+    },
+  ],
+  zoneFile: 'example.com. 3600 IN MX 10 mail.example.net.\n',
+  createdAt: '2026-11-21T09:15:00.000Z',
+  updatedAt: '2026-11-21T09:15:00.000Z',
+  verifiedAt: null,
+  checkedAt: null,
+};
+
+export const domainRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/domains',
+    operationId: 'listDomains',
+    tag,
+    summary: 'List own domains, newest first',
+    description: 'The domain of the instance is not among them; it is `defaultDomain` of the organization.',
+    auth: { scope: 'mailbox:read' },
+    query: PageQuery,
+    responses: {
+      200: { description: 'A page of domains.', schema: DomainList, example: { data: [example], nextCursor: null } },
+    },
+    async handler({ services, organization, query }) {
+      const page = pageOf('domain', query);
+      return { status: 200, body: listBody(await listDomains(services, organization.id, page), page, presentDomain) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/domains',
+    operationId: 'createDomain',
+    tag,
+    summary: 'Add an own domain',
+    description:
+      'Answers the DNS records to set. Mailboxes can be made at once and are `pending` until it is verified.',
+    auth: { scope: 'mailbox:create' },
+    body: CreateDomain,
+    bodyExample: { name: 'example.com' },
+    responses: { 201: { description: 'The domain with its records.', schema: Domain, example } },
+    errors: ['conflict'],
+    handler: async ({ services, organization, caller, body }) => ({
+      status: 201,
+      body: presentDomain(await createDomain(services, organization.id, caller, body)),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/domains/:id',
+    operationId: 'getDomain',
+    tag,
+    summary: 'Get a domain with its records',
+    auth: { scope: 'mailbox:read' },
+    params: DomainParams,
+    etag: true,
+    responses: { 200: { description: 'The domain.', schema: Domain, example } },
+    errors: ['not_found'],
+    handler: async ({ services, organization, params }) => ({
+      status: 200,
+      body: presentDomain(await getDomain(services, organization.id, params.id)),
+    }),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/domains/:id',
+    operationId: 'deleteDomain',
+    tag,
+    summary: 'Delete a domain',
+    description: 'Refused while mailboxes use it.',
+    auth: { scope: 'mailbox:delete' },
+    params: DomainParams,
+    responses: { 204: { description: 'Deleted.' } },
+    errors: ['not_found', 'conflict'],
+    async handler({ services, organization, caller, params }) {
+      await deleteDomain(services, organization.id, params.id, caller);
+      return { status: 204 };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/domains/:id/verify',
+    operationId: 'verifyDomain',
+    tag,
+    summary: 'Look at DNS now',
+    description:
+      'Answers every record with its status. With all required records found the domain is verified and its pending mailboxes become active.',
+    auth: { scope: 'mailbox:write' },
+    params: DomainParams,
+    responses: { 200: { description: 'The domain as DNS says now.', schema: Domain, example } },
+    errors: ['not_found', 'conflict'],
+    handler: async ({ services, organization, caller, params }) => ({
+      status: 200,
+      body: presentDomain(await verifyDomain(services, organization.id, params.id, caller)),
+    }),
+  }),
+];

@@ -1,0 +1,29 @@
+import type { Static } from 'typebox';
+import type { OrganizationRow } from '../../db/entities/organization.ts';
+import { CONSENT_EXPIRES_DAYS_DEFAULT } from '../../domain/organization-limits.ts';
+import { PLANS } from '../../domain/plans.ts';
+import type { Organization } from './schema.ts';
+
+export function presentOrganization(row: OrganizationRow, defaultDomain: string): Static<typeof Organization> {
+  const plan = PLANS[row.plan];
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    plan: row.plan,
+    settings: {
+      outboundConsent: row.settings.outboundConsent ?? 'off',
+      consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
+      consentByApiKey: row.settings.consentByApiKey ?? false,
+    },
+    limits: {
+      mailboxes: plan.maxMailboxes,
+      webhookEndpoints: plan.maxWebhookEndpoints,
+      quotaBytesPerMailbox: plan.quotaBytesPerMailbox,
+      apiRequestsPerMinute: plan.apiRequestsPerMinute,
+    },
+    defaultDomain,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}

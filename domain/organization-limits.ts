@@ -1,0 +1,9 @@
+/** Numbers and forms of organizations. */
+export const ORGANIZATION_NAME_MAX = 200;
+export const SLUG_MAX = 63;
+/** Lower-case letters, digits and single hyphens inside. */
+export const SLUG_PATTERN = '^[a-z0-9]+(?:-[a-z0-9]+)*$';
+
+/** A request for consent that nobody decided is denied after this time, unless the organization chose another. */
+export const CONSENT_EXPIRES_DAYS_DEFAULT = 7;
+export const CONSENT_EXPIRES_DAYS_MAX = 30;
