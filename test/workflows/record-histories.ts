@@ -1,0 +1,76 @@
+/**
+ * Records the histories that `replay.test.ts` replays, by really running each workflow through its states. To be run
+ * when the commands of a workflow change (then with a version or patch, and beside the old histories):
+ *
+ *   npm test -- test/workflows/record-histories.ts
+ */
+import { writeFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { signalStop } from '../../core/stop-deliveries.ts';
+import { ATTEMPT_NOW_SIGNAL, DELETE_HISTORY } from '../../domain/delivery-workflows.ts';
+import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+let world: DeliveryWorld;
+let receiver: Receiver;
+before(async () => {
+  // Long enough a first wait for a signal to come in between; timers of the engine have a resolution of a second.
+  [world, receiver] = await Promise.all([deliveryWorld({ WEBHOOK_RETRY_DELAYS_MS: '3000,50,50,50' }), startReceiver()]);
+});
+after(async () => {
+  await world?.close();
+  await receiver?.close();
+});
+
+async function save(name: string, workflowId: string | null): Promise<void> {
+  const handle = world.temporal.client.workflow.getHandle(workflowId ?? '');
+  await handle.result();
+  const history = historyToJSON(await handle.fetchHistory());
+  writeFileSync(new URL(`../histories/${name}.json`, import.meta.url), `${history}\n`);
+}
+
+const isFinal = ({ status }: DeliveryState) => status === 'success' || status === 'exhausted';
+
+async function delivery(answers: readonly number[], during?: (delivery: DeliveryState) => Promise<unknown>) {
+  receiver.answer(...answers);
+  const organization = await world.organization('team');
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await world.happen({ organization });
+  if (during !== undefined) await during(await world.delivery(endpoint.id, ({ status }) => status === 'failed'));
+  return world.delivery(endpoint.id, isFinal);
+}
+
+test('fan-out, acknowledged', async () => save('event-fan-out.acknowledged', (await delivery([200])).fanOutId));
+
+test('fan-out with an endpoint in trouble; success at the third attempt', async () => {
+  const { fanOutId, workflowId } = await delivery([500, 500, 200]);
+  await save('event-fan-out.unacknowledged', fanOutId);
+  await save('endpoint-delivery.third-attempt', workflowId);
+});
+
+test('exhausted', async () => save('endpoint-delivery.exhausted', (await delivery([500])).workflowId));
+
+test('stopped while waiting', async () => {
+  const { workflowId } = await delivery([500], async ({ endpointId }) => {
+    await world.sql('update webhook_endpoints set active = false where id = $1', [endpointId]);
+    await signalStop(world.services, world.temporal, { endpointIds: [endpointId] }, 'endpoint_inactive');
+  });
+  await save('endpoint-delivery.stopped', workflowId);
+});
+
+test('resent while waiting', async () => {
+  const { workflowId } = await delivery([500, 200], async ({ id, workflowId: waits }) => {
+    const handle = world.temporal.client.workflow.getHandle(waits ?? '');
+    await waitUntil('the workflow to be there', () => handle.describe().catch(() => undefined));
+    await handle.signal(ATTEMPT_NOW_SIGNAL, { deliveryId: id });
+  });
+  await save('endpoint-delivery.resent', workflowId);
+});
+
+test('retention', async () => {
+  const { client, taskQueue } = world.temporal;
+  await client.workflow.execute(DELETE_HISTORY, { workflowId: 'delete-history', taskQueue });
+  await save('delete-history', 'delete-history');
+});
