@@ -1,4 +1,5 @@
 /** The frame of the single processes (api, worker, mail): settings, log on standard error, services, readiness, end. */
+import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { requirePostgres } from './dependencies.ts';
 import { startHealthServer } from './health-server.ts';
@@ -25,7 +26,7 @@ export async function runPart(part: Part): Promise<void> {
         if (fault === undefined) log?.info({ part: part.name }, 'stopping');
         else if (fault instanceof SettingsError) process.stderr.write(`${part.name}: ${fault.message}\n`);
         else if (log === undefined)
-          process.stderr.write(`${part.name}: ${fault instanceof Error ? fault.stack : fault}\n`);
+          process.stderr.write(`${part.name}: ${fault instanceof Error ? fault.stack : inspect(fault)}\n`);
         else
           log.fatal(
             { part: part.name, error: fault instanceof Error ? fault.stack : fault },

@@ -87,7 +87,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     debug: false,
     logger: () => {},
   });
-  const pool = (await orm.em.getConnection().getNativeClient()) as pg.Pool;
+  const pool = await orm.em.getConnection().getNativeClient();
   const onError = options.onError ?? (() => {});
   pool.on('error', onError);
   return {

@@ -30,7 +30,7 @@ export function firstCommands(facts: ScreenFacts): { title: string; command: str
   const { apiUrl, apiKey } = facts;
   if (apiKey === null) return [];
   const post = (path: string, body: object) =>
-    `curl -sS ${apiUrl}${path} -H ${shellWord(`x-organization-key: ${apiKey}`)} ` +
+    `curl -sSw '\\n' ${apiUrl}${path} -H ${shellWord(`x-organization-key: ${apiKey}`)} ` +
     `-H 'content-type: application/json' -d ${shellWord(JSON.stringify(body))}`;
   const folder = facts.dataDir === undefined ? '' : `DATA_DIR=${shellWord(facts.dataDir)} `;
   const address = `${FIRST_MAILBOX}@${facts.mailDomain}`;

@@ -10,6 +10,7 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { requirePostgres } from '../core/dependencies.ts';
 import { createLogger, type Logger } from '../core/logger.ts';
@@ -258,7 +259,7 @@ await runProcess(
         progress.say('Stopping …');
         return;
       }
-      const message = fault instanceof Error ? fault.message : String(fault);
+      const message = fault instanceof Error ? fault.message : inspect(fault);
       log?.fatal({ error: fault instanceof Error ? fault.stack : fault }, 'stopping because of a fault');
       process.stderr.write(`\n  Agent Mailbox cannot run:\n\n${message.replaceAll(/^/gm, '  ')}\n\n`);
       if (logFile !== undefined && existsSync(logFile) && !(fault instanceof SettingsError))
