@@ -1,0 +1,42 @@
+/** CPU time of processes, read from /proc (Linux). */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK']).toString());
+
+interface ProcessTimes {
+  readonly pid: number;
+  readonly parent: number;
+  /** Seconds of its own. */
+  readonly own: number;
+  /** Seconds of children that have ended. */
+  readonly ended: number;
+}
+
+function timesOf(pid: number): ProcessTimes | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // proc(5): the second field is a name in parentheses that may hold anything; state is the third.
+    const fields = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .map(Number);
+    const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map(
+      (n) => fields[n],
+    );
+    return { pid, parent, own: (user + system) / ticksPerSecond, ended: (endedUser + endedSystem) / ticksPerSecond };
+  } catch {
+    return undefined; // it has ended
+  }
+}
+
+/** Seconds of user and system time a process and its children have used so far, ended ones included. */
+export function cpuSeconds(pid: number): number {
+  const all = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => timesOf(Number(name)) ?? []);
+  const root = all.find((each) => each.pid === pid);
+  if (root === undefined) return 0;
+  const children = all.filter((each) => each.parent === pid);
+  return root.own + root.ended + children.reduce((sum, child) => sum + child.own + child.ended, 0);
+}

@@ -1,0 +1,79 @@
+/**
+ * `npm run bench -- <scenario> [options]`: measures the delivery of webhooks. Method and figures: `bench/README.md`.
+ *
+ * Each run starts PostgreSQL, Temporal, the sink and the service anew in a temporary folder, and removes them.
+ */
+import { parseArgs } from 'node:util';
+import { machineLine } from './machine.ts';
+import { profiler } from './profile.ts';
+import { figuresTable } from './report.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { openWorld } from './world.ts';
+
+const say = (text: string) => process.stderr.write(`${text}\n`);
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    events: { type: 'string' },
+    endpoints: { type: 'string' },
+    producers: { type: 'string' },
+    repeat: { type: 'string' },
+    profile: { type: 'string' },
+    json: { type: 'boolean', default: false },
+  },
+});
+
+const usage = `Usage: npm run bench -- <scenario> [options]
+
+Scenarios
+${SCENARIOS.map(({ name, text }) => `  ${name.padEnd(10)} ${text}`).join('\n')}
+
+Options
+  --events <n>      events of a run
+  --endpoints <n>   endpoints of an organization (tenants: organizations with one endpoint each)
+  --producers <n>   how many make events at the same time
+  --repeat <n>      runs of the same load; the table shows least, median and most
+  --profile <file>  profile of the service during the runs for a browser's tools (.cpuprofile), and what took the time
+  --json            figures as JSON on standard output`;
+
+function wholeNumber(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) throw new Error(`--${name} takes a whole number from 1, not "${text}"`);
+  return number;
+}
+
+const scenario = SCENARIOS.find(({ name }) => name === positionals[0]);
+if (scenario === undefined) {
+  say(usage);
+  process.exit(2);
+}
+const options = {
+  events: wholeNumber('events', values.events),
+  endpoints: wholeNumber('endpoints', values.endpoints),
+  producers: wholeNumber('producers', values.producers),
+  repeat: wholeNumber('repeat', values.repeat),
+};
+
+const world = await openWorld(say, { statementStatistics: values.profile !== undefined });
+let closing: Promise<void> | undefined;
+const close = () => {
+  closing ??= world.close();
+  return closing;
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void close().then(() => process.exit(130)));
+try {
+  const machine = await machineLine(world);
+  const profile = values.profile === undefined ? undefined : profiler(world, values.profile);
+  const measured = await scenario.run({ world, options, watch: profile?.watch ?? ((work) => work()) });
+  if (values.json) console.log(JSON.stringify({ scenario: scenario.name, machine, measured }, null, 2));
+  else {
+    for (const { title, runs } of measured) console.log(`\n${figuresTable(`${scenario.name}: ${title}`, runs)}`);
+    console.log(`\n${machine}`);
+  }
+  if (profile !== undefined) say(await profile.report());
+} finally {
+  await close();
+}

@@ -1,0 +1,150 @@
+/**
+ * Everything a scenario runs on: PostgreSQL with fsync, a Temporal server, the sink and the service, each a process of
+ * its own on a free port, with their data in a temporary folder that is removed at the end.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+import { pino } from 'pino';
+import { createLogger } from '../core/logger.ts';
+import { openServices, type Services } from '../core/services.ts';
+import { readSettings } from '../core/settings.ts';
+import { connectTemporal, type TemporalClient } from '../core/temporal-client.ts';
+import { migrate } from '../db/migrate.ts';
+import { developmentCertificates } from '../dev/certificates.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../dev/embedded-postgres.ts';
+import { temporalProgram } from '../dev/temporal-program.ts';
+import { startTemporalServer, type TemporalServer } from '../dev/temporal-server.ts';
+import { workflowBundle } from '../worker/bundle.ts';
+import { type Child, startChild } from './child-calls.ts';
+import { cpuSeconds } from './cpu-time.ts';
+import type { ServiceCalls } from './service.ts';
+import type { SinkCalls } from './sink.ts';
+
+export interface CpuSeconds {
+  readonly service: number;
+  readonly postgres: number;
+  readonly temporal: number;
+  readonly sink: number;
+}
+
+export interface World {
+  /** On the same database as the service, for rows and questions. */
+  readonly services: Services;
+  readonly temporal: TemporalClient;
+  readonly temporalServer: TemporalServer;
+  readonly postgres: EmbeddedPostgres;
+  readonly sink: Child<SinkCalls>;
+  /** That of the moment: a scenario may kill it and call `startService`. */
+  service(): Child<ServiceCalls>;
+  startService(): Promise<void>;
+  /** Address of an endpoint at the sink; see `sink.ts` for the paths. */
+  url(sinkPath: string): string;
+  cpu(): CpuSeconds;
+  close(): Promise<void>;
+}
+
+const BUNDLE_CACHE = fileURLToPath(new URL('../node_modules/.cache/agent-mailbox', import.meta.url));
+
+export interface WorldOptions {
+  /** Lets PostgreSQL count the time of every statement (pg_stat_statements), which costs a little. */
+  readonly statementStatistics: boolean;
+}
+
+export async function openWorld(say: (text: string) => void, options: WorldOptions): Promise<World> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-bench-'));
+  const toClose: (() => Promise<unknown>)[] = [];
+  async function close(): Promise<void> {
+    for (const each of toClose.toReversed()) await each().catch((error: Error) => say(error.message));
+    rmSync(folder, { recursive: true, force: true });
+  }
+  try {
+    const events = { onCrash: say, onRestarted: say };
+    const startPostgres = () => startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: 0, events });
+    let postgres = await startPostgres();
+    if (options.statementStatistics) {
+      await countStatements(postgres.url);
+      await postgres.stop();
+      postgres = await startPostgres();
+    }
+    toClose.push(() => postgres.stop());
+    const program = await temporalProgram({ configured: process.env['TEMPORAL_CLI'], onProgress: say });
+    const temporalServer = await startTemporalServer({
+      program,
+      folder: path.join(folder, 'temporal'),
+      port: 0,
+      namespace: 'default',
+      events,
+    });
+    toClose.push(() => temporalServer.stop());
+    await workflowBundle(BUNDLE_CACHE);
+
+    const tls = developmentCertificates(path.join(folder, 'tls'), []);
+    const sink = await startChild<SinkCalls>(new URL('./sink.ts', import.meta.url), {
+      SINK_CERT: tls.certFile,
+      SINK_KEY: tls.keyFile,
+    });
+    toClose.push(() => sink.stop());
+    const port = await sink.call('port', undefined);
+
+    const environment = {
+      LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
+      DATA_DIR: path.dirname(BUNDLE_CACHE),
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: temporalServer.address,
+      SECRETS_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+      CREDENTIAL_PEPPER: randomBytes(32).toString('base64'),
+      METRICS_PORT: '0',
+      WEBHOOK_ALLOW_DESTINATIONS: '127.0.0.0/8,::1/128',
+      WEBHOOK_EXTRA_CA: tls.caFile,
+    };
+    const settings = readSettings({ ...environment, DATABASE_POOL_MAX: '5' });
+    const services = await openServices(settings, createLogger('warn', pino.destination({ dest: 2, sync: true })));
+    toClose.push(() => services.close());
+    await migrate(services.db);
+    if (options.statementStatistics) await services.db.query('create extension pg_stat_statements');
+    const temporal = connectTemporal(settings);
+    toClose.push(() => temporal.close());
+
+    let service: Child<ServiceCalls> | undefined;
+    const startService = async () => {
+      service = await startChild<ServiceCalls>(new URL('./service.ts', import.meta.url), environment);
+    };
+    await startService();
+    toClose.push(async () => service?.stop());
+    return {
+      services,
+      temporal,
+      temporalServer,
+      postgres,
+      sink,
+      service() {
+        if (service === undefined) throw new Error('the service is not started');
+        return service;
+      },
+      startService,
+      url: (sinkPath) => `https://localhost:${port}${sinkPath}`,
+      cpu: () => ({
+        service: service === undefined ? 0 : cpuSeconds(service.pid),
+        postgres: cpuSeconds(postgres.pid()),
+        temporal: cpuSeconds(temporalServer.pid()),
+        sink: cpuSeconds(sink.pid),
+      }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Takes effect at the next start. */
+async function countStatements(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`);
+  await client.end();
+}
