@@ -5,6 +5,7 @@
  * Values come from environment variables. An empty variable counts as unset.
  */
 import ipaddr from 'ipaddr.js';
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../domain/credential-format.ts';
 import type { SecretsKey } from './sealed-secrets.ts';
 
 /** Says in words what is wrong with a setting. */
@@ -48,6 +49,10 @@ const integer = (min: number, max: number): Form<number> => ({
   },
 });
 const port = integer(0, 65_535);
+const password: Form<string> = {
+  takes: `${PASSWORD_MIN_LENGTH} to ${PASSWORD_MAX_LENGTH} characters`,
+  parse: (value) => (value.length >= PASSWORD_MIN_LENGTH && value.length <= PASSWORD_MAX_LENGTH ? value : undefined),
+};
 const choice = <const Value extends string>(...values: readonly Value[]): Form<Value> => ({
   takes: values.map((value) => `\`${value}\``).join(' or '),
   parse: (value) => values.find((each) => each === value),
@@ -121,16 +126,16 @@ export const SETTINGS = {
   METRICS_PORT: setting(port, {
     group: 'Process',
     fallback: '9464',
-    text: 'Port for Prometheus metrics at `/metrics`, on API_HOST. 0 switches them off.',
+    text: 'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` of each process, on API_HOST. 0 switches it off.',
   }),
   OWNER_EMAIL: setting(text, {
     group: 'Process',
     text: 'Address the owner of the first organization signs in with. Unset: owner@MAIL_DOMAIN. Only read while there is no organization.',
   }),
-  OWNER_PASSWORD: setting(text, {
+  OWNER_PASSWORD: setting(password, {
     group: 'Process',
     secret: true,
-    text: 'Password of that owner, at least 12 characters. Unset: a random one, shown by the start or migration that makes the organization.',
+    text: 'Password of that owner. Unset: a random one, shown by the start or migration that makes the organization.',
   }),
   DATABASE_URL: setting(url('postgres:', 'postgresql:'), {
     group: 'PostgreSQL',
