@@ -1,0 +1,247 @@
+/**
+ * The invariants of the mail store. Each rule is one query for rows at fault, read in one repeatable-read snapshot, so
+ * that a store under load can be checked.
+ *
+ * Numbers are those of the list in `docs/mail.md`; rules about outbound mail come with it.
+ */
+import { blobKey } from '../../core/blob-store.ts';
+import type { Database, Sql } from '../../db/database.ts';
+import type { PartNode } from '../mime/index-message.ts';
+import { readMessage } from '../mime/read-message.ts';
+
+export interface RuleResult {
+  readonly rule: string;
+  readonly text: string;
+  readonly checked: number;
+  readonly atFault: number;
+  /** A few of the rows at fault. */
+  readonly examples: readonly string[];
+}
+
+export interface CheckOptions {
+  /** Hash and index every message instead of a sample. */
+  readonly all?: boolean;
+}
+
+const SAMPLE_MESSAGES = 500;
+const EXAMPLES = 5;
+const PAGE = 100;
+
+interface QueryRule {
+  readonly rule: string;
+  readonly text: string;
+  /** Counts the rows the rule is about. */
+  readonly count: string;
+  /** Rows at fault, one text column `fault`. */
+  readonly faults: string;
+}
+
+const RULES: readonly QueryRule[] = [
+  {
+    rule: '1',
+    text: 'UIDs ascend with the change log and lie below uid_next',
+    count: `select count(*) as n from placement`,
+    faults: `
+      select 'folder ' || p.folder_id || ' uid ' || p.uid || ' is not below uid_next' as fault
+        from placement p join folder f on f.id = p.folder_id where p.uid >= f.uid_next
+      union all
+      select 'log ' || mailbox_id || ' ' || seq || ' adds uids below earlier ones' from (
+        select mailbox_id, seq, lower(uids) as first, lag(upper(uids)) over (partition by folder_id order by seq) as before
+          from change_log where kind = 'added') as l
+       where first < before`,
+  },
+  {
+    rule: '2',
+    text: 'Counters of a folder equal the sums over its placements; messages of a mailbox likewise',
+    count: `select (select count(*) from folder) + (select count(*) from mailbox_counter) as n`,
+    faults: `
+      select 'folder ' || f.id || ': total ' || f.total || '/' || coalesce(s.total, 0) || ', unseen ' || f.unseen || '/' ||
+             coalesce(s.unseen, 0) || ', deleted ' || f.deleted || '/' || coalesce(s.deleted, 0) || ', bytes ' ||
+             f.bytes || '/' || coalesce(s.bytes, 0) as fault
+        from folder f left join (
+          select p.folder_id, count(*) as total, sum(p.size) as bytes, count(*) filter (where s.flags & 1 = 0) as unseen,
+                 count(*) filter (where s.flags & 8 <> 0) as deleted
+            from placement p join placement_state s using (folder_id, uid) group by p.folder_id) s on s.folder_id = f.id
+       where (f.total, f.unseen, f.deleted, f.bytes) is distinct from
+             (coalesce(s.total, 0), coalesce(s.unseen, 0), coalesce(s.deleted, 0), coalesce(s.bytes, 0))
+      union all
+      select 'mailbox ' || c.mailbox_id || ': messages ' || c.messages || '/' || coalesce(s.n, 0)
+        from mailbox_counter c left join (
+          select f.mailbox_id, count(*) as n from placement p join folder f on f.id = p.folder_id group by 1) s using (mailbox_id)
+       where c.messages <> coalesce(s.n, 0)`,
+  },
+  {
+    rule: '3',
+    text: 'bytes_used equals the sum of placement sizes and stays within the quota',
+    count: `select count(*) as n from mailbox_counter`,
+    faults: `
+      select 'mailbox ' || c.mailbox_id || ': bytes_used ' || c.bytes_used || '/' || coalesce(s.n, 0) || ' of ' || c.quota_bytes as fault
+        from mailbox_counter c left join (
+          select f.mailbox_id, sum(p.size) as n from placement p join folder f on f.id = p.folder_id group by 1) s using (mailbox_id)
+       where c.bytes_used <> coalesce(s.n, 0) or c.bytes_used > c.quota_bytes`,
+  },
+  {
+    rule: '4',
+    text: 'Every placement has message and state, every message its blob, and all sizes agree',
+    count: `select (select count(*) from placement) + (select count(*) from message) as n`,
+    faults: `
+      select 'placement ' || p.folder_id || '/' || p.uid || ' of ' || p.message_id || ' lacks its message or state, or its size differs' as fault
+        from placement p left join message m on m.id = p.message_id
+        left join placement_state s on s.folder_id = p.folder_id and s.uid = p.uid
+       where m.id is null or s.uid is null or m.size <> p.size
+      union all
+      select 'state ' || s.folder_id || '/' || s.uid || ' has no placement'
+        from placement_state s left join placement p on p.folder_id = s.folder_id and p.uid = s.uid where p.uid is null
+      union all
+      select 'message ' || m.id || ' has no blob of its size'
+        from message m left join blob b on b.sha256 = m.blob
+       where b.sha256 is null or b.size <> m.size or length(b.bytes) <> m.size`,
+  },
+  {
+    rule: '5',
+    text: 'Each message that came in has exactly one email_received, with the delivery rows of its endpoints',
+    // Events are kept for 30 days.
+    count: `select count(*) as n from message where origin in ('smtp', 'local') and received_at > now() - interval '29 days'`,
+    faults: `
+      with told as (
+        select payload::jsonb #>> '{data,messageId}' as message_id, mailbox_id, count(*) as n
+          from events where type = 'email_received' group by 1, 2)
+      select 'message ' || m.id || ' has ' || coalesce(t.n, 0) || ' events' as fault
+        from message m left join told t on t.message_id = m.id and t.mailbox_id = m.mailbox_id
+       where m.origin in ('smtp', 'local') and m.received_at > now() - interval '29 days' and coalesce(t.n, 0) <> 1
+      union all
+      select 'event of ' || t.message_id || ' has no message' from told t
+       where not exists (select from message m where m.id = t.message_id)
+         and exists (select from mailbox_counter c where c.mailbox_id = t.mailbox_id)
+         and not exists (select from expunged e where e.message_id = t.message_id)
+      union all
+      select 'event ' || d.event_id || ' is owed to ' || d.endpoint_id || ' ' || count(*) || ' times'
+        from deliveries d group by d.event_id, d.endpoint_id having count(*) > 1`,
+  },
+  {
+    rule: '6',
+    text: 'MODSEQ is monotone and below its folder’s; the change log has no gap',
+    count: `select (select count(*) from placement_state) + (select count(*) from change_log) as n`,
+    faults: `
+      select 'state ' || s.folder_id || '/' || s.uid || ' is above its folder' as fault
+        from placement_state s join folder f on f.id = s.folder_id where s.modseq > f.modseq
+      union all
+      select 'tombstone ' || e.folder_id || '/' || e.uid || ' is above its folder'
+        from expunged e join folder f on f.id = e.folder_id where e.modseq > f.modseq
+      union all
+      select 'log ' || mailbox_id || ' ' || seq || ' is above its folder or out of order' from (
+        select l.mailbox_id, l.seq, l.modseq, f.modseq as highest,
+               lag(l.modseq) over (partition by l.folder_id order by l.seq) as before
+          from change_log l join folder f on f.id = l.folder_id) as o
+       where modseq > highest or modseq < before
+      union all
+      select 'log of ' || mailbox_id || ' has a gap before ' || seq from (
+        select mailbox_id, seq, lag(seq) over (partition by mailbox_id order by seq) as before from change_log) as g
+       where before is not null and seq <> before + 1
+      union all
+      select 'mailbox ' || c.mailbox_id || ' counts ' || c.change_seq || ' changes, its log ends at ' || l.last
+        from mailbox_counter c join (select mailbox_id, max(seq) as last from change_log group by 1) l using (mailbox_id)
+       where l.last <> c.change_seq`,
+  },
+  {
+    rule: '7',
+    text: 'No UID is live and expunged; UIDVALIDITY values are unique in a mailbox',
+    count: `select (select count(*) from expunged) + (select count(*) from folder) as n`,
+    faults: `
+      select 'uid ' || e.folder_id || '/' || e.uid || ' is live and expunged' as fault
+        from expunged e join placement p using (folder_id, uid)
+      union all
+      select 'mailbox ' || mailbox_id || ' has uidvalidity ' || uid_validity || ' ' || count(*) || ' times'
+        from folder group by mailbox_id, uid_validity having count(*) > 1
+      union all
+      select 'folder ' || f.id || ' has a uidvalidity that is still to be given out'
+        from folder f join mailbox_counter c using (mailbox_id) where f.uid_validity >= c.uid_validity_next`,
+  },
+  {
+    rule: '10',
+    text: 'References lead to threads of their own mailbox; no row crosses mailboxes',
+    count: `select (select count(*) from thread_ref) + (select count(*) from placement) as n`,
+    faults: `
+      select 'placement ' || p.folder_id || '/' || p.uid || ' crosses mailboxes' as fault
+        from placement p join folder f on f.id = p.folder_id join message m on m.id = p.message_id
+       where f.mailbox_id <> m.mailbox_id
+      union all
+      select 'log ' || l.mailbox_id || ' ' || l.seq || ' crosses mailboxes'
+        from change_log l join folder f on f.id = l.folder_id where f.mailbox_id <> l.mailbox_id
+      union all
+      select 'thread ' || r.thread_id || ' belongs to another mailbox than its reference'
+        from thread_ref r
+       where exists (select from message m where m.thread_id = r.thread_id and m.mailbox_id <> r.mailbox_id)`,
+  },
+];
+
+/** Checks every rule. Takes no locks. */
+export async function checkMailStore(db: Database, options: CheckOptions = {}): Promise<RuleResult[]> {
+  return db.transaction(async (sql) => {
+    await sql.query('set transaction isolation level repeatable read, read only');
+    const results: RuleResult[] = [];
+    for (const { rule, text, count, faults } of RULES) {
+      const [counted] = await sql.query<{ n: number }>(count);
+      const found = await sql.query<{ fault: string }>(faults);
+      const examples = found.slice(0, EXAMPLES).map(({ fault }) => fault);
+      results.push({ rule, text, checked: Number(counted?.n ?? 0), atFault: found.length, examples });
+    }
+    results.push(await checkContents(sql, options));
+    return results;
+  });
+}
+
+/** Rules 4 and 8: blobs hash to their keys, and today's indexer makes of them what is stored. */
+async function checkContents(sql: Sql, { all = false }: CheckOptions): Promise<RuleResult> {
+  const faults: string[] = [];
+  let checked = 0;
+  let after = '';
+  for (;;) {
+    const rows = await sql.query<{
+      id: string;
+      blob: Buffer;
+      bytes: Buffer;
+      envelope: Buffer;
+      bodystructure: Buffer;
+      parts: PartNode;
+    }>(all ? ALL_CONTENTS : SAMPLED_CONTENTS, all ? [after] : [after, SAMPLE_MESSAGES]);
+    for (const row of rows) {
+      checked++;
+      after = row.id;
+      const read = readMessage(row.bytes);
+      if (!blobKey(row.bytes).equals(row.blob)) faults.push(`blob of ${row.id} does not hash to its key`);
+      if (!read.envelope.equals(row.envelope)) faults.push(`ENVELOPE of ${row.id} differs`);
+      if (!read.bodyStructure.equals(row.bodystructure)) faults.push(`BODYSTRUCTURE of ${row.id} differs`);
+      if (!sameTree(read.parts, row.parts)) faults.push(`offset tree of ${row.id} differs`);
+      if (!nests(row.parts, 0, row.bytes.length)) faults.push(`offsets of ${row.id} do not nest`);
+    }
+    if (!all || rows.length < PAGE) break;
+  }
+  const text = 'Blobs hash to their keys; stored ENVELOPE, BODYSTRUCTURE and offsets are what the indexer makes today';
+  return { rule: '8', text, checked, atFault: faults.length, examples: faults.slice(0, EXAMPLES) };
+}
+
+const CONTENT_COLUMNS = `m.id, m.blob, b.bytes, m.envelope, m.bodystructure, m.parts
+    from message m join blob b on b.sha256 = m.blob`;
+const ALL_CONTENTS = `select ${CONTENT_COLUMNS} where m.id > $1 order by m.id limit ${PAGE}`;
+/** The random half of an id gives a sample that differs from the newest or oldest messages. */
+const SAMPLED_CONTENTS = `select ${CONTENT_COLUMNS} where m.id > $1 order by md5(m.id) limit $2`;
+
+/** jsonb does not keep the order of keys. */
+function sameTree(a: unknown, b: unknown): boolean {
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b;
+  const left = Object.entries(a);
+  const right = new Map(Object.entries(b));
+  return left.length === right.size && left.every(([key, value]) => right.has(key) && sameTree(value, right.get(key)));
+}
+
+/** Whether all offsets are ordered and lie inside those of the part around. */
+export function nests(part: PartNode, from: number, to: number): boolean {
+  if (!(from <= part.header && part.header <= part.body && part.body <= part.end && part.end <= to)) return false;
+  let at = part.body;
+  for (const child of part.parts ?? []) {
+    if (!nests(child, at, part.end)) return false;
+    at = child.end;
+  }
+  return true;
+}
