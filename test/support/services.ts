@@ -48,10 +48,10 @@ export const testLog = (): Logger => createLogger(process.env['TEST_LOG'] ?? 'si
 
 const randomName = (prefix: string): string => `${prefix}_${randomBytes(8).toString('hex')}`;
 
-/** Settings for tests: free ports, own task queue, loopback destinations allowed. `overrides` as environment variables. */
-export function testSettings(overrides: Readonly<Record<string, string>> = {}): Settings {
+/** Environment of a service in a test: free ports, own task queue, own secrets, loopback destinations allowed. */
+export function testVariables(overrides: Readonly<Record<string, string>> = {}): Record<string, string> {
   const tls = testTls();
-  return readSettings({
+  return {
     LOG_LEVEL: 'silent',
     METRICS_PORT: '0',
     API_PORT: '0',
@@ -69,8 +69,12 @@ export function testSettings(overrides: Readonly<Record<string, string>> = {}): 
     WEBHOOK_ALLOW_DESTINATIONS: '127.0.0.0/8,::1/128',
     WEBHOOK_EXTRA_CA: tls.caFile,
     ...overrides,
-  });
+  };
 }
+
+/** The same as parsed settings. */
+export const testSettings = (overrides: Readonly<Record<string, string>> = {}): Settings =>
+  readSettings(testVariables(overrides));
 
 export interface TestDatabase {
   readonly url: string;
