@@ -16,6 +16,8 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import {
   type ClaimedDelivery,
   claimDeliveries,
+  claimFairly,
+  FAIR_CLAIM_ORGANIZATIONS,
   type OverdueWorkflow,
   overdueWorkflows,
 } from '../db/queries/claim-deliveries.ts';
@@ -26,9 +28,11 @@ import {
   EVENT_FAN_OUT,
   type FanOutInput,
 } from '../domain/delivery-workflows.ts';
-import { RETRY_DELAYS_MS } from '../domain/retry-ladder.ts';
+import type { PlanName } from '../domain/plans.ts';
 import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
+import { fairShares } from './fair-shares.ts';
 import { newId } from './new-id.ts';
+import { retryDelaysMs } from './retry-ladder-setting.ts';
 import type { Services } from './services.ts';
 import { searchKeys, type TemporalClient } from './temporal-client.ts';
 
@@ -40,8 +44,9 @@ export interface Dispatcher {
 }
 
 const IN_FLIGHT_MAX = 4_000;
+/** Part of it that one organization may hold. */
+const ORGANIZATION_SHARE = 0.5;
 const NEXT_BATCH_MS = 50;
-/** Claims at the same time: a second one covers the round trips of the first. */
 const IDLE_LOOK_MS = 1_000;
 const SWEEP_MS = 30_000;
 const SWEEP_WORKFLOWS_MAX = 500;
@@ -49,9 +54,12 @@ const RETRY_MS = 1_000;
 
 export function startDispatcher(services: Services, temporal: TemporalClient): Dispatcher {
   const { db, log, settings } = services;
-  const ladderMs = settings.WEBHOOK_RETRY_DELAYS_MS.length > 0 ? settings.WEBHOOK_RETRY_DELAYS_MS : RETRY_DELAYS_MS;
-  const batches = new Set<Promise<unknown>>();
+  const ladderMs = retryDelaysMs(settings);
+  const shares = fairShares(IN_FLIGHT_MAX * ORGANIZATION_SHARE, services.now);
   let inFlight = 0;
+  let backlog = false;
+  let fairNext = true;
+  let fairAfter = '';
   let closed = false;
   let wake: () => void = () => {};
   let nudged = true; // what waited before this process began
@@ -82,7 +90,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       try {
         const room = Math.min(FAN_OUT_BATCH_MAX, IN_FLIGHT_MAX - inFlight);
         if (room <= 0) {
-          await sleep(NEXT_BATCH_MS);
+          await pause(NEXT_BATCH_MS);
           nudged = true;
           continue;
         }
@@ -90,21 +98,55 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
         const everything = nowMs - lookedAtAllMs > SWEEP_MS;
         if (everything) lookedAtAllMs = nowMs;
         const fanOutId = newId('event', nowMs).replace('evt_', 'fan-out/');
-        const claimed = await claimDeliveries(db, fanOutId, room, nowMs, everything);
+        const claimed = await claim(fanOutId, room, nowMs, everything);
         if (claimed.length === 0) continue;
-        inFlight += claimed.length;
-        const batch = runBatch(fanOutId, claimed).finally(() => {
-          inFlight -= claimed.length;
-          batches.delete(batch);
-        });
-        batches.add(batch);
+        const batch = carry(fanOutId, claimed);
         nudged = true;
         await Promise.race([batch, pause(NEXT_BATCH_MS)]);
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'deliveries could not be claimed; trying again');
         await sleep(RETRY_MS);
+        nudged = true;
       }
     }
+  }
+
+  /**
+   * The oldest first. When that leaves a backlog, every other claim takes a few of each organization instead, and while
+   * an organization has had its share, all claims do.
+   */
+  async function claim(fanOutId: string, room: number, nowMs: number, everything: boolean): Promise<ClaimedDelivery[]> {
+    const excluded = shares.excluded();
+    if (excluded.length === 0 && !(backlog && fairNext)) {
+      const claimed = await claimDeliveries(db, fanOutId, room, nowMs, everything);
+      backlog = claimed.length === room;
+      fairNext = true;
+      return claimed;
+    }
+    fairNext = false;
+    const each = Math.max(1, Math.floor(room / FAIR_CLAIM_ORGANIZATIONS));
+    const claimed = await claimFairly(db, fanOutId, each, nowMs, fairAfter, excluded);
+    const organizations = claimed.map(({ organizationId }) => organizationId).sort();
+    const began = fairAfter === '';
+    fairAfter = organizations.at(-1) ?? '';
+    // The end of the round: begin anew at once, for there may be some before the place where it began.
+    return claimed.length === 0 && !began ? claimFairly(db, fanOutId, each, nowMs, '', excluded) : claimed;
+  }
+
+  /** Runs a batch and keeps count of it. */
+  function carry(fanOutId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
+    inFlight += claimed.length;
+    const counts = new Map<string, number>();
+    const plans = new Map<string, PlanName>();
+    for (const { organizationId, plan } of claimed) {
+      counts.set(organizationId, (counts.get(organizationId) ?? 0) + 1);
+      plans.set(organizationId, plan);
+    }
+    for (const [id, plan] of plans) shares.taken(id, plan, counts.get(id) ?? 0);
+    return runBatch(fanOutId, claimed).finally(() => {
+      inFlight -= claimed.length;
+      for (const [id, count] of counts) shares.done(id, count);
+    });
   }
 
   /** Starts the workflow, again and again while the engine is away, and waits for the first attempts to be through. */

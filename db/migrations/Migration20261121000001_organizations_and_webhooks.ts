@@ -178,6 +178,7 @@ export class Migration20261121000001_organizations_and_webhooks extends Migratio
       ) partition by range (id);
       create index deliveries_endpoint on deliveries (endpoint_id, id);
       create index deliveries_undispatched on deliveries (id) where fan_out_id is null;
+      create index deliveries_undispatched_of on deliveries (organization_id, id) where fan_out_id is null;
       create index deliveries_open on deliveries (endpoint_id, next_attempt_at) where status in ('pending', 'failed');
       create table deliveries_default partition of deliveries default;
 

@@ -1,4 +1,5 @@
 import { firstIdAt } from '../../domain/ids.ts';
+import type { PlanName } from '../../domain/plans.ts';
 import type { Sql } from '../database.ts';
 
 /** A delivery on its way into a fan-out. */
@@ -9,7 +10,15 @@ export interface ClaimedDelivery {
   readonly organizationId: string;
   readonly mailboxId: string | null;
   readonly eventType: string;
+  readonly plan: PlanName;
 }
+
+const CLAIMED = /* sql */ `
+  update deliveries d set fan_out_id = $1, workflow_id = $1
+    from due, organizations o
+   where d.id = due.id and d.id >= $3 and o.id = d.organization_id
+  returning d.id, d.endpoint_id as "endpointId", d.event_id as "eventId", d.organization_id as "organizationId",
+            d.mailbox_id as "mailboxId", d.event_type as "eventType", o.plan`;
 
 const CLAIM = /* sql */ `
   with due as (
@@ -19,11 +28,7 @@ const CLAIM = /* sql */ `
      limit $2
        for update skip locked
   )
-  update deliveries d set fan_out_id = $1, workflow_id = $1
-    from due
-   where d.id = due.id and d.id >= $3
-  returning d.id, d.endpoint_id as "endpointId", d.event_id as "eventId", d.organization_id as "organizationId",
-            d.mailbox_id as "mailboxId", d.event_type as "eventType"`;
+  ${CLAIMED}`;
 
 const RECENT_MS = 2 * 86_400_000;
 
@@ -42,6 +47,52 @@ export function claimDeliveries(
 ): Promise<ClaimedDelivery[]> {
   const from = everything ? '' : firstIdAt('delivery', nowMs - RECENT_MS);
   return sql.query<ClaimedDelivery>(CLAIM, [fanOutId, limit, from]);
+}
+
+/** Steps from organization to organization by the index, whatever the backlog of one of them is. */
+const CLAIM_FAIRLY = /* sql */ `
+  with recursive organizations_waiting as (
+    (select organization_id, 1 as place from deliveries
+      where fan_out_id is null and id >= $3 and organization_id > $4 order by organization_id limit 1)
+    union all
+    select (select d.organization_id from deliveries d
+             where d.fan_out_id is null and d.id >= $3 and d.organization_id > w.organization_id
+             order by d.organization_id limit 1), w.place + 1
+      from organizations_waiting w
+     where w.organization_id is not null and w.place < $5::int
+  ),
+  due as (
+    select oldest.id from organizations_waiting w
+     cross join lateral (
+       select id from deliveries d
+        where d.fan_out_id is null and d.id >= $3 and d.organization_id = w.organization_id
+        order by id limit $2::int for update skip locked
+     ) oldest
+     where w.organization_id <> all($6::text[])
+  )
+  ${CLAIMED}`;
+
+/** Organizations one fair claim looks at. */
+export const FAIR_CLAIM_ORGANIZATIONS = 50;
+
+/**
+ * As `claimDeliveries`, but a few of the oldest of many organizations, so that one organization's backlog does not hold
+ * the others up.
+ *
+ * @param after looks at organizations with ids above this; '' begins anew
+ * @param excluded organizations that have had their share
+ */
+export function claimFairly(
+  sql: Sql,
+  fanOutId: string,
+  each: number,
+  nowMs: number,
+  after: string,
+  excluded: readonly string[],
+): Promise<ClaimedDelivery[]> {
+  const from = firstIdAt('delivery', nowMs - RECENT_MS);
+  const organizations = FAIR_CLAIM_ORGANIZATIONS + excluded.length;
+  return sql.query<ClaimedDelivery>(CLAIM_FAIRLY, [fanOutId, each, from, after, organizations, excluded]);
 }
 
 /** Deliveries of one workflow that should have moved on long ago. */
