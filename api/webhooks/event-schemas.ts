@@ -1,0 +1,166 @@
+/**
+ * What a receiver gets: a schema and an example of the envelope for each event type.
+ *
+ * One source for `GET /api/webhooks/event-types`, for the `webhooks` of the OpenAPI document, for test deliveries, and
+ * for the tests that hold recorded events against it. The schemas are open, because fields may be added at any time.
+ */
+import Type, { type TProperties, type TSchema } from 'typebox';
+import { ACTOR_TYPES, type EventEnvelope } from '../../domain/event-envelope.ts';
+import { EVENT_SCOPES, EVENT_TYPES, type EventScopes, type EventType } from '../../domain/event-types.ts';
+import { type IdKind, idPattern } from '../../domain/ids.ts';
+import { MAILBOX_STATUSES } from '../../domain/mailbox-status.ts';
+import { dateTime, nullable } from '../schema-parts.ts';
+import { eventExamples } from './event-examples.ts';
+
+const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });
+const text = (description?: string) => Type.String(description === undefined ? {} : { description });
+
+const Organization = Type.Object({ id: id('organization'), name: text(), slug: text() });
+
+const mailboxFields = {
+  id: id('mailbox'),
+  name: text('Display name.'),
+  address: text(),
+  localPart: text(),
+  domain: text(),
+};
+
+const Actor = Type.Object(
+  {
+    type: Type.Enum(ACTOR_TYPES),
+    id: nullable(text()),
+    name: nullable(text()),
+    email: nullable(text()),
+    address: nullable(text()),
+  },
+  { description: 'Who caused it. `external` is a sender outside; fields that do not apply to the type are null.' },
+);
+
+/** Fields any `data` may have beyond its own. */
+const markers = {
+  truncated: Type.Optional(
+    Type.Literal(true, { description: 'Long fields were cut because the event exceeded 256 KiB.' }),
+  ),
+  full: Type.Optional(text('Path in the API where the whole is, when `truncated`.')),
+  test: Type.Optional(Type.Literal(true, { description: 'An example asked for by `POST /api/webhooks/:id/test`.' })),
+};
+const data = (fields: TProperties) => Type.Object({ ...fields, ...markers });
+
+const message = { messageId: id('message'), threadId: id('thread') };
+const addresses = (description: string) => Type.Array(text(), { description });
+const parties = {
+  from: text('`a@b.c` or `Name <a@b.c>`.'),
+  to: addresses('As in the header of the message.'),
+  cc: addresses('As in the header of the message.'),
+  subject: text(),
+};
+
+const Attachment = Type.Object({
+  id: text('Of the attachment within its message.'),
+  filename: nullable(text()),
+  contentType: text(),
+  sizeBytes: Type.Integer(),
+});
+
+const MailboxSnapshot = Type.Object(
+  {
+    ...mailboxFields,
+    status: Type.Enum(MAILBOX_STATUSES),
+    metadata: Type.Record(Type.String(), Type.String()),
+    clientId: nullable(text()),
+    createdAt: dateTime(),
+  },
+  { description: 'The mailbox as it was then.' },
+);
+
+const consent = {
+  consentId: id('consent'),
+  messageId: id('message'),
+  recipients: addresses('Recipients the consent is about.'),
+  subject: text(),
+  preview: text('First characters of the text.'),
+  expiresAt: dateTime('When the request lapses without a decision.'),
+};
+
+const DATA: Readonly<Record<EventType, TSchema>> = {
+  email_received: data({
+    ...message,
+    ...parties,
+    preview: text('First characters of the text.'),
+    receivedAt: dateTime(),
+    sizeBytes: Type.Integer({ description: 'Of the message as it came.' }),
+    attachments: Type.Array(Attachment),
+    labels: Type.Array(text()),
+    authentication: Type.Object(
+      { spf: text(), dkim: text(), dmarc: text() },
+      { description: 'Results as in RFC 8601: `pass`, `fail`, `none`, …' },
+    ),
+  }),
+  email_sent: data({
+    ...message,
+    ...parties,
+    sentAt: dateTime(),
+    via: text('How the message was handed in: `api`, `smtp`.'),
+  }),
+  email_blocked: data({
+    direction: Type.Enum(['inbound', 'outbound']),
+    messageId: nullable(id('message')),
+    from: text(),
+    to: addresses('Recipients it was blocked for.'),
+    subject: text(),
+    reason: text('Stable word for programs, e.g. `blocked_sender`.'),
+    rule: nullable(text('Entry of a list that matched.')),
+  }),
+  mailbox_created: data({ mailbox: MailboxSnapshot }),
+  mailbox_deleted: data({ mailbox: MailboxSnapshot }),
+  outbound_consent_requested: data(consent),
+  outbound_consent_approved: data({
+    ...consent,
+    decision: Type.Object({ scope: Type.Enum(['message', 'address', 'domain']), decidedAt: dateTime() }),
+  }),
+  outbound_consent_denied: data({
+    ...consent,
+    decision: Type.Object({ reason: nullable(text()), decidedAt: dateTime() }),
+  }),
+};
+
+const DESCRIPTIONS: Readonly<Record<EventType, string>> = {
+  email_received: 'A message arrived in a mailbox.',
+  email_sent: 'A message left a mailbox.',
+  email_blocked: 'A message was refused or held back by a rule.',
+  mailbox_created: 'A mailbox was created.',
+  mailbox_deleted: 'A mailbox was deleted; its own endpoints are gone with it.',
+  outbound_consent_requested: 'A message waits for a person to allow its recipients.',
+  outbound_consent_approved: 'A person allowed the recipients of a message.',
+  outbound_consent_denied: 'A person refused the recipients of a message.',
+};
+
+export interface WebhookEvent {
+  readonly type: EventType;
+  readonly description: string;
+  /** Endpoint scopes it can reach. */
+  readonly scopes: EventScopes;
+  /** JSON Schema (2020-12) of the body of a delivery. */
+  readonly schema: TSchema;
+  readonly example: EventEnvelope<object>;
+}
+
+/** All event types, in the order of the interface. */
+export const webhookEvents: readonly WebhookEvent[] = EVENT_TYPES.map((type) => ({
+  type,
+  description: DESCRIPTIONS[type],
+  scopes: EVENT_SCOPES[type],
+  schema: Type.Object(
+    {
+      id: Type.String({ pattern: idPattern('event'), description: 'Of the event; the same for all its deliveries.' }),
+      type: Type.Literal(type),
+      occurredAt: dateTime('UTC, with milliseconds.'),
+      organization: Organization,
+      mailbox: nullable(Type.Object(mailboxFields)),
+      actor: Actor,
+      data: DATA[type],
+    },
+    { description: DESCRIPTIONS[type] },
+  ),
+  example: eventExamples[type],
+}));

@@ -1,0 +1,213 @@
+import { changeEndpoint } from '../../core/change-endpoint.ts';
+import { createEndpoint } from '../../core/create-endpoint.ts';
+import { deleteEndpoint } from '../../core/delete-endpoint.ts';
+import { getEndpoint, listEndpoints } from '../../core/endpoint-queries.ts';
+import { rotateSecret } from '../../core/rotate-secret.ts';
+import { CatalogueError } from '../../domain/errors.ts';
+import { listBody, pageOf } from '../pagination.ts';
+import { type Route, route } from '../route.ts';
+import { deliveryRoutes } from './delivery-routes.ts';
+import { webhookEvents } from './event-schemas.ts';
+import { endpointExample, secretExample } from './examples.ts';
+import { presentEndpoint } from './present.ts';
+import {
+  ChangeEndpoint,
+  CreateEndpoint,
+  Endpoint,
+  EndpointList,
+  EndpointParams,
+  EndpointQuery,
+  EndpointWithSecret,
+  EventTypeList,
+  RotatedSecretBody,
+  RotateSecret,
+} from './schema.ts';
+
+const tag = 'Webhooks';
+
+const endpointRoutes: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/webhooks',
+    operationId: 'createWebhook',
+    tag,
+    summary: 'Create an endpoint',
+    description: 'Answers the endpoint and, this once, its signing secret.',
+    auth: { scope: 'webhook:create' },
+    body: CreateEndpoint,
+    bodyExample: {
+      url: endpointExample.url,
+      eventTypes: endpointExample.eventTypes,
+      description: endpointExample.description,
+      authHeader: { name: 'X-Hook-Token', value: 'a long random text' },
+    },
+    secretFields: ['secret'],
+    responses: {
+      201: {
+        description: 'The new endpoint.',
+        schema: EndpointWithSecret,
+        example: { ...endpointExample, secret: secretExample },
+      },
+    },
+    errors: [
+      'plan_required',
+      'plan_limit_reached',
+      'not_found',
+      'invalid_url',
+      'unresolvable_destination',
+      'unsafe_destination',
+      'invalid_event_types',
+      'event_type_not_allowed_for_mailbox',
+      'invalid_auth_header',
+    ],
+    async handler({ services, organization, caller, body }) {
+      const { endpoint, secret } = await createEndpoint(services, organization, caller, body);
+      return { status: 201, body: { ...presentEndpoint(endpoint), secret } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/webhooks',
+    operationId: 'listWebhooks',
+    tag,
+    summary: 'List endpoints, newest first',
+    auth: { scope: 'webhook:read' },
+    query: EndpointQuery,
+    responses: {
+      200: {
+        description: 'A page of endpoints.',
+        schema: EndpointList,
+        example: { data: [endpointExample], nextCursor: null },
+      },
+    },
+    async handler({ services, organization, query }) {
+      const page = pageOf('webhookEndpoint', query);
+      const rows = await listEndpoints(services.db, organization.id, query, page, services.now());
+      return { status: 200, body: listBody(rows, page, presentEndpoint) };
+    },
+  }),
+  // Before `/:id`, which would take it for an id.
+  route({
+    method: 'GET',
+    path: '/api/webhooks/event-types',
+    operationId: 'listEventTypes',
+    tag,
+    summary: 'Event types with scopes, schema and example',
+    auth: { scope: 'webhook:read' },
+    responses: {
+      200: {
+        description: 'All event types.',
+        schema: EventTypeList,
+        example: { data: webhookEvents.slice(0, 1), nextCursor: null },
+      },
+    },
+    handler: async () => ({
+      status: 200,
+      body: {
+        data: webhookEvents.map(({ type, description, scopes, schema, example }) => ({
+          type,
+          description,
+          scopes: { ...scopes },
+          schema: { ...schema },
+          example: { ...example },
+        })),
+        nextCursor: null,
+      },
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/webhooks/:id',
+    operationId: 'getWebhook',
+    tag,
+    summary: 'Get an endpoint',
+    auth: { scope: 'webhook:read' },
+    params: EndpointParams,
+    etag: true,
+    responses: { 200: { description: 'The endpoint.', schema: Endpoint, example: endpointExample } },
+    errors: ['not_found'],
+    handler: async ({ services, organization, params }) => ({
+      status: 200,
+      body: presentEndpoint(await getEndpoint(services.db, organization.id, params.id, services.now())),
+    }),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/webhooks/:id',
+    operationId: 'updateWebhook',
+    tag,
+    summary: 'Change an endpoint',
+    description:
+      'Fields that are left out stay. `authHeader: null` removes the header. `active: false` gives up waiting deliveries at once.',
+    auth: { scope: 'webhook:manage' },
+    params: EndpointParams,
+    body: ChangeEndpoint,
+    bodyExample: { eventTypes: ['email_received'], active: true, description: 'Order intake', authHeader: null },
+    responses: { 200: { description: 'The endpoint as it is now.', schema: Endpoint, example: endpointExample } },
+    errors: [
+      'not_found',
+      'conflict',
+      'immutable_field',
+      'invalid_url',
+      'unresolvable_destination',
+      'unsafe_destination',
+      'invalid_event_types',
+      'event_type_not_allowed_for_mailbox',
+      'invalid_auth_header',
+    ],
+    async handler({ services, temporal, organization, caller, params, body }) {
+      const { mailboxId, ...changes } = body;
+      if (mailboxId !== undefined)
+        throw new CatalogueError('immutable_field', 'The scope of an endpoint cannot be changed.', {
+          details: [{ path: '/mailboxId', message: 'cannot be changed after creation' }],
+        });
+      await changeEndpoint(services, temporal, organization.id, params.id, caller, changes);
+      const endpoint = await getEndpoint(services.db, organization.id, params.id, services.now());
+      return { status: 200, body: presentEndpoint(endpoint) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/webhooks/:id/rotate-secret',
+    operationId: 'rotateWebhookSecret',
+    tag,
+    summary: 'Replace the signing secret',
+    description: 'With `overlapSeconds` both secrets sign for that time; without it the old one ends at once.',
+    auth: { scope: 'webhook:manage' },
+    params: EndpointParams,
+    body: RotateSecret,
+    bodyExample: { overlapSeconds: 3_600 },
+    secretFields: ['secret'],
+    responses: {
+      200: {
+        description: 'The new secret.',
+        schema: RotatedSecretBody,
+        example: { secret: secretExample, previousSecretExpiresAt: '2026-11-21T10:15:00.000Z' },
+      },
+    },
+    errors: ['not_found'],
+    async handler({ services, organization, caller, params, body }) {
+      const rotated = await rotateSecret(services, organization.id, params.id, caller, body.overlapSeconds ?? 0);
+      const previousSecretExpiresAt = rotated.previousSecretExpiresAt?.toISOString() ?? null;
+      return { status: 200, body: { secret: rotated.secret, previousSecretExpiresAt } };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/webhooks/:id',
+    operationId: 'deleteWebhook',
+    tag,
+    summary: 'Delete an endpoint',
+    description: 'Its waiting deliveries are given up at once; its history can no longer be read.',
+    auth: { scope: 'webhook:manage' },
+    params: EndpointParams,
+    responses: { 204: { description: 'Deleted.' } },
+    errors: ['not_found'],
+    async handler({ services, temporal, organization, caller, params }) {
+      await deleteEndpoint(services, temporal, organization.id, params.id, caller);
+      return { status: 204 };
+    },
+  }),
+];
+
+export const webhookRoutes: readonly Route[] = [...endpointRoutes, ...deliveryRoutes];

@@ -1,0 +1,97 @@
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sqlOfEntityManager } from '../db/database.ts';
+import { WebhookEndpoint, type WebhookEndpointRow } from '../db/entities/webhook-endpoint.ts';
+import { CatalogueError } from '../domain/errors.ts';
+import { recordAudit } from './audit.ts';
+import type { Caller } from './caller.ts';
+import { requireEndpoint } from './endpoint-queries.ts';
+import { type AuthHeader, requireAuthHeader, requireEventTypes, requireSafeDestination } from './endpoint-rules.ts';
+import type { Services } from './services.ts';
+import { stopDeliveries } from './stop-deliveries.ts';
+import type { TemporalClient } from './temporal-client.ts';
+import { authHeaderPlace } from './webhook-secrets.ts';
+
+/** What is left out stays as it is. */
+export interface EndpointChanges {
+  readonly url?: string;
+  readonly eventTypes?: readonly string[];
+  /** False stops waiting deliveries at once; true also forgets why the service had set the endpoint inactive. */
+  readonly active?: boolean;
+  readonly description?: string | null;
+  /** Null removes the header. */
+  readonly authHeader?: AuthHeader | null;
+}
+
+/** The row of an endpoint that is not deleted, locked until the transaction ends. @throws {CatalogueError} not_found */
+export async function lockEndpoint(
+  em: EntityManager,
+  organizationId: string,
+  endpointId: string,
+): Promise<WebhookEndpointRow> {
+  const endpoint = await em.findOne(
+    WebhookEndpoint,
+    { id: endpointId, organization: organizationId, deletedAt: null },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
+  if (endpoint === null) throw new CatalogueError('not_found');
+  return endpoint;
+}
+
+/**
+ * Changes an endpoint. A delivery that is being attempted ends as it began; every later attempt goes by the new fields.
+ *
+ * @throws {CatalogueError} not_found, conflict (suspended), and the rejections of `core/endpoint-rules.ts`
+ */
+export async function changeEndpoint(
+  services: Services,
+  temporal: TemporalClient,
+  organizationId: string,
+  endpointId: string,
+  caller: Caller,
+  changes: EndpointChanges,
+): Promise<void> {
+  // The scope never changes, so what is checked against it here holds in the transaction.
+  const { mailboxId } = await requireEndpoint(services.db, organizationId, endpointId);
+  const eventTypes =
+    changes.eventTypes === undefined ? undefined : requireEventTypes(changes.eventTypes, mailboxId !== null);
+  const { authHeader, active } = changes;
+  if (authHeader !== undefined && authHeader !== null) requireAuthHeader(authHeader);
+  if (changes.url !== undefined) await requireSafeDestination(services.settings, changes.url);
+
+  const deactivated = await services.db.em().transactional(async (em) => {
+    const endpoint = await lockEndpoint(em, organizationId, endpointId);
+    const wasActive = endpoint.active;
+    if (active === true && endpoint.disabledReason === 'suspended')
+      throw new CatalogueError('conflict', 'The endpoint was suspended by the operator of this service.');
+    if (changes.url !== undefined) endpoint.url = changes.url;
+    if (eventTypes !== undefined) endpoint.eventTypes = eventTypes;
+    if (changes.description !== undefined) endpoint.description = changes.description;
+    if (authHeader !== undefined) {
+      endpoint.authHeaderName = authHeader?.name ?? null;
+      endpoint.authHeaderValueSealed =
+        authHeader === null ? null : services.secrets.seal(authHeader.value, authHeaderPlace(endpointId));
+    }
+    if (active !== undefined) endpoint.active = active;
+    if (active === true) {
+      endpoint.disabledReason = null;
+      endpoint.failingSince = null;
+    }
+    await em.flush();
+    const fields = Object.keys(changes);
+    if (fields.length > 0)
+      await recordAudit(sqlOfEntityManager(em), caller, {
+        organizationId,
+        action: 'webhook.updated',
+        targetId: endpointId,
+        details: {
+          fields,
+          ...(changes.url === undefined ? {} : { url: changes.url }),
+          ...(eventTypes === undefined ? {} : { eventTypes }),
+          ...(active === undefined ? {} : { active }),
+        },
+      });
+    return wasActive && !endpoint.active;
+  });
+  if (deactivated) stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive');
+}

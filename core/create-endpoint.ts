@@ -1,0 +1,123 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { sqlOfEntityManager } from '../db/database.ts';
+import { WebhookEndpoint } from '../db/entities/webhook-endpoint.ts';
+import { CatalogueError } from '../domain/errors.ts';
+import { MAX_ENDPOINTS_PER_MAILBOX, PLANS, type PlanName } from '../domain/plans.ts';
+import { recordAudit } from './audit.ts';
+import type { Caller } from './caller.ts';
+import { type EndpointView, getEndpoint } from './endpoint-queries.ts';
+import {
+  type AuthHeader,
+  requireAuthHeader,
+  requireEventTypes,
+  requireSafeDestination,
+  requireWebhookPlan,
+} from './endpoint-rules.ts';
+import { newId } from './new-id.ts';
+import type { Services } from './services.ts';
+import { authHeaderPlace, webhookSecretPlace } from './webhook-secrets.ts';
+import { newWebhookSecret, webhookSecretHint } from './webhook-signature.ts';
+
+export interface NewEndpoint {
+  readonly url: string;
+  readonly eventTypes: readonly string[];
+  /** Left out: organization scope. */
+  readonly mailboxId?: string;
+  readonly description?: string;
+  readonly authHeader?: AuthHeader;
+}
+
+/**
+ * Creates a webhook endpoint.
+ *
+ * @returns the endpoint and its signing secret, for this once
+ * @throws {CatalogueError} plan_required, plan_limit_reached, not_found (mailbox), and the rejections of
+ *   `core/endpoint-rules.ts`
+ */
+export async function createEndpoint(
+  services: Services,
+  organization: { readonly id: string; readonly plan: PlanName },
+  caller: Caller,
+  input: NewEndpoint,
+): Promise<{ endpoint: EndpointView; secret: string }> {
+  const { db, secrets, settings } = services;
+  requireWebhookPlan(organization.plan);
+  const eventTypes = requireEventTypes(input.eventTypes, input.mailboxId !== undefined);
+  if (input.authHeader !== undefined) requireAuthHeader(input.authHeader);
+  await requireSafeDestination(settings, input.url);
+
+  const now = services.now();
+  const id = newId('webhookEndpoint', now);
+  const secret = newWebhookSecret();
+  await db.em().transactional(async (em) => {
+    await takePlace(em, organization.id);
+    if (input.mailboxId !== undefined) await takePlaceAtMailbox(em, organization.id, input.mailboxId);
+    em.create(WebhookEndpoint, {
+      id,
+      organization: organization.id,
+      mailbox: input.mailboxId ?? null,
+      url: input.url,
+      eventTypes,
+      description: input.description ?? null,
+      authHeaderName: input.authHeader?.name ?? null,
+      authHeaderValueSealed:
+        input.authHeader === undefined ? null : secrets.seal(input.authHeader.value, authHeaderPlace(id)),
+      secretSealed: secrets.seal(secret, webhookSecretPlace(id)),
+      secretPrefix: webhookSecretHint(secret),
+      createdAt: new Date(now),
+      updatedAt: new Date(now),
+    });
+    await em.flush();
+    await recordAudit(sqlOfEntityManager(em), caller, {
+      organizationId: organization.id,
+      action: 'webhook.created',
+      targetId: id,
+      details: { url: input.url, eventTypes, mailboxId: input.mailboxId ?? null },
+    });
+  });
+  return { endpoint: await getEndpoint(db, organization.id, id, now), secret };
+}
+
+/** Counts under the organization's lock, so that creations at the same time do not both take the last place. */
+async function takePlace(em: EntityManager, organizationId: string): Promise<void> {
+  const sql = sqlOfEntityManager(em);
+  const [organization] = await sql.query<{ plan: PlanName }>(
+    `select plan from organizations where id = $1 for no key update`,
+    [organizationId],
+  );
+  if (organization === undefined) throw new CatalogueError('not_found');
+  requireWebhookPlan(organization.plan);
+  const limit = PLANS[organization.plan].maxWebhookEndpoints;
+  if (limit === null) return;
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::int as count from webhook_endpoints where organization_id = $1 and deleted_at is null`,
+    [organizationId],
+  );
+  if ((row?.count ?? 0) >= limit)
+    throw new CatalogueError(
+      'plan_limit_reached',
+      `The plan ${organization.plan} allows ${limit} webhook endpoints, and all are in use.`,
+    );
+}
+
+/** The lock also keeps the mailbox from being deleted meanwhile, which deletes its endpoints. */
+async function takePlaceAtMailbox(em: EntityManager, organizationId: string, mailboxId: string): Promise<void> {
+  const sql = sqlOfEntityManager(em);
+  const [mailbox] = await sql.query(
+    `select id from mailboxes where organization_id = $1 and id = $2 and deleted_at is null for no key update`,
+    [organizationId, mailboxId],
+  );
+  if (mailbox === undefined)
+    throw new CatalogueError('not_found', 'There is no such mailbox in this organization.', {
+      details: [{ path: '/mailboxId', message: 'names no mailbox of this organization' }],
+    });
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::int as count from webhook_endpoints where mailbox_id = $1 and deleted_at is null`,
+    [mailboxId],
+  );
+  if ((row?.count ?? 0) >= MAX_ENDPOINTS_PER_MAILBOX)
+    throw new CatalogueError(
+      'plan_limit_reached',
+      `A mailbox may have ${MAX_ENDPOINTS_PER_MAILBOX} webhook endpoints, and all are in use.`,
+    );
+}

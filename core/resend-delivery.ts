@@ -1,0 +1,126 @@
+/**
+ * Sends a delivery again because a person asked.
+ *
+ *   waits for a retry ───▶ its workflow is told to attempt now; gone ──▶ as below
+ *   first attempt ahead ─▶ nothing to add: it is made at once anyway
+ *   final ───────────────▶ a workflow of its own makes one attempt, marked `manual`
+ */
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { holdDelivery } from '../db/queries/hold-delivery.ts';
+import { type DeliveryRecord, type DeliveryWithPayload, findDelivery } from '../db/queries/list-deliveries.ts';
+import {
+  ATTEMPT_NOW_SIGNAL,
+  type AttemptNow,
+  ENDPOINT_DELIVERY,
+  type EndpointDeliveryInput,
+  endpointDeliveryId,
+} from '../domain/delivery-workflows.ts';
+import { CatalogueError } from '../domain/errors.ts';
+import type { PlanName } from '../domain/plans.ts';
+import { recordAudit } from './audit.ts';
+import type { Caller } from './caller.ts';
+import { retryDelaysMs } from './retry-ladder-setting.ts';
+import { requireSendableEndpoint } from './sendable-endpoint.ts';
+import type { Services } from './services.ts';
+import { searchKeys, type TemporalClient } from './temporal-client.ts';
+
+const ENGINE_TIMEOUT_MS = 5_000;
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * @returns the delivery as it is then: the attempt itself is made a moment later
+ * @throws {CatalogueError} not_found, plan_required, conflict (inactive endpoint), unavailable (engine away)
+ */
+export async function resendDelivery(
+  services: Services,
+  temporal: TemporalClient,
+  organization: { readonly id: string; readonly plan: PlanName },
+  endpointId: string,
+  deliveryId: string,
+  caller: Caller,
+): Promise<DeliveryWithPayload> {
+  const { db } = services;
+  await requireSendableEndpoint(db, organization, endpointId);
+  const of = { organizationId: organization.id, endpointId };
+  const delivery = await findDelivery(db, of, deliveryId);
+  if (delivery === undefined) throw new CatalogueError('not_found');
+  await recordAudit(db, caller, {
+    organizationId: organization.id,
+    action: 'webhook.delivery_resent',
+    targetId: deliveryId,
+    details: { endpointId, status: delivery.status },
+  });
+  const waits = delivery.status === 'pending' || delivery.status === 'failed';
+  if (waits && delivery.workflowId?.startsWith(endpointDeliveryId(endpointId, '')) !== true) {
+    services.deliveriesDue.nudge();
+    return delivery;
+  }
+  if (waits && (await attemptNow(temporal, delivery))) return delivery;
+  await startManualAttempt(services, temporal, delivery);
+  return (await findDelivery(db, of, deliveryId)) ?? delivery;
+}
+
+/** @returns false when the workflow that held the delivery is gone */
+async function attemptNow(temporal: TemporalClient, delivery: DeliveryRecord): Promise<boolean> {
+  const input: AttemptNow = { deliveryId: delivery.id };
+  try {
+    const handle = temporal.client.workflow.getHandle(delivery.workflowId ?? '');
+    await reach(temporal, () => handle.signal(ATTEMPT_NOW_SIGNAL, input));
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/** Named after the attempt it will make, so that two requests at once make one. */
+async function startManualAttempt(services: Services, temporal: TemporalClient, delivery: DeliveryRecord) {
+  const { id, endpointId } = delivery;
+  const workflowId = endpointDeliveryId(endpointId, `resend/${id}/${delivery.attemptCount + 1}`);
+  const input: EndpointDeliveryInput = {
+    endpointId,
+    deliveries: [{ id, dueAtMs: services.now() }],
+    ladderMs: retryDelaysMs(services.settings),
+    manual: true,
+  };
+  await holdDelivery(services.db, id, workflowId);
+  await reach(temporal, () =>
+    temporal.client.workflow.start(ENDPOINT_DELIVERY, {
+      workflowId,
+      taskQueue: temporal.taskQueue,
+      args: [input],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+      requestEagerStart: temporal.eager,
+      staticSummary: `resend of ${id} to ${endpointId}`,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: searchKeys.organizationId, value: delivery.organizationId },
+        { key: searchKeys.endpointId, value: endpointId },
+        ...(delivery.mailboxId === null ? [] : [{ key: searchKeys.mailboxId, value: delivery.mailboxId }]),
+        { key: searchKeys.eventType, value: delivery.eventType },
+        { key: searchKeys.deliveryIds, value: [id] },
+        { key: searchKeys.eventIds, value: [delivery.eventId] },
+      ]),
+    }),
+  );
+}
+
+/** A call to the engine that gives up soon, as somebody waits for the answer. */
+async function reach<Result>(temporal: TemporalClient, call: () => Promise<Result>): Promise<Result> {
+  try {
+    return await temporal.client.withDeadline(Date.now() + ENGINE_TIMEOUT_MS, call);
+  } catch (error) {
+    if (error instanceof ServiceError || isGrpcServiceError(error))
+      throw new CatalogueError('unavailable', 'The workflow engine is not reachable at the moment.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    throw error;
+  }
+}

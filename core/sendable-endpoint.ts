@@ -1,0 +1,25 @@
+import type { Sql } from '../db/database.ts';
+import { CatalogueError } from '../domain/errors.ts';
+import type { PlanName } from '../domain/plans.ts';
+import { type EndpointView, requireEndpoint } from './endpoint-queries.ts';
+import { requireWebhookPlan } from './endpoint-rules.ts';
+
+/**
+ * An endpoint that something may be sent to now: by hand nothing goes where nothing would go by itself.
+ *
+ * @throws {CatalogueError} not_found, plan_required, conflict (inactive)
+ */
+export async function requireSendableEndpoint(
+  sql: Sql,
+  organization: { readonly id: string; readonly plan: PlanName },
+  endpointId: string,
+): Promise<Pick<EndpointView, 'mailboxId' | 'eventTypes'>> {
+  const endpoint = await requireEndpoint(sql, organization.id, endpointId);
+  requireWebhookPlan(organization.plan);
+  if (!endpoint.active)
+    throw new CatalogueError(
+      'conflict',
+      'The endpoint is inactive, so nothing is sent to it; set active to true first.',
+    );
+  return endpoint;
+}
