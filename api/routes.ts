@@ -9,6 +9,7 @@ import { organizationRoutes } from './organization/routes.ts';
 import type { Route } from './route.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Every route of the API. What is not in this table is not served, not documented and not tested. */
 export const routes: readonly Route[] = [
@@ -21,5 +22,6 @@ export const routes: readonly Route[] = [
   ...keyRoutes,
   ...usageRoutes,
   ...auditRoutes,
+  ...webhookRoutes,
   ...healthRoutes,
 ];

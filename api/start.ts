@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Services } from '../core/services.ts';
 import type { TemporalClient } from '../core/temporal-client.ts';
+import { documentedEvents } from './documented-events.ts';
 import { addPages } from './pages.ts';
 import { routes } from './routes.ts';
 import { createApp } from './server.ts';
@@ -25,7 +26,9 @@ export async function startApi(services: Services, temporal: TemporalClient): Pr
   const { API_HOST, API_PORT, API_PUBLIC_URL } = services.settings;
   let url = '';
   const publicUrl = () => API_PUBLIC_URL?.replace(/\/+$/, '') ?? url;
-  const app = createApp(routes, { services, temporal, publicUrl }, (router) => addPages(router, routes, publicUrl));
+  const app = createApp(routes, { services, temporal, publicUrl }, (router) =>
+    addPages(router, routes, documentedEvents, publicUrl),
+  );
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
     app.callback(),

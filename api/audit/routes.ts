@@ -9,16 +9,19 @@ import { closed, dateTime, nullable } from '../schema-parts.ts';
 
 const text = () => nullable(Type.String());
 
-const AuditEntry = closed({
-  id: Type.String({ pattern: idPattern('audit') }),
-  actor: closed({ type: Type.Enum(ACTOR_TYPES), id: text(), name: text(), email: text(), address: text() }),
-  action: Type.Enum(AUDIT_ACTIONS),
-  targetId: nullable(Type.String({ description: 'Id of what it happened to.' })),
-  details: Type.Record(Type.String(), Type.Unknown(), { description: 'By action.' }),
-  ipAddress: text(),
-  requestId: text(),
-  createdAt: dateTime(),
-});
+const AuditEntry = closed(
+  {
+    id: Type.String({ pattern: idPattern('audit') }),
+    actor: closed({ type: Type.Enum(ACTOR_TYPES), id: text(), name: text(), email: text(), address: text() }),
+    action: Type.Enum(AUDIT_ACTIONS),
+    targetId: nullable(Type.String({ description: 'Id of what it happened to.' })),
+    details: Type.Record(Type.String(), Type.Unknown(), { description: 'By action.' }),
+    ipAddress: text(),
+    requestId: text(),
+    createdAt: dateTime(),
+  },
+  { title: 'AuditEntry' },
+);
 
 const AuditQuery = closed({
   ...pageQuery,

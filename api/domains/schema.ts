@@ -22,15 +22,18 @@ const Record = closed({
   found: Type.Array(Type.String(), { description: 'What DNS said at the last look.' }),
 });
 
-export const Domain = closed({
-  id: DomainId,
-  name: Type.String(),
-  status: Type.Enum(DOMAIN_STATUSES),
-  records: Type.Array(Record),
-  zoneFile: Type.String({ description: 'All records as text of a zone file.' }),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
-  verifiedAt: nullable(dateTime()),
-  checkedAt: nullable(dateTime()),
-});
+export const Domain = closed(
+  {
+    id: DomainId,
+    name: Type.String(),
+    status: Type.Enum(DOMAIN_STATUSES),
+    records: Type.Array(Record),
+    zoneFile: Type.String({ description: 'All records as text of a zone file.' }),
+    createdAt: dateTime(),
+    updatedAt: dateTime(),
+    verifiedAt: nullable(dateTime()),
+    checkedAt: nullable(dateTime()),
+  },
+  { title: 'Domain' },
+);
 export const DomainList = listOf(Domain);

@@ -29,9 +29,9 @@ const keyFields = {
   createdAt: dateTime(),
   updatedAt: dateTime(),
 };
-export const Key = closed(keyFields);
+export const Key = closed(keyFields, { title: 'ApiKey' });
 export const KeyList = listOf(Key);
-export const KeyWithSecret = closed({
-  ...keyFields,
-  key: nullable(Type.String({ description: 'The key itself. Shown in this answer only.' })),
-});
+export const KeyWithSecret = closed(
+  { ...keyFields, key: nullable(Type.String({ description: 'The key itself. Shown in this answer only.' })) },
+  { title: 'ApiKeyWithSecret' },
+);

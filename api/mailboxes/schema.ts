@@ -83,7 +83,7 @@ const mailboxFields = {
   lastActivityAt: nullable(dateTime()),
 };
 
-export const Mailbox = closed(mailboxFields);
+export const Mailbox = closed(mailboxFields, { title: 'Mailbox' });
 
 const Door = closed({
   host: Type.String(),
@@ -91,13 +91,16 @@ const Door = closed({
   security: Type.Enum(['tls', 'starttls']),
   username: Type.String({ description: 'The address; the password is the mailbox token.' }),
 });
-export const Connection = closed({ imap: Door, pop3: Door, smtp: Door });
+export const Connection = closed({ imap: Door, pop3: Door, smtp: Door }, { title: 'MailConnection' });
 
-export const MailboxWithToken = closed({
-  ...mailboxFields,
-  token: nullable(Type.String({ description: 'The mailbox token. Shown in this answer only.' })),
-  connection: Connection,
-});
+export const MailboxWithToken = closed(
+  {
+    ...mailboxFields,
+    token: nullable(Type.String({ description: 'The mailbox token. Shown in this answer only.' })),
+    connection: Connection,
+  },
+  { title: 'MailboxWithToken' },
+);
 
 export const MailboxList = listOf(Mailbox);
 

@@ -15,14 +15,17 @@ const InvitationId = Type.String({ pattern: idPattern('invitation') });
 export const MemberParams = closed({ id: MemberId });
 export const InvitationParams = closed({ id: InvitationId });
 
-export const Member = closed({
-  id: MemberId,
-  userId: Type.String({ pattern: idPattern('user') }),
-  name: Type.String(),
-  email: Type.String(),
-  role: Role,
-  createdAt: dateTime(),
-});
+export const Member = closed(
+  {
+    id: MemberId,
+    userId: Type.String({ pattern: idPattern('user') }),
+    name: Type.String(),
+    email: Type.String(),
+    role: Role,
+    createdAt: dateTime(),
+  },
+  { title: 'Member' },
+);
 export const MemberList = listOf(Member);
 
 export const InviteMember = closed({
@@ -38,13 +41,16 @@ const invitationFields = {
   expiresAt: dateTime(),
   createdAt: dateTime(),
 };
-export const Invitation = closed(invitationFields);
+export const Invitation = closed(invitationFields, { title: 'Invitation' });
 export const InvitationList = listOf(Invitation);
-export const InvitationWithToken = closed({
-  ...invitationFields,
-  token: nullable(Type.String({ description: 'For POST /api/invitations/accept. Shown in this answer only.' })),
-  acceptUrl: nullable(Type.String({ description: 'The link to send to the invited person. Holds the token.' })),
-});
+export const InvitationWithToken = closed(
+  {
+    ...invitationFields,
+    token: nullable(Type.String({ description: 'For POST /api/invitations/accept. Shown in this answer only.' })),
+    acceptUrl: nullable(Type.String({ description: 'The link to send to the invited person. Holds the token.' })),
+  },
+  { title: 'InvitationWithToken' },
+);
 
 export const AcceptInvitation = closed({
   token: Type.String({ minLength: 1, maxLength: 128 }),

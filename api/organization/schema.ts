@@ -20,25 +20,28 @@ const consentExpiresInDays = Type.Integer({
 });
 const consentByApiKey = Type.Boolean({ description: 'Whether an API key may decide; else only a signed-in person.' });
 
-export const Organization = closed({
-  id: Type.String({ pattern: idPattern('organization') }),
-  name: Type.String(),
-  slug: Type.String(),
-  plan: Type.Enum(PLAN_NAMES),
-  settings: closed({ outboundConsent, consentExpiresInDays, consentByApiKey }),
-  limits: closed(
-    {
-      mailboxes: nullable(Type.Integer()),
-      webhookEndpoints: nullable(Type.Integer()),
-      quotaBytesPerMailbox: Type.Integer(),
-      apiRequestsPerMinute: nullable(Type.Integer()),
-    },
-    { description: 'What the plan allows; null: no limit.' },
-  ),
-  defaultDomain: Type.String({ description: 'Domain of mailboxes that are created without one.' }),
-  createdAt: dateTime(),
-  updatedAt: dateTime(),
-});
+export const Organization = closed(
+  {
+    id: Type.String({ pattern: idPattern('organization') }),
+    name: Type.String(),
+    slug: Type.String(),
+    plan: Type.Enum(PLAN_NAMES),
+    settings: closed({ outboundConsent, consentExpiresInDays, consentByApiKey }),
+    limits: closed(
+      {
+        mailboxes: nullable(Type.Integer()),
+        webhookEndpoints: nullable(Type.Integer()),
+        quotaBytesPerMailbox: Type.Integer(),
+        apiRequestsPerMinute: nullable(Type.Integer()),
+      },
+      { description: 'What the plan allows; null: no limit.' },
+    ),
+    defaultDomain: Type.String({ description: 'Domain of mailboxes that are created without one.' }),
+    createdAt: dateTime(),
+    updatedAt: dateTime(),
+  },
+  { title: 'Organization' },
+);
 
 export const UpdateOrganization = closed(
   {

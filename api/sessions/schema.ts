@@ -34,9 +34,12 @@ const sessionFields = {
   }),
 };
 
-export const Session = closed(sessionFields);
+export const Session = closed(sessionFields, { title: 'Session' });
 
-export const SessionWithToken = closed({
-  token: nullable(Type.String({ description: 'Send it as Authorization: Bearer. Shown in this answer only.' })),
-  ...sessionFields,
-});
+export const SessionWithToken = closed(
+  {
+    token: nullable(Type.String({ description: 'Send it as Authorization: Bearer. Shown in this answer only.' })),
+    ...sessionFields,
+  },
+  { title: 'SessionWithToken' },
+);

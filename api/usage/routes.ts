@@ -16,34 +16,37 @@ const UsageQuery = closed({
   to: Type.Optional(day('Last day, UTC (default: today).')),
 });
 
-const Usage = closed({
-  from: day('First day, UTC.'),
-  to: day('Last day, UTC.'),
-  current: closed({
-    mailboxes: Type.Integer(),
-    mailboxLimit: nullable(Type.Integer()),
-    messages: Type.Integer(),
-    storageBytes: Type.Integer(),
-  }),
-  days: Type.Array(
-    closed({
-      date: day('UTC.'),
-      mailboxes: Type.Integer({ description: 'There at the end of the day.' }),
-      messagesIn: Type.Integer(),
-      messagesOut: Type.Integer(),
-      messageBytes: Type.Integer({ description: 'Bytes of the messages of the day.' }),
-      deliveries: closed(
-        {
-          pending: Type.Integer(),
-          success: Type.Integer(),
-          failed: Type.Integer(),
-          exhausted: Type.Integer(),
-        },
-        { description: 'Webhook deliveries of the day by their status now; kept for 30 days.' },
-      ),
+const Usage = closed(
+  {
+    from: day('First day, UTC.'),
+    to: day('Last day, UTC.'),
+    current: closed({
+      mailboxes: Type.Integer(),
+      mailboxLimit: nullable(Type.Integer()),
+      messages: Type.Integer(),
+      storageBytes: Type.Integer(),
     }),
-  ),
-});
+    days: Type.Array(
+      closed({
+        date: day('UTC.'),
+        mailboxes: Type.Integer({ description: 'There at the end of the day.' }),
+        messagesIn: Type.Integer(),
+        messagesOut: Type.Integer(),
+        messageBytes: Type.Integer({ description: 'Bytes of the messages of the day.' }),
+        deliveries: closed(
+          {
+            pending: Type.Integer(),
+            success: Type.Integer(),
+            failed: Type.Integer(),
+            exhausted: Type.Integer(),
+          },
+          { description: 'Webhook deliveries of the day by their status now; kept for 30 days.' },
+        ),
+      }),
+    ),
+  },
+  { title: 'Usage' },
+);
 
 /** Bounds of the days asked for. @throws {CatalogueError} invalid_request */
 function daysAsked(query: { from?: string; to?: string }, nowMs: number): { fromMs: number; toMs: number } {

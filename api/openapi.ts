@@ -1,0 +1,292 @@
+/** The OpenAPI 3.1 document, made from the route table and the schemas of the events. */
+import type { TSchema } from 'typebox';
+import Type from 'typebox';
+import { CatalogueError, ERROR_CATALOGUE, type ErrorCode } from '../domain/errors.ts';
+import type { EventType } from '../domain/event-types.ts';
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-limits.ts';
+import { errorBody } from './error-response.ts';
+import type { AuthRule, ResponseSpec, RouteInfo } from './route.ts';
+import { errorsOf } from './route-errors.ts';
+import { closed } from './schema-parts.ts';
+
+/** An event as it stands in the `webhooks` section: the schema is that of the whole envelope. */
+export interface DocumentedEvent {
+  readonly type: EventType;
+  readonly summary: string;
+  readonly schema: TSchema;
+  readonly example: unknown;
+}
+
+type Json = Record<string, unknown>;
+
+interface Components {
+  readonly schemas: Json;
+  readonly responses: Json;
+}
+
+/** Parts of the document that its readers here (pages, tests) rely on. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Json;
+  readonly servers: readonly { readonly url: string }[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly webhooks: Readonly<Record<string, Json>>;
+  readonly components: Components & { readonly securitySchemes: Json };
+}
+
+export const ErrorSchema = closed(
+  {
+    error: closed({
+      code: Type.String({ description: 'Stable; see /docs/errors.' }),
+      message: Type.String({ description: 'What happened, for people.' }),
+      fix: Type.String({ description: 'What to do.' }),
+      docs: Type.String({ description: 'Page about the code.' }),
+      requestId: Type.String(),
+      details: Type.Array(
+        closed({
+          path: Type.String({ description: 'JSON pointer into the body, or `query/…`, `header/…`.' }),
+          message: Type.String(),
+        }),
+      ),
+    }),
+  },
+  { title: 'Error' },
+);
+
+const SECURITY_SCHEMES = {
+  organizationKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-organization-key',
+    description: 'API key of an organization, `amk_…`, within its scopes.',
+  },
+  session: { type: 'http', scheme: 'bearer', description: 'Session of a signed-in person, `ams_…`.' },
+  mailboxToken: { type: 'http', scheme: 'bearer', description: 'Token of one mailbox, `amt_…`.' },
+  operatorKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-operator-key',
+    description: 'Credential of whoever runs this instance.',
+  },
+} as const;
+
+type SchemeName = keyof typeof SECURITY_SCHEMES;
+
+function schemesOf(auth: AuthRule): readonly SchemeName[] {
+  if (auth === 'public') return [];
+  if (auth === 'operator') return ['operatorKey'];
+  if (auth === 'mailbox_token') return ['mailboxToken'];
+  if (auth === 'session' || 'role' in auth) return ['session'];
+  return auth.mailboxToken === true ? ['organizationKey', 'session', 'mailboxToken'] : ['organizationKey', 'session'];
+}
+
+/** A sentence about who may call a route. */
+export function accessText(auth: AuthRule): string {
+  if (auth === 'public') return 'No credential needed.';
+  if (auth === 'operator') return 'Operator key.';
+  if (auth === 'mailbox_token') return 'Mailbox token.';
+  if (auth === 'session') return 'Session.';
+  if ('role' in auth) return `Session of a member with role ${auth.role}${auth.role === 'owner' ? '' : ' or above'}.`;
+  const token = auth.mailboxToken === true ? ', or the token of this mailbox' : '';
+  return `API key with scope \`${auth.scope}\`, or a session${token}.`;
+}
+
+const header = (name: string, description: string, schema: Json): Json => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema,
+});
+
+const IDEMPOTENCY_KEY = header(
+  'Idempotency-Key',
+  'A repeated request with the same key and body answers what the first one did, for 24 hours.',
+  { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH },
+);
+const ORGANIZATION_ID = header('x-organization-id', 'Which organization, when there are several.', { type: 'string' });
+const IF_NONE_MATCH = header('If-None-Match', 'ETag of the last answer; 304 when nothing changed.', { type: 'string' });
+
+/** Moves schemas with a title into components, so that each is described once and has a name. */
+function hoist(schema: unknown, components: Json): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => hoist(item, components));
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const plain = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, hoist(value, components)]));
+  if (typeof plain['title'] !== 'string' || !('type' in plain || 'anyOf' in plain)) return plain;
+  const name = plain['title'].replaceAll(' ', '');
+  const text = JSON.stringify(plain);
+  if (name in components && JSON.stringify(components[name]) !== text)
+    throw new Error(`two different schemas have the title ${name}`);
+  components[name] = plain;
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+}
+
+function parameters(schema: TSchema | undefined, place: 'path' | 'query', components: Json): Json[] {
+  const { properties = {}, required = [] } = (schema ?? {}) as ObjectSchema;
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, ...rest } = property;
+    return {
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema: hoist(rest, components),
+    };
+  });
+}
+
+function response(spec: ResponseSpec, components: Json): Json {
+  const headers = Object.fromEntries(
+    Object.entries(spec.headers ?? {}).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'string' } },
+    ]),
+  );
+  const content =
+    spec.contentType !== undefined
+      ? { [spec.contentType]: {} }
+      : spec.schema === undefined
+        ? undefined
+        : {
+            'application/json': {
+              schema: hoist(spec.schema, components),
+              ...(spec.example === undefined ? {} : { example: spec.example }),
+            },
+          };
+  return {
+    description: spec.description,
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(content === undefined ? {} : { content }),
+  };
+}
+
+/** References to the answers of each error status; the same codes share one component. */
+function errorResponses(codes: readonly ErrorCode[], publicUrl: string, components: Components): Json {
+  const responses: Json = {};
+  for (const [status, sameStatus] of Map.groupBy(codes, (code) => ERROR_CATALOGUE[code].status)) {
+    const name = sameStatus.toSorted().join('.');
+    components.responses[name] ??= {
+      description: sameStatus.map((code) => `\`${code}\`: ${ERROR_CATALOGUE[code].message}`).join('\n\n'),
+      content: {
+        'application/json': {
+          schema: hoist(ErrorSchema, components.schemas),
+          examples: Object.fromEntries(
+            sameStatus.map((code) => [
+              code,
+              { value: errorBody(new CatalogueError(code), 'req_01k8e8f2c0e4x9w2v7a3r5t6y8', publicUrl) },
+            ]),
+          ),
+        },
+      },
+    };
+    responses[status] = { $ref: `#/components/responses/${name}` };
+  }
+  return responses;
+}
+
+function operation(route: RouteInfo, publicUrl: string, components: Components): Json {
+  const { schemas } = components;
+  const schemes = schemesOf(route.auth);
+  const own = Object.fromEntries(
+    Object.entries(route.responses).map(([status, spec]) => [status, response(spec, schemas)]),
+  );
+  const all = [
+    ...parameters(route.params, 'path', schemas),
+    ...parameters(route.query, 'query', schemas),
+    ...(route.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
+    ...(route.etag === true ? [IF_NONE_MATCH] : []),
+    ...(schemes.includes('session') || schemes.includes('operatorKey') ? [ORGANIZATION_ID] : []),
+  ];
+  const { required = [] } = (route.body ?? {}) as ObjectSchema;
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: [route.description, accessText(route.auth)].filter((text) => text !== undefined).join('\n\n'),
+    security: schemes.map((scheme) => ({ [scheme]: [] })),
+    ...(all.length === 0 ? {} : { parameters: all }),
+    ...(route.body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: required.length > 0,
+            content: {
+              'application/json': {
+                schema: hoist(route.body, schemas),
+                ...(route.bodyExample === undefined ? {} : { example: route.bodyExample }),
+              },
+            },
+          },
+        }),
+    // A status of the route's own, such as 503 of the readiness check, says more than the error of the same status.
+    responses: { ...errorResponses(errorsOf(route), publicUrl, components), ...own },
+  };
+}
+
+const DELIVERY_HEADERS = [
+  ['webhook-id', 'Id of the delivery, the same in each attempt: remember it and drop what comes twice.'],
+  ['webhook-timestamp', 'Unix time of this attempt in seconds.'],
+  ['webhook-signature', '`v1,` and base64 of the HMAC-SHA256; during a rotation two of them, separated by a space.'],
+  ['X-Service-Event', 'The event type, for convenience; the body is authoritative.'],
+] as const;
+
+function webhook(event: DocumentedEvent, components: Json): Json {
+  return {
+    post: {
+      operationId: `on_${event.type}`,
+      tags: ['Events'],
+      summary: event.summary,
+      parameters: DELIVERY_HEADERS.map(([name, description]) => ({
+        name,
+        in: 'header',
+        required: true,
+        description,
+        schema: { type: 'string' },
+      })),
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: hoist(event.schema, components), example: event.example } },
+      },
+      responses: { '2XX': { description: 'Acknowledged. Anything else, or no answer in 15 seconds, is tried again.' } },
+    },
+  };
+}
+
+/** `/api/mailboxes/:id` as `/api/mailboxes/{id}`. */
+export const templatePath = (path: string): string => path.replaceAll(/:([A-Za-z]+)/g, '{$1}');
+
+export function openApiDocument(options: {
+  readonly routes: readonly RouteInfo[];
+  readonly events: readonly DocumentedEvent[];
+  readonly publicUrl: string;
+  readonly version: string;
+}): OpenApiDocument {
+  const { routes, events, publicUrl, version } = options;
+  const components: Components = { schemas: {}, responses: {} };
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = templatePath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, publicUrl, components) };
+  }
+  const tags = [...new Set(routes.map(({ tag }) => tag)), ...(events.length > 0 ? ['Events'] : [])];
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Agent Mailbox',
+      version,
+      description: 'Real mailboxes for software agents, with signed, durable webhooks.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl }],
+    tags: tags.map((name) => ({ name })),
+    paths,
+    webhooks: Object.fromEntries(events.map((event) => [event.type, webhook(event, components.schemas)])),
+    components: { ...components, securitySchemes: SECURITY_SCHEMES },
+  };
+}
