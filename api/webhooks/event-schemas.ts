@@ -15,7 +15,10 @@ import { eventExamples } from './event-examples.ts';
 const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });
 const text = (description?: string) => Type.String(description === undefined ? {} : { description });
 
-const Organization = Type.Object({ id: id('organization'), name: text(), slug: text() });
+const Organization = Type.Object(
+  { id: id('organization'), name: text(), slug: text() },
+  { title: 'EventOrganization' },
+);
 
 const mailboxFields = {
   id: id('mailbox'),
@@ -25,6 +28,11 @@ const mailboxFields = {
   domain: text(),
 };
 
+const EventMailbox = Type.Object(mailboxFields, {
+  title: 'EventMailbox',
+  description: 'Null when the event has no mailbox.',
+});
+
 const Actor = Type.Object(
   {
     type: Type.Enum(ACTOR_TYPES),
@@ -33,7 +41,10 @@ const Actor = Type.Object(
     email: nullable(text()),
     address: nullable(text()),
   },
-  { description: 'Who caused it. `external` is a sender outside; fields that do not apply to the type are null.' },
+  {
+    title: 'Actor',
+    description: 'Who caused it. `external` is a sender outside; fields that do not apply to the type are null.',
+  },
 );
 
 /** Fields any `data` may have beyond its own. */
@@ -70,7 +81,7 @@ const MailboxSnapshot = Type.Object(
     clientId: nullable(text()),
     createdAt: dateTime(),
   },
-  { description: 'The mailbox as it was then.' },
+  { title: 'MailboxSnapshot', description: 'The mailbox as it was then.' },
 );
 
 const consent = {
@@ -124,7 +135,7 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
   }),
 };
 
-const DESCRIPTIONS: Readonly<Record<EventType, string>> = {
+const SUMMARIES: Readonly<Record<EventType, string>> = {
   email_received: 'A message arrived in a mailbox.',
   email_sent: 'A message left a mailbox.',
   email_blocked: 'A message was refused or held back by a rule.',
@@ -137,7 +148,8 @@ const DESCRIPTIONS: Readonly<Record<EventType, string>> = {
 
 export interface WebhookEvent {
   readonly type: EventType;
-  readonly description: string;
+  /** What happened, in one sentence. */
+  readonly summary: string;
   /** Endpoint scopes it can reach. */
   readonly scopes: EventScopes;
   /** JSON Schema (2020-12) of the body of a delivery. */
@@ -145,10 +157,17 @@ export interface WebhookEvent {
   readonly example: EventEnvelope<object>;
 }
 
+/** `email_received` as `EmailReceived`. */
+const titleOf = (type: EventType): string =>
+  type
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
 /** All event types, in the order of the interface. */
 export const webhookEvents: readonly WebhookEvent[] = EVENT_TYPES.map((type) => ({
   type,
-  description: DESCRIPTIONS[type],
+  summary: SUMMARIES[type],
   scopes: EVENT_SCOPES[type],
   schema: Type.Object(
     {
@@ -156,11 +175,11 @@ export const webhookEvents: readonly WebhookEvent[] = EVENT_TYPES.map((type) => 
       type: Type.Literal(type),
       occurredAt: dateTime('UTC, with milliseconds.'),
       organization: Organization,
-      mailbox: nullable(Type.Object(mailboxFields)),
+      mailbox: nullable(EventMailbox),
       actor: Actor,
       data: DATA[type],
     },
-    { description: DESCRIPTIONS[type] },
+    { title: titleOf(type), description: SUMMARIES[type] },
   ),
   example: eventExamples[type],
 }));

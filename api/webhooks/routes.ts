@@ -104,9 +104,9 @@ const endpointRoutes: readonly Route[] = [
     handler: async () => ({
       status: 200,
       body: {
-        data: webhookEvents.map(({ type, description, scopes, schema, example }) => ({
+        data: webhookEvents.map(({ type, summary, scopes, schema, example }) => ({
           type,
-          description,
+          summary,
           scopes: { ...scopes },
           schema: { ...schema },
           example: { ...example },

@@ -112,15 +112,18 @@ const endpointFields = {
   }),
 };
 
-export const Endpoint = closed(endpointFields);
+export const Endpoint = closed(endpointFields, { title: 'WebhookEndpoint' });
 export const EndpointList = listOf(Endpoint);
 export const EndpointQuery = closed({ ...pageQuery, mailboxId: Type.Optional(MailboxId) });
 
 const secret = (description: string) => nullable(Type.String({ description }));
-export const EndpointWithSecret = closed({
-  ...endpointFields,
-  secret: secret('Signing secret (`whsec_…`, Standard Webhooks). Shown in this answer only.'),
-});
+export const EndpointWithSecret = closed(
+  {
+    ...endpointFields,
+    secret: secret('Signing secret (`whsec_…`, Standard Webhooks). Shown in this answer only.'),
+  },
+  { title: 'WebhookEndpointWithSecret' },
+);
 export const RotatedSecretBody = closed({
   secret: secret('The new signing secret. Shown in this answer only.'),
   previousSecretExpiresAt: nullable(dateTime('Until then the old secret signs too; null: it no longer does.')),
@@ -153,24 +156,27 @@ const deliveryFields = {
   }),
 };
 
-export const Delivery = closed(deliveryFields);
+export const Delivery = closed(deliveryFields, { title: 'Delivery' });
 
-export const DeliveryWithAttempts = closed({
-  ...deliveryFields,
-  attempts: Type.Array(
-    closed({
-      number: Type.Integer({ minimum: 1 }),
-      trigger: Type.Enum(ATTEMPT_TRIGGERS, { description: '`manual`: by a resend.' }),
-      startedAt: dateTime(),
-      durationMs: count(),
-      responseCode: nullable(Type.Integer()),
-      error: nullable(Type.Enum(ATTEMPT_ERRORS, { description: 'Null when it was acknowledged.' })),
-      responseHeaders: nullable(Type.Record(Type.String(), Type.String())),
-      responseBody: nullable(Type.String({ description: 'At most the first 16 KiB.' })),
-      remoteAddress: nullable(Type.String()),
-    }),
-  ),
-});
+const Attempt = closed(
+  {
+    number: Type.Integer({ minimum: 1 }),
+    trigger: Type.Enum(ATTEMPT_TRIGGERS, { description: '`manual`: by a resend.' }),
+    startedAt: dateTime(),
+    durationMs: count(),
+    responseCode: nullable(Type.Integer()),
+    error: nullable(Type.Enum(ATTEMPT_ERRORS, { description: 'Null when it was acknowledged.' })),
+    responseHeaders: nullable(Type.Record(Type.String(), Type.String())),
+    responseBody: nullable(Type.String({ description: 'At most the first 16 KiB.' })),
+    remoteAddress: nullable(Type.String()),
+  },
+  { title: 'DeliveryAttempt' },
+);
+
+export const DeliveryWithAttempts = closed(
+  { ...deliveryFields, attempts: Type.Array(Attempt) },
+  { title: 'DeliveryWithAttempts' },
+);
 
 const OFFSET_MAX = 1_000_000;
 
@@ -205,7 +211,7 @@ export const DeliveryList = closed({
 export const EventTypeList = listOf(
   closed({
     type: Type.Enum(EVENT_TYPES),
-    description: Type.String(),
+    summary: Type.String(),
     scopes: closed(
       { organization: Type.Boolean(), mailbox: Type.Boolean() },
       { description: 'Endpoints it can reach: those of the organization, those of its mailbox.' },
