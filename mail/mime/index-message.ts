@@ -6,7 +6,6 @@
  * leaves; the bytes are served all the same. Damaged mail always gives a tree.
  */
 import { HEADER_BLOCK_MAX_BYTES, MIME_DEPTH_MAX, MIME_PARTS_MAX } from '../../domain/mail-limits.ts';
-import { decodeWords } from './encoded-words.ts';
 import { findBodyStart, firstValue, type HeaderField, headerFields, nextLine } from './header-fields.ts';
 import { type Parameter, type ParameterizedValue, parameter, parseParameterized } from './parameters.ts';
 import { isIdentity } from './transfer-encoding.ts';
@@ -145,9 +144,7 @@ function describe(fields: readonly HeaderField[], typeName: string | undefined) 
     .filter((tag) => tag !== '');
   const location = raw('content-location')?.replace(/\s+/g, '');
   const md5 = raw('content-md5');
-  const filename = decodeWords(
-    (disposition === undefined ? undefined : parameter(disposition, 'filename')) ?? typeName ?? '',
-  );
+  const filename = (disposition === undefined ? undefined : parameter(disposition, 'filename')) ?? typeName ?? '';
   return {
     ...(disposition === undefined || !TOKEN.test(disposition.value)
       ? {}
