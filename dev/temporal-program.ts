@@ -11,7 +11,8 @@ import { cacheFolder } from './cache-folder.ts';
 /** Newest version that `go install` can build: later ones have a replace directive in their go.mod. Server 1.29.1. */
 const VERSION = 'v1.5.1';
 const GO_PACKAGE = `github.com/temporalio/cli/cmd/temporal@${VERSION}`;
-const GO_MINIMUM = { major: 1, minor: 25 };
+/** It is written for Go 1.25; from 1.21 on Go fetches the toolchain a module asks for by itself. */
+const GO_MINIMUM = { major: 1, minor: 21 };
 const PROGRAM = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const DOWNLOAD_WITHIN_MS = 600_000;
 const PROGRESS_EVERY_MS = 10_000;

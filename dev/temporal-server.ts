@@ -18,7 +18,7 @@ const UI_PORT_OFFSET = 1_000;
 const READY_WITHIN_MS = 60_000;
 const STOP_WITHIN_MS = 15_000;
 
-const DYNAMIC_CONFIG: Readonly<Record<string, string>> = {
+export const DYNAMIC_CONFIG: Readonly<Record<string, string>> = {
   'system.enableActivityEagerExecution': 'true',
   'matching.rps': '50000',
   'history.rps': '50000',
