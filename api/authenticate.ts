@@ -50,7 +50,7 @@ const invalidCredential = (kind: string): CatalogueError =>
 const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
 /**
- * @throws {CatalogueError} unauthenticated; not_found or invalid_request about the choice of organization
+ * @throws {CatalogueError} unauthenticated; invalid_request about the choice of organization, forbidden without any
  */
 export async function authenticate(
   services: Services,
@@ -65,7 +65,7 @@ export async function authenticate(
   if (organizationKey !== undefined) {
     const found = await authenticateApiKey(services, organizationKey);
     if (chosenOrganization !== undefined && chosenOrganization !== found.organization?.id)
-      throw new CatalogueError('not_found', 'x-organization-id names no organization of this key.');
+      throw wrongOrganization('names another organization than the key');
     return found;
   }
   const [, bearer] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
@@ -96,14 +96,16 @@ async function authenticateOperator(
   return { principal: { kind: 'operator' }, organization: chooseOrganization(rows, chosen) };
 }
 
+const wrongOrganization = (message: string): CatalogueError =>
+  new CatalogueError('invalid_request', undefined, { details: [{ path: 'header/x-organization-id', message }] });
+
 /** The organization named by x-organization-id, or the only one there is. */
 function chooseOrganization(rows: readonly OrganizationColumns[], chosen: string | undefined): ActiveOrganization {
   const [row, another] = rows;
-  if (row === undefined) throw new CatalogueError('not_found', 'x-organization-id names no organization of yours.');
+  if (row === undefined && chosen !== undefined) throw wrongOrganization('names no organization of yours');
+  if (row === undefined) throw new CatalogueError('forbidden', 'You are a member of no organization.');
   if (another !== undefined && chosen === undefined)
-    throw new CatalogueError('invalid_request', 'There are several organizations: choose one by x-organization-id.', {
-      details: [{ path: 'header/x-organization-id', message: 'is required' }],
-    });
+    throw wrongOrganization('is required, because there are several organizations');
   return organizationOf(row);
 }
 

@@ -22,7 +22,7 @@ interface Schema {
 export type SchemaLookUp = (name: string) => unknown;
 
 const resolve = (schema: Schema, lookUp: SchemaLookUp): Schema =>
-  schema.$ref === undefined ? schema : ((lookUp(schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)) ?? {}) as Schema);
+  schema.$ref === undefined ? schema : (lookUp(schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1)) ?? {});
 
 const isNull = (schema: Schema): boolean => schema.type === 'null';
 

@@ -1,0 +1,254 @@
+/** A way to each error that a route declares as its own, by `<operationId> <code>`. Rows of other organizations apart. */
+import assert from 'node:assert/strict';
+import { startApi } from '../../api/start.ts';
+import { newId } from '../../core/new-id.ts';
+import { connectTemporal } from '../../core/temporal-client.ts';
+import { SIGN_IN_TRIES } from '../../domain/credential-format.ts';
+import { PLANS } from '../../domain/plans.ts';
+import { type Answer, type ApiWorld, TEST_PASSWORD, type TestOrganization, textAt } from '../support/api-world.ts';
+
+type Reach = (world: ApiWorld) => Promise<Answer>;
+
+async function created(world: ApiWorld, path: string, organization: TestOrganization, body: unknown): Promise<string> {
+  const answer = await world.call('POST', path, { as: organization.owner.session, body });
+  assert.equal(answer.status, 201, answer.text);
+  return textAt(answer.body, 'id');
+}
+
+const endpoint = (world: ApiWorld, organization: TestOrganization, more: object = {}) =>
+  created(world, '/api/webhooks', organization, {
+    url: 'https://127.0.0.1/hook',
+    eventTypes: ['email_received'],
+    ...more,
+  });
+
+const createWebhook =
+  (more: object, of: (world: ApiWorld) => TestOrganization = (world) => world.organization): Reach =>
+  (world) =>
+    world.call('POST', '/api/webhooks', {
+      as: of(world).key,
+      body: { url: 'https://127.0.0.1/hook', eventTypes: ['email_received'], ...more },
+    });
+
+const changeWebhook =
+  (change: object, more: (world: ApiWorld) => object = () => ({})): Reach =>
+  async (world) => {
+    const id = await endpoint(world, world.organization, more(world));
+    return world.call('PATCH', `/api/webhooks/${id}`, { as: world.organization.key, body: change });
+  };
+
+/** An endpoint made while the plan allowed it. */
+async function downgraded(world: ApiWorld): Promise<{ organization: TestOrganization; endpointId: string }> {
+  const organization = await world.newOrganization('team');
+  const endpointId = await endpoint(world, organization);
+  const moved = await world.call('PUT', '/api/organization/plan', {
+    as: { ...world.operator, 'x-organization-id': organization.id },
+    body: { plan: 'free' },
+  });
+  assert.equal(moved.status, 200, moved.text);
+  return { organization, endpointId };
+}
+
+async function testDelivery(world: ApiWorld, organization: TestOrganization, endpointId: string): Promise<string> {
+  const answer = await world.call('POST', `/api/webhooks/${endpointId}/test`, { as: organization.key, body: {} });
+  assert.equal(answer.status, 202, answer.text);
+  return textAt(answer.body, 'id');
+}
+
+async function tryPasswords(tries: number, once: (number: number) => Promise<Answer>): Promise<Answer> {
+  let last = await once(0);
+  for (let number = 1; number < tries; number++) last = await once(number);
+  return last;
+}
+
+/** An invitation for a person who has an account already. */
+async function invitedAccount(world: ApiWorld): Promise<string> {
+  const person = await world.newPerson(world.other.id, 'member');
+  const answer = await world.call('POST', '/api/members', {
+    as: world.organization.owner.session,
+    body: { email: person.email },
+  });
+  return textAt(answer.body, 'token');
+}
+
+const ownMessage =
+  (rest: string): Reach =>
+  (world) =>
+    world.call('GET', `/api/mailbox/messages/${newId('message')}${rest}`, { as: world.organization.mailbox.token });
+
+/** Sign-ins from one address are counted together, so each case that fails on purpose comes from its own. */
+const from = (address: string) => ({ 'x-forwarded-for': address });
+
+export const errorCases: Readonly<Record<string, Reach>> = {
+  'createMailbox invalid_local_part': (world) =>
+    world.call('POST', '/api/mailboxes', { as: world.organization.key, body: { localPart: 'postmaster' } }),
+  'createMailbox conflict': (world) =>
+    world.call('POST', '/api/mailboxes', {
+      as: world.other.key,
+      body: { localPart: world.organization.mailbox.address.split('@')[0] },
+    }),
+  async 'createMailbox plan_limit_reached'(world) {
+    const organization = await world.newOrganization('free');
+    for (let count = 1; count < (PLANS.free.maxMailboxes ?? 0); count++) await world.newMailbox(organization);
+    return world.call('POST', '/api/mailboxes', { as: organization.key });
+  },
+  async 'updateMailbox conflict'(world) {
+    const { organization } = world;
+    await created(world, '/api/domains', organization, { name: 'pending.example' });
+    const id = await created(world, '/api/mailboxes', organization, { domain: 'pending.example' });
+    return world.call('PATCH', `/api/mailboxes/${id}`, { as: organization.key, body: { status: 'active' } });
+  },
+
+  async 'createDomain conflict'(world) {
+    await created(world, '/api/domains', world.organization, { name: 'twice.example' });
+    return world.call('POST', '/api/domains', { as: world.organization.key, body: { name: 'Twice.example.' } });
+  },
+  async 'deleteDomain conflict'(world) {
+    const id = await created(world, '/api/domains', world.organization, { name: 'used.example' });
+    await created(world, '/api/mailboxes', world.organization, { domain: 'used.example' });
+    return world.call('DELETE', `/api/domains/${id}`, { as: world.organization.key });
+  },
+  async 'verifyDomain conflict'(world) {
+    const id = await created(world, '/api/domains', world.organization, { name: 'contested.example' });
+    const otherId = await created(world, '/api/domains', world.other, { name: 'contested.example' });
+    await world.sql(`update domains set status = 'verified' where id = $1`, [otherId]);
+    const [row] = await world.sql(`select records from domains where id = $1`, [id]);
+    world.dns.records = row?.['records'] as typeof world.dns.records;
+    return world.call('POST', `/api/domains/${id}/verify`, { as: world.organization.key });
+  },
+
+  'createSession unauthenticated': (world) =>
+    world.call('POST', '/api/sessions', {
+      body: { email: world.organization.owner.email, password: 'not the password' },
+      headers: from('198.51.100.1'),
+    }),
+  'createSession rate_limited': (world) =>
+    tryPasswords(SIGN_IN_TRIES + 1, (number) =>
+      world.call('POST', '/api/sessions', {
+        body: { email: `nobody-${number}@people.test`, password: 'not the password' },
+        headers: from('198.51.100.2'),
+      }),
+    ),
+  'acceptInvitation not_found': (world) =>
+    world.call('POST', '/api/invitations/accept', { body: { token: 'unknown', name: 'X', password: TEST_PASSWORD } }),
+  'acceptInvitation unauthenticated': async (world) =>
+    world.call('POST', '/api/invitations/accept', {
+      body: { token: await invitedAccount(world), password: 'not the password' },
+      headers: from('198.51.100.3'),
+    }),
+  async 'acceptInvitation rate_limited'(world) {
+    const token = await invitedAccount(world);
+    return tryPasswords(SIGN_IN_TRIES + 1, () =>
+      world.call('POST', '/api/invitations/accept', {
+        body: { token, password: 'not the password' },
+        headers: from('198.51.100.4'),
+      }),
+    );
+  },
+
+  'updateOrganization conflict': (world) =>
+    world.call('PATCH', '/api/organization', {
+      as: world.organization.owner.session,
+      body: { slug: world.other.slug },
+    }),
+  'inviteMember conflict': (world) =>
+    world.call('POST', '/api/members', {
+      as: world.organization.owner.session,
+      body: { email: world.organization.member.email },
+    }),
+  async 'changeMemberRole conflict'(world) {
+    const { owner } = await world.newOrganization('team');
+    return world.call('PATCH', `/api/members/${owner.memberId}`, { as: owner.session, body: { role: 'admin' } });
+  },
+  async 'removeMember conflict'(world) {
+    const { owner } = await world.newOrganization('team');
+    return world.call('DELETE', `/api/members/${owner.memberId}`, { as: owner.session });
+  },
+
+  'getMessage not_found': ownMessage(''),
+  'getMessageRaw not_found': ownMessage('/raw'),
+  'getMessageAttachment not_found': ownMessage('/attachments/1'),
+
+  async 'createWebhook plan_required'(world) {
+    const organization = await world.newOrganization('free');
+    return createWebhook({}, () => organization)(world);
+  },
+  async 'createWebhook plan_limit_reached'(world) {
+    const organization = await world.newOrganization('team');
+    for (let count = 0; count < (PLANS.team.maxWebhookEndpoints ?? 0); count++) await endpoint(world, organization);
+    return createWebhook({}, () => organization)(world);
+  },
+  'createWebhook not_found': (world) => createWebhook({ mailboxId: world.other.mailbox.id })(world),
+  'createWebhook invalid_url': createWebhook({ url: 'http://example.com/' }),
+  'createWebhook unresolvable_destination': createWebhook({ url: 'https://no-such-host.invalid/' }),
+  'createWebhook unsafe_destination': createWebhook({ url: 'https://10.0.0.1/' }),
+  'createWebhook invalid_event_types': createWebhook({ eventTypes: ['no_such_event'] }),
+  'createWebhook event_type_not_allowed_for_mailbox': (world) =>
+    createWebhook({ mailboxId: world.organization.mailbox.id, eventTypes: ['mailbox_created'] })(world),
+  'createWebhook invalid_auth_header': createWebhook({ authHeader: { name: 'Host', value: 'x' } }),
+
+  async 'updateWebhook conflict'(world) {
+    const id = await endpoint(world, world.organization);
+    await world.sql(`update webhook_endpoints set active = false, disabled_reason = 'suspended' where id = $1`, [id]);
+    return world.call('PATCH', `/api/webhooks/${id}`, { as: world.organization.key, body: { active: true } });
+  },
+  'updateWebhook immutable_field': changeWebhook({ mailboxId: null }),
+  'updateWebhook invalid_url': changeWebhook({ url: 'https://user:password@example.com/' }),
+  'updateWebhook unresolvable_destination': changeWebhook({ url: 'https://no-such-host.invalid/' }),
+  'updateWebhook unsafe_destination': changeWebhook({ url: 'https://[fd00::1]/' }),
+  'updateWebhook invalid_event_types': changeWebhook({ eventTypes: [] }),
+  'updateWebhook event_type_not_allowed_for_mailbox': changeWebhook({ eventTypes: ['mailbox_created'] }, (world) => ({
+    mailboxId: world.organization.mailbox.id,
+  })),
+  'updateWebhook invalid_auth_header': changeWebhook({ authHeader: { name: 'webhook-id', value: 'x' } }),
+
+  async 'testWebhook plan_required'(world) {
+    const { organization, endpointId } = await downgraded(world);
+    return world.call('POST', `/api/webhooks/${endpointId}/test`, { as: organization.key, body: {} });
+  },
+  async 'testWebhook conflict'(world) {
+    const id = await endpoint(world, world.organization);
+    await world.call('PATCH', `/api/webhooks/${id}`, { as: world.organization.key, body: { active: false } });
+    return world.call('POST', `/api/webhooks/${id}/test`, { as: world.organization.key, body: {} });
+  },
+  async 'testWebhook event_type_not_allowed_for_mailbox'(world) {
+    const id = await endpoint(world, world.organization, { mailboxId: world.organization.mailbox.id });
+    const body = { eventType: 'mailbox_created' };
+    return world.call('POST', `/api/webhooks/${id}/test`, { as: world.organization.key, body });
+  },
+
+  async 'resendDelivery plan_required'(world) {
+    const organization = await world.newOrganization('team');
+    const endpointId = await endpoint(world, organization);
+    const deliveryId = await testDelivery(world, organization, endpointId);
+    await world.sql(`update organizations set plan = 'free' where id = $1`, [organization.id]);
+    return world.call('POST', `/api/webhooks/${endpointId}/deliveries/${deliveryId}/resend`, { as: organization.key });
+  },
+  async 'resendDelivery conflict'(world) {
+    const { organization } = world;
+    const endpointId = await endpoint(world, organization);
+    const deliveryId = await testDelivery(world, organization, endpointId);
+    await world.call('PATCH', `/api/webhooks/${endpointId}`, { as: organization.key, body: { active: false } });
+    return world.call('POST', `/api/webhooks/${endpointId}/deliveries/${deliveryId}/resend`, { as: organization.key });
+  },
+  async 'resendDelivery unavailable'(world) {
+    const { organization, services } = world;
+    const endpointId = await endpoint(world, organization);
+    const deliveryId = await testDelivery(world, organization, endpointId);
+    // A delivery that is final needs a workflow for one more attempt.
+    await world.sql(
+      `update deliveries set status = 'success', attempt_count = 1, completed_at = now(), fan_out_id = 'fan-out/test'
+        where id = $1`,
+      [deliveryId],
+    );
+    const away = connectTemporal({ ...services.settings, TEMPORAL_ADDRESS: '127.0.0.1:9' });
+    const api = await startApi(services, away);
+    try {
+      const path = `/api/webhooks/${endpointId}/deliveries/${deliveryId}/resend`;
+      return await world.call('POST', `${api.url}${path}`, { as: organization.key });
+    } finally {
+      await api.close();
+      await away.close();
+    }
+  },
+};

@@ -1,0 +1,297 @@
+/**
+ * Every route of the table against what every route must withstand. The cases are made from the route's own data, so a
+ * new route is covered by being in the table, and fails here until each error it declares has a case.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import { type AuthRule, BODY_LIMIT_BYTES, type Route } from '../../api/route.ts';
+import { errorsOf } from '../../api/route-errors.ts';
+import { routes } from '../../api/routes.ts';
+import { newCredential } from '../../core/credentials.ts';
+import { API_SCOPES } from '../../domain/api-scopes.ts';
+import {
+  type Answer,
+  type ApiWorld,
+  apiWorld,
+  asBearer,
+  asKey,
+  type Credential,
+  checkSchema,
+  detailPaths,
+  errorCode,
+  type TestOrganization,
+} from '../support/api-world.ts';
+import { unknownId, withValue, wrongFields, wrongParameters } from '../support/schema-samples.ts';
+import { errorCases } from './error-cases.ts';
+
+let world: ApiWorld;
+/** On a plan with a limit, which is used up. */
+let limited: TestOrganization;
+/** Ids of rows of another organization, by prefix. */
+let foreign: Readonly<Record<string, string>>;
+
+before(async () => {
+  world = await apiWorld();
+  limited = await world.newOrganization('free');
+  await world.sql(`insert into rate_limits (key, used, resets_at_ms) values ($1, 1000000, $2)`, [
+    `api:${limited.id}`,
+    Date.now() + 3_600_000,
+  ]);
+  foreign = await foreignRows(world.other);
+});
+after(() => world.close());
+
+async function foreignRows(other: TestOrganization): Promise<Record<string, string>> {
+  const make = async (path: string, body: unknown) => {
+    const answer = await world.call('POST', path, { as: other.owner.session, body });
+    assert.equal(answer.status, 201, answer.text);
+    return String(Reflect.get(Object(answer.body), 'id'));
+  };
+  return {
+    mbx_: other.mailbox.id,
+    mem_: other.member.memberId,
+    inv_: await make('/api/members', { email: 'foreign@people.test' }),
+    key_: await make('/api/keys', { name: 'foreign', scopes: ['org:read'] }),
+    dom_: await make('/api/domains', { name: 'foreign.example' }),
+    whe_: await make('/api/webhooks', { url: 'https://127.0.0.1/hook', eventTypes: ['email_received'] }),
+  };
+}
+
+const propertiesOf = (schema: unknown): Readonly<Record<string, unknown>> =>
+  Object(Reflect.get(Object(schema ?? {}), 'properties') ?? {});
+
+/** The path with values of the right form; `id` names the first parameter. */
+function pathOf(route: Route, id?: string): string {
+  const parameters = propertiesOf(route.params);
+  return route.path.replaceAll(/:([A-Za-z]+)/g, (_, name: string) =>
+    name === 'id' && id !== undefined ? id : unknownId(parameters[name]),
+  );
+}
+
+const prefixOf = (route: Route): string =>
+  /^\^([a-z]{3}_)/.exec(String(Reflect.get(Object(propertiesOf(route.params)['id'] ?? {}), 'pattern') ?? ''))?.[1] ??
+  '';
+
+/** A credential that a route accepts, of an organization. */
+function credentialFor(auth: AuthRule, organization: TestOrganization): Credential {
+  if (auth === 'public') return {};
+  if (auth === 'operator') return { ...world.operator, 'x-organization-id': organization.id };
+  if (auth === 'mailbox_token') return organization.mailbox.token;
+  if (auth === 'session' || 'role' in auth) return organization.owner.session;
+  return organization.key;
+}
+
+/** Genuine credentials of kinds a route does not take. */
+function wrongKinds(auth: AuthRule): Readonly<Record<string, Credential>> {
+  const { key, owner, mailbox } = world.organization;
+  const { operator } = world;
+  if (auth === 'operator') return { 'API key': key, session: owner.session, 'mailbox token': mailbox.token };
+  if (auth === 'mailbox_token') return { 'API key': key, session: owner.session, 'operator key': operator };
+  if (auth === 'session' || (typeof auth === 'object' && 'role' in auth))
+    return { 'API key': key, 'mailbox token': mailbox.token, 'operator key': operator };
+  if (typeof auth === 'object' && auth.mailboxToken === true) return { 'operator key': operator };
+  return { 'mailbox token': mailbox.token, 'operator key': operator };
+}
+
+/** Credentials that were good once, and ones that never were. */
+async function deadCredentials(auth: AuthRule): Promise<Readonly<Record<string, Credential>>> {
+  const { id } = world.organization;
+  const unknown = {
+    'unknown API key': asKey(newCredential('apiKey')),
+    'mistyped API key': asKey(`${newCredential('apiKey').slice(0, -1)}u`),
+    'unknown session': asBearer(newCredential('session')),
+    'unknown mailbox token': asBearer(newCredential('mailboxToken')),
+    'another scheme': { authorization: 'Basic dXNlcjpwYXNzd29yZA==' },
+    'wrong operator key': { 'x-operator-key': 'amo_wrong' },
+    'API key as Bearer': asBearer(newCredential('apiKey')),
+  };
+  if (typeof auth === 'object' && 'scope' in auth)
+    return { ...unknown, 'expired API key': await world.newKey(id, API_SCOPES, new Date(Date.now() - 1_000)) };
+  if (auth === 'session' || typeof auth === 'object') {
+    const person = await world.newPerson(id, 'owner');
+    await world.sql(`update sessions set expires_at = now() - interval '1 second' where user_id = $1`, [person.userId]);
+    return { ...unknown, 'expired session': person.session };
+  }
+  if (auth === 'mailbox_token') {
+    const mailbox = await world.newMailbox(world.organization);
+    await world.call('DELETE', `/api/mailboxes/${mailbox.id}`, { as: world.organization.key });
+    return { ...unknown, 'token of a deleted mailbox': mailbox.token };
+  }
+  return unknown;
+}
+
+const call = (route: Route, path: string, as: Credential, more: object = {}): Promise<Answer> =>
+  world.call(route.method, path, {
+    as,
+    ...(route.bodyExample === undefined ? {} : { body: route.bodyExample }),
+    ...more,
+  });
+
+function assertError(answer: Answer, status: number, code: string, why = ''): void {
+  assert.deepEqual([answer.status, errorCode(answer)], [status, code], `${why} ${answer.text}`);
+}
+
+for (const route of routes)
+  describe(`${route.method} ${route.path}`, () => {
+    const { auth } = route;
+    const takesBody = route.method !== 'GET';
+
+    test('its examples fulfil its schemas', () => {
+      if (route.body !== undefined) {
+        assert.ok(route.bodyExample !== undefined, 'a route with a body has an example of it');
+        checkSchema(route.body, route.bodyExample, 'bodyExample');
+      }
+      for (const [status, { schema, example }] of Object.entries(route.responses)) {
+        if (schema === undefined) continue;
+        assert.notEqual(example, undefined, `the answer ${status} has an example`);
+        checkSchema(schema, example, `example of ${status}`);
+      }
+    });
+
+    if (auth !== 'public') {
+      test('refuses a request without credential', async () => {
+        const answer = await call(route, pathOf(route), {});
+        assertError(answer, 401, 'unauthenticated');
+        assert.ok(answer.headers.get('www-authenticate'));
+      });
+
+      test('refuses genuine credentials of the wrong kind', async () => {
+        for (const [kind, credential] of Object.entries(wrongKinds(auth)))
+          assertError(await call(route, pathOf(route), credential), 403, 'forbidden', kind);
+      });
+
+      test('refuses expired, revoked, unknown and mistyped credentials alike', async () => {
+        for (const [kind, credential] of Object.entries(await deadCredentials(auth)))
+          assertError(await call(route, pathOf(route), credential), 401, 'unauthenticated', kind);
+      });
+    }
+
+    if (typeof auth === 'object' && 'scope' in auth)
+      test('refuses a key that has every scope but the one needed', async () => {
+        const scopes = API_SCOPES.filter((scope) => scope !== auth.scope);
+        const key = await world.newKey(world.organization.id, scopes);
+        assertError(await call(route, pathOf(route), key), 403, 'insufficient_scope');
+      });
+
+    if (typeof auth === 'object' && 'role' in auth && auth.role !== 'member')
+      test('refuses a member without the role', async () => {
+        assertError(await call(route, pathOf(route), world.organization.member.session), 403, 'forbidden');
+      });
+
+    if (typeof auth === 'object' && 'scope' in auth && auth.mailboxToken === true)
+      test('hides other mailboxes from a mailbox token', async () => {
+        const another = await world.newMailbox(world.organization);
+        assertError(await call(route, pathOf(route, another.id), world.organization.mailbox.token), 404, 'not_found');
+      });
+
+    if (prefixOf(route) !== '')
+      test('hides rows of other organizations', async () => {
+        const id = foreign[prefixOf(route)];
+        assert.ok(id !== undefined, `a row of another organization for ${prefixOf(route)}`);
+        const own = credentialFor(auth, world.organization);
+        assertError(await call(route, pathOf(route, id), own), 404, 'not_found', 'row of another organization');
+        assertError(await call(route, pathOf(route), own), 404, 'not_found', 'unknown id');
+        assertError(await call(route, pathOf(route, 'nonsense'), own), 404, 'not_found', 'malformed id');
+      });
+
+    test('refuses unknown query parameters and every invalid one', async () => {
+      const own = credentialFor(auth, world.organization);
+      const unknown = await call(route, `${pathOf(route)}?no_such_parameter=1`, own);
+      assertError(unknown, 400, 'invalid_request');
+      assert.deepEqual(detailPaths(unknown), ['query/no_such_parameter']);
+      for (const { name, value, why } of wrongParameters(route.query)) {
+        const answer = await call(route, `${pathOf(route)}?${new URLSearchParams({ [name]: value })}`, own);
+        assertError(answer, 400, 'invalid_request', `${name} ${why}`);
+        assert.ok(detailPaths(answer).includes(`query/${name}`), answer.text);
+      }
+    });
+
+    if (takesBody) {
+      test('refuses unknown fields and every invalid one', async () => {
+        const own = credentialFor(auth, world.organization);
+        const unknown = await call(route, pathOf(route), own, { body: { ...route.bodyExample, noSuchField: 1 } });
+        assertError(unknown, 400, 'invalid_request');
+        assert.ok(detailPaths(unknown).includes('/noSuchField'), unknown.text);
+        for (const { path, value, why } of wrongFields(route.body)) {
+          const answer = await call(route, pathOf(route), own, { body: withValue(route.bodyExample, path, value) });
+          assertError(answer, 400, 'invalid_request', `${path.join('.')} ${why}`);
+          const pointer = `/${path.join('/')}`;
+          assert.ok(
+            detailPaths(answer).some((each) => each === pointer || each.startsWith(`${pointer}/`)),
+            answer.text,
+          );
+        }
+      });
+
+      test('names every field that is missing', async () => {
+        const required = Reflect.get(Object(route.body ?? {}), 'required');
+        if (!Array.isArray(required) || required.length === 0) return;
+        const answer = await call(route, pathOf(route), credentialFor(auth, world.organization), { body: {} });
+        assertError(answer, 400, 'invalid_request');
+        assert.deepEqual(detailPaths(answer).toSorted(), required.map((name) => `/${name}`).toSorted());
+      });
+
+      test('refuses bodies that are no JSON, of another type, or too large', async () => {
+        const own = credentialFor(auth, world.organization);
+        const path = pathOf(route);
+        assertError(await call(route, path, own, { rawBody: '{' }), 400, 'invalid_request', 'half a body');
+        assertError(await call(route, path, own, { rawBody: '[1]' }), 400, 'invalid_request', 'a list');
+        const asText = { rawBody: '{}', headers: { 'content-type': 'text/plain' } };
+        assertError(await call(route, path, own, asText), 415, 'unsupported_media_type');
+        const tooLarge = { rawBody: `"${'x'.repeat(route.bodyLimitBytes ?? BODY_LIMIT_BYTES)}"` };
+        assertError(await call(route, path, own, tooLarge), 413, 'payload_too_large');
+      });
+    }
+
+    if (errorsOf(route).includes('rate_limited') && auth !== 'public')
+      test('answers 429 with Retry-After above the limit of the plan', async () => {
+        const answer = await call(route, pathOf(route), credentialFor(auth, limited));
+        assertError(answer, 429, 'rate_limited');
+        assert.equal(answer.headers.get('ratelimit-remaining'), '0');
+        assert.ok(Number(answer.headers.get('retry-after')) > 0);
+      });
+
+    if (route.method === 'POST')
+      test('refuses an Idempotency-Key that was used with another request', async () => {
+        const key = `${route.operationId}-other`;
+        const principals = ['public', 'operator', ...(await principalsOf(world.organization))];
+        for (const principal of principals)
+          await world.sql(
+            `insert into idempotency_keys (principal, key, request_hash, status, body) values ($1, $2, $3, 200, '{}')`,
+            [principal, key, createHash('sha256').update('another request').digest()],
+          );
+        const own = credentialFor(auth, world.organization);
+        const answer = await call(route, pathOf(route), own, { headers: { 'idempotency-key': key } });
+        assertError(answer, 409, 'idempotency_conflict');
+      });
+
+    for (const code of route.errors ?? [])
+      if (code !== 'not_found' || prefixOf(route) === '')
+        test(`answers ${code} where it says so`, async () => {
+          const reach = errorCases[`${route.operationId} ${code}`];
+          assert.ok(reach !== undefined, `add a case for "${route.operationId} ${code}" to error-cases.ts`);
+          const answer = await reach(world);
+          assert.equal(errorCode(answer), code, answer.text);
+        });
+  });
+
+/** How the organization's credentials stand in the table of idempotency keys. */
+async function principalsOf(organization: TestOrganization): Promise<string[]> {
+  const keys = await world.sql(`select id from api_keys where organization_id = $1`, [organization.id]);
+  return [
+    ...keys.map(({ id }) => `api_key:${String(id)}`),
+    `user:${organization.owner.userId}`,
+    `mailbox:${organization.mailbox.id}`,
+  ];
+}
+
+test('every case for a documented error belongs to a route that documents it', () => {
+  const documented = new Set(
+    routes.flatMap((route) => (route.errors ?? []).map((code) => `${route.operationId} ${code}`)),
+  );
+  assert.deepEqual(
+    Object.keys(errorCases).filter((name) => !documented.has(name)),
+    [],
+  );
+});

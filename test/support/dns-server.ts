@@ -1,0 +1,94 @@
+/** A name server on loopback that knows what a test tells it (RFC 1035 §4). */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+
+export type DnsRecord = { readonly type: 'MX' | 'TXT'; readonly name: string; readonly value: string };
+
+export interface TestDns {
+  /** `address:port`, as DNS_SERVERS takes it. */
+  readonly address: string;
+  /** What it answers from now on; names not among them do not exist. */
+  records: readonly DnsRecord[];
+  /** Set to leave every question without an answer. */
+  silent: boolean;
+  close(): Promise<void>;
+}
+
+const TYPES = { MX: 15, TXT: 16 } as const;
+const TTL_SECONDS = 1;
+const RESPONSE = 0x8580;
+const NAME_ERROR = 3;
+const HEADER_BYTES = 12;
+const TXT_STRING_MAX = 255;
+
+function encodeName(name: string): Buffer {
+  const labels = name.split('.').filter((label) => label !== '');
+  return Buffer.concat([
+    ...labels.map((label) => Buffer.from([label.length, ...Buffer.from(label)])),
+    Buffer.from([0]),
+  ]);
+}
+
+function encodeData({ type, value }: DnsRecord): Buffer {
+  if (type === 'MX') {
+    const [preference = '0', host = ''] = value.split(' ');
+    const number = Buffer.alloc(2);
+    number.writeUInt16BE(Number(preference));
+    return Buffer.concat([number, encodeName(host)]);
+  }
+  const strings: Buffer[] = [];
+  for (let at = 0; at < value.length; at += TXT_STRING_MAX) {
+    const text = Buffer.from(value.slice(at, at + TXT_STRING_MAX));
+    strings.push(Buffer.from([text.length]), text);
+  }
+  return Buffer.concat(strings);
+}
+
+function readName(message: Buffer): { name: string; end: number } {
+  const labels: string[] = [];
+  let at = HEADER_BYTES;
+  for (let length = message[at] ?? 0; length > 0; length = message[at] ?? 0) {
+    labels.push(message.toString('latin1', at + 1, at + 1 + length));
+    at += length + 1;
+  }
+  return { name: labels.join('.').toLowerCase(), end: at + 1 };
+}
+
+function answer(question: Buffer, records: readonly DnsRecord[]): Buffer {
+  const { name, end } = readName(question);
+  const type = question.readUInt16BE(end);
+  const ofName = records.filter((record) => record.name.toLowerCase() === name);
+  const found = ofName.filter((record) => TYPES[record.type] === type);
+  const header = Buffer.alloc(HEADER_BYTES);
+  question.copy(header, 0, 0, 2);
+  header.writeUInt16BE(RESPONSE | (ofName.length === 0 ? NAME_ERROR : 0), 2);
+  header.writeUInt16BE(1, 4);
+  header.writeUInt16BE(found.length, 6);
+  const answers = found.map((record) => {
+    const data = encodeData(record);
+    const fixed = Buffer.alloc(12);
+    fixed.writeUInt16BE(0xc000 | HEADER_BYTES, 0);
+    fixed.writeUInt16BE(type, 2);
+    fixed.writeUInt16BE(1, 4);
+    fixed.writeUInt32BE(TTL_SECONDS, 6);
+    fixed.writeUInt16BE(data.length, 10);
+    return Buffer.concat([fixed, data]);
+  });
+  return Buffer.concat([header, question.subarray(HEADER_BYTES, end + 4), ...answers]);
+}
+
+export async function testDns(): Promise<TestDns> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const dns: TestDns = {
+    address: `127.0.0.1:${socket.address().port}`,
+    records: [],
+    silent: false,
+    close: () => new Promise((resolve) => socket.close(() => resolve())),
+  };
+  socket.on('message', (message, from) => {
+    if (!dns.silent) socket.send(answer(message, dns.records), from.port, from.address);
+  });
+  return dns;
+}
