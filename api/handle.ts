@@ -129,13 +129,21 @@ function answer(context: Context, route: Route, reply: UntypedReply): void {
   }
   const text = textOf(reply);
   if (route.etag === true && reply.status === 200) {
-    context.set('ETag', `"${createHash('sha1').update(text).digest('base64url')}"`);
+    const etag = `"${createHash('sha1').update(text).digest('base64url')}"`;
+    context.set('ETag', etag);
     context.set('Cache-Control', 'private, no-cache');
-    context.status = 200;
-    if (context.fresh) {
+    if (namesEtag(context.get('If-None-Match'), etag)) {
       context.status = 304;
       return;
     }
   }
   send(context, { status: reply.status, headers: reply.headers ?? {}, text });
 }
+
+/**
+ * Whether If-None-Match (RFC 9110 §13.1.2) names this ETag. Not Koa's `fresh`, which never answers 304 to a request with
+ * `Cache-Control: no-cache`: `fetch` adds that to every conditional request.
+ */
+const namesEtag = (ifNoneMatch: string, etag: string): boolean =>
+  ifNoneMatch.trim() === '*' ||
+  ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
