@@ -1,7 +1,8 @@
 /**
  * Sends a delivery again because a person asked.
  *
- *   waits for a retry ───▶ its workflow is told to attempt now; gone ──▶ as below
+ *   waits for a retry ───▶ its workflow is told to attempt now; it is gone ──▶ as for a final one
+ *      └ not begun, as the fan-out still has other deliveries under way: the row is made due for the moment it begins
  *   first attempt ahead ─▶ nothing to add: it is made at once anyway
  *   final ───────────────▶ a workflow of its own makes one attempt, marked `manual`
  */
@@ -13,7 +14,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { holdDelivery } from '../db/queries/hold-delivery.ts';
+import { holdDelivery, makeDueNow } from '../db/queries/hold-delivery.ts';
 import { type DeliveryRecord, type DeliveryWithPayload, findDelivery } from '../db/queries/list-deliveries.ts';
 import {
   ATTEMPT_NOW_SIGNAL,
@@ -33,6 +34,9 @@ import { searchKeys, type TemporalClient } from './temporal-client.ts';
 
 const ENGINE_TIMEOUT_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;
+/** A fan-out that was about to hand the delivery over has done so within these looks. */
+const HAND_OVER_LOOKS = 5;
+const HAND_OVER_LOOK_MS = 100;
 
 /**
  * @returns the delivery as it is then: the attempt itself is made a moment later
@@ -62,18 +66,40 @@ export async function resendDelivery(
     services.deliveriesDue.nudge();
     return delivery;
   }
-  if (waits && (await attemptNow(temporal, delivery))) return delivery;
+  if (waits && (await attemptNow(services, temporal, delivery))) return delivery;
   await startManualAttempt(services, temporal, delivery);
   return (await findDelivery(db, of, deliveryId)) ?? delivery;
 }
 
 /** @returns false when the workflow that held the delivery is gone */
-async function attemptNow(temporal: TemporalClient, delivery: DeliveryRecord): Promise<boolean> {
-  const input: AttemptNow = { deliveryId: delivery.id };
+async function attemptNow(services: Services, temporal: TemporalClient, delivery: DeliveryRecord): Promise<boolean> {
+  const workflowId = delivery.workflowId ?? '';
+  const fanOutId = workflowId.slice(endpointDeliveryId(delivery.endpointId, '').length);
+  for (let look = 0; look < HAND_OVER_LOOKS; look++) {
+    if (await signalAttemptNow(temporal, workflowId, delivery.id)) return true;
+    if (!(await isRunning(temporal, fanOutId))) return signalAttemptNow(temporal, workflowId, delivery.id);
+    if (look === 0) await makeDueNow(services.db, delivery.id, new Date(services.now()));
+    await new Promise((resolve) => setTimeout(resolve, HAND_OVER_LOOK_MS));
+  }
+  return true;
+}
+
+/** @returns false when there is no such workflow, or it has ended */
+async function signalAttemptNow(temporal: TemporalClient, workflowId: string, deliveryId: string): Promise<boolean> {
+  const input: AttemptNow = { deliveryId };
   try {
-    const handle = temporal.client.workflow.getHandle(delivery.workflowId ?? '');
-    await reach(temporal, () => handle.signal(ATTEMPT_NOW_SIGNAL, input));
+    await reach(temporal, () => temporal.client.workflow.getHandle(workflowId).signal(ATTEMPT_NOW_SIGNAL, input));
     return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function isRunning(temporal: TemporalClient, workflowId: string): Promise<boolean> {
+  try {
+    const { status } = await reach(temporal, () => temporal.client.workflow.getHandle(workflowId).describe());
+    return status.name === 'RUNNING';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
     throw error;
