@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-export type DnsRecord = { readonly type: 'MX' | 'TXT'; readonly name: string; readonly value: string };
+export type DnsRecord = { readonly type: 'A' | 'MX' | 'TXT'; readonly name: string; readonly value: string };
 
 export interface TestDns {
   /** `address:port`, as DNS_SERVERS takes it. */
@@ -14,7 +14,7 @@ export interface TestDns {
   close(): Promise<void>;
 }
 
-const TYPES = { MX: 15, TXT: 16 } as const;
+const TYPES = { A: 1, MX: 15, TXT: 16 } as const;
 const TTL_SECONDS = 1;
 const RESPONSE = 0x8580;
 const NAME_ERROR = 3;
@@ -30,6 +30,7 @@ function encodeName(name: string): Buffer {
 }
 
 function encodeData({ type, value }: DnsRecord): Buffer {
+  if (type === 'A') return Buffer.from(value.split('.').map(Number));
   if (type === 'MX') {
     const [preference = '0', host = ''] = value.split(' ');
     const number = Buffer.alloc(2);
