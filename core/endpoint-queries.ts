@@ -1,4 +1,5 @@
 import type { Sql } from '../db/database.ts';
+import { afterLastDelivery } from '../db/queries/list-deliveries.ts';
 import type { DeliveryStatus, DisabledReason } from '../domain/delivery-status.ts';
 import { CatalogueError } from '../domain/errors.ts';
 import type { EventType } from '../domain/event-types.ts';
@@ -34,10 +35,10 @@ const SELECT = /* sql */ `
     from webhook_endpoints
    where organization_id = $1 and deleted_at is null`;
 
-/** Ids are ordered by time, so the bound on the id leaves two days' partitions to look into. */
+/** Ids are ordered by time, so the bounds leave two or three days' partitions to look into. */
 const COUNTS = /* sql */ `
   select endpoint_id as "endpointId", status, count(*)::int as count
-    from deliveries where endpoint_id = any($1) and id >= $2
+    from deliveries where endpoint_id = any($1) and id >= $2 and id < $3
    group by endpoint_id, status`;
 
 const DAY_MS = 86_400_000;
@@ -48,6 +49,7 @@ async function withCounts(sql: Sql, rows: readonly EndpointRow[], nowMs: number)
   const counts = await sql.query<{ endpointId: string; status: DeliveryStatus; count: number }>(COUNTS, [
     rows.map(({ id }) => id),
     firstIdAt('delivery', nowMs - DAY_MS),
+    afterLastDelivery(nowMs),
   ]);
   const byEndpoint = new Map<string, Record<DeliveryStatus, number>>();
   for (const { endpointId, status, count } of counts) {

@@ -55,7 +55,10 @@ export const deliveryRoutes: readonly Route[] = [
       const of = { organizationId: organization.id, endpointId: params.id };
       const { limit = DELIVERIES_PAGE_DEFAULT, offset = 0, cursor } = query;
       const page = { limit, offset, after: cursor === undefined ? null : decodeCursor('delivery', cursor) };
-      const [rows, total] = await Promise.all([listDeliveries(db, of, query, page), countDeliveries(db, of, query)]);
+      const [rows, total] = await Promise.all([
+        listDeliveries(db, of, query, page, services.now()),
+        countDeliveries(db, of, query, services.now()),
+      ]);
       const { data, nextCursor } = listBody(rows, page, (row) => presentDelivery(row, settings));
       return { status: 200, body: { data, total, limit, offset, nextCursor } };
     },

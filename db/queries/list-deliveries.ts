@@ -1,9 +1,9 @@
 /**
  * Reading deliveries, as their owner sees them.
  *
- * Both tables are partitioned by day through their ids. A delivery is never older than its endpoint, and a cursor is
- * the id of a delivery, so each statement carries bounds that spare it the other days; payloads are read by the bounds
- * of the page.
+ * Both tables are partitioned by day through their ids. Each statement carries bounds that spare it the other days: a
+ * delivery is never older than its endpoint nor newer than now, a cursor is the id of a delivery, and payloads are read
+ * by the bounds of the page.
  */
 import type { AttemptError, AttemptTrigger, DeliveryStatus, ExhaustedReason } from '../../domain/delivery-status.ts';
 import type { EventType } from '../../domain/event-types.ts';
@@ -48,16 +48,14 @@ const COLUMNS = /* sql */ `
 
 const MATCHING = /* sql */ `
   from deliveries
- where endpoint_id = $1 and organization_id = $2 and id >= $3
-   and ($4::text is null or status = $4) and ($5::text is null or event_type = $5)`;
+ where endpoint_id = $1 and organization_id = $2 and id >= $3 and id < $4
+   and ($5::text is null or status = $5) and ($6::text is null or event_type = $6)`;
 
 const LIST = /* sql */ `
-  select ${COLUMNS} ${MATCHING} and id < $6 order by id desc limit $7 offset $8`;
+  select ${COLUMNS} ${MATCHING} order by id desc limit $7 offset $8`;
 
 const COUNT = /* sql */ `select count(*)::int as count ${MATCHING}`;
 
-/** Greater than every id, in collation "C". */
-const AFTER_ALL = '~';
 /** Ids are made by the clocks of several machines. */
 const CLOCKS_APART_MS = 3_600_000;
 
@@ -65,18 +63,19 @@ const CLOCKS_APART_MS = 3_600_000;
 const firstDeliveryOf = (endpointId: string): string =>
   firstIdAt('delivery', (timeOfIdMs(endpointId) ?? 0) - CLOCKS_APART_MS);
 
+/** Every delivery there is has a smaller id. */
+export const afterLastDelivery = (nowMs: number): string => firstIdAt('delivery', nowMs + CLOCKS_APART_MS);
+
 interface OfEndpoint {
   readonly organizationId: string;
   readonly endpointId: string;
 }
 
-const matchingValues = ({ endpointId, organizationId }: OfEndpoint, { status, eventType }: DeliveryFilter) => [
-  endpointId,
-  organizationId,
-  firstDeliveryOf(endpointId),
-  status ?? null,
-  eventType ?? null,
-];
+const matchingValues = (
+  { endpointId, organizationId }: OfEndpoint,
+  { status, eventType }: DeliveryFilter,
+  before: string,
+) => [endpointId, organizationId, firstDeliveryOf(endpointId), before, status ?? null, eventType ?? null];
 
 /**
  * Newest first; one more than `limit`, to tell that there is a next page.
@@ -88,14 +87,20 @@ export async function listDeliveries(
   of: OfEndpoint,
   filter: DeliveryFilter,
   page: { readonly limit: number; readonly offset: number; readonly after: string | null },
+  nowMs: number,
 ): Promise<DeliveryWithPayload[]> {
-  const values = [...matchingValues(of, filter), page.after ?? AFTER_ALL, page.limit + 1, page.offset];
-  return withPayloads(sql, await sql.query<DeliveryRecord>(LIST, values));
+  const matching = matchingValues(of, filter, page.after ?? afterLastDelivery(nowMs));
+  return withPayloads(sql, await sql.query<DeliveryRecord>(LIST, [...matching, page.limit + 1, page.offset]));
 }
 
 /** Deliveries that match, on all pages together. */
-export async function countDeliveries(sql: Sql, of: OfEndpoint, filter: DeliveryFilter): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(COUNT, matchingValues(of, filter));
+export async function countDeliveries(
+  sql: Sql,
+  of: OfEndpoint,
+  filter: DeliveryFilter,
+  nowMs: number,
+): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(COUNT, matchingValues(of, filter, afterLastDelivery(nowMs)));
   return row?.count ?? 0;
 }
 

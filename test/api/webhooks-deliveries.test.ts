@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { getEndpoint } from '../../core/endpoint-queries.ts';
+import type { Sql } from '../../db/database.ts';
+import { countDeliveries, findDelivery, listAttempts, listDeliveries } from '../../db/queries/list-deliveries.ts';
 import type { EnvelopeOrganization } from '../../domain/event-envelope.ts';
 import type { EventType } from '../../domain/event-types.ts';
 import type { DeliveryState } from '../support/delivery-world.ts';
@@ -393,4 +396,81 @@ test('deleting or deactivating an endpoint by the API ends the waits of its deli
     assert.equal(ended.reason, reason);
     assert.equal(world.receiver.of(ended.id).length, 1);
   }
+});
+
+test('attempts carry the header as it is at that moment: kept, replaced and removed by PATCH', async () => {
+  const setting = await setUp({ authHeader: { name: 'X-One', value: 'first' } });
+  const sent: unknown[] = [];
+  for (const change of [
+    { description: 'kept' },
+    { authHeader: { name: 'X-Two', value: 'second' } },
+    { authHeader: { name: 'X-Two', value: 'third' } },
+    { authHeader: null },
+  ]) {
+    assert.equal((await setting.call('PATCH', setting.path, change)).status, 200);
+    const [delivery] = (await deliver(setting, 1)).toReversed();
+    assert.ok(delivery);
+    const [request] = world.receiver.of(delivery.id);
+    sent.push([request?.headers['x-one'], request?.headers['x-two']]);
+  }
+  assert.deepEqual(sent, [
+    ['first', undefined],
+    [undefined, 'second'],
+    [undefined, 'third'],
+    [undefined, undefined],
+  ]);
+});
+
+test('a rotated secret signs at once; during the overlap the old one signs too', async () => {
+  const setting = await setUp();
+  const rotate = async (body: object) => {
+    const answer = await setting.call('POST', `${setting.path}/rotate-secret`, body);
+    return String(answer.body['secret']);
+  };
+  const newest = async () => {
+    const [delivery] = (await deliver(setting, 1)).toReversed();
+    const [request] = world.receiver.of(delivery?.id ?? '');
+    assert.ok(request);
+    return request;
+  };
+  const second = await rotate({ overlapSeconds: 60 });
+  const both = await newest();
+  assert.equal(String(both.headers['webhook-signature']).split(' ').length, 2);
+  for (const secret of [setting.secret, second]) verified(both, secret);
+
+  await world.sql(`update webhook_endpoints set previous_secret_expires_at = now() where id = $1`, [setting.id]);
+  const after = await newest();
+  verified(after, second);
+  assert.throws(() => verified(after, setting.secret));
+
+  const third = await rotate({});
+  const last = await newest();
+  verified(last, third);
+  assert.throws(() => verified(last, second));
+});
+
+test('reading deliveries leaves the partitions of other days alone', async () => {
+  const setting = await setUp();
+  const [delivery] = await deliver(setting, 1);
+  assert.ok(delivery);
+  const of = { organizationId: setting.organization.id, endpointId: setting.id };
+  const planned: string[] = [];
+  const explaining: Sql = {
+    async query(text, values) {
+      const plan = await world.sql(`explain ${text}`, values);
+      planned.push(...plan.map((line) => String(line['QUERY PLAN'])));
+      return world.services.db.query(text, values);
+    },
+  };
+  const page = { limit: 50, offset: 0, after: null };
+  assert.equal((await listDeliveries(explaining, of, {}, page, Date.now())).length, 1);
+  assert.equal(await countDeliveries(explaining, of, {}, Date.now()), 1);
+  await findDelivery(explaining, of, delivery.id);
+  await listAttempts(explaining, delivery.id);
+  await getEndpoint(explaining, of.organizationId, of.endpointId, Date.now());
+  const days = planned.flatMap((line) => [...line.matchAll(/ on \w+_(\d{8}|default) /g)].map(([, day]) => String(day)));
+  const dayAt = (fromNow: number) =>
+    new Date(Date.now() + fromNow * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
+  assert.ok(days.includes(dayAt(0)), planned.join('\n'));
+  assert.deepEqual(new Set(days).difference(new Set([dayAt(-1), dayAt(0), dayAt(1)])), new Set());
 });
