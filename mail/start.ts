@@ -1,6 +1,7 @@
 import type { Services } from '../core/services.ts';
 import { type InboundOptions, openInbound } from './smtp/inbound.ts';
 import { openMailStore } from './store/mail-store.ts';
+import { openMailNotifier } from './store/notifier.ts';
 import { openCertificate } from './tls.ts';
 
 export interface MailDoors {
@@ -21,7 +22,8 @@ export async function startMail(
 ): Promise<MailDoors> {
   let useCertificate: (pair: { cert: Buffer; key: Buffer }) => void = () => {};
   const certificate = await openCertificate(services.settings, services.log, (pair) => useCertificate(pair));
-  const store = openMailStore(services);
+  const notifier = openMailNotifier(services);
+  const store = openMailStore(services, notifier);
   try {
     const smtp = await openInbound({ services, store, certificate: certificate.current, ...options });
     useCertificate = smtp.useCertificate;
@@ -30,12 +32,14 @@ export async function startMail(
       async close() {
         await smtp.close();
         await store.close();
+        await notifier.close();
         certificate.close();
       },
     };
   } catch (error) {
     certificate.close();
     await store.close();
+    await notifier.close();
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { deliverBatch } from './deliver.ts';
 import type { DeliveryOutcome, DeliveryWrite } from './delivery.ts';
 import { isStoredAhead } from './insert-delivered.ts';
 import { type MessageTextFiller, messageTextFiller } from './message-text.ts';
+import type { MailNotifier } from './notifier.ts';
 import { writeBatcher } from './write-batch.ts';
 
 export interface MailStore {
@@ -25,7 +26,8 @@ interface Item {
   readonly write: DeliveryWrite;
 }
 
-export function openMailStore(services: Services): MailStore {
+/** @param notifier told of every change after its commit */
+export function openMailStore(services: Services, notifier: MailNotifier): MailStore {
   const { db, deliveriesDue, log } = services;
   const texts: MessageTextFiller = messageTextFiller(db, log);
   const batcher = writeBatcher<Item, DeliveryOutcome>(async (items) => {
@@ -36,6 +38,7 @@ export function openMailStore(services: Services): MailStore {
       ),
     );
     if (owed > 0) deliveriesDue.nudge();
+    notifier.changed(changedFolders(items, outcomes));
     return outcomes;
   });
   return {
@@ -58,4 +61,15 @@ export function openMailStore(services: Services): MailStore {
       await texts.close();
     },
   };
+}
+
+function changedFolders(items: readonly Item[], outcomes: readonly DeliveryOutcome[]): Set<number> {
+  const ids = new Set<number>();
+  for (const [i, outcome] of outcomes.entries())
+    if (outcome.kind === 'delivered')
+      for (const [k, { duplicate }] of outcome.deliveries.entries()) {
+        const folderId = items[i]?.write.deliveries[k]?.folderId;
+        if (!duplicate && folderId !== undefined) ids.add(folderId);
+      }
+  return ids;
 }
