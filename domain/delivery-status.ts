@@ -11,9 +11,6 @@
 export const DELIVERY_STATUSES = ['pending', 'success', 'failed', 'exhausted'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Statuses of deliveries that still wait for an attempt. */
-export const OPEN_DELIVERY_STATUSES = ['pending', 'failed'] as const satisfies readonly DeliveryStatus[];
-
 /** Why a delivery was given up. */
 export const EXHAUSTED_REASONS = [
   'attempts_exhausted',

@@ -36,3 +36,57 @@ export const BLOCKED_EVENT_INTERVAL_MS = 60_000;
 /** Text kept for substring search, and the part of it that is word-indexed. */
 export const SEARCH_TEXT_MAX_BYTES = MIB_BYTES;
 export const SEARCH_WORDS_MAX_BYTES = 64 * KIB_BYTES;
+
+/** Connections at once in a process: per source address on the doors of mail clients, and per mailbox on each. */
+export const CLIENT_CONNECTIONS_PER_SOURCE_MAX = 100;
+export const CONNECTIONS_PER_MAILBOX_MAX = { imap: 20, pop3: 5, smtp: 10 } as const;
+/** Failed logins of a source address, and of it for one mailbox: so many at once, one more each minute. */
+export const LOGIN_FAILURES_MAX = 10;
+export const LOGIN_FAILURE_FORGIVEN_MS = 60_000;
+/** A failed login is answered after a random time between these. */
+export const LOGIN_FAILURE_DELAY_MIN_MS = 1_000;
+export const LOGIN_FAILURE_DELAY_MAX_MS = 3_000;
+/** Time to log in, from the first byte. */
+export const LOGIN_TIMEOUT_MS = 60_000;
+/** A proxy's header must be there within this time. */
+export const PROXY_HEADER_TIMEOUT_MS = 5_000;
+/** On stop, commands of mail clients under way may finish within this time. */
+export const CLIENT_DRAIN_MS = 10_000;
+/** Commands that make no sense, until the connection is ended. */
+export const BAD_COMMANDS_MAX = 20;
+/** A client that does not read what it asked for is dropped after this time. */
+export const STUCK_READER_TIMEOUT_MS = 300_000;
+/** Answers are written at most this far ahead of the client, and input is read as far ahead of the commands. */
+export const WRITE_AHEAD_MAX_BYTES = 64 * KIB_BYTES;
+/** POP3 (RFC 1939 §3, RFC 2449 §4): command lines with their CRLF, those of SASL, and the autologout timer. */
+export const POP3_LINE_MAX_BYTES = 512;
+export const POP3_AUTH_LINE_MAX_BYTES = 8 * KIB_BYTES;
+export const POP3_IDLE_TIMEOUT_MS = 600_000;
+
+/** IMAP: a command line without its literals, and the same before login. */
+export const IMAP_LINE_MAX_BYTES = 64 * KIB_BYTES;
+export const IMAP_LINE_BEFORE_LOGIN_MAX_BYTES = 8 * KIB_BYTES;
+/** IMAP: one literal that is no message, the same before login, and all of them in one command. */
+export const IMAP_LITERAL_MAX_BYTES = 64 * KIB_BYTES;
+export const IMAP_LITERAL_BEFORE_LOGIN_MAX_BYTES = 4 * KIB_BYTES;
+export const IMAP_LITERALS_PER_COMMAND_MAX_BYTES = MIB_BYTES;
+/** IMAP: messages in one MULTIAPPEND. */
+export const IMAP_APPEND_MESSAGES_MAX = 1_000;
+/** IMAP: a non-synchronizing literal above this is not even read to be dropped. */
+export const IMAP_ABSURD_LITERAL_BYTES = 8 * MESSAGE_MAX_BYTES;
+export const IMAP_SET_RANGES_MAX = 10_000;
+export const IMAP_SEARCH_KEYS_MAX = 500;
+export const IMAP_SEARCH_DEPTH_MAX = 16;
+export const IMAP_LOGIN_TIME_MS = 60_000;
+/** RFC 9051 §5.4: never less than 30 minutes. */
+export const IMAP_AUTOLOGOUT_MS = 1_800_000;
+export const IMAP_IDLE_KEEPALIVE_MS = 120_000;
+export const IMAP_BAD_COMMANDS_MAX = 20;
+/** Written ahead of what the client has taken; a client that takes nothing for this long is dropped. */
+export const IMAP_UNWRITTEN_MAX_BYTES = 64 * KIB_BYTES;
+export const IMAP_STUCK_READER_MS = 300_000;
+/** COMPRESS: above this much inflated, more than this many bytes for each received byte end the connection. */
+export const IMAP_INFLATE_RATIO_MAX = 200;
+export const IMAP_INFLATE_RATIO_FROM_BYTES = MIB_BYTES;
+export const FOLDER_NAME_MAX_BYTES = 255;
+export const FOLDER_DEPTH_MAX = 16;

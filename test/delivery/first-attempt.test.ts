@@ -34,7 +34,7 @@ test('an event reaches its endpoint at the first attempt, signed, as the envelop
   assert.deepEqual(body, {
     id: delivery.eventId,
     type: 'email_received',
-    occurredAt: (event?.['occurred_at'] as Date).toISOString(),
+    occurredAt: new Date(String(event?.['occurred_at'])).toISOString(),
     organization,
     mailbox,
     actor: { type: 'system', id: null, name: null, email: null, address: null },

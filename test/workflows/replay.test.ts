@@ -13,7 +13,10 @@ const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
 
 test('there is a history of every workflow', () => {
   const workflows = new Set(files.map((name) => name.split('.')[0]));
-  assert.deepEqual([...workflows].sort(), ['delete-history', 'endpoint-delivery', 'event-fan-out']);
+  assert.deepEqual(
+    [...workflows].toSorted((a = '', b = '') => a.localeCompare(b)),
+    ['delete-history', 'endpoint-delivery', 'event-fan-out'],
+  );
 });
 
 for (const name of files)
