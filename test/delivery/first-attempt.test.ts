@@ -29,12 +29,15 @@ test('an event reaches its endpoint at the first attempt, signed, as the envelop
   assert.ok(request);
   assert.equal(more.length, 0);
   const body = verified(request, endpoint.secret);
-  const [event] = await world.sql('select payload, occurred_at from events where id = $1', [delivery.eventId]);
+  const [event] = await world.sql(
+    'select payload, (extract(epoch from occurred_at) * 1000)::bigint as occurred_ms from events where id = $1',
+    [delivery.eventId],
+  );
   assert.equal(request.body, event?.['payload']);
   assert.deepEqual(body, {
     id: delivery.eventId,
     type: 'email_received',
-    occurredAt: new Date(String(event?.['occurred_at'])).toISOString(),
+    occurredAt: new Date(Number(event?.['occurred_ms'])).toISOString(),
     organization,
     mailbox,
     actor: { type: 'system', id: null, name: null, email: null, address: null },
