@@ -6,7 +6,13 @@ import { CatalogueError } from '../domain/errors.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { requireEndpoint } from './endpoint-queries.ts';
-import { type AuthHeader, requireAuthHeader, requireEventTypes, requireSafeDestination } from './endpoint-rules.ts';
+import {
+  type AuthHeader,
+  auditedUrl,
+  requireAuthHeader,
+  requireEventTypes,
+  requireSafeDestination,
+} from './endpoint-rules.ts';
 import type { Services } from './services.ts';
 import { stopDeliveries } from './stop-deliveries.ts';
 import type { TemporalClient } from './temporal-client.ts';
@@ -86,7 +92,7 @@ export async function changeEndpoint(
         targetId: endpointId,
         details: {
           fields,
-          ...(changes.url === undefined ? {} : { url: changes.url }),
+          ...(changes.url === undefined ? {} : { url: auditedUrl(changes.url) }),
           ...(eventTypes === undefined ? {} : { eventTypes }),
           ...(active === undefined ? {} : { active }),
         },

@@ -8,6 +8,7 @@ import type { Caller } from './caller.ts';
 import { type EndpointView, getEndpoint } from './endpoint-queries.ts';
 import {
   type AuthHeader,
+  auditedUrl,
   requireAuthHeader,
   requireEventTypes,
   requireSafeDestination,
@@ -72,7 +73,7 @@ export async function createEndpoint(
       organizationId: organization.id,
       action: 'webhook.created',
       targetId: id,
-      details: { url: input.url, eventTypes, mailboxId: input.mailboxId ?? null },
+      details: { url: auditedUrl(input.url), eventTypes, mailboxId: input.mailboxId ?? null },
     });
   });
   return { endpoint: await getEndpoint(db, organization.id, id, now), secret };

@@ -2,6 +2,7 @@ import { sqlOfEntityManager } from '../db/database.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { lockEndpoint } from './change-endpoint.ts';
+import { auditedUrl } from './endpoint-rules.ts';
 import type { Services } from './services.ts';
 import { stopDeliveries } from './stop-deliveries.ts';
 import type { TemporalClient } from './temporal-client.ts';
@@ -31,7 +32,7 @@ export async function deleteEndpoint(
       organizationId,
       action: 'webhook.deleted',
       targetId: endpointId,
-      details: { url: endpoint.url },
+      details: { url: auditedUrl(endpoint.url) },
     });
   });
   stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_deleted');

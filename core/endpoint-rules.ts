@@ -1,7 +1,7 @@
 /** What a webhook endpoint may be: every rejection of interface §7 that is about its own fields. */
 import { authHeaderProblem } from '../domain/auth-header-rules.ts';
 import { CatalogueError, type ErrorDetail } from '../domain/errors.ts';
-import { EVENT_SCOPES, EVENT_TYPES, type EventType, isEventType } from '../domain/event-types.ts';
+import { EVENT_TYPES, type EventType, isEventType, MAILBOX_EVENT_TYPES } from '../domain/event-types.ts';
 import { type PlanName, planHasWebhooks } from '../domain/plans.ts';
 import { checkDestination, destinationPolicy } from './safe-destination.ts';
 import type { Settings } from './settings.ts';
@@ -37,8 +37,8 @@ export function requireEventTypes(given: readonly string[], mailboxScope: boolea
   if (problems.length > 0) throw new CatalogueError('invalid_event_types', undefined, { details: problems });
   if (mailboxScope) {
     const outside = given.flatMap((text, index) =>
-      isEventType(text) && !EVENT_SCOPES[text].mailbox
-        ? [{ path: `/eventTypes/${index}`, message: `${text} reaches endpoints with organization scope only` }]
+      isEventType(text) && !MAILBOX_EVENT_TYPES.includes(text)
+        ? [{ path: `/eventTypes/${index}`, message: `must be one of ${MAILBOX_EVENT_TYPES.join(', ')}` }]
         : [],
     );
     if (outside.length > 0)
@@ -66,3 +66,6 @@ export async function requireSafeDestination(settings: Settings, url: string): P
   if (!check.ok)
     throw new CatalogueError(check.problem, undefined, { details: [{ path: '/url', message: check.message }] });
 }
+
+/** A destination for the audit log, which more people may read: without the query, where some put a token. */
+export const auditedUrl = (url: string): string => url.replace(/[?#].*$/s, '');

@@ -31,8 +31,10 @@ const create = async (body: object = valid(), by: Call = call): Promise<Answer> 
 
 test('creation answers every field and the secret, which no later answer shows', async () => {
   const mailbox = await world.mailbox(organization);
+  const url = `${world.receiver.url}?token=in-the-query`;
   const created = await create({
     ...valid(),
+    url,
     mailboxId: mailbox.id,
     description: 'Orders',
     authHeader: { name: 'X-Hook-Token', value: 'top secret value' },
@@ -41,7 +43,7 @@ test('creation answers every field and the secret, which no later answer shows',
   assert.match(String(secret), /^whsec_[A-Za-z0-9+/]{43}=$/);
   assert.deepEqual(endpoint, {
     id: endpoint['id'],
-    url: world.receiver.url,
+    url,
     eventTypes: ['email_received'],
     mailboxId: mailbox.id,
     description: 'Orders',
@@ -68,6 +70,7 @@ test('creation answers every field and the secret, which no later answer shows',
   const stored = JSON.stringify(row);
   assert.ok(!stored.includes(String(secret)) && !stored.includes('top secret value'));
   assert.match(String(row?.['audit']), /"webhook\.created"/);
+  assert.ok(!String(row?.['audit']).includes('in-the-query'));
 });
 
 const rejections: readonly [what: string, change: object, status: number, code: string, paths: string[]][] = [
