@@ -114,7 +114,7 @@ function send(context: Context, { status, headers, text }: StoredAnswer): void {
     return;
   }
   context.type = 'application/json';
-  if (context.response.get('Cache-Control') === '') context.set('Cache-Control', 'no-store');
+  if (!context.res.hasHeader('Cache-Control')) context.set('Cache-Control', 'no-store');
   context.body = text;
 }
 

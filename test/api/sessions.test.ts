@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { SIGN_IN_TRIES } from '../../domain/credential-format.ts';
+import { type ApiWorld, apiWorld, asBearer, at, errorCode, TEST_PASSWORD, textAt } from '../support/api-world.ts';
+
+let world: ApiWorld;
+before(async () => {
+  world = await apiWorld();
+});
+after(() => world.close());
+
+const DAY_MS = 86_400_000;
+
+const signIn = (email: string, password: string, address: string) =>
+  world.call('POST', '/api/sessions', { body: { email, password }, headers: { 'x-forwarded-for': address } });
+
+test('a person signs in, is known by the token, and signs out', async () => {
+  const { owner, id } = world.organization;
+  const answer = await signIn(owner.email.toUpperCase(), TEST_PASSWORD, '192.0.2.1');
+  assert.equal(answer.status, 201);
+  assert.equal(at(answer.body, 'user', 'email'), owner.email);
+  assert.equal(at(answer.body, 'organizations', 0, 'id'), id);
+  assert.equal(at(answer.body, 'organizations', 0, 'role'), 'owner');
+  const session = asBearer(textAt(answer.body, 'token'));
+  const current = await world.call('GET', '/api/sessions/current', { as: session });
+  assert.equal(at(current.body, 'user', 'id'), owner.userId);
+  assert.equal((await world.call('GET', '/api/organization', { as: session })).status, 200);
+  assert.equal((await world.call('DELETE', '/api/sessions/current', { as: session })).status, 204);
+  assert.equal((await world.call('GET', '/api/sessions/current', { as: session })).status, 401);
+});
+
+test('a wrong password and an unknown account answer the same', async () => {
+  const wrong = await signIn(world.organization.admin.email, 'not the password', '192.0.2.2');
+  const unknown = await signIn('nobody@people.test', 'not the password', '192.0.2.2');
+  assert.equal(wrong.status, 401);
+  assert.equal(at(wrong.body, 'error', 'message'), at(unknown.body, 'error', 'message'));
+});
+
+test('failed tries lock the account, whatever address they come from, and say when to come back', async () => {
+  const { email } = await world.newPerson(world.organization.id, 'member');
+  for (let tries = 0; tries < SIGN_IN_TRIES; tries++)
+    assert.equal((await signIn(email, 'not the password', `192.0.2.${10 + tries}`)).status, 401);
+  const locked = await signIn(email, TEST_PASSWORD, '192.0.2.50');
+  assert.equal(errorCode(locked), 'rate_limited');
+  const seconds = Number(locked.headers.get('retry-after'));
+  assert.ok(seconds > 0 && seconds <= 900, String(seconds));
+});
+
+test('failed tries at the same time cannot slip through together', async () => {
+  const { email } = await world.newPerson(world.organization.id, 'member');
+  const answers = await Promise.all(
+    Array.from({ length: 2 * SIGN_IN_TRIES }, (_, index) => signIn(email, 'not the password', `192.0.2.${60 + index}`)),
+  );
+  assert.equal(answers.filter(({ status }) => status === 401).length, SIGN_IN_TRIES);
+});
+
+test('successful sign-ins are not counted', async () => {
+  const { email } = await world.newPerson(world.organization.id, 'member');
+  for (let tries = 0; tries < SIGN_IN_TRIES + 2; tries++)
+    assert.equal((await signIn(email, TEST_PASSWORD, '192.0.2.100')).status, 201);
+});
+
+test('a session lives on with use, 30 days after the last request', async () => {
+  const person = await world.newPerson(world.organization.id, 'member');
+  await world.sql(`update sessions set last_used_at = now() - interval '2 days' where user_id = $1`, [person.userId]);
+  const answer = await world.call('GET', '/api/sessions/current', { as: person.session });
+  const left = Date.parse(textAt(answer.body, 'expiresAt')) - Date.now();
+  assert.ok(left > 29 * DAY_MS && left <= 30 * DAY_MS, String(left));
+});
+
+test('with several organizations x-organization-id chooses, and only among the own', async () => {
+  const person = await world.newPerson(world.organization.id, 'owner');
+  const second = await world.newOrganization('team');
+  await world.sql(`insert into members (id, organization_id, user_id, role) values ($1, $2, $3, 'member')`, [
+    `${person.memberId.slice(0, -1)}z`,
+    second.id,
+    person.userId,
+  ]);
+  const get = (chosen?: string) =>
+    world.call('GET', '/api/organization', {
+      as: person.session,
+      ...(chosen === undefined ? {} : { headers: { 'x-organization-id': chosen } }),
+    });
+  assert.equal(errorCode(await get()), 'invalid_request');
+  assert.equal(at((await get(second.id)).body, 'id'), second.id);
+  assert.equal(at((await get(world.organization.id)).body, 'id'), world.organization.id);
+  assert.equal(errorCode(await get(world.other.id)), 'invalid_request');
+  const patch = await world.call('PATCH', '/api/organization', {
+    as: person.session,
+    headers: { 'x-organization-id': second.id },
+    body: { name: 'Mine' },
+  });
+  assert.equal(errorCode(patch), 'forbidden', 'an owner elsewhere is a member here');
+});

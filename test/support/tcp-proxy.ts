@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Cuts every connection and refuses new ones, as when the other side is gone. */
+  cut(): void;
+  restore(): void;
+  close(): Promise<void>;
+}
+
+/** Stands between a client and a server that a test wants to take away. */
+export async function tcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((client) => {
+    if (isCut) {
+      client.destroy();
+      return;
+    }
+    const upstream = connect(target.port, target.host);
+    for (const [socket, peer] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => peer.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        peer.destroy();
+      });
+      socket.pipe(peer);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port: typeof address === 'object' && address !== null ? address.port : 0,
+    cut() {
+      isCut = true;
+      destroyAll();
+    },
+    restore() {
+      isCut = false;
+    },
+    async close() {
+      destroyAll();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
