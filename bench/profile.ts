@@ -51,8 +51,16 @@ export function profiler(world: World, file: string): RunProfiler {
       }
     },
     async report() {
-      const statements = await world.services.db.query<{ calls: number; total: number; mean: number; text: string }>(
-        `select calls, total_exec_time as total, mean_exec_time as mean, regexp_replace(query, '\\s+', ' ', 'g') as text
+      const statements = await world.services.db.query<{
+        calls: number;
+        total: number;
+        mean: number;
+        plans: number;
+        planned: number;
+        text: string;
+      }>(
+        `select calls, total_exec_time as total, mean_exec_time as mean, plans, total_plan_time as planned,
+                regexp_replace(query, '\\s+', ' ', 'g') as text
            from pg_stat_statements order by total_exec_time desc limit 15`,
       );
       return [
@@ -62,12 +70,14 @@ export function profiler(world: World, file: string): RunProfiler {
         textTable(top(selfMs, TOP)),
         '\nPostgreSQL, time by statement',
         textTable([
-          ['statement', 'calls', 'total ms', 'mean ms'],
-          ...statements.map(({ calls, total, mean, text }) => [
+          ['statement', 'calls', 'total ms', 'mean ms', 'plans', 'planning ms'],
+          ...statements.map(({ calls, total, mean, plans, planned, text }) => [
             text.slice(0, 110),
             String(calls),
             total.toFixed(0),
             mean.toFixed(3),
+            String(plans),
+            planned.toFixed(0),
           ]),
         ]),
       ].join('\n');

@@ -146,5 +146,6 @@ async function countStatements(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`);
+  await client.query(`alter system set pg_stat_statements.track_planning = on`);
   await client.end();
 }
