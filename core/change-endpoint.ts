@@ -65,9 +65,8 @@ export async function changeEndpoint(
   if (authHeader !== undefined && authHeader !== null) requireAuthHeader(authHeader);
   if (changes.url !== undefined) await requireSafeDestination(services.settings, changes.url);
 
-  const deactivated = await services.db.em().transactional(async (em) => {
+  await services.db.em().transactional(async (em) => {
     const endpoint = await lockEndpoint(em, organizationId, endpointId);
-    const wasActive = endpoint.active;
     if (active === true && endpoint.disabledReason === 'suspended')
       throw new CatalogueError('conflict', 'The endpoint was suspended by the operator of this service.');
     if (changes.url !== undefined) endpoint.url = changes.url;
@@ -97,7 +96,7 @@ export async function changeEndpoint(
           ...(active === undefined ? {} : { active }),
         },
       });
-    return wasActive && !endpoint.active;
   });
-  if (deactivated) stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive');
+  // Also when it was inactive already: a signal may have been lost.
+  if (active === false) stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive');
 }
