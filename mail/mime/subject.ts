@@ -2,6 +2,8 @@
 
 const LEADER =
   /^\s*(?:\[[^\]\r\n]{0,80}\]\s*)?(?:re|fwd?|aw|wg|sv|vs|antw|tr|rv)\s*(?:\[[^\]\r\n]{0,20}\]|\(\d{1,4}\))?\s*:\s*/i;
+/** `[list]` in front of a subject, where something stands behind it. */
+const BLOB = /^\s*\[[^\]\r\n]{0,80}\]\s*(?=\S)/;
 const TRAILER = /\s*\(fwd\)\s*$/i;
 
 export interface BaseSubject {
@@ -16,8 +18,13 @@ export function baseSubject(subject: string): BaseSubject {
   let isReply = false;
   for (;;) {
     const shorter = base.replace(LEADER, '').replace(TRAILER, '');
-    if (shorter === base) return { base: base.trim().toLowerCase(), isReply };
-    base = shorter;
-    isReply = true;
+    if (shorter !== base) {
+      base = shorter;
+      isReply = true;
+      continue;
+    }
+    const withoutBlob = base.replace(BLOB, '');
+    if (withoutBlob === base) return { base: base.trim().toLowerCase(), isReply };
+    base = withoutBlob;
   }
 }

@@ -156,6 +156,9 @@ function answerOf(
   switch (outcome.kind) {
     case 'delivered': {
       const messages = outcome.deliveries.map(({ messageId }) => messageId);
+      for (const { mailboxId, duplicate } of outcome.deliveries)
+        for (const { recipient } of recipients)
+          if (recipient.mailbox.id === mailboxId && !duplicate) recipient.bytesUsed += message.bytes.length;
       const mailboxes = outcome.deliveries.map(({ mailboxId }) => mailboxId);
       return { facts: { mailboxes, messages, bytes: message.bytes.length }, text: `Accepted ${messages.join(' ')}` };
     }

@@ -19,7 +19,8 @@ export interface Recipient {
   readonly unauthenticatedMail: UnauthenticatedMail;
   readonly inboxId: number;
   readonly junkId: number;
-  readonly bytesUsed: number;
+  /** As last read, plus what this process has delivered since: a full mailbox is told so at RCPT, not after DATA. */
+  bytesUsed: number;
   readonly quotaBytes: number;
 }
 
