@@ -1,10 +1,12 @@
 import { Migration20261121000001_organizations_and_webhooks } from './Migration20261121000001_organizations_and_webhooks.ts';
 import { Migration20261121000002_mail_store } from './Migration20261121000002_mail_store.ts';
 import { Migration20261121000003_rate_limits } from './Migration20261121000003_rate_limits.ts';
+import { Migration20261121000004_mail_folders } from './Migration20261121000004_mail_folders.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
   Migration20261121000001_organizations_and_webhooks,
   Migration20261121000002_mail_store,
   Migration20261121000003_rate_limits,
+  Migration20261121000004_mail_folders,
 ];

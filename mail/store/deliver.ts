@@ -9,7 +9,8 @@ import { newId } from '../../core/new-id.ts';
 import { recordEvents } from '../../core/record-event.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Delivered, DeliveryOutcome, DeliveryWrite, LocalDelivery } from './delivery.ts';
-import { insertDelivered, type PlacedMessage } from './insert-delivered.ts';
+import { insertMessages, type PlacedMessage } from './insert-messages.ts';
+import type { CounterRow, FolderRow } from './lock-folders.ts';
 import { findThreads } from './threads.ts';
 
 interface Pending {
@@ -20,17 +21,8 @@ interface Pending {
   duplicate: boolean;
 }
 
-export interface FolderRow {
-  readonly id: number;
-  uid_next: number;
-  modseq: number;
-}
-
-export interface CounterRow {
-  readonly mailbox_id: string;
-  bytes_used: number;
-  readonly quota_bytes: number;
-  change_seq: number;
+interface DeliveryCounterRow extends CounterRow {
+  /** Of the mailbox. */
   readonly status: string;
 }
 
@@ -89,7 +81,7 @@ function refuseTwins(pending: readonly Pending[]): void {
 function judge(
   group: readonly Pending[],
   folders: ReadonlyMap<number, FolderRow>,
-  counters: ReadonlyMap<string, CounterRow>,
+  counters: ReadonlyMap<string, DeliveryCounterRow>,
 ): DeliveryOutcome {
   for (const { write, delivery, mailboxId, duplicate } of group) {
     if (duplicate) continue;
@@ -157,9 +149,9 @@ async function lockFolders(sql: Sql, pending: readonly Pending[]): Promise<Map<n
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-async function lockCounters(sql: Sql, pending: readonly Pending[]): Promise<Map<string, CounterRow>> {
+async function lockCounters(sql: Sql, pending: readonly Pending[]): Promise<Map<string, DeliveryCounterRow>> {
   if (pending.length === 0) return new Map();
-  const rows = await sql.query<CounterRow>(
+  const rows = await sql.query<DeliveryCounterRow>(
     `select mailbox_id, bytes_used, quota_bytes, change_seq,
             (select status from mailboxes where id = mailbox_id) as status
        from mailbox_counter where mailbox_id = any($1::text[]) order by mailbox_id for no key update`,
@@ -172,26 +164,34 @@ async function file(
   sql: Sql,
   accepted: readonly Pending[],
   folders: ReadonlyMap<number, FolderRow>,
-  counters: ReadonlyMap<string, CounterRow>,
+  counters: ReadonlyMap<string, DeliveryCounterRow>,
 ): Promise<number> {
   if (accepted.length === 0) return 0;
   const threads = await findThreads(
     sql,
     accepted.map(({ write, mailboxId }) => ({ mailboxId, refs: write.message.refs })),
   );
-  const placed = accepted.map(({ write, delivery, messageId }, i): PlacedMessage => {
-    const folder = folders.get(delivery.folderId);
+  const placed = accepted.map(({ write: { message }, delivery, mailboxId, messageId }, i): PlacedMessage => {
+    const { folderId, deliveredTo, labels } = delivery;
+    const folder = folders.get(folderId);
     if (folder === undefined) throw new Error('a folder was judged present and is not');
-    const threadId = threads.threadIds[i] ?? newId('thread');
-    return { message: write.message, delivery, messageId, threadId, uid: folder.uid_next++ };
+    return {
+      message,
+      mailboxId,
+      folderId,
+      messageId,
+      threadId: threads.threadIds[i] ?? newId('thread'),
+      uid: folder.uid_next++,
+      flags: 0,
+      keywords: labels,
+      internalDate: message.receivedAt,
+      envelopeFrom: message.envelopeFrom,
+      deliveredTo,
+    };
   });
-  await insertDelivered(sql, placed, folders, counters, threads);
+  await insertMessages(sql, placed, folders, counters, threads);
   return recordEvents(
     sql,
-    placed.map(({ delivery, messageId, threadId }, i) => {
-      const write = accepted[i]?.write;
-      if (write === undefined) throw new Error('each placed message has its write');
-      return write.event(delivery, messageId, threadId);
-    }),
+    accepted.map(({ write, delivery, messageId }, i) => write.event(delivery, messageId, placed[i]?.threadId ?? '')),
   );
 }

@@ -9,7 +9,7 @@ import type { Recipient } from './recipients.ts';
 export type MessageOrigin = 'smtp' | 'local' | 'submission' | 'append' | 'draft' | 'system';
 
 /** A message as it will be stored, the same for all its recipients. Everything about it is computed before any lock. */
-export interface IncomingMessage {
+export interface NewMessage {
   readonly bytes: Buffer;
   /** SHA-256 of `bytes`. */
   readonly blobKey: Buffer;
@@ -17,9 +17,13 @@ export interface IncomingMessage {
   readonly refs: ThreadRefs;
   readonly origin: MessageOrigin;
   readonly receivedAt: Date;
+  readonly auth: AuthenticationResults | null;
+}
+
+/** A message that came as mail. */
+export interface IncomingMessage extends NewMessage {
   /** Envelope sender, empty for the null sender. */
   readonly envelopeFrom: string;
-  readonly auth: AuthenticationResults | null;
 }
 
 /** One mailbox a message goes to. */

@@ -3,7 +3,7 @@ import { storeBlob } from '../../core/blob-store.ts';
 import type { Services } from '../../core/services.ts';
 import { deliverBatch } from './deliver.ts';
 import type { DeliveryOutcome, DeliveryWrite } from './delivery.ts';
-import { isStoredAhead } from './insert-delivered.ts';
+import { isStoredAhead } from './insert-messages.ts';
 import { type MessageTextFiller, messageTextFiller } from './message-text.ts';
 import type { MailNotifier } from './notifier.ts';
 import { writeBatcher } from './write-batch.ts';

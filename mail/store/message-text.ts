@@ -9,8 +9,12 @@ import type { Logger } from '../../core/logger.ts';
 import type { Database } from '../../db/database.ts';
 import { firstIdAt } from '../../domain/ids.ts';
 import { SEARCH_TEXT_MAX_BYTES, SEARCH_WORDS_MAX_BYTES } from '../../domain/mail-limits.ts';
+import { storableText } from '../mime/charset.ts';
+import { decodeWords } from '../mime/encoded-words.ts';
+import { firstValue, headerFields } from '../mime/header-fields.ts';
 import type { PartNode } from '../mime/index-message.ts';
 import { messageText } from '../mime/text.ts';
+import { foldedHeader, foldText } from './folded-text.ts';
 
 export interface TextSource {
   readonly messageId: string;
@@ -102,13 +106,16 @@ export function messageTextFiller(db: Database, log: Logger): MessageTextFiller 
 }
 
 async function fillBatch(db: Database, batch: readonly TextSource[]): Promise<void> {
-  const rows: { id: string; body: string; cut: boolean; words: string }[] = [];
+  const rows: { id: string; header: string; body: string; cut: boolean; words: string }[] = [];
   for (const { messageId, bytes, parts } of batch) {
     const { text } = messageText(bytes, parts, SEARCH_TEXT_MAX_BYTES);
-    const body = cutToBytes(text, SEARCH_TEXT_MAX_BYTES);
+    const folded = foldText(text);
+    const body = cutToBytes(folded, SEARCH_TEXT_MAX_BYTES);
+    const subject = decodeWords(firstValue(headerFields(bytes, parts.header, parts.body), 'subject') ?? '');
     // to_tsvector reads a backslash before anything as an escape, and refuses words above 2 KB with a notice each.
-    const words = cutToBytes(body, SEARCH_WORDS_MAX_BYTES).replaceAll('\\', ' ');
-    rows.push({ id: messageId, body, cut: bytes.length > SEARCH_TEXT_MAX_BYTES || body.length < text.length, words });
+    const words = cutToBytes(storableText(`${subject}\n${text}`), SEARCH_WORDS_MAX_BYTES).replaceAll('\\', ' ');
+    const cut = bytes.length > SEARCH_TEXT_MAX_BYTES || body.length < folded.length;
+    rows.push({ id: messageId, header: foldedHeader(bytes, parts), body, cut, words });
     // Text of a large message takes milliseconds: let deliveries in between.
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -117,6 +124,7 @@ async function fillBatch(db: Database, batch: readonly TextSource[]): Promise<vo
     rows.map(({ body }) => body),
     rows.map(({ cut }) => cut),
     rows.map(({ words }) => words),
+    rows.map(({ header }) => header),
   ]);
   await db.query(TOUCH_MAILBOXES, [[...new Set(batch.map(({ mailboxId }) => mailboxId))].sort()]);
 }
@@ -151,9 +159,9 @@ async function sweep(db: Database, isClosed: () => boolean): Promise<void> {
 
 /** The message may have been purged meanwhile. */
 const FILL_TEXTS = `
-  insert into message_text (message_id, body, cut, words)
-  select t.id, t.body, t.cut, to_tsvector('simple', t.words)
-    from unnest($1::text[], $2::text[], $3::bool[], $4::text[]) as t (id, body, cut, words)
+  insert into message_text (message_id, body, cut, words, header)
+  select t.id, t.body, t.cut, to_tsvector('simple', t.words), t.header
+    from unnest($1::text[], $2::text[], $3::bool[], $4::text[], $5::text[]) as t (id, body, cut, words, header)
    where exists (select from message m where m.id = t.id)
   on conflict do nothing`;
 

@@ -1,25 +1,35 @@
 /**
- * The rows of a batch of delivered messages, in one statement.
+ * The rows of a batch of new messages, in one statement.
  *
  * All bytes travel as one binary parameter that rows point into, because the driver would send an array of bytea as
  * hexadecimal text; all other columns travel as one JSON text.
  */
 import type { Sql } from '../../db/database.ts';
+import { MAIL_FLAGS } from '../../domain/mail-flags.ts';
 import { MESSAGE_MEMORY_MAX_BYTES } from '../../domain/mail-limits.ts';
-import type { CounterRow, FolderRow } from './deliver.ts';
-import type { IncomingMessage, LocalDelivery } from './delivery.ts';
+import type { NewMessage } from './delivery.ts';
+import type { CounterRow, FolderRow } from './lock-folders.ts';
 import type { FoundThreads } from './threads.ts';
 
+/** A new message in its folder. UIDs of a folder are given in the order of the batch, without gaps. */
 export interface PlacedMessage {
-  readonly message: IncomingMessage;
-  readonly delivery: LocalDelivery;
+  readonly message: NewMessage;
+  readonly mailboxId: string;
+  readonly folderId: number;
   readonly messageId: string;
   readonly threadId: string;
   readonly uid: number;
+  /** Bits of `domain/mail-flags.ts`. */
+  readonly flags: number;
+  readonly keywords: readonly string[];
+  readonly internalDate: Date;
+  /** Sender and recipient of the envelope; null for what did not come as mail. */
+  readonly envelopeFrom: string | null;
+  readonly deliveredTo: string | null;
 }
 
 /** Whether a message's blob is stored before the write transaction, so that no lock waits for its bytes. */
-export const isStoredAhead = (message: IncomingMessage): boolean => message.bytes.length > MESSAGE_MEMORY_MAX_BYTES;
+export const isStoredAhead = (message: NewMessage): boolean => message.bytes.length > MESSAGE_MEMORY_MAX_BYTES;
 
 interface ByteRange {
   /** 1-based, as SQL counts. */
@@ -43,7 +53,11 @@ class ByteParameter {
   }
 }
 
-export async function insertDelivered(
+/**
+ * Files messages under locks on their folders and counters, whose rows it takes forward to what is stored then. The
+ * caller has already given out the UIDs and added to `bytes_used`.
+ */
+export async function insertMessages(
   sql: Sql,
   placed: readonly PlacedMessage[],
   folders: ReadonlyMap<number, FolderRow>,
@@ -52,8 +66,9 @@ export async function insertDelivered(
 ): Promise<void> {
   const bytes = new ByteParameter();
   const blobs = new Map<string, object>();
-  const shared = new Map<IncomingMessage, { envelope: ByteRange; structure: ByteRange }>();
-  const messages = placed.map(({ message, delivery, messageId, threadId, uid }) => {
+  const shared = new Map<NewMessage, { envelope: ByteRange; structure: ByteRange }>();
+  const messages = placed.map((each) => {
+    const { message } = each;
     const key = message.blobKey.toString('hex');
     if (!blobs.has(key) && !isStoredAhead(message)) {
       const { from, length } = bytes.add(message.bytes);
@@ -66,16 +81,16 @@ export async function insertDelivered(
     }
     const { read } = message;
     return {
-      id: messageId,
-      mailbox_id: delivery.recipient.mailbox.id,
+      id: each.messageId,
+      mailbox_id: each.mailboxId,
       blob: key,
-      thread_id: threadId,
+      thread_id: each.threadId,
       origin: message.origin,
       received_at: message.receivedAt,
       sent_at: read.sentAt ?? null,
       size: message.bytes.length,
-      envelope_from: message.envelopeFrom,
-      delivered_to: delivery.deliveredTo,
+      envelope_from: each.envelopeFrom,
+      delivered_to: each.deliveredTo,
       message_id_header: read.messageId ?? null,
       from_addresses: read.from,
       to_addresses: read.to,
@@ -89,42 +104,52 @@ export async function insertDelivered(
       parts: read.parts,
       attachments: read.attachments,
       auth: message.auth,
-      folder_id: delivery.folderId,
-      uid,
-      modseq: (folders.get(delivery.folderId)?.modseq ?? 0) + 1,
-      keywords: delivery.labels,
+      folder_id: each.folderId,
+      uid: each.uid,
+      modseq: (folders.get(each.folderId)?.modseq ?? 0) + 1,
+      flags: each.flags,
+      keywords: each.keywords,
+      internal_date: each.internalDate,
     };
   });
-  await sql.query(INSERT_DELIVERED, [
+  const log = logRows(placed, folders, counters);
+  await sql.query(INSERT_MESSAGES, [
     bytes.value(),
     JSON.stringify({
       blobs: [...blobs.values()],
       messages,
       folders: folderChanges(placed, folders),
       counters: counterChanges(placed, counters),
-      log: logRows(placed, folders, counters),
+      log,
       thread_ids: threads.ids,
       thread_subjects: threads.subjects,
     }),
   ]);
+  for (const { mailbox_id, seq, folder_id, modseq } of log) {
+    const [folder, counter] = [folders.get(folder_id), counters.get(mailbox_id)];
+    if (folder !== undefined) folder.modseq = modseq;
+    if (counter !== undefined) counter.change_seq = seq;
+  }
 }
 
 function folderChanges(placed: readonly PlacedMessage[], folders: ReadonlyMap<number, FolderRow>) {
-  return [...groupBy(placed, ({ delivery }) => delivery.folderId)].map(([id, group]) => ({
+  return [...groupBy(placed, ({ folderId }) => folderId)].map(([id, group]) => ({
     id,
     uid_next: folders.get(id)?.uid_next,
     modseq: (folders.get(id)?.modseq ?? 0) + 1,
     count: group.length,
+    unseen: group.filter(({ flags }) => (flags & MAIL_FLAGS.seen) === 0).length,
+    deleted: group.filter(({ flags }) => (flags & MAIL_FLAGS.deleted) !== 0).length,
     bytes: group.reduce((sum, { message }) => sum + message.bytes.length, 0),
   }));
 }
 
 function counterChanges(placed: readonly PlacedMessage[], counters: ReadonlyMap<string, CounterRow>) {
-  return [...groupBy(placed, ({ delivery }) => delivery.recipient.mailbox.id)].map(([mailboxId, group]) => ({
+  return [...groupBy(placed, ({ mailboxId }) => mailboxId)].map(([mailboxId, group]) => ({
     mailbox_id: mailboxId,
     bytes_used: counters.get(mailboxId)?.bytes_used,
     count: group.length,
-    changes: new Set(group.map(({ delivery }) => delivery.folderId)).size,
+    changes: new Set(group.map(({ folderId }) => folderId)).size,
   }));
 }
 
@@ -135,8 +160,8 @@ function logRows(
   counters: ReadonlyMap<string, CounterRow>,
 ) {
   const nextSeq = new Map<string, number>();
-  return [...groupBy(placed, ({ delivery }) => delivery.folderId)].map(([folderId, group]) => {
-    const mailboxId = group[0]?.delivery.recipient.mailbox.id ?? '';
+  return [...groupBy(placed, ({ folderId }) => folderId)].map(([folderId, group]) => {
+    const mailboxId = group[0]?.mailboxId ?? '';
     const seq = nextSeq.get(mailboxId) ?? (counters.get(mailboxId)?.change_seq ?? 0) + 1;
     nextSeq.set(mailboxId, seq + 1);
     return {
@@ -159,14 +184,14 @@ function groupBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key):
   return groups;
 }
 
-const INSERT_DELIVERED = `
+const INSERT_MESSAGES = `
   with incoming as materialized (
     select m.* from json_to_recordset($2::json -> 'messages') as m (
       id text, mailbox_id text, blob text, thread_id text, origin text, received_at timestamptz, sent_at timestamptz,
       size int, envelope_from text, delivered_to text, message_id_header text, from_addresses jsonb,
       to_addresses jsonb, cc_addresses jsonb, subject text, preview text, envelope_at int, envelope_length int,
       structure_at int, structure_length int, parts jsonb, attachments jsonb, auth jsonb, folder_id bigint,
-      uid bigint, modseq bigint, keywords text[])
+      uid bigint, modseq bigint, flags int, keywords text[], internal_date timestamptz)
   ), new_blob as (
     insert into blob (sha256, size, bytes)
     select decode(key, 'hex'), size, substring($1::bytea from at for size)
@@ -184,14 +209,19 @@ const INSERT_DELIVERED = `
       from incoming
   ), new_placement as (
     insert into placement (folder_id, uid, message_id, internal_date, save_date, size)
-    select folder_id, uid, id, received_at, now(), size from incoming
+    select folder_id, uid, id, internal_date, now(), size from incoming
   ), new_state as (
     insert into placement_state (folder_id, uid, flags, keywords, modseq)
-    select folder_id, uid, 0, keywords, modseq from incoming
+    select folder_id, uid, flags, keywords, modseq from incoming
+  ), new_keyword as (
+    insert into mail_keyword (mailbox_id, key, keyword)
+    select mailbox_id, lower(keyword), keyword from incoming, unnest(keywords) as keyword
+    on conflict do nothing
   ), changed_folder as (
-    update folder set uid_next = f.uid_next, modseq = f.modseq, total = total + f.count, unseen = unseen + f.count,
-           bytes = folder.bytes + f.bytes
-      from json_to_recordset($2::json -> 'folders') as f (id bigint, uid_next bigint, modseq bigint, count int, bytes bigint)
+    update folder set uid_next = f.uid_next, modseq = f.modseq, total = total + f.count, unseen = folder.unseen + f.unseen,
+           deleted = folder.deleted + f.deleted, bytes = folder.bytes + f.bytes
+      from json_to_recordset($2::json -> 'folders') as f (
+        id bigint, uid_next bigint, modseq bigint, count int, unseen int, deleted int, bytes bigint)
      where folder.id = f.id
   ), changed_counter as (
     update mailbox_counter set bytes_used = c.bytes_used, messages = messages + c.count,
