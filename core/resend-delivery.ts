@@ -66,7 +66,12 @@ export async function resendDelivery(
     services.deliveriesDue.nudge();
     return delivery;
   }
-  if (waits && (await attemptNow(services, temporal, delivery))) return delivery;
+  if (waits) {
+    if (await attemptNow(services, temporal, delivery)) return delivery;
+    // Its workflow may have ended because it has just made the attempt.
+    const since = await findDelivery(db, of, deliveryId);
+    if (since !== undefined && since.attemptCount > delivery.attemptCount) return since;
+  }
   await startManualAttempt(services, temporal, delivery);
   return (await findDelivery(db, of, deliveryId)) ?? delivery;
 }

@@ -1,12 +1,15 @@
 /** A served API over a whole delivery path, with a DNS of its own and a customer's server. */
+import assert from 'node:assert/strict';
 import { type StartedApi, startApi } from '../../api/start.ts';
 import { hashCredential, newCredential } from '../../core/credentials.ts';
 import { newId } from '../../core/new-id.ts';
 import { API_SCOPES, type ApiScope } from '../../domain/api-scopes.ts';
 import type { EnvelopeOrganization } from '../../domain/event-envelope.ts';
-import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
+import type { EventType } from '../../domain/event-types.ts';
+import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
 import { type TestDns, testDns } from '../support/dns-server.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 export interface Answer {
   readonly status: number;
@@ -22,12 +25,34 @@ export type Call = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Answer>;
 
+/** An organization with one endpoint at the receiver. */
+export interface Subscribed {
+  readonly organization: EnvelopeOrganization;
+  readonly call: Call;
+  readonly id: string;
+  /** Path of the endpoint. */
+  readonly path: string;
+  readonly secret: string;
+}
+
+/** Long enough that a retry never comes by itself within a test. */
+export const LONG_LADDER_MS = '600000,600000,600000,600000';
+
+export const isSuccess = ({ status }: { status: string }): boolean => status === 'success';
+export const isFailed = ({ status }: { status: string }): boolean => status === 'failed';
+
 export interface WebhookWorld extends DeliveryWorld {
   readonly api: StartedApi;
   readonly dns: TestDns;
   readonly receiver: Receiver;
   /** A client with a new key of the organization. */
   client(organization: EnvelopeOrganization, scopes?: readonly ApiScope[]): Promise<Call>;
+  /** A new organization with an endpoint, and a receiver that acknowledges. `body` overrides fields of the creation. */
+  setUp(body?: object, plan?: string): Promise<Subscribed>;
+  /** Lets events happen. @returns all deliveries, oldest first, once they are through */
+  deliver(to: Subscribed, count: number, type?: EventType): Promise<DeliveryState[]>;
+  /** The one delivery of an endpoint once its workflow waits for the retry: the row names it a moment before it begins. */
+  waitingDelivery(of: Subscribed): Promise<DeliveryState>;
 }
 
 export async function webhookWorld(overrides: Readonly<Record<string, string>> = {}): Promise<WebhookWorld> {
@@ -35,7 +60,7 @@ export async function webhookWorld(overrides: Readonly<Record<string, string>> =
   const receiver = await startReceiver();
   const world = await deliveryWorld({ DNS_SERVERS: dns.address, ...overrides });
   const api = await startApi(world.services, world.temporal);
-  return {
+  const made: WebhookWorld = {
     ...world,
     api,
     dns,
@@ -60,6 +85,34 @@ export async function webhookWorld(overrides: Readonly<Record<string, string>> =
         return { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
       };
     },
+    async setUp(body = {}, plan) {
+      receiver.answer(200);
+      const organization = await world.organization(plan);
+      const call = await made.client(organization);
+      const eventTypes = ['email_received', 'email_sent'];
+      const created = await call('POST', '/api/webhooks', { url: receiver.url, eventTypes, ...body });
+      assert.equal(created.status, 201, JSON.stringify(created.body));
+      const id = idOf(created);
+      return { organization, call, id, path: `/api/webhooks/${id}`, secret: String(created.body['secret']) };
+    },
+    async deliver({ organization, id }, count, type = 'email_received') {
+      for (let i = 0; i < count; i++) await world.happen({ organization, type, data: { number: i } });
+      return waitUntil('all deliveries to be through', async () => {
+        const deliveries = await world.deliveries(id);
+        return deliveries.every(isSuccess) && deliveries;
+      });
+    },
+    async waitingDelivery({ id }) {
+      const delivery = await world.delivery(id, isFailed);
+      const handle = world.temporal.client.workflow.getHandle(String(delivery.workflowId));
+      await waitUntil(`${delivery.workflowId} to run`, () =>
+        handle.describe().then(
+          () => true,
+          () => false,
+        ),
+      );
+      return delivery;
+    },
     async close() {
       await api.close();
       await world.close();
@@ -67,6 +120,7 @@ export async function webhookWorld(overrides: Readonly<Record<string, string>> =
       await dns.close();
     },
   };
+  return made;
 }
 
 /** Code and details' paths of an error answer. */

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { verified } from '../support/receiver.ts';
+import {
+  errorOf,
+  idOf,
+  isFailed,
+  isSuccess,
+  LONG_LADDER_MS,
+  type WebhookWorld,
+  webhookWorld,
+} from './webhook-world.ts';
+
+let world: WebhookWorld;
+before(async () => {
+  world = await webhookWorld({ WEBHOOK_RETRY_DELAYS_MS: LONG_LADDER_MS });
+});
+after(() => world?.close());
+
+test('a resend of a waiting delivery attempts it now, in the workflow that holds it', async () => {
+  const setting = await world.setUp();
+  world.receiver.answer(500, 200);
+  await world.happen({ organization: setting.organization });
+  const waiting = await world.waitingDelivery(setting);
+  const answer = await setting.call('POST', `${setting.path}/deliveries/${waiting.id}/resend`);
+  assert.equal(answer.status, 202, JSON.stringify(answer.body));
+  const done = await world.delivery(setting.id, isSuccess);
+  assert.equal(done.workflowId, waiting.workflowId);
+  assert.deepEqual(
+    (await world.attempts(done.id)).map(({ number, trigger }) => [number, trigger]),
+    [
+      [1, 'automatic'],
+      [2, 'manual'],
+    ],
+  );
+  for (const request of world.receiver.of(done.id)) verified(request, setting.secret);
+  const audit = await world.sql(`select target_id from audit_entries where action = 'webhook.delivery_resent'`);
+  assert.ok(audit.some((entry) => entry['target_id'] === done.id));
+});
+
+test('a resend of a waiting delivery whose workflow is gone starts one of its own', async () => {
+  const setting = await world.setUp();
+  world.receiver.answer(500, 500, 200);
+  await world.happen({ organization: setting.organization });
+  const waiting = await world.waitingDelivery(setting);
+  await world.temporal.client.workflow.getHandle(String(waiting.workflowId)).terminate('forgotten');
+  const resend = () => setting.call('POST', `${setting.path}/deliveries/${waiting.id}/resend`);
+  const answer = await resend();
+  const workflowId = `delivery/${setting.id}/resend/${waiting.id}/2`;
+  assert.equal(answer.body['workflowId'], workflowId);
+  // It fails once more, and the same workflow goes on waiting for the next rung.
+  const again = await world.delivery(
+    setting.id,
+    ({ attemptCount, status }) => attemptCount === 2 && isFailed({ status }),
+  );
+  assert.equal(again.workflowId, workflowId);
+  assert.equal((await resend()).body['workflowId'], workflowId);
+  const done = await world.delivery(setting.id, isSuccess);
+  assert.equal(done.attemptCount, 3);
+});
+
+test('a resend while the rest of the batch still hangs does not run beside it', async () => {
+  const setting = await world.setUp();
+  const slow = await setting.call('POST', '/api/webhooks', {
+    url: `${world.receiver.url}/slow`,
+    eventTypes: ['email_received'],
+  });
+  let answers = 0;
+  const held: (() => void)[] = [];
+  world.receiver.answer((response, { path }) => {
+    if (path.endsWith('/slow')) held.push(() => response.end());
+    else response.writeHead(answers++ === 0 ? 500 : 200).end();
+  });
+  await world.happen({ organization: setting.organization });
+  const waiting = await world.delivery(setting.id, isFailed);
+  const answer = await setting.call('POST', `${setting.path}/deliveries/${waiting.id}/resend`);
+  assert.equal(answer.status, 202);
+  assert.equal(world.receiver.of(waiting.id).length, 1);
+  for (const end of held) end();
+  const done = await world.delivery(setting.id, isSuccess);
+  assert.equal(done.workflowId, waiting.workflowId);
+  assert.equal(done.attemptCount, 2);
+  await world.delivery(idOf(slow), isSuccess);
+});
+
+test('a resend of a final delivery makes one more attempt, marked manual, whatever comes of it', async () => {
+  const setting = await world.setUp();
+  world.receiver.answer(500);
+  await world.happen({ organization: setting.organization });
+  const waiting = await world.waitingDelivery(setting);
+  await setting.call('PATCH', setting.path, { active: false });
+  const exhausted = await world.delivery(setting.id, ({ status }) => status === 'exhausted');
+  const resend = () => setting.call('POST', `${setting.path}/deliveries/${exhausted.id}/resend`);
+  assert.deepEqual(errorOf(await resend()).code, 'conflict');
+  await setting.call('PATCH', setting.path, { active: true });
+
+  const failing = await resend();
+  assert.equal(failing.status, 202);
+  assert.equal(failing.body['workflowId'], `delivery/${setting.id}/resend/${waiting.id}/2`);
+  const still = await world.delivery(
+    setting.id,
+    ({ attemptCount, lastError }) => attemptCount === 2 && lastError !== null,
+  );
+  await world.temporal.client.workflow.getHandle(String(failing.body['workflowId'])).result();
+  assert.equal((await world.delivery(setting.id, () => true)).status, 'exhausted');
+  assert.equal(still.nextAttemptAt, null);
+
+  world.receiver.answer(200);
+  await resend();
+  const done = await world.delivery(setting.id, isSuccess);
+  assert.equal(done.reason, null);
+  // A delivered one too: the customer lost it, say.
+  const answer = await resend();
+  await world.temporal.client.workflow.getHandle(String(answer.body['workflowId'])).result();
+  assert.deepEqual(
+    (await world.attempts(done.id)).map(({ number, trigger, responseCode }) => [number, trigger, responseCode]),
+    [
+      [1, 'automatic', 500],
+      [2, 'manual', 500],
+      [3, 'manual', 200],
+      [4, 'manual', 200],
+    ],
+  );
+  assert.equal(world.receiver.of(done.id).length, 4);
+  const { workflowExecutionInfo } = await world.temporal.client.workflow
+    .getHandle(String(answer.body['workflowId']))
+    .describe()
+    .then(({ raw }) => raw);
+  const found = Object.keys(workflowExecutionInfo?.searchAttributes?.indexedFields ?? {});
+  assert.deepEqual(found.filter((name) => name !== 'BuildIds').sort(), [
+    'DeliveryIds',
+    'EndpointId',
+    'EventIds',
+    'EventType',
+    'OrganizationId',
+  ]);
+});
+
+test('two resends at once of a final delivery make one attempt', async () => {
+  const setting = await world.setUp();
+  const [delivery] = await world.deliver(setting, 1);
+  assert.ok(delivery);
+  const path = `${setting.path}/deliveries/${delivery.id}/resend`;
+  const answers = await Promise.all([setting.call('POST', path), setting.call('POST', path)]);
+  const ids = new Set(answers.map(({ body }) => body['workflowId']));
+  for (const id of ids) await world.temporal.client.workflow.getHandle(String(id)).result();
+  assert.equal(world.receiver.of(delivery.id).length, 1 + ids.size);
+});
+
+test('nothing is sent by hand on a plan without webhooks', async () => {
+  const setting = await world.setUp({}, 'team');
+  const [delivery] = await world.deliver(setting, 1);
+  assert.ok(delivery);
+  await world.sql(`update organizations set plan = 'free' where id = $1`, [setting.organization.id]);
+  for (const path of [`/deliveries/${delivery.id}/resend`, '/test'])
+    assert.equal(errorOf(await setting.call('POST', `${setting.path}${path}`)).code, 'plan_required');
+  assert.equal((await setting.call('GET', `${setting.path}/deliveries`)).body['total'], 1);
+});
+
+test('a test delivery reaches this endpoint alone, signed, with the header, and says that it is a test', async () => {
+  const setting = await world.setUp({ authHeader: { name: 'X-Hook-Token', value: 'abc' } });
+  const other = await setting.call('POST', '/api/webhooks', {
+    url: world.receiver.url,
+    eventTypes: ['email_received'],
+  });
+  const answer = await setting.call('POST', `${setting.path}/test`);
+  assert.equal(answer.status, 202, JSON.stringify(answer.body));
+  assert.equal(answer.body['eventType'], 'email_received');
+  const delivery = await world.delivery(setting.id, isSuccess);
+  assert.equal(delivery.id, idOf(answer));
+  const [request] = world.receiver.of(delivery.id);
+  assert.ok(request);
+  assert.equal(request.headers['x-hook-token'], 'abc');
+  const envelope = verified(request, setting.secret) as { organization: object; data: { test: boolean } };
+  assert.deepEqual(envelope.organization, setting.organization);
+  assert.equal(envelope.data.test, true);
+  assert.deepEqual(answer.body['payload'], envelope);
+  assert.deepEqual(await world.deliveries(idOf(other)), []);
+
+  const chosen = await setting.call('POST', `${setting.path}/test`, { eventType: 'outbound_consent_denied' });
+  assert.equal(chosen.body['eventType'], 'outbound_consent_denied');
+  assert.equal((await setting.call('POST', `${setting.path}/test`, { eventType: 'x' })).status, 400);
+  await setting.call('PATCH', setting.path, { active: false });
+  assert.equal(errorOf(await setting.call('POST', `${setting.path}/test`)).code, 'conflict');
+});
+
+test('a test delivery of a mailbox endpoint is about its mailbox and within its scope', async () => {
+  const organization = await world.organization();
+  const mailbox = await world.mailbox(organization);
+  const call = await world.client(organization);
+  const body = { url: world.receiver.url, eventTypes: ['email_sent'], mailboxId: mailbox.id };
+  const path = `/api/webhooks/${idOf(await call('POST', '/api/webhooks', body))}/test`;
+  const answer = await call('POST', path);
+  assert.deepEqual((answer.body['payload'] as { mailbox: object }).mailbox, mailbox);
+  assert.equal(answer.body['mailboxId'], mailbox.id);
+  assert.equal(
+    errorOf(await call('POST', path, { eventType: 'mailbox_created' })).code,
+    'event_type_not_allowed_for_mailbox',
+  );
+});
