@@ -1,0 +1,61 @@
+/** What the mail store forgets: blobs without message, redelivery keys, the change log beyond its retention. */
+import { sweepOrphanBlobs } from '../../core/blob-store.ts';
+import type { Database } from '../../db/database.ts';
+import { CHANGE_LOG_RETENTION_DAYS, REDELIVERY_WINDOW_DAYS } from '../../domain/mail-limits.ts';
+
+export interface PrunedMailStore {
+  readonly blobs: number;
+  readonly redeliveryKeys: number;
+  readonly changeLogRows: number;
+}
+
+/** One run takes at most this many portions of blobs and mailboxes; the next run goes on. */
+const PORTIONS_MAX = 50;
+const PORTION_ROWS = 1_000;
+
+/** Safe to run at any time, from several processes at once. */
+export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
+  let blobs = 0;
+  for (let portion = 0; portion < PORTIONS_MAX; portion++) {
+    const swept = await sweepOrphanBlobs(db);
+    blobs += swept;
+    if (swept < PORTION_ROWS) break;
+  }
+  const keys = await db.query(
+    `delete from delivery_seen where seen_at < now() - make_interval(days => $1) returning 1`,
+    [REDELIVERY_WINDOW_DAYS],
+  );
+  const mailboxes = await db.query<{ mailbox_id: string; last: number }>(OLD_LOGS, [
+    CHANGE_LOG_RETENTION_DAYS,
+    PORTIONS_MAX * PORTION_ROWS,
+  ]);
+  let changeLogRows = 0;
+  for (const { mailbox_id: mailboxId, last } of mailboxes) changeLogRows += await pruneLog(db, mailboxId, last);
+  return { blobs, redeliveryKeys: keys.length, changeLogRows };
+}
+
+/**
+ * By sequence, not by time: the log of a mailbox must stay without gaps, and rows of two writers may lie a moment out
+ * of order in time.
+ */
+const OLD_LOGS = `
+  select mailbox_id, max(seq) as last from change_log
+   where created_at < now() - make_interval(days => $1) group by mailbox_id limit $2`;
+
+/** Under the locks of the write transaction: folders ascending. What is below the watermark needs no tombstone. */
+function pruneLog(db: Database, mailboxId: string, last: number): Promise<number> {
+  return db.transaction(async (sql) => {
+    await sql.query(`select id from folder where mailbox_id = $1 order by id for no key update`, [mailboxId]);
+    const rows = await sql.query<{ folder_id: number; modseq: number }>(
+      `delete from change_log where mailbox_id = $1 and seq <= $2 returning folder_id, modseq`,
+      [mailboxId, last],
+    );
+    const watermarks = new Map<number, number>();
+    for (const { folder_id: id, modseq } of rows) watermarks.set(id, Math.max(modseq, watermarks.get(id) ?? 0));
+    for (const [id, modseq] of watermarks) {
+      await sql.query(`update folder set pruned_modseq = greatest(pruned_modseq, $2) where id = $1`, [id, modseq]);
+      await sql.query(`delete from expunged where folder_id = $1 and modseq <= $2`, [id, modseq]);
+    }
+    return rows.length;
+  });
+}
