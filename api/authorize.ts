@@ -12,7 +12,8 @@ import type { AuthRule } from './route.ts';
  */
 export function authorize(rule: AuthRule, principal: Principal, pathId: string | undefined): void {
   if (rule === 'public') return;
-  if (rule === 'operator') return requireKind(principal, 'operator', 'the operator key (x-operator-key)');
+  if (rule === 'operator' || rule === 'instance')
+    return requireKind(principal, 'operator', 'the operator key (x-operator-key)');
   if (rule === 'session') return requireKind(principal, 'user', 'a signed-in person (Authorization: Bearer ams_…)');
   if (rule === 'mailbox_token')
     return requireKind(principal, 'mailbox', 'a mailbox token (Authorization: Bearer amt_…)');

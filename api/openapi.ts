@@ -6,7 +6,7 @@ import type { EventType } from '../domain/event-types.ts';
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-limits.ts';
 import { errorBody } from './error-response.ts';
 import type { AuthRule, ResponseSpec, RouteInfo } from './route.ts';
-import { errorsOf } from './route-errors.ts';
+import { actsInOrganization, errorsOf } from './route-errors.ts';
 import { closed } from './schema-parts.ts';
 
 /** An event as it stands in the `webhooks` section: the schema is that of the whole envelope. */
@@ -75,7 +75,7 @@ type SchemeName = keyof typeof SECURITY_SCHEMES;
 
 function schemesOf(auth: AuthRule): readonly SchemeName[] {
   if (auth === 'public') return [];
-  if (auth === 'operator') return ['operatorKey'];
+  if (auth === 'operator' || auth === 'instance') return ['operatorKey'];
   if (auth === 'mailbox_token') return ['mailboxToken'];
   if (auth === 'session' || 'role' in auth) return ['session'];
   return auth.mailboxToken === true ? ['organizationKey', 'session', 'mailboxToken'] : ['organizationKey', 'session'];
@@ -84,7 +84,7 @@ function schemesOf(auth: AuthRule): readonly SchemeName[] {
 /** A sentence about who may call a route. */
 export function accessText(auth: AuthRule): string {
   if (auth === 'public') return 'No credential needed.';
-  if (auth === 'operator') return 'Operator key.';
+  if (auth === 'operator' || auth === 'instance') return 'Operator key.';
   if (auth === 'mailbox_token') return 'Mailbox token.';
   if (auth === 'session') return 'Session.';
   if ('role' in auth) return `Session of a member with role ${auth.role}${auth.role === 'owner' ? '' : ' or above'}.`;
@@ -201,7 +201,7 @@ function operation(route: RouteInfo, publicUrl: string, components: Components):
     ...parameters(route.query, 'query', schemas),
     ...(route.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ...(route.etag === true ? [IF_NONE_MATCH] : []),
-    ...(schemes.includes('session') || schemes.includes('operatorKey') ? [ORGANIZATION_ID] : []),
+    ...(actsInOrganization(route.auth) && route.auth !== 'mailbox_token' ? [ORGANIZATION_ID] : []),
   ];
   const { required = [] } = (route.body ?? {}) as ObjectSchema;
   return {

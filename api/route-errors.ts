@@ -2,7 +2,8 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { AuthRule, RouteInfo } from './route.ts';
 
 /** Whether requests of this rule act in an organization, which is what rate limits count by. */
-const actsInOrganization = (auth: AuthRule): boolean => auth !== 'public' && auth !== 'session';
+export const actsInOrganization = (auth: AuthRule): boolean =>
+  auth !== 'public' && auth !== 'session' && auth !== 'instance';
 
 /** Every error a route can answer with: its own, and those that follow from what it takes and who may call it. */
 export function errorsOf(route: RouteInfo): readonly ErrorCode[] {

@@ -25,7 +25,8 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * Who may call a route.
  *
- * - `public`: anybody; `operator`: `x-operator-key`, acting on one organization of the instance.
+ * - `public`: anybody.
+ * - `operator`: `x-operator-key`, acting on one organization of the instance; `instance`: the same, on no organization.
  * - `session`: a signed-in person, with or without an organization.
  * - `{ role }`: a session of a member with at least this role.
  * - `{ scope }`: an API key with the scope, or a session of any member. With `mailboxToken` also the token of the
@@ -35,6 +36,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type AuthRule =
   | 'public'
   | 'operator'
+  | 'instance'
   | 'session'
   | 'mailbox_token'
   | { readonly role: MemberRole }
@@ -43,7 +45,7 @@ export type AuthRule =
 /** The principals an auth rule lets through. */
 export type PrincipalOf<Auth> = Auth extends 'public'
   ? PublicPrincipal
-  : Auth extends 'operator'
+  : Auth extends 'operator' | 'instance'
     ? OperatorPrincipal
     : Auth extends 'session' | { role: MemberRole }
       ? UserPrincipal
@@ -54,7 +56,7 @@ export type PrincipalOf<Auth> = Auth extends 'public'
           : ApiKeyPrincipal | UserPrincipal;
 
 /** Rules whose requests act in an organization. */
-export type OrganizationOf<Auth> = Auth extends 'public' | 'session' ? null : ActiveOrganization;
+export type OrganizationOf<Auth> = Auth extends 'public' | 'instance' | 'session' ? null : ActiveOrganization;
 
 /** One status a route answers with. Without `schema` and `contentType` the body is empty. */
 export interface ResponseSpec {

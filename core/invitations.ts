@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOfEntityManager } from '../db/database.ts';
 import { Invitation, type InvitationRow } from '../db/entities/invitation.ts';
 import { Member } from '../db/entities/member.ts';
@@ -35,32 +36,43 @@ export async function createInvitation(
 ): Promise<{ row: InvitationRow; token: string }> {
   if (input.role === 'owner' && acting.role !== 'owner')
     throw new CatalogueError('forbidden', 'Only an owner may invite an owner.');
-  const email = input.email.toLowerCase();
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const now = services.now();
-  const row = await services.db.em().transactional(async (em) => {
+  return services.db.em().transactional(async (em) => {
+    const email = input.email.toLowerCase();
     if ((await em.count(Member, { organization: organizationId, user: { email } })) > 0)
       throw new CatalogueError('conflict', `${email} is a member already.`, {
         details: [{ path: '/email', message: 'is a member already' }],
       });
     await em.nativeDelete(Invitation, { organization: organizationId, email, acceptedAt: null });
-    const created = em.create(Invitation, {
-      id: newId('invitation', now),
-      organization: organizationId,
-      email,
-      role: input.role,
-      tokenHash: hashCredential(token, services.pepper),
-      invitedBy: caller.actor.id,
-      createdAt: new Date(now),
-      expiresAt: new Date(now + INVITATION_LIFE_DAYS * DAY_MS),
-    });
-    await recordAudit(sqlOfEntityManager(em), caller, {
-      organizationId,
-      action: 'invitation.created',
-      targetId: created.id,
-      details: { email, role: input.role },
-    });
-    return created;
+    return insertInvitation(services, em, organizationId, caller, { email, role: input.role });
+  });
+}
+
+/** Writes an invitation in somebody's transaction. @param input the address in lower case */
+export async function insertInvitation(
+  services: Services,
+  em: EntityManager,
+  organizationId: string,
+  caller: Caller,
+  input: { readonly email: string; readonly role: MemberRole },
+): Promise<{ row: InvitationRow; token: string }> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const now = services.now();
+  const row = em.create(Invitation, {
+    id: newId('invitation', now),
+    organization: organizationId,
+    email: input.email,
+    role: input.role,
+    tokenHash: hashCredential(token, services.pepper),
+    invitedBy: caller.actor.type === 'user' ? caller.actor.id : null,
+    createdAt: new Date(now),
+    expiresAt: new Date(now + INVITATION_LIFE_DAYS * DAY_MS),
+  });
+  await em.flush();
+  await recordAudit(sqlOfEntityManager(em), caller, {
+    organizationId,
+    action: 'invitation.created',
+    targetId: row.id,
+    details: { ...input },
   });
   return { row, token };
 }

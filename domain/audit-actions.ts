@@ -20,6 +20,7 @@ export const AUDIT_ACTIONS = [
   'organization.updated',
   'session.created',
   'session.deleted',
+  'user.password_changed',
   'webhook.created',
   'webhook.deleted',
   'webhook.deliveries_recovered',

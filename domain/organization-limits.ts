@@ -7,3 +7,13 @@ export const SLUG_PATTERN = '^[a-z0-9]+(?:-[a-z0-9]+)*$';
 /** A request for consent that nobody decided is denied after this time, unless the organization chose another. */
 export const CONSENT_EXPIRES_DAYS_DEFAULT = 7;
 export const CONSENT_EXPIRES_DAYS_MAX = 30;
+
+/** A slug made of a name: `Müller & Söhne` becomes `muller-sohne`. Empty when nothing of the name can stand in one. */
+export const slugOf = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, SLUG_MAX)
+    .replaceAll(/^-+|-+$/g, '');

@@ -11,7 +11,7 @@ const json = (value: unknown): string => JSON.stringify(value, null, 2);
 function credentialLine(route: Route): string | undefined {
   const { auth } = route;
   if (auth === 'public') return undefined;
-  if (auth === 'operator') return '-H "x-operator-key: $OPERATOR_KEY"';
+  if (auth === 'operator' || auth === 'instance') return '-H "x-operator-key: $OPERATOR_KEY"';
   if (auth === 'mailbox_token') return '-H "authorization: Bearer $MAILBOX_TOKEN"';
   if (auth === 'session' || 'role' in auth) return '-H "authorization: Bearer $SESSION"';
   return '-H "x-organization-key: $API_KEY"';

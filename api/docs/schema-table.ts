@@ -57,6 +57,10 @@ function fieldsOf(given: Schema, lookUp: SchemaLookUp): Schema | undefined {
   return branches.length === 1 && branches[0] !== undefined ? fieldsOf(branches[0], lookUp) : undefined;
 }
 
+/** Its own description, or that of the branch that is not null. */
+const describe = (given: Schema, field: Schema): string =>
+  given.description ?? field.description ?? field.anyOf?.find((branch) => !isNull(branch))?.description ?? '';
+
 function rows(schema: Schema, lookUp: SchemaLookUp, prefix: string, marksOptional: boolean): Html[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, given]) => {
     const field = resolve(given, lookUp);
@@ -65,7 +69,7 @@ function rows(schema: Schema, lookUp: SchemaLookUp, prefix: string, marksOptiona
     const isList = field.type === 'array';
     const notes = [optional ? 'optional' : '', bounds(field)].filter((note) => note !== '').join(', ');
     const row = html`<tr><td><code>${prefix}${name}${isList ? '[]' : ''}</code></td><td>${typeText(given, lookUp)}</td>
-      <td>${inline(given.description ?? field.description ?? '')}${notes === '' ? '' : html` <small>${notes}</small>`}</td></tr>`;
+      <td>${inline(describe(given, field))}${notes === '' ? '' : html` <small>${notes}</small>`}</td></tr>`;
     const inner =
       nested === undefined ? [] : rows(nested, lookUp, `${prefix}${name}${isList ? '[]' : ''}.`, marksOptional);
     return [row, ...inner];

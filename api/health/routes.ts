@@ -1,10 +1,6 @@
-import Type, { type Static } from 'typebox';
-import type { Services } from '../../core/services.ts';
-import type { TemporalClient } from '../../core/temporal-client.ts';
-import { isMigrated } from '../../db/migrate.ts';
+import Type from 'typebox';
+import { readiness } from '../../core/readiness.ts';
 import { type Route, route } from '../route.ts';
-
-const CHECK_TIMEOUT_MS = 2_000;
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false });
 
@@ -22,34 +18,6 @@ const Readiness = Type.Object(
   },
   { additionalProperties: false },
 );
-
-async function readiness(services: Services, temporal: TemporalClient): Promise<Static<typeof Readiness>> {
-  const [migrations, reachable] = await Promise.all([migrationState(services), temporal.isReachable(CHECK_TIMEOUT_MS)]);
-  const ready = migrations === 'ok' && reachable;
-  return {
-    status: ready ? 'ready' : 'not_ready',
-    checks: {
-      postgresql: migrations === 'unknown' ? 'unreachable' : 'ok',
-      migrations,
-      temporal: reachable ? 'ok' : 'unreachable',
-    },
-  };
-}
-
-/** `unknown` when the database does not answer in time. Migrations only ever get done, so the good answer is kept. */
-async function migrationState(services: Services): Promise<'ok' | 'pending' | 'unknown'> {
-  const late = Promise.withResolvers<'unknown'>();
-  const timer = setTimeout(() => late.resolve('unknown'), CHECK_TIMEOUT_MS);
-  const asked = (async () => {
-    await services.db.query('select 1');
-    return (await isMigrated(services.db)) ? ('ok' as const) : ('pending' as const);
-  })().catch(() => 'unknown' as const);
-  try {
-    return await Promise.race([asked, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 export const healthRoutes: readonly Route[] = [
   route({

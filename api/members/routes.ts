@@ -6,6 +6,7 @@ import { type Route, route } from '../route.ts';
 import { sessionWithTokenExample } from '../sessions/examples.ts';
 import { presentNewSession } from '../sessions/present.ts';
 import { SessionWithToken } from '../sessions/schema.ts';
+import { invitationExample, invitationWithTokenExample, memberExample } from './examples.ts';
 import { presentInvitation, presentMember, presentNewInvitation } from './present.ts';
 import {
   AcceptInvitation,
@@ -20,23 +21,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Members';
-
-const memberExample = {
-  id: 'mem_01k8e8f2c0e4x9w2v7a3r5t6y8',
-  userId: 'usr_01k8e8f2c0e4x9w2v7a3r5t6y8',
-  name: 'Ada Byron',
-  email: 'ada@example.com',
-  role: 'admin',
-  createdAt: '2026-11-21T09:15:00.000Z',
-};
-const invitationExample = {
-  id: 'inv_01k8e8f2c0e4x9w2v7a3r5t6y8',
-  email: 'grace@example.com',
-  role: 'member',
-  expiresAt: '2026-11-28T09:15:00.000Z',
-  createdAt: '2026-11-21T09:15:00.000Z',
-};
-const token = 'Zm9yIHRoZSBkb2N1bWVudHMgb25seSwgbm90IGEgdG9rZW4';
 
 export const memberRoutes: readonly Route[] = [
   route({
@@ -78,7 +62,7 @@ export const memberRoutes: readonly Route[] = [
       201: {
         description: 'The invitation.',
         schema: InvitationWithToken,
-        example: { ...invitationExample, token, acceptUrl: `https://mail.example.com/accept-invitation#${token}` },
+        example: invitationWithTokenExample,
       },
     },
     errors: ['conflict'],
@@ -169,7 +153,11 @@ export const memberRoutes: readonly Route[] = [
     description: 'Makes an account when the invited address has none; else the password is that of the account.',
     auth: 'public',
     body: AcceptInvitation,
-    bodyExample: { token, name: 'Grace Hopper', password: 'correct horse battery staple' },
+    bodyExample: {
+      token: invitationWithTokenExample.token,
+      name: 'Grace Hopper',
+      password: 'correct horse battery staple',
+    },
     secretFields: ['token'],
     responses: {
       201: { description: 'A member, and signed in.', schema: SessionWithToken, example: sessionWithTokenExample },

@@ -1,8 +1,19 @@
 import { changePlan } from '../../core/change-plan.ts';
+import { createOrganization, listOrganizations } from '../../core/create-organization.ts';
 import { getOrganization, updateOrganization } from '../../core/organization.ts';
+import { invitationWithTokenExample } from '../members/examples.ts';
+import { presentNewInvitation } from '../members/present.ts';
+import { listBody, PageQuery, pageOf } from '../pagination.ts';
 import { type Route, route } from '../route.ts';
 import { presentOrganization } from './present.ts';
-import { ChangePlan, Organization, UpdateOrganization } from './schema.ts';
+import {
+  ChangePlan,
+  CreateOrganization,
+  Organization,
+  OrganizationList,
+  OrganizationWithInvitation,
+  UpdateOrganization,
+} from './schema.ts';
 
 const tag = 'Organization';
 
@@ -75,5 +86,60 @@ export const organizationRoutes: readonly Route[] = [
         services.settings.MAIL_DOMAIN,
       ),
     }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/organizations',
+    operationId: 'listOrganizations',
+    tag,
+    summary: 'List all organizations of the instance',
+    description: 'For the operator of the instance.',
+    auth: 'instance',
+    query: PageQuery,
+    responses: {
+      200: {
+        description: 'A page of organizations, oldest first.',
+        schema: OrganizationList,
+        example: { data: [example], nextCursor: null },
+      },
+    },
+    async handler({ services, query }) {
+      const page = pageOf('organization', query);
+      const rows = await listOrganizations(services, page);
+      return {
+        status: 200,
+        body: listBody(rows, page, (row) => presentOrganization(row, services.settings.MAIL_DOMAIN)),
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/organizations',
+    operationId: 'createOrganization',
+    tag,
+    summary: 'Create an organization',
+    description: 'For the operator of the instance. Answers the invitation of its first owner.',
+    auth: 'instance',
+    body: CreateOrganization,
+    bodyExample: { name: 'Example', slug: 'example', plan: 'team', ownerEmail: 'ada@example.com' },
+    secretFields: ['invitation'],
+    responses: {
+      201: {
+        description: 'The organization and the invitation of its owner.',
+        schema: OrganizationWithInvitation,
+        example: { ...example, invitation: { ...invitationWithTokenExample, role: 'owner' } },
+      },
+    },
+    errors: ['conflict'],
+    async handler({ services, caller, body, publicUrl }) {
+      const created = await createOrganization(services, caller, { ...body, plan: body.plan ?? 'free' });
+      return {
+        status: 201,
+        body: {
+          ...presentOrganization(created.row, services.settings.MAIL_DOMAIN),
+          invitation: presentNewInvitation(created.invitation, created.token, publicUrl),
+        },
+      };
+    },
   }),
 ];

@@ -1,9 +1,10 @@
+import { changePassword } from '../../core/change-password.ts';
 import { createSession, deleteSession, organizationsOf } from '../../core/sessions.ts';
 import { verifySignIn } from '../../core/sign-in.ts';
 import { type Route, route } from '../route.ts';
 import { sessionExample, sessionWithTokenExample } from './examples.ts';
 import { presentNewSession, presentSession } from './present.ts';
-import { Session, SessionWithToken, SignIn } from './schema.ts';
+import { ChangePassword, Session, SessionWithToken, SignIn } from './schema.ts';
 
 const tag = 'Sessions';
 
@@ -52,6 +53,23 @@ export const sessionRoutes: readonly Route[] = [
     responses: { 204: { description: 'Signed out; the token is dead.' } },
     async handler({ services, principal, caller }) {
       await deleteSession(services, principal.sessionId, principal.id, caller);
+      return { status: 204 };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/sessions/current/password',
+    operationId: 'changePassword',
+    tag,
+    summary: 'Change the password',
+    description: 'Ends all other sessions of the person.',
+    auth: 'session',
+    body: ChangePassword,
+    bodyExample: { currentPassword: 'correct horse battery staple', newPassword: 'another long pass phrase' },
+    responses: { 204: { description: 'Changed.' } },
+    errors: ['unauthenticated', 'rate_limited'],
+    async handler({ services, principal, caller, ipAddress, body }) {
+      await changePassword(services, principal, { ...caller, ipAddress }, body);
       return { status: 204 };
     },
   }),

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { MEMBER_ROLES } from '../../domain/api-scopes.ts';
-import { PASSWORD_MAX_LENGTH } from '../../domain/credential-format.ts';
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../domain/credential-format.ts';
 import { idPattern } from '../../domain/ids.ts';
 import { PLAN_NAMES } from '../../domain/plans.ts';
 import { closed, dateTime, nullable } from '../schema-parts.ts';
@@ -43,3 +43,8 @@ export const SessionWithToken = closed(
   },
   { title: 'SessionWithToken' },
 );
+
+export const ChangePassword = closed({
+  currentPassword: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH }),
+  newPassword: Type.String({ minLength: PASSWORD_MIN_LENGTH, maxLength: PASSWORD_MAX_LENGTH }),
+});

@@ -146,6 +146,27 @@ export const errorCases: Readonly<Record<string, Reach>> = {
     );
   },
 
+  'changePassword unauthenticated': (world) =>
+    world.call('PUT', '/api/sessions/current/password', {
+      as: world.organization.member.session,
+      body: { currentPassword: 'not the password', newPassword: TEST_PASSWORD },
+      headers: from('198.51.100.5'),
+    }),
+  async 'changePassword rate_limited'(world) {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return tryPasswords(SIGN_IN_TRIES + 1, () =>
+      world.call('PUT', '/api/sessions/current/password', {
+        as: session,
+        body: { currentPassword: 'not the password', newPassword: TEST_PASSWORD },
+        headers: from('198.51.100.6'),
+      }),
+    );
+  },
+  'createOrganization conflict': (world) =>
+    world.call('POST', '/api/organizations', {
+      as: world.operator,
+      body: { name: 'Another', slug: world.organization.slug, ownerEmail: 'owner@people.test' },
+    }),
   'updateOrganization conflict': (world) =>
     world.call('PATCH', '/api/organization', {
       as: world.organization.owner.session,

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { PLANS } from '../../domain/plans.ts';
-import { type ApiWorld, apiWorld, at, errorCode, type TestOrganization } from '../support/api-world.ts';
+import {
+  type ApiWorld,
+  apiWorld,
+  asBearer,
+  at,
+  errorCode,
+  TEST_PASSWORD,
+  type TestOrganization,
+  textAt,
+} from '../support/api-world.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -80,4 +89,22 @@ test('the rate limit counts down, and up to the next window answers 429', async 
   assert.equal(errorCode(await get()), 'rate_limited');
   await world.sql(`update rate_limits set resets_at_ms = 0 where key = $1`, [`api:${organization.id}`]);
   assert.equal((await get()).status, 200);
+});
+
+test('the operator makes an organization whose owner signs in by the invitation', async () => {
+  const created = await world.call('POST', '/api/organizations', {
+    as: world.operator,
+    body: { name: 'Müller & Söhne', ownerEmail: 'Boss@mueller.test' },
+  });
+  assert.equal(created.status, 201);
+  assert.deepEqual([at(created.body, 'slug'), at(created.body, 'plan')], ['muller-sohne', 'free']);
+  const token = textAt(created.body, 'invitation', 'token');
+  const accepted = await world.call('POST', '/api/invitations/accept', {
+    body: { token, name: 'Boss', password: TEST_PASSWORD },
+  });
+  assert.equal(at(accepted.body, 'organizations', 0, 'role'), 'owner');
+  const own = await world.call('GET', '/api/organization', { as: asBearer(textAt(accepted.body, 'token')) });
+  assert.equal(at(own.body, 'id'), at(created.body, 'id'));
+  const list = await world.call('GET', '/api/organizations?limit=200', { as: world.operator });
+  assert.ok(list.text.includes(textAt(created.body, 'id')));
 });

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { type AuthRule, BODY_LIMIT_BYTES, type Route } from '../../api/route.ts';
-import { errorsOf } from '../../api/route-errors.ts';
+import { actsInOrganization } from '../../api/route-errors.ts';
 import { routes } from '../../api/routes.ts';
 import { newCredential } from '../../core/credentials.ts';
 import { API_SCOPES } from '../../domain/api-scopes.ts';
@@ -76,6 +76,7 @@ const prefixOf = (route: Route): string =>
 /** A credential that a route accepts, of an organization. */
 function credentialFor(auth: AuthRule, organization: TestOrganization): Credential {
   if (auth === 'public') return {};
+  if (auth === 'instance') return world.operator;
   if (auth === 'operator') return { ...world.operator, 'x-organization-id': organization.id };
   if (auth === 'mailbox_token') return organization.mailbox.token;
   if (auth === 'session' || 'role' in auth) return organization.owner.session;
@@ -86,7 +87,8 @@ function credentialFor(auth: AuthRule, organization: TestOrganization): Credenti
 function wrongKinds(auth: AuthRule): Readonly<Record<string, Credential>> {
   const { key, owner, mailbox } = world.organization;
   const { operator } = world;
-  if (auth === 'operator') return { 'API key': key, session: owner.session, 'mailbox token': mailbox.token };
+  if (auth === 'operator' || auth === 'instance')
+    return { 'API key': key, session: owner.session, 'mailbox token': mailbox.token };
   if (auth === 'mailbox_token') return { 'API key': key, session: owner.session, 'operator key': operator };
   if (auth === 'session' || (typeof auth === 'object' && 'role' in auth))
     return { 'API key': key, 'mailbox token': mailbox.token, 'operator key': operator };
@@ -244,7 +246,7 @@ for (const route of routes)
       });
     }
 
-    if (errorsOf(route).includes('rate_limited') && auth !== 'public')
+    if (actsInOrganization(auth) && route.unlimited === undefined)
       test('answers 429 with Retry-After above the limit of the plan', async () => {
         const answer = await call(route, pathOf(route), credentialFor(auth, limited));
         assertError(answer, 429, 'rate_limited');

@@ -92,3 +92,17 @@ test('with several organizations x-organization-id chooses, and only among the o
   });
   assert.equal(errorCode(patch), 'forbidden', 'an owner elsewhere is a member here');
 });
+
+test('a changed password holds from then on, and ends the other sessions', async () => {
+  const person = await world.newPerson(world.organization.id, 'member');
+  const other = asBearer(textAt((await signIn(person.email, TEST_PASSWORD, '192.0.2.120')).body, 'token'));
+  const answer = await world.call('PUT', '/api/sessions/current/password', {
+    as: person.session,
+    body: { currentPassword: TEST_PASSWORD, newPassword: 'a new long pass phrase' },
+  });
+  assert.equal(answer.status, 204);
+  assert.equal((await world.call('GET', '/api/sessions/current', { as: other })).status, 401);
+  assert.equal((await world.call('GET', '/api/sessions/current', { as: person.session })).status, 200);
+  assert.equal((await signIn(person.email, TEST_PASSWORD, '192.0.2.120')).status, 401);
+  assert.equal((await signIn(person.email, 'a new long pass phrase', '192.0.2.120')).status, 201);
+});

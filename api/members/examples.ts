@@ -1,0 +1,22 @@
+export const memberExample = {
+  id: 'mem_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  userId: 'usr_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  name: 'Ada Byron',
+  email: 'ada@example.com',
+  role: 'admin',
+  createdAt: '2026-11-21T09:15:00.000Z',
+};
+export const invitationExample = {
+  id: 'inv_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  email: 'grace@example.com',
+  role: 'member',
+  expiresAt: '2026-11-28T09:15:00.000Z',
+  createdAt: '2026-11-21T09:15:00.000Z',
+};
+const token = 'Zm9yIHRoZSBkb2N1bWVudHMgb25seSwgbm90IGEgdG9rZW4';
+
+export const invitationWithTokenExample = {
+  ...invitationExample,
+  token,
+  acceptUrl: `https://mail.example.com/accept-invitation#${token}`,
+};
