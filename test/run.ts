@@ -119,6 +119,7 @@ async function runTests(files: readonly string[], options: readonly string[]): P
     const child = spawn(
       process.execPath,
       [
+        `--import=${new URL('./support/leak-guard.ts', import.meta.url).href}`,
         '--test',
         `--test-concurrency=${FILES_AT_ONCE}`,
         `--test-timeout=${TEST_TIMEOUT_MS}`,
