@@ -4,14 +4,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../../dev/free-port.ts';
 import { isAlive } from '../../dev/process-identity.ts';
 import { freePorts, runStart, type StartedService, startService } from '../support/started-service.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
-const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'agent mailbox start '));
 const dataDir = path.join(folder, 'data');
 let environment: Record<string, string> = {};
