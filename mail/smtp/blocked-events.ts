@@ -14,8 +14,8 @@ export interface Blocked {
   readonly recipient: Recipient;
   readonly envelopeFrom: string;
   readonly to: string;
-  /** Null where the message was refused before it was seen. */
-  readonly subject: string | null;
+  /** Empty where the message was refused before it was seen. */
+  readonly subject: string;
   readonly reason: BlockedReason;
 }
 
@@ -25,10 +25,10 @@ export interface BlockedEvents {
   close(): Promise<void>;
 }
 
-/** The rule that refused, in words of the settings it comes from. */
-const RULES: Readonly<Record<BlockedReason, string>> = {
-  quota_exceeded: 'mailbox quota',
-  unauthenticated: 'DMARC policy of the sender, mailbox setting reject',
+/** The setting that refused; null where it is a limit. */
+const RULES: Readonly<Record<BlockedReason, string | null>> = {
+  quota_exceeded: null,
+  unauthenticated: 'unauthenticatedMail=reject',
 };
 
 const KEYS_MAX = 10_000;

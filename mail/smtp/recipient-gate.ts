@@ -45,7 +45,7 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
         recipient = (await directory.find(address, 'fresh')) ?? recipient;
         if (recipient.bytesUsed + declared > recipient.quotaBytes) {
           const envelopeFrom = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
-          blocked.add({ recipient, envelopeFrom, to: address, subject: null, reason: 'quota_exceeded' });
+          blocked.add({ recipient, envelopeFrom, to: address, subject: '', reason: 'quota_exceeded' });
           throw new SmtpReply(552, '5.2.2', 'The mailbox is full');
         }
       }
