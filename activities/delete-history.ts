@@ -16,6 +16,12 @@ export async function deleteHistory(db: Database, nowMs: number): Promise<Delete
   const keys = await db.query(
     `delete from idempotency_keys where created_at < now() - interval '24 hours' returning 1`,
   );
+  // Replays show secrets for ten minutes only; what nobody may see any more is not kept.
+  await db.query(
+    `update idempotency_keys set body_sealed = null
+      where body_sealed is not null and created_at < now() - interval '10 minutes'`,
+  );
+  await db.query(`delete from rate_limits where resets_at_ms < $1`, [nowMs]);
   const sessions = await db.query(`delete from sessions where expires_at < now() returning 1`);
   const mail = await pruneMailStore(db);
   return { partitions, idempotencyKeys: keys.length, expiredSessions: sessions.length, mail };

@@ -33,10 +33,16 @@ const tooLarge = (limitBytes: number): CatalogueError =>
 async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limitBytes) throw tooLarge(limitBytes);
-    chunks.push(chunk);
+  try {
+    // The connection must outlive a refusal, or the client never reads it.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limitBytes) throw tooLarge(limitBytes);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof CatalogueError) throw error;
+    throw new CatalogueError('invalid_request', 'The body ended before its end.');
   }
   const [first] = chunks;
   const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);

@@ -104,6 +104,24 @@ test('a body in another encoding is refused', async () => {
     );
 });
 
+test('a body of unknown length is refused as soon as it is too large, and the refusal is read', async () => {
+  const chunk = Buffer.alloc(64 * 1024, 'x');
+  const body = new ReadableStream({
+    pull(controller) {
+      controller.enqueue(chunk);
+    },
+  });
+  const url = new URL('/api/mailboxes', world.api.url);
+  const response = await fetch(url, {
+    method: 'POST',
+    duplex: 'half',
+    headers: { ...world.organization.key, 'content-type': 'application/json' },
+    body,
+  });
+  assert.equal(response.status, 413);
+  assert.equal(response.headers.get('connection'), 'close');
+});
+
 test('an unknown error is opaque to the client and in the log by its request id', async () => {
   const logged: unknown[] = [];
   const broken = route({
