@@ -22,6 +22,8 @@ export interface Parameter {
 }
 
 const PARAMETERS_MAX = 100;
+/** `token` of RFC 2045 §5.1. */
+const PARAMETER_NAME = /^[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+$/;
 
 interface Piece {
   index: number;
@@ -38,7 +40,7 @@ export function parseParameterized(header: string): ParameterizedValue {
   while (at < header.length && found.size < PARAMETERS_MAX) {
     const { name, text, next } = readParameter(header, at);
     at = next;
-    if (name === '') continue;
+    if (!PARAMETER_NAME.test(name)) continue;
     const [, base = name, index, star] = /^([^*]+)(?:\*(\d{1,4}))?(\*)?$/.exec(name) ?? [];
     const pieces = found.get(base) ?? [];
     if (pieces.length > 0 && index === undefined && !pieces[0]?.encoded && star === undefined) continue; // repeated: the first counts

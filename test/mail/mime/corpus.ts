@@ -87,6 +87,9 @@ export const corpus: readonly CorpusMessage[] = [
     subject: 'ab',
     text: 'ab\n',
   }),
+  mail('NUL in the name of a parameter', `${HEAD}Content-Type: text/plain; na\0me=x; charset=utf-8\n\nok\n`, {
+    text: 'ok\n',
+  }),
   rawMail('raw UTF-8 header (RFC 6532)', Buffer.from(crlf('From: Jörg <jörg@example.com>\nSubject: Grüße\n\nß\n')), {
     subject: 'Grüße',
     text: 'ß\n',
