@@ -24,6 +24,7 @@ import {
   reserveManualAttempts,
   settleUnattempted,
 } from '../db/queries/attempts.ts';
+import { disableGoneEndpoint } from '../db/queries/endpoint-health.ts';
 import {
   type AttemptInput,
   type AttemptOutput,
@@ -42,6 +43,8 @@ export interface AttemptDependencies {
   readonly slots: EndpointSlots;
   readonly recorder: AttemptRecorder;
   readonly notes: EndpointNotes;
+  /** Told when an endpoint's server answered 410 and it was set inactive. */
+  readonly onEndpointGone: (endpointId: string) => void;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -52,6 +55,7 @@ export interface AttemptContext {
   readonly heartbeat: () => void;
 }
 
+const GONE = 410;
 const WINDOW = 100;
 /** The next window starts when half of this one is done, or after this time. */
 const NEXT_WINDOW_MS = 50;
@@ -81,6 +85,8 @@ class AttemptRun {
   /** Reserved, but not sent: the endpoint got into trouble, or the time was up. */
   readonly #unused: string[] = [];
   readonly #settled = new Set<string>();
+  /** Last outcome of each endpoint: whether it acknowledged. */
+  readonly #outcomes = new Map<string, boolean>();
   /** One place in the allowed lateness for the run, so that an endpoint's retries stay together. */
   readonly #lateness = Math.random();
 
@@ -100,10 +106,11 @@ class AttemptRun {
       if (at + WINDOW < ids.length) await halfDone(running, NEXT_WINDOW_MS);
     }
     const results = await Promise.allSettled(attempts);
-    const { db } = this.#deps;
+    const { db, notes } = this.#deps;
     if (this.#unused.length > 0) await releaseAttempts(db, this.#unused);
     const fault = results.find((result) => result.status === 'rejected');
     if (fault !== undefined) throw fault.reason;
+    await notes.write(this.#outcomes);
     return this.#settle(ids.filter((id) => !this.#settled.has(id)));
   }
 
@@ -113,7 +120,7 @@ class AttemptRun {
   }
 
   async #attempt(attempt: ReservedAttempt): Promise<void> {
-    const { slots, sender, recorder, notes } = this.#deps;
+    const { db, slots, sender, recorder, onEndpointGone } = this.#deps;
     const slot = await slots.acquire(attempt.endpointId, this.#input.lane !== 'fan-out');
     if (slot === undefined || performance.now() > this.#endAtMs) {
       slot?.release(true);
@@ -122,11 +129,12 @@ class AttemptRun {
     }
     let result: AttemptResult;
     try {
+      await recorder.ready();
       result = await sender.send({
         deliveryId: attempt.id,
         url: attempt.url,
         eventType: attempt.eventType,
-        payload: attempt.payload ?? (await eventPayloadOf(this.#deps.db, attempt.eventId)) ?? '',
+        payload: attempt.payload ?? (await eventPayloadOf(db, attempt.eventId)) ?? '',
         signer: this.#signer(attempt),
         authHeader: this.#authHeader(attempt),
       });
@@ -138,7 +146,9 @@ class AttemptRun {
     const record = this.#judge(attempt, result);
     await recorder.record(record);
     if (record.status === 'success' || record.status === 'exhausted') this.#settled.add(attempt.id);
-    await notes.note(attempt.endpointId, attempt.url, result);
+    this.#outcomes.set(attempt.endpointId, result.error === null);
+    if (result.responseCode === GONE && (await disableGoneEndpoint(db, attempt.endpointId, attempt.url)))
+      onEndpointGone(attempt.endpointId);
   }
 
   #judge(attempt: ReservedAttempt, result: AttemptResult): AttemptRecord {
@@ -162,7 +172,7 @@ class AttemptRun {
     // A resend of a given-up delivery is one more try, not a new ladder.
     if (attempt.status === 'exhausted') return { ...base, status: 'exhausted', reason: 'attempts_exhausted' };
     if (result.error === 'unsafe_destination') return { ...base, status: 'exhausted', reason: 'unsafe_destination' };
-    if (result.responseCode === 410) return { ...base, status: 'exhausted', reason: 'endpoint_gone' };
+    if (result.responseCode === GONE) return { ...base, status: 'exhausted', reason: 'endpoint_gone' };
     const delayMs = retryDelayMs(this.#input.ladderMs, attempt.number, this.#lateness, result.retryAfterMs);
     if (delayMs === undefined || attempt.number >= attempt.maxAttempts)
       return { ...base, status: 'exhausted', reason: 'attempts_exhausted' };

@@ -7,12 +7,19 @@ import type { Sql } from '../db/database.ts';
 import { type AttemptRecord, recordAttempts } from '../db/queries/attempts.ts';
 
 export interface AttemptRecorder {
+  /**
+   * Resolves when few results wait to be written. Awaited before sending: what was sent and not yet recorded is what a
+   * crash sends twice, so a slow database must slow the sending.
+   */
+  ready(): Promise<void>;
   /** Resolves when the record is committed. */
   record(record: AttemptRecord): Promise<void>;
 }
 
 const GATHER_MS = 10;
 const RECORDS_PER_WRITE = 200;
+/** Results that may wait to be written before sending pauses. */
+const UNWRITTEN_MAX = 48;
 
 interface Waiting {
   readonly record: AttemptRecord;
@@ -23,6 +30,17 @@ interface Waiting {
 export function attemptRecorder(sql: Sql): AttemptRecorder {
   let waiting: Waiting[] = [];
   let writing = false;
+  /** Results handed in and not yet committed. */
+  let unwritten = 0;
+  let pausing: (() => void)[] = [];
+
+  function written(count: number): void {
+    unwritten -= count;
+    if (unwritten >= UNWRITTEN_MAX) return;
+    const resumed = pausing;
+    pausing = [];
+    for (const resume of resumed) resume();
+  }
 
   async function writeWaiting(): Promise<void> {
     const batch = waiting.slice(0, RECORDS_PER_WRITE);
@@ -37,6 +55,7 @@ export function attemptRecorder(sql: Sql): AttemptRecorder {
       for (const { failed } of batch) failed(error);
     }
     writing = false;
+    written(batch.length);
     gather();
   }
 
@@ -47,8 +66,12 @@ export function attemptRecorder(sql: Sql): AttemptRecorder {
   }
 
   return {
+    async ready() {
+      while (unwritten >= UNWRITTEN_MAX) await new Promise<void>((resume) => pausing.push(resume));
+    },
     record: (record) =>
       new Promise((done, failed) => {
+        unwritten++;
         waiting.push({ record, done, failed });
         gather();
       }),

@@ -31,7 +31,8 @@ export function createActivities({ services, sender, onEndpointGone }: ActivityD
     now,
     slots: endpointSlots(),
     recorder: attemptRecorder(db),
-    notes: endpointNotes(db, onEndpointGone),
+    notes: endpointNotes(db),
+    onEndpointGone,
   };
   return {
     attemptDeliveries(input) {

@@ -4,7 +4,7 @@
  *   nudge ──▶ claim all that waits, up to 500 ──▶ start eventFanOut ──▶ claim again
  *
  * Batches adapt by themselves: a lone event is claimed at once; under load the next batch is what has piled up while
- * the one before ran. The next batch is taken when the one before is done or after 50 ms, whichever comes first, and
+ * the ones before ran. Two batches run side by side; a further one is taken when one of them is done or 50 ms old, and
  * the bound is on deliveries in flight, never on open fan-outs: a batch that waits for a hanging endpoint holds nobody.
  *
  * Nothing depends on the dispatcher's memory. Claimed rows carry the id of their workflow, starting it again is
@@ -47,6 +47,8 @@ const IN_FLIGHT_MAX = 4_000;
 /** Part of it that one organization may hold. */
 const ORGANIZATION_SHARE = 0.5;
 const NEXT_BATCH_MS = 50;
+/** Two batches side by side: one records and starts while the other sends, and a lone event never waits for another. */
+const YOUNG_BATCHES = 2;
 const IDLE_LOOK_MS = 1_000;
 const SWEEP_MS = 30_000;
 const SWEEP_WORKFLOWS_MAX = 500;
@@ -57,6 +59,8 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
   const ladderMs = retryDelaysMs(settings);
   const shares = fairShares(IN_FLIGHT_MAX * ORGANIZATION_SHARE, services.now);
   let inFlight = 0;
+  /** Batches started less than 50 ms ago and not through. */
+  const young = new Set<Promise<void>>();
   let backlog = false;
   let fairNext = true;
   let fairAfter = '';
@@ -100,9 +104,10 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
         const fanOutId = newId('event', nowMs).replace('evt_', 'fan-out/');
         const claimed = await claim(fanOutId, room, nowMs, everything);
         if (claimed.length === 0) continue;
-        const batch = carry(fanOutId, claimed);
+        const batch = Promise.race([carry(fanOutId, claimed), pause(NEXT_BATCH_MS)]).finally(() => young.delete(batch));
+        young.add(batch);
         nudged = true;
-        await Promise.race([batch, pause(NEXT_BATCH_MS)]);
+        if (young.size >= YOUNG_BATCHES) await Promise.race(young);
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'deliveries could not be claimed; trying again');
         await sleep(RETRY_MS);

@@ -8,7 +8,8 @@ import type { TemporalClient } from './temporal-client.ts';
 export type StopTarget = { readonly endpointIds: readonly string[] } | { readonly organizationId: string };
 
 const CONCURRENT_SIGNALS = 20;
-const ROUNDS = 5;
+/** Longer than the slowest neighbour can hold the fan-out that is about to start the workflow. */
+const ROUNDS = 40;
 const NEXT_ROUND_MS = 500;
 
 /**
@@ -35,7 +36,7 @@ export function stopDeliveries(
 
 /**
  * As `stopDeliveries`, but resolves when every signal is sent. A workflow that is about to start (its rows name it, the
- * engine does not know it yet) is tried again for some seconds.
+ * engine does not know it yet) is tried again for 20 seconds.
  *
  * @returns how many workflows were signalled
  */

@@ -6,8 +6,19 @@
  *   attemptDeliveries(all) ──▶ all acknowledged ──▶ completed
  *            └──▶ per endpoint: start endpointDelivery, which outlives this workflow ──▶ completed
  */
-import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
-import { endpointDeliveryId, type FanOutInput, type FanOutResult } from '../domain/delivery-workflows.ts';
+import {
+  ParentClosePolicy,
+  startChild,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import {
+  endpointDeliveryId,
+  type FanOutInput,
+  type FanOutResult,
+  type WaitingEndpoint,
+} from '../domain/delivery-workflows.ts';
 import { attemptDeliveries } from './delivery-activities.ts';
 import { endpointDelivery } from './endpoint-delivery.ts';
 import { endpointSearchAttributes, retrySummary } from './readable.ts';
@@ -20,18 +31,23 @@ export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promi
   ]);
 
   // Awaited: a parent that closes before its children have started never starts them, not even with ABANDON.
-  await Promise.all(
-    waiting.map((endpoint) =>
-      startChild(endpointDelivery, {
-        workflowId: endpointDeliveryId(endpoint.endpointId, workflowInfo().workflowId),
-        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-        args: [{ endpointId: endpoint.endpointId, deliveries: endpoint.deliveries, ladderMs }],
-        parentClosePolicy: ParentClosePolicy.ABANDON,
-        typedSearchAttributes: endpointSearchAttributes(endpoint),
-        staticSummary: retrySummary(endpoint),
-      }),
-    ),
-  );
+  await Promise.all(waiting.map((endpoint) => startRetries(endpoint, ladderMs)));
   const waitingCount = waiting.reduce((sum, endpoint) => sum + endpoint.deliveries.length, 0);
   return { settled: count - waitingCount, waiting: waitingCount };
+}
+
+/** Does nothing when the workflow is there already: the sweep may have been quicker. */
+async function startRetries(endpoint: WaitingEndpoint, ladderMs: readonly number[]): Promise<void> {
+  try {
+    await startChild(endpointDelivery, {
+      workflowId: endpointDeliveryId(endpoint.endpointId, workflowInfo().workflowId),
+      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      args: [{ endpointId: endpoint.endpointId, deliveries: endpoint.deliveries, ladderMs }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      typedSearchAttributes: endpointSearchAttributes(endpoint),
+      staticSummary: retrySummary(endpoint),
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
 }

@@ -1,17 +1,25 @@
 import type { Sql } from '../database.ts';
 
+/** Locks in one order, so that two workers that note the same endpoints never wait for each other in a circle. */
+const IN_ORDER = /* sql */ `select id from webhook_endpoints where id = any($1) order by id for no key update`;
+
 /** Notes that endpoints acknowledged a delivery. Called seldom, so that a busy endpoint's row is not a hot spot. */
 export async function noteEndpointSuccess(sql: Sql, endpointIds: readonly string[]): Promise<void> {
-  await sql.query(`update webhook_endpoints set last_success_at = now(), failing_since = null where id = any($1)`, [
-    endpointIds,
-  ]);
+  await sql.query(
+    `with locked as (${IN_ORDER})
+     update webhook_endpoints e set last_success_at = now(), failing_since = null from locked where e.id = locked.id`,
+    [endpointIds],
+  );
 }
 
 /** Notes since when endpoints acknowledge nothing. */
 export async function noteEndpointFailure(sql: Sql, endpointIds: readonly string[]): Promise<void> {
-  await sql.query(`update webhook_endpoints set failing_since = now() where id = any($1) and failing_since is null`, [
-    endpointIds,
-  ]);
+  await sql.query(
+    `with locked as (${IN_ORDER})
+     update webhook_endpoints e set failing_since = now() from locked
+      where e.id = locked.id and e.failing_since is null`,
+    [endpointIds],
+  );
 }
 
 /** Sets an endpoint inactive after its server answered 410 Gone. @returns whether this call did it */
