@@ -16,13 +16,16 @@ const RECONNECT_MS = 1_000;
 export interface DeliveriesDue {
   /** Call after the commit that recorded an event. Never throws, never waits. */
   nudge(): void;
-  /** Calls `listener` on every nudge of this process and, once `listening`, of the others. */
+  /** Calls `listener` on every nudge of this process and, once connected, of the others. */
   onNudge(listener: () => void): void;
   close(): Promise<void>;
 }
 
 export function openDeliveriesDue(db: Database, databaseUrl: string, log: Logger): DeliveriesDue {
-  let listener: (() => void) | undefined;
+  const listeners = new Set<() => void>();
+  const tellAll = () => {
+    for (const listener of listeners) listener();
+  };
   let client: pg.Client | undefined;
   let closed = false;
   let notifyTimer: NodeJS.Timeout | undefined;
@@ -52,11 +55,11 @@ export function openDeliveriesDue(db: Database, databaseUrl: string, log: Logger
     };
     connection.on('error', onLost);
     connection.on('end', onLost);
-    connection.on('notification', () => listener?.());
+    connection.on('notification', tellAll);
     try {
       await connection.connect();
       await connection.query(`listen ${CHANNEL}`);
-      listener?.(); // what was told while nobody listened
+      tellAll(); // what was told while nobody listened
     } catch {
       onLost();
       await connection.end().catch(() => {});
@@ -66,13 +69,13 @@ export function openDeliveriesDue(db: Database, databaseUrl: string, log: Logger
   return {
     nudge() {
       if (closed) return;
-      if (listener !== undefined) listener();
+      if (listeners.size > 0) tellAll();
       else if (notifyTimer === undefined) notify();
       else again = true;
     },
-    onNudge(added) {
-      listener = added;
-      void listen();
+    onNudge(listener) {
+      listeners.add(listener);
+      if (listeners.size === 1) void listen();
     },
     async close() {
       closed = true;
