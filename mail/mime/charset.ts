@@ -37,7 +37,6 @@ export function decodeCharset(bytes: Uint8Array, charset: string | undefined): s
 
 /** Text of a header value held as one character per byte. */
 export const decodeRawHeader = (latin1: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
   /^[\x00-\x7f]*$/.test(latin1) ? latin1 : decodeUndeclared(Buffer.from(latin1, 'latin1'));
 
 /** Text that PostgreSQL stores in text and jsonb: no NUL, no lone surrogate. */

@@ -2,7 +2,6 @@
 
 /** Quoted strings above this go as literals: some clients keep small buffers for them. */
 const QUOTED_MAX = 1_024;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the characters a quoted string must not hold
 const NOT_QUOTABLE = /[\x00-\x1f\x7f-\uffff]/;
 
 /** @param latin1 one character per byte; NUL, which IMAP has no place for outside literal8, is left out */
