@@ -13,13 +13,14 @@ import type { Services } from '../core/services.ts';
 import { temporalConnectionOptions } from '../core/temporal-client.ts';
 
 import { startMail } from '../mail/start.ts';
-
 import { installTemporalRuntime, startWorker } from '../worker/start.ts';
+import type { DoorName } from './service-file.ts';
 
 export interface AllInOne {
   readonly apiUrl: string;
   readonly metricsUrl: string | undefined;
-  readonly smtpPort: number;
+  /** Where the doors of the mail host listen. */
+  readonly doors: Partial<Record<DoorName, { readonly host: string; readonly port: number }>>;
 }
 
 /** Opens everything; what it opened is closed by `life`, doors first. */
@@ -40,5 +41,5 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('API', () => api.close());
   const mail = await startMail(services);
   life.onStop('mail', () => mail.close());
-  return { apiUrl: api.url, metricsUrl: health.url, smtpPort: mail.smtp.port };
+  return { apiUrl: api.url, metricsUrl: health.url, doors: mail };
 }

@@ -1,6 +1,6 @@
 /** The last screen of a start: where everything is, and three commands that show the main job done. */
 import { styleText } from 'node:util';
-import type { ServiceFacts } from './service-file.ts';
+import type { MailDoor, ServiceFacts } from './service-file.ts';
 
 /** Where `npm run receiver` listens. */
 export const RECEIVER_PORT = 9443;
@@ -47,6 +47,13 @@ export function firstCommands(facts: ScreenFacts): { title: string; command: str
   ];
 }
 
+/** `IMAP 127.0.0.1:1993 (TLS), 127.0.0.1:1143 (STARTTLS)`; null when no such door is open. */
+function doors(protocol: string, first: MailDoor | null, second: MailDoor | null, rest = ''): string | null {
+  const open = [first, second].filter((door) => door !== null);
+  if (open.length === 0) return null;
+  return `${protocol} ${open.map((door) => `${door.host}:${door.port} (${door.security.toUpperCase()})`).join(', ')}${rest}`;
+}
+
 /** @param colour whether it is for a terminal */
 export function screen(facts: ScreenFacts, colour: boolean): string {
   const style = (format: Parameters<typeof styleText>[0], text: string) =>
@@ -56,7 +63,10 @@ export function screen(facts: ScreenFacts, colour: boolean): string {
     ['Sign-in', facts.email],
     ['Password', facts.password],
     ['API key', facts.apiKey],
-    ['Mail comes in', `SMTP ${facts.smtp.host}:${facts.smtp.port} (STARTTLS), for …@${facts.mailDomain}`],
+    ['Mail comes in', doors('SMTP', facts.smtp, null, `, for …@${facts.mailDomain}`)],
+    ['Mail is sent', doors('SMTP', facts.submission, facts.submissionStarttls)],
+    ['Mail is read', doors('IMAP', facts.imap, facts.imapStarttls)],
+    ['', doors('POP3', facts.pop3, facts.pop3Starttls)],
     ['Temporal UI', facts.temporalUiUrl],
     ['Root certificate', facts.caFile],
     ['These facts', facts.serviceFile],

@@ -31,8 +31,8 @@ function fail(message: string): never {
 if (to === undefined) fail("whom to? npm run -s send-mail -- hello@agents.localhost 'Subject' 'Text'");
 const file = path.resolve(process.env['DATA_DIR'] || SETTINGS.DATA_DIR.fallback, 'service.json');
 const facts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ServiceFacts) : undefined;
-const host = values.host ?? facts?.smtp.host;
-const port = Number(values.port ?? facts?.smtp.port);
+const host = values.host ?? facts?.smtp?.host;
+const port = Number(values.port ?? facts?.smtp?.port);
 if (host === undefined || !port)
   fail(`no service runs on ${path.dirname(file)}. Start it by \`npm start\`, or give --host and --port.`);
 

@@ -9,19 +9,27 @@ export interface MailDoor {
   readonly security: 'tls' | 'starttls';
 }
 
-export interface ServiceFacts {
+/** Doors of the mail host and what they speak first. */
+export const DOOR_SECURITY = {
+  smtp: 'starttls',
+  submission: 'tls',
+  submissionStarttls: 'starttls',
+  imap: 'tls',
+  imapStarttls: 'starttls',
+  pop3: 'tls',
+  pop3Starttls: 'starttls',
+} as const satisfies Record<string, MailDoor['security']>;
+export type DoorName = keyof typeof DOOR_SECURITY;
+
+/** Doors that are open; those that do not exist are null. */
+export type MailDoorFacts = { readonly [Name in DoorName]: MailDoor | null };
+
+export interface ServiceFacts extends MailDoorFacts {
   readonly apiUrl: string;
   readonly email: string | null;
   readonly password: string | null;
   readonly apiKey: string | null;
   readonly organizationId: string;
-  readonly smtp: MailDoor;
-  readonly submission: MailDoor | null;
-  readonly submissionStarttls: MailDoor | null;
-  readonly imap: MailDoor | null;
-  readonly imapStarttls: MailDoor | null;
-  readonly pop3: MailDoor | null;
-  readonly pop3Starttls: MailDoor | null;
   readonly temporalAddress: string;
   readonly temporalUiUrl: string | null;
   readonly databaseUrl: string;

@@ -16,9 +16,9 @@ import { requirePostgres } from '../core/dependencies.ts';
 import { createLogger, type Logger } from '../core/logger.ts';
 import { type ProcessLife, runProcess } from '../core/process-life.ts';
 import { openServices } from '../core/services.ts';
-import { readSettings, type Settings, SettingsError } from '../core/settings.ts';
+import { readSettings, SETTINGS, type SettingName, type Settings, SettingsError } from '../core/settings.ts';
 import { migrate } from '../db/migrate.ts';
-import { startAllInOne } from './all-in-one.ts';
+import { type AllInOne, startAllInOne } from './all-in-one.ts';
 import { developmentCertificates } from './certificates.ts';
 import type { ChildEvents } from './child-process.ts';
 import { openDataFolder } from './data-folder.ts';
@@ -29,7 +29,13 @@ import { takeInstanceLock } from './instance-lock.ts';
 import { progressOn } from './progress.ts';
 import { screen } from './screen.ts';
 import { secretsFile } from './secrets-file.ts';
-import { type ServiceFacts, writeServiceFile } from './service-file.ts';
+import {
+  DOOR_SECURITY,
+  type DoorName,
+  type MailDoorFacts,
+  type ServiceFacts,
+  writeServiceFile,
+} from './service-file.ts';
 import { chooseTemporal } from './temporal-choice.ts';
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
@@ -50,11 +56,13 @@ function openLog(level: string, file: string): Logger {
 
 /** Says which ports are taken, all at once and before anything is started. */
 async function requireFreePorts(settings: Settings): Promise<void> {
-  const wanted = [
-    { setting: 'API_PORT', port: settings.API_PORT, host: settings.API_HOST },
-    { setting: 'METRICS_PORT', port: settings.METRICS_PORT, host: settings.API_HOST },
-    { setting: 'SMTP_PORT', port: settings.SMTP_PORT, host: settings.MAIL_HOST },
-  ];
+  const wanted = Object.entries(SETTINGS).flatMap(([name, { group }]) => {
+    const port = settings[name as SettingName];
+    // The other ports are looked at where they are used, or are those of somebody in front of us.
+    if (!name.endsWith('_PORT') || name.startsWith('MAIL_PUBLIC_') || typeof port !== 'number') return [];
+    if (group !== 'Process' && group !== 'API' && group !== 'Mail') return [];
+    return [{ setting: name, port, host: group === 'Mail' ? settings.MAIL_HOST : settings.API_HOST }];
+  });
   const problems: string[] = [];
   for (const { setting, port, host } of wanted) {
     const problem = await portProblem(port, host);
@@ -95,6 +103,17 @@ function madeUp(
     notes.push('Development: webhooks may go to this machine (localhost). MODE=production forbids it.');
   }
   return { values, notes, caFile };
+}
+
+/** How the open doors are reached. */
+function doorFacts(doors: AllInOne['doors'], settings: Settings): MailDoorFacts {
+  const host = ['0.0.0.0', '::'].includes(settings.MAIL_HOST) ? settings.MAIL_HOSTNAME : settings.MAIL_HOST;
+  const facts = Object.entries(DOOR_SECURITY).map(([name, security]) => {
+    const door = doors[name as DoorName];
+    return [name, door === undefined ? null : { host, port: door.port, security }] as const;
+  });
+  // One entry for each name of DOOR_SECURITY, which is what the type says.
+  return Object.fromEntries(facts) as MailDoorFacts;
 }
 
 async function awaitReady(apiUrl: string, life: ProcessLife): Promise<void> {
@@ -212,17 +231,7 @@ async function start(life: ProcessLife): Promise<void> {
     password: first.password ?? null,
     apiKey: first.apiKey ?? null,
     organizationId: first.organizationId,
-    smtp: {
-      host: ['0.0.0.0', '::'].includes(settings.MAIL_HOST) ? settings.MAIL_HOSTNAME : settings.MAIL_HOST,
-      port: all.smtpPort,
-      security: 'starttls',
-    },
-    submission: null,
-    submissionStarttls: null,
-    imap: null,
-    imapStarttls: null,
-    pop3: null,
-    pop3Starttls: null,
+    ...doorFacts(all.doors, settings),
     temporalAddress: temporal.address,
     temporalUiUrl: temporal.uiUrl ?? null,
     databaseUrl,

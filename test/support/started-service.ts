@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SETTINGS } from '../../core/settings.ts';
 import { freePort, portProblem } from '../../dev/free-port.ts';
 import type { ServiceFacts } from '../../dev/service-file.ts';
 import { waitUntil } from './wait-until.ts';
@@ -25,7 +26,7 @@ export async function freePorts(): Promise<Record<string, string>> {
   let temporal: number;
   do temporal = await freePort();
   while (temporal > 64_000 || (await portProblem(temporal + 1_000)) !== undefined);
-  const names = ['API_PORT', 'SMTP_PORT', 'METRICS_PORT', 'POSTGRES_PORT'];
+  const names = Object.keys(SETTINGS).filter((name) => name.endsWith('_PORT') && !name.startsWith('MAIL_PUBLIC_'));
   const ports = await Promise.all(names.map(async (name) => [name, String(await freePort())] as const));
   return { ...Object.fromEntries(ports), TEMPORAL_PORT: String(temporal) };
 }
