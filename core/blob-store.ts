@@ -33,6 +33,37 @@ export async function readBlobSlice(sql: Sql, key: Uint8Array, from: number, len
   return row?.slice ?? Buffer.alloc(0);
 }
 
+/** Bytes of a message of this mailbox, at most one slice of 1 MiB; empty behind the end and when it is gone. */
+export async function readMessageSlice(
+  sql: Sql,
+  mailboxId: string,
+  messageId: string,
+  from: number,
+  length: number,
+): Promise<Buffer> {
+  const [row] = await sql.query<{ slice: Buffer }>(
+    `select substring(b.bytes from $3::int for $4::int) as slice
+       from message m join blob b on b.sha256 = m.blob where m.id = $2 and m.mailbox_id = $1`,
+    [mailboxId, messageId, from + 1, Math.min(length, BLOB_SLICE_BYTES)],
+  );
+  return row?.slice ?? Buffer.alloc(0);
+}
+
+/** Whole contents of messages of this mailbox, by their ids; larger ones than `maxBytesEach` are left out. */
+export async function readMessages(
+  sql: Sql,
+  mailboxId: string,
+  messageIds: readonly string[],
+  maxBytesEach: number,
+): Promise<Map<string, Buffer>> {
+  const rows = await sql.query<{ id: string; bytes: Buffer }>(
+    `select m.id, b.bytes from message m join blob b on b.sha256 = m.blob
+      where m.id = any($2::text[]) and m.mailbox_id = $1 and m.size <= $3`,
+    [mailboxId, messageIds, maxBytesEach],
+  );
+  return new Map(rows.map(({ id, bytes }) => [id, bytes]));
+}
+
 /** A range of a blob, whole in memory. */
 export async function readBlob(sql: Sql, key: Uint8Array, from: number, length: number): Promise<Buffer> {
   if (length <= BLOB_SLICE_BYTES) return readBlobSlice(sql, key, from, length);

@@ -90,3 +90,6 @@ export const IMAP_INFLATE_RATIO_MAX = 200;
 export const IMAP_INFLATE_RATIO_FROM_BYTES = MIB_BYTES;
 export const FOLDER_NAME_MAX_BYTES = 255;
 export const FOLDER_DEPTH_MAX = 16;
+/** Of one mailbox. */
+export const KEYWORDS_PER_MAILBOX_MAX = 500;
+export const FOLDERS_MAX = 1_000;

@@ -7,13 +7,13 @@ import { MESSAGE_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from
 import { readMessage } from '../mime/read-message.ts';
 import type { DeliveryOutcome, IncomingMessage, LocalDelivery } from '../store/delivery.ts';
 import { deliveryHasher, threadRefs } from '../store/fingerprints.ts';
+import { largeMessageSlots } from '../store/large-message-slots.ts';
 import type { MailStore } from '../store/mail-store.ts';
 import { receivedEvent } from '../store/received-event.ts';
 import { judgeSender, type SenderJudgement } from './authenticate-sender.ts';
 import type { BlockedEvents } from './blocked-events.ts';
 import type { DnsLookup } from './dns-resolver.ts';
 import type { InboundServer } from './inbound-server.ts';
-import { largeMessageSlots } from './large-message-slots.ts';
 import { receiveData } from './receive-data.ts';
 import type { AcceptedRecipient, AcceptedRecipients } from './recipient-gate.ts';
 import { SmtpReply, unavailable } from './smtp-reply.ts';
@@ -95,6 +95,7 @@ async function accept(
   const read = readMessage(bytes);
   const message: IncomingMessage = {
     bytes,
+    size: bytes.length,
     blobKey: blobKey(bytes),
     read,
     refs: threadRefs(read, read.from[0]?.address ?? envelopeFrom),

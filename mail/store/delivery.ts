@@ -10,8 +10,10 @@ export type MessageOrigin = 'smtp' | 'local' | 'submission' | 'append' | 'draft'
 
 /** A message as it will be stored, the same for all its recipients. Everything about it is computed before any lock. */
 export interface NewMessage {
+  /** Empty where the blob is stored already. */
   readonly bytes: Buffer;
-  /** SHA-256 of `bytes`. */
+  readonly size: number;
+  /** SHA-256 of its bytes. */
   readonly blobKey: Buffer;
   readonly read: ReadMessage;
   readonly refs: ThreadRefs;
@@ -22,6 +24,8 @@ export interface NewMessage {
 
 /** A message that came as mail. */
 export interface IncomingMessage extends NewMessage {
+  /** All of them, whatever the size. */
+  readonly bytes: Buffer;
   /** Envelope sender, empty for the null sender. */
   readonly envelopeFrom: string;
 }

@@ -1,9 +1,13 @@
-/** What the mail store forgets: blobs without message, redelivery keys, the change log beyond its retention. */
+/** What the mail store forgets: unreachable messages and blobs, redelivery keys, the change log beyond its retention. */
 import { sweepOrphanBlobs } from '../../core/blob-store.ts';
 import type { Database } from '../../db/database.ts';
 import { CHANGE_LOG_RETENTION_DAYS, REDELIVERY_WINDOW_DAYS } from '../../domain/mail-limits.ts';
+import { purgeDeletedFolders, purgeUnplacedMessages } from './purge.ts';
 
 export interface PrunedMailStore {
+  /** Of deleted folders. */
+  readonly placements: number;
+  readonly messages: number;
   readonly blobs: number;
   readonly redeliveryKeys: number;
   readonly changeLogRows: number;
@@ -15,6 +19,8 @@ const PORTION_ROWS = 1_000;
 
 /** Safe to run at any time, from several processes at once. */
 export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
+  const placements = await purgeDeletedFolders(db);
+  const messages = await purgeUnplacedMessages(db);
   let blobs = 0;
   for (let portion = 0; portion < PORTIONS_MAX; portion++) {
     const swept = await sweepOrphanBlobs(db);
@@ -31,7 +37,7 @@ export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
   ]);
   let changeLogRows = 0;
   for (const { mailbox_id: mailboxId, last } of mailboxes) changeLogRows += await pruneLog(db, mailboxId, last);
-  return { blobs, redeliveryKeys: keys.length, changeLogRows };
+  return { placements, messages, blobs, redeliveryKeys: keys.length, changeLogRows };
 }
 
 /**

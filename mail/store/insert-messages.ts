@@ -29,7 +29,7 @@ export interface PlacedMessage {
 }
 
 /** Whether a message's blob is stored before the write transaction, so that no lock waits for its bytes. */
-export const isStoredAhead = (message: NewMessage): boolean => message.bytes.length > MESSAGE_MEMORY_MAX_BYTES;
+export const isStoredAhead = (message: NewMessage): boolean => message.size > MESSAGE_MEMORY_MAX_BYTES;
 
 interface ByteRange {
   /** 1-based, as SQL counts. */
@@ -88,7 +88,7 @@ export async function insertMessages(
       origin: message.origin,
       received_at: message.receivedAt,
       sent_at: read.sentAt ?? null,
-      size: message.bytes.length,
+      size: message.size,
       envelope_from: each.envelopeFrom,
       delivered_to: each.deliveredTo,
       message_id_header: read.messageId ?? null,
@@ -140,7 +140,7 @@ function folderChanges(placed: readonly PlacedMessage[], folders: ReadonlyMap<nu
     count: group.length,
     unseen: group.filter(({ flags }) => (flags & MAIL_FLAGS.seen) === 0).length,
     deleted: group.filter(({ flags }) => (flags & MAIL_FLAGS.deleted) !== 0).length,
-    bytes: group.reduce((sum, { message }) => sum + message.bytes.length, 0),
+    bytes: group.reduce((sum, { message }) => sum + message.size, 0),
   }));
 }
 

@@ -4,6 +4,8 @@ import type { Services } from '../../core/services.ts';
 import { deliverBatch } from './deliver.ts';
 import type { DeliveryOutcome, DeliveryWrite } from './delivery.ts';
 import { isStoredAhead } from './insert-messages.ts';
+import type { MailAccount, MailboxStore } from './interface.ts';
+import { mailboxStores } from './mailbox-store.ts';
 import { type MessageTextFiller, messageTextFiller } from './message-text.ts';
 import type { MailNotifier } from './notifier.ts';
 import { writeBatcher } from './write-batch.ts';
@@ -16,6 +18,8 @@ export interface MailStore {
    * the redelivery key makes harmless
    */
   deliver(write: DeliveryWrite): Promise<DeliveryOutcome>;
+  /** The store of one mailbox, for whoever may open it. Costs nothing, needs no closing. */
+  openMailbox(account: MailAccount): MailboxStore;
   /** Waits for writes under way. */
   close(): Promise<void>;
 }
@@ -56,6 +60,7 @@ export function openMailStore(services: Services, notifier: MailNotifier): MailS
           if (!duplicate) texts.add({ messageId, mailboxId, bytes: message.bytes, parts: message.read.parts });
       return outcome;
     },
+    openMailbox: mailboxStores({ services, notifier, texts }),
     async close() {
       await batcher.idle();
       await texts.close();

@@ -7,13 +7,13 @@
  * watcher. What is told is a nudge, never a fact: whoever is woken reads the change log. So nothing is lost when a
  * message is: after a reconnect every watcher is woken, and every 30 s the folders that moved on since are.
  *
- * A mailbox can be closed (token rotated, suspended, deleted): the same channel tells its connections.
+ * The same channel says that the right to a mailbox may have ended (`core/mailbox-access.ts`).
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { MAIL_CHANGES_CHANNEL as CHANNEL } from '../../core/mailbox-access.ts';
 import type { Services } from '../../core/services.ts';
 
-const CHANNEL = 'mail_changes';
 const NOTIFY_INTERVAL_MS = 50;
 /** PostgreSQL refuses payloads of 8,000 bytes; beyond this everybody is told to look. */
 const PAYLOAD_MAX_CHARACTERS = 7_500;
@@ -26,8 +26,6 @@ type Topic = `folder ${number}` | `mailbox ${string}`;
 export interface MailNotifier {
   /** Call after the commit. Never throws, never waits. */
   changed(folderIds: Iterable<number>): void;
-  /** Call after the commit that ended the right of connections to this mailbox. */
-  closed(mailboxId: string): void;
   /** Calls `wake` after changes of a folder by any process; it must look for itself. @returns stop watching */
   watchFolder(folderId: number, wake: () => void): () => void;
   /** Calls `wake` when the mailbox may have been closed; it must look for itself. @returns stop watching */
@@ -163,7 +161,6 @@ export function openMailNotifier(
 
   return {
     changed: (folderIds) => tell([...folderIds].map((id) => `folder ${id}` as const)),
-    closed: (mailboxId) => tell([`mailbox ${mailboxId}`]),
     watchFolder: (folderId, watcher) => watch(`folder ${folderId}`, watcher),
     watchMailbox: (mailboxId, watcher) => watch(`mailbox ${mailboxId}`, watcher),
     async close() {

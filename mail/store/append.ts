@@ -1,0 +1,114 @@
+/** Messages a client files by itself: APPEND and REPLACE. They get ENVELOPE, structure and thread like deliveries. */
+import { blobKey, storeBlob } from '../../core/blob-store.ts';
+import { newId } from '../../core/new-id.ts';
+import type { Sql } from '../../db/database.ts';
+import { MESSAGE_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES } from '../../domain/mail-limits.ts';
+import { readMessage } from '../mime/read-message.ts';
+import type { NewMessage } from './delivery.ts';
+import { threadRefs } from './fingerprints.ts';
+import { insertMessages, isStoredAhead, type PlacedMessage } from './insert-messages.ts';
+import { type AppendMessage, type MailAccount, StoreRefused } from './interface.ts';
+import { changeKeywords, spellKeywords } from './keywords.ts';
+import { largeMessageSlots } from './large-message-slots.ts';
+import type { LockedFolders } from './lock-folders.ts';
+import { findThreads } from './threads.ts';
+
+/** An append with all that can be done before any lock. */
+export interface PreparedAppend {
+  readonly message: NewMessage;
+  readonly messageId: string;
+  readonly append: AppendMessage;
+}
+
+/**
+ * Reads and indexes a message. A large one is stored here, so that no lock waits for its bytes, which are then let go.
+ *
+ * @throws {StoreRefused} too-big
+ */
+export async function prepareAppend(
+  sql: Sql,
+  account: MailAccount,
+  append: AppendMessage,
+  receivedAt: Date,
+): Promise<PreparedAppend> {
+  const { size } = append.content;
+  if (size > MESSAGE_MAX_BYTES) throw new StoreRefused('too-big', `A message has at most ${MESSAGE_MAX_BYTES} bytes`);
+  const release = size > MESSAGE_MEMORY_MAX_BYTES ? await largeMessageSlots.take() : undefined;
+  try {
+    const given = await append.content.bytes();
+    const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+    const read = readMessage(bytes);
+    const message: NewMessage = {
+      bytes,
+      size: bytes.length,
+      blobKey: blobKey(bytes),
+      read,
+      refs: threadRefs(read, correspondentOf(read, account.address)),
+      origin: 'append',
+      receivedAt,
+      auth: null,
+    };
+    const messageId = newId('message');
+    if (!isStoredAhead(message)) return { message, messageId, append };
+    await storeBlob(sql, message.blobKey, bytes);
+    return { message: { ...message, bytes: Buffer.alloc(0) }, messageId, append };
+  } finally {
+    release?.();
+  }
+}
+
+/** The other side: the first recipient of what the mailbox itself wrote, else the sender. */
+function correspondentOf({ from, to }: NewMessage['read'], own: string): string {
+  const sender = from[0]?.address ?? '';
+  return sender.toLowerCase() === own.toLowerCase() ? (to[0]?.address ?? sender) : sender;
+}
+
+/**
+ * Files prepared messages. Call it under the folder's lock.
+ *
+ * @param freedBytes what the same transaction is about to remove
+ * @returns their UIDs, in order
+ * @throws {StoreRefused} over-quota, limit
+ */
+export async function appendMessages(
+  sql: Sql,
+  locked: LockedFolders,
+  folderId: number,
+  prepared: readonly PreparedAppend[],
+  freedBytes = 0,
+): Promise<number[]> {
+  const folder = locked.folder(folderId);
+  const { counter } = locked;
+  const mailboxId = counter.mailbox_id;
+  counter.bytes_used += prepared.reduce((sum, { message }) => sum + message.size, 0);
+  if (counter.bytes_used - freedBytes > counter.quota_bytes)
+    throw new StoreRefused('over-quota', 'The mailbox would hold more than its quota');
+  const spelled = await spellKeywords(
+    sql,
+    mailboxId,
+    prepared.flatMap(({ append }) => append.keywords),
+  );
+  const spellings = new Map(spelled.map((keyword) => [keyword.toLowerCase(), keyword]));
+  const threads = await findThreads(
+    sql,
+    prepared.map(({ message }) => ({ mailboxId, refs: message.refs })),
+  );
+  const placed = prepared.map(({ message, messageId, append }, i): PlacedMessage => {
+    const keywords = [...new Set(append.keywords.map((each) => spellings.get(each.toLowerCase()) ?? each))];
+    return {
+      message,
+      mailboxId,
+      folderId,
+      messageId,
+      threadId: threads.threadIds[i] ?? newId('thread'),
+      uid: folder.uid_next++,
+      flags: append.flags,
+      keywords: changeKeywords([], 'add', keywords),
+      internalDate: append.internalDate ?? message.receivedAt,
+      envelopeFrom: null,
+      deliveredTo: null,
+    };
+  });
+  await insertMessages(sql, placed, locked.folders, new Map([[mailboxId, counter]]), threads);
+  return placed.map(({ uid }) => uid);
+}

@@ -1,0 +1,107 @@
+/** Rows of messages for FETCH, SORT and SEARCH, in portions that hold neither cursor nor connection between them. */
+import type { Sql } from '../../db/database.ts';
+import type { MailAddress } from '../mime/addresses.ts';
+import type { PartNode } from '../mime/index-message.ts';
+import type { MessageColumns, MessageRow, SortKeys } from './interface.ts';
+
+const LIGHT_PORTION = 2_000;
+/** Rows with ENVELOPE, BODYSTRUCTURE or offset tree weigh some KB each. */
+const HEAVY_PORTION = 400;
+
+interface Row {
+  readonly uid: number;
+  readonly message_id: string;
+  readonly thread_id: string;
+  readonly internal_date: Date;
+  readonly save_date: Date;
+  readonly size: number;
+  readonly envelope?: Buffer;
+  readonly bodystructure?: Buffer;
+  readonly parts?: PartNode;
+  readonly preview?: string;
+  readonly subject?: string;
+  readonly first_from?: MailAddress | null;
+  readonly first_to?: MailAddress | null;
+  readonly first_cc?: MailAddress | null;
+  readonly sent_at?: Date | null;
+  readonly message_id_header?: string | null;
+}
+
+/** Ascending UIDs; those that are gone are left out. The next portion is read while the caller has the last one. */
+export async function* fetchRows(
+  sql: Sql,
+  mailboxId: string,
+  folderId: number,
+  uids: Uint32Array,
+  want: MessageColumns,
+): AsyncGenerator<readonly MessageRow[]> {
+  const text = statementFor(want);
+  const size = want.envelope || want.bodyStructure || want.parts ? HEAVY_PORTION : LIGHT_PORTION;
+  const read = (at: number): Promise<MessageRow[]> | undefined => {
+    if (at >= uids.length) return undefined;
+    const portion = sql
+      .query<Row>(text, [folderId, mailboxId, [...uids.subarray(at, at + size)]])
+      .then((rows) => rows.map(rowOf));
+    portion.catch(() => {}); // the caller may go away before it asks for this one
+    return portion;
+  };
+  let next = read(0);
+  for (let at = size; next !== undefined; at += size) {
+    const rows = await next;
+    next = read(at);
+    if (rows.length > 0) yield rows;
+  }
+}
+
+function rowOf(row: Row): MessageRow {
+  return {
+    uid: row.uid,
+    messageId: row.message_id,
+    threadId: row.thread_id,
+    internalDate: row.internal_date,
+    saveDate: row.save_date,
+    size: row.size,
+    ...(row.envelope === undefined ? {} : { envelope: row.envelope }),
+    ...(row.bodystructure === undefined ? {} : { bodyStructure: row.bodystructure }),
+    ...(row.parts === undefined ? {} : { parts: row.parts }),
+    ...(row.preview === undefined ? {} : { preview: row.preview }),
+    ...(row.subject === undefined ? {} : { sortKeys: sortKeysOf(row) }),
+  };
+}
+
+const sortKeysOf = (row: Row): SortKeys => ({
+  subject: row.subject ?? '',
+  from: nameAndMailbox(row.first_from),
+  to: nameAndMailbox(row.first_to),
+  cc: nameAndMailbox(row.first_cc),
+  sentAt: row.sent_at ?? null,
+  messageIdHeader: row.message_id_header ?? '',
+});
+
+function nameAndMailbox(address: MailAddress | null | undefined): { name: string; mailbox: string } {
+  if (address === null || address === undefined) return { name: '', mailbox: '' };
+  const at = address.address.lastIndexOf('@');
+  return { name: address.name, mailbox: at < 0 ? address.address : address.address.slice(0, at) };
+}
+
+const COLUMNS: readonly (readonly [keyof MessageColumns, string])[] = [
+  ['envelope', 'm.envelope'],
+  ['bodyStructure', 'm.bodystructure'],
+  ['parts', 'm.parts'],
+  ['preview', 'm.preview'],
+  [
+    'sortKeys',
+    `m.subject, m.from_addresses -> 0 as first_from, m.to_addresses -> 0 as first_to,
+     m.cc_addresses -> 0 as first_cc, m.sent_at, m.message_id_header`,
+  ],
+];
+
+/** One of at most 32 texts, so that the statement stays prepared. */
+function statementFor(want: MessageColumns): string {
+  const columns = COLUMNS.flatMap(([name, column]) => (want[name] ? [column] : []));
+  return `
+    select p.uid, p.message_id, m.thread_id, p.internal_date, p.save_date, p.size${columns.map((each) => `, ${each}`).join('')}
+      from placement p join message m on m.id = p.message_id and m.mailbox_id = $2
+     where p.folder_id = $1 and p.uid = any($3::bigint[])
+     order by p.uid`;
+}

@@ -1,0 +1,67 @@
+/** Content nobody can reach any more: messages of deleted folders, and those that lost their last placement. */
+import type { Database } from '../../db/database.ts';
+
+const PORTION_ROWS = 500;
+/** A message may be on its way to a client when its last placement goes. */
+const UNPLACED_AGE_MINUTES = 60;
+
+/** @returns placements removed */
+export async function purgeDeletedFolders(db: Database): Promise<number> {
+  let purged = 0;
+  for (const { id } of await db.query<{ id: number }>(DELETED_FOLDERS)) {
+    for (let n = PORTION_ROWS; n === PORTION_ROWS; purged += n)
+      n = (await db.query(PURGE_PLACEMENTS, [id, PORTION_ROWS])).length;
+    await db.query(DROP_FOLDER, [id]);
+  }
+  return purged;
+}
+
+/**
+ * The queue's rows are locked first: an expunge that touches one waits, and then enters the message anew. So none is
+ * taken off the queue that lost its last placement meanwhile.
+ *
+ * @returns messages removed; their blobs go with the sweep
+ */
+export async function purgeUnplacedMessages(db: Database): Promise<number> {
+  let purged = 0;
+  for (let taken = PORTION_ROWS; taken === PORTION_ROWS; )
+    taken = await db.transaction(async (sql) => {
+      const rows = await sql.query<{ message_id: string }>(TAKE_UNPLACED, [UNPLACED_AGE_MINUTES, PORTION_ROWS]);
+      const ids = rows.map(({ message_id }) => message_id);
+      purged += (await sql.query(PURGE_MESSAGES, [ids])).length;
+      await sql.query(TAKE_OFF_QUEUE, [ids]);
+      return ids.length;
+    });
+  return purged;
+}
+
+const DELETED_FOLDERS = `select id from folder where deleted_at is not null order by id`;
+
+const PURGE_PLACEMENTS = `
+  with gone as materialized (
+    delete from placement where folder_id = $1
+       and uid in (select uid from placement where folder_id = $1 order by uid limit $2)
+    returning uid, message_id
+  ), state as (
+    delete from placement_state s using gone where s.folder_id = $1 and s.uid = gone.uid
+  ), to_purge as (
+    insert into unplaced_message (message_id) select distinct message_id from gone order by message_id
+    on conflict (message_id) do update set since = excluded.since
+  )
+  select 1 from gone`;
+
+/** Its log rows stay until their time: the log of a mailbox has no gaps. */
+const DROP_FOLDER = `
+  with tombstones as (delete from expunged where folder_id = $1)
+  delete from folder where id = $1 and not exists (select from placement where folder_id = $1)`;
+
+const TAKE_UNPLACED = `
+  select message_id from unplaced_message where since < now() - make_interval(mins => $1)
+   order by message_id limit $2 for update skip locked`;
+
+const PURGE_MESSAGES = `
+  delete from message m where m.id = any($1::text[])
+     and not exists (select from placement p where p.message_id = m.id)
+  returning 1`;
+
+const TAKE_OFF_QUEUE = `delete from unplaced_message where message_id = any($1::text[])`;
