@@ -24,7 +24,7 @@ const settings = readSettings(process.env);
 const log = createLogger(settings.LOG_LEVEL, pino.destination({ dest: 2, sync: true }));
 const services = await openServices(settings, log);
 const mail = await startMail(services, { lookup });
-const calls = { address: async (_: null) => mail.smtp };
+const calls = { address: async () => mail.smtp };
 export type DoorCalls = typeof calls;
 answerCalls(calls, async () => {
   await mail.close();

@@ -79,7 +79,7 @@ try {
     SECRETS_KEYS: `bench:${randomBytes(32).toString('base64')}`,
     CREDENTIAL_PEPPER: randomBytes(32).toString('base64'),
   });
-  const { host, port } = await door.call('address', null);
+  const { host, port } = await door.call('address', undefined);
   console.log('mailboxes  messages/s   p50 ms   p99 ms');
   for (const mailboxes of MAILBOXES) {
     const recipients = await makeMailboxes(db, mailboxes);
