@@ -4,6 +4,7 @@ import type { EnvelopeOrganization } from '../domain/event-envelope.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { hashCredential, newCredential } from './credentials.ts';
+import { announceMailboxAccess } from './mailbox-access.ts';
 import { envelopeMailbox, mailboxSnapshot } from './mailbox-view.ts';
 import { recordEvents } from './record-event.ts';
 import type { Services } from './services.ts';
@@ -35,6 +36,7 @@ export async function deleteMailbox(
     const endpoints = await em.find(WebhookEndpoint, { mailbox: mailboxId, deletedAt: null });
     for (const endpoint of endpoints) endpoint.deletedAt = now;
     await em.flush();
+    await announceMailboxAccess(sql, mailboxId);
     await recordAudit(sql, caller, {
       organizationId: organization.id,
       action: 'mailbox.deleted',

@@ -11,21 +11,21 @@ export interface MailDoor {
 export interface MailConnection {
   readonly imap: MailDoor;
   readonly pop3: MailDoor;
-  /** Submission of mail (RFC 8314: implicit TLS). */
+  /** Takes mail for the mailboxes of this instance, from anybody. */
   readonly smtp: MailDoor;
 }
 
 /** Connection of a mailbox as seen from outside. */
 export function mailConnection(settings: Settings, address: string): MailConnection {
-  const door = (port: number): MailDoor => ({
+  const door = (port: number, security: MailDoor['security']): MailDoor => ({
     host: settings.MAIL_HOSTNAME,
     port,
-    security: 'tls',
+    security,
     username: address,
   });
   return {
-    imap: door(settings.MAIL_PUBLIC_IMAP_PORT),
-    pop3: door(settings.MAIL_PUBLIC_POP3_PORT),
-    smtp: door(settings.MAIL_PUBLIC_SUBMISSION_PORT),
+    imap: door(settings.MAIL_PUBLIC_IMAP_PORT ?? settings.IMAPS_PORT, 'tls'),
+    pop3: door(settings.MAIL_PUBLIC_POP3_PORT ?? settings.POP3S_PORT, 'tls'),
+    smtp: door(settings.MAIL_PUBLIC_SMTP_PORT ?? settings.SMTP_PORT, 'starttls'),
   };
 }

@@ -222,22 +222,44 @@ export const SETTINGS = {
     fallback: 'localhost',
     text: 'Name of this mail host: in the greeting, in Received and Authentication-Results, and for clients’ set-up. Its certificate must match.',
   }),
-  SMTP_PORT: setting(port, { group: 'Mail', fallback: '2525', text: 'Port of inbound SMTP (mapped to 25 by compose).' }),
+  SMTP_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '2525',
+    text: 'Port of inbound SMTP (mapped to 25 by compose).',
+  }),
   MAIL_PUBLIC_SMTP_PORT: setting(port, { group: 'Mail', text: 'SMTP port as seen from outside. Unset: SMTP_PORT.' }),
-  MAIL_PUBLIC_IMAP_PORT: setting(port, {
+  IMAPS_PORT: setting(port, {
     group: 'Mail',
     fallback: '1993',
-    text: 'IMAP port (implicit TLS) that clients are told. 993 where compose maps the standard ports.',
+    text: 'Port of IMAP by TLS from the first byte (mapped to 993 by compose).',
+  }),
+  IMAP_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '1143',
+    text: 'Port of IMAP with STARTTLS (mapped to 143 by compose).',
+  }),
+  MAIL_PUBLIC_IMAP_PORT: setting(port, {
+    group: 'Mail',
+    text: 'IMAP port (TLS from the first byte) that clients are told. Unset: IMAPS_PORT.',
+  }),
+  POP3S_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '1995',
+    text: 'Port of POP3 by TLS from the first byte (mapped to 995 by compose).',
+  }),
+  POP3_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '1110',
+    text: 'Port of POP3 with STLS (mapped to 110 by compose).',
   }),
   MAIL_PUBLIC_POP3_PORT: setting(port, {
     group: 'Mail',
-    fallback: '1995',
-    text: 'POP3 port (implicit TLS) that clients are told. 995 where compose maps the standard ports.',
+    text: 'POP3 port (TLS from the first byte) that clients are told. Unset: POP3S_PORT.',
   }),
-  MAIL_PUBLIC_SUBMISSION_PORT: setting(port, {
+  MAIL_PROXY_FROM: setting(cidrs, {
     group: 'Mail',
-    fallback: '1465',
-    text: 'Submission port (implicit TLS) that clients are told. 465 where compose maps the standard ports.',
+    fallback: '',
+    text: 'CIDR ranges of TCP proxies in front of the mail doors. Connections from there must begin with a PROXY protocol header (version 1 or 2), which names the client; from anywhere else none is accepted.',
   }),
   SMTP_MAX_CLIENTS: setting(integer(1, 100_000), {
     group: 'Mail',
@@ -305,7 +327,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   const settings = values as Settings;
   if (settings.MODE === 'production')
     for (const name of DEVELOPMENT_ONLY)
-      if (settings[name]?.length) problems.push(`${name} is for development and tests only: unset it, or set MODE=development`);
+      if (settings[name]?.length)
+        problems.push(`${name} is for development and tests only: unset it, or set MODE=development`);
   if ((settings.TLS_CERT === undefined) !== (settings.TLS_KEY === undefined))
     problems.push('TLS_CERT and TLS_KEY belong together: set both or neither');
   if (problems.length > 0) throw new SettingsError(problems);

@@ -7,6 +7,7 @@ import { MAILBOX_TRANSITIONS } from '../domain/mailbox-status.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { hashCredential, newCredential } from './credentials.ts';
+import { announceMailboxAccess } from './mailbox-access.ts';
 import type { Services } from './services.ts';
 
 export interface MailboxChanges {
@@ -42,6 +43,7 @@ export async function updateMailbox(
       if (mailbox.status === 'pending' || !MAILBOX_TRANSITIONS[mailbox.status].includes(status))
         throw new CatalogueError('conflict', `A mailbox that is ${mailbox.status} cannot become ${status}.`);
       mailbox.status = status;
+      await announceMailboxAccess(sqlOfEntityManager(em), mailboxId);
     }
     if (changes.name !== undefined) mailbox.name = changes.name;
     if (changes.metadata !== undefined) mailbox.metadata = { ...changes.metadata };
@@ -65,6 +67,7 @@ export async function rotateMailboxToken(
   await services.db.em().transactional(async (em) => {
     const mailbox = await lockMailbox(em, organizationId, mailboxId);
     mailbox.tokenHash = hashCredential(token, services.pepper);
+    await announceMailboxAccess(sqlOfEntityManager(em), mailboxId);
     await recordAudit(sqlOfEntityManager(em), caller, {
       organizationId,
       action: 'mailbox.token_rotated',

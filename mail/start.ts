@@ -1,14 +1,20 @@
 import type { Services } from '../core/services.ts';
-import { type InboundOptions, openInbound } from './smtp/inbound.ts';
+import { type AuthenticatorOptions, openAuthenticator } from './authenticate.ts';
+import { type ClientDoors, type ClientDoorsOptions, type DoorAddress, openClientDoors } from './client-doors.ts';
+import { type InboundDoor, type InboundOptions, openInbound } from './smtp/inbound.ts';
 import { openMailStore } from './store/mail-store.ts';
 import { openMailNotifier } from './store/notifier.ts';
-import { openCertificate } from './tls.ts';
+import { openCertificate, tlsContext } from './tls.ts';
 
-export interface MailDoors {
-  readonly smtp: { readonly host: string; readonly port: number };
-  /** No new connections; messages in flight finish within 30 s. */
+export interface MailDoors extends Pick<ClientDoors, 'pop3' | 'pop3Starttls'> {
+  readonly smtp: DoorAddress;
+  /** No new connections; messages in flight finish within 30 s, commands of mail clients within 10 s. */
   close(): Promise<void>;
 }
+
+export type MailOptions = Pick<InboundOptions, 'lookup' | 'connectionsPerSource'> & {
+  readonly clients?: Pick<ClientDoorsOptions, 'connectionsPerSource'> & Pick<AuthenticatorOptions, 'failureDelayMs'>;
+};
 
 /**
  * Opens the doors of the mail process.
@@ -16,30 +22,36 @@ export interface MailDoors {
  * @throws {SettingsError} when there is no usable certificate
  * @throws when a port cannot be listened on
  */
-export async function startMail(
-  services: Services,
-  options: Pick<InboundOptions, 'lookup' | 'connectionsPerSource'> = {},
-): Promise<MailDoors> {
-  let useCertificate: (pair: { cert: Buffer; key: Buffer }) => void = () => {};
-  const certificate = await openCertificate(services.settings, services.log, (pair) => useCertificate(pair));
+export async function startMail(services: Services, options: MailOptions = {}): Promise<MailDoors> {
+  const { clients, ...inbound } = options;
+  let smtp: InboundDoor | undefined;
+  let doors: ClientDoors | undefined;
+  const certificate = await openCertificate(services.settings, services.log, (pair) => {
+    smtp?.useCertificate(pair);
+    tls.useCertificate(pair);
+  });
+  const tls = tlsContext(certificate.current);
   const notifier = openMailNotifier(services);
   const store = openMailStore(services, notifier);
-  try {
-    const smtp = await openInbound({ services, store, certificate: certificate.current, ...options });
-    useCertificate = smtp.useCertificate;
-    return {
-      smtp: { host: smtp.host, port: smtp.port },
-      async close() {
-        await smtp.close();
-        await store.close();
-        await notifier.close();
-        certificate.close();
-      },
-    };
-  } catch (error) {
-    certificate.close();
+  const authenticator = openAuthenticator({ services, notifier, openStore: store.openMailbox, ...clients });
+  const close = async (): Promise<void> => {
+    await Promise.all([smtp?.close(), doors?.close()]);
+    authenticator.close();
     await store.close();
     await notifier.close();
+    certificate.close();
+  };
+  try {
+    smtp = await openInbound({ services, store, certificate: certificate.current, ...inbound });
+    doors = await openClientDoors({ services, tls, authenticator, ...clients });
+    return {
+      smtp: { host: smtp.host, port: smtp.port },
+      pop3: doors.pop3,
+      pop3Starttls: doors.pop3Starttls,
+      close,
+    };
+  } catch (error) {
+    await close();
     throw error;
   }
 }

@@ -5,6 +5,7 @@
 
 import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import type net from 'node:net';
 import path from 'node:path';
 import tls from 'node:tls';
 import type { Logger } from '../core/logger.ts';
@@ -20,7 +21,28 @@ export interface CertificateFiles {
   close(): void;
 }
 
+/** TLS of a door, by the certificate of the moment. */
+export interface TlsContext {
+  /** The server's side of TLS over a socket: at the first byte, or after STARTTLS. */
+  upgrade(socket: net.Socket): tls.TLSSocket;
+  /** For connections from now on. */
+  useCertificate(pair: CertificatePair): void;
+}
+
 const POLL_MS = 5_000;
+export const TLS_MIN_VERSION = 'TLSv1.2';
+
+export function tlsContext(pair: CertificatePair): TlsContext {
+  const contextOf = ({ cert, key }: CertificatePair) =>
+    tls.createSecureContext({ cert, key, minVersion: TLS_MIN_VERSION });
+  let secureContext = contextOf(pair);
+  return {
+    upgrade: (socket) => new tls.TLSSocket(socket, { isServer: true, secureContext }),
+    useCertificate(changed) {
+      secureContext = contextOf(changed);
+    },
+  };
+}
 
 /**
  * @param onChange called with each new pair that holds

@@ -14,14 +14,14 @@ export const mailboxExample = {
   lastActivityAt: null,
 };
 
-const door = (port: number) => ({
+const door = (port: number, security: 'tls' | 'starttls') => ({
   host: 'mail.example.com',
   port,
-  security: 'tls',
+  security,
   username: mailboxExample.address,
 });
 
-export const connectionExample = { imap: door(993), pop3: door(995), smtp: door(465) };
+export const connectionExample = { imap: door(993, 'tls'), pop3: door(995, 'tls'), smtp: door(25, 'starttls') };
 
 export const mailboxWithTokenExample = {
   ...mailboxExample,

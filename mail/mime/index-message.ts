@@ -9,6 +9,7 @@ import { HEADER_BLOCK_MAX_BYTES, MIME_DEPTH_MAX, MIME_PARTS_MAX } from '../../do
 import { findBodyStart, firstValue, type HeaderField, headerFields, nextLine } from './header-fields.ts';
 import { type Parameter, type ParameterizedValue, parameter, parseParameterized } from './parameters.ts';
 import { isIdentity } from './transfer-encoding.ts';
+import { wireGrowth } from './wire-lines.ts';
 
 /** One part. Offsets are bytes from the beginning of the message. Stored as jsonb: absent fields are not stored. */
 export interface PartNode {
@@ -40,6 +41,8 @@ export interface PartNode {
   readonly parts?: readonly PartNode[];
   /** A limit was reached or it is damaged: a multipart or message shown as a leaf. */
   readonly opaque?: true;
+  /** Of the whole message only: bytes it grows by when sent in lines that all end with CRLF. Absent: none. */
+  readonly wireGrowth?: number;
 }
 
 /** Name and bytes as written (one character per byte); or name, decoded text and 1 where RFC 2231 encoded it. */
@@ -56,7 +59,9 @@ interface Budget {
 
 /** Makes the tree. Never throws, and takes time linear in bytes times depth. */
 export function indexMessage(bytes: Uint8Array): PartNode {
-  return indexPart(bytes, 0, bytes.length, 0, 'text/plain', { parts: MIME_PARTS_MAX });
+  const root = indexPart(bytes, 0, bytes.length, 0, 'text/plain', { parts: MIME_PARTS_MAX });
+  const growth = wireGrowth(bytes);
+  return growth === 0 ? root : { ...root, wireGrowth: growth };
 }
 
 function countLines(bytes: Uint8Array, start: number, end: number): number {

@@ -1,5 +1,5 @@
 /**
- * smtp-server with what inbound mail needs beyond its options: enhanced status codes of our choice (the package derives
+ * smtp-server, fed with connections by a door, with what inbound mail needs beyond its options: enhanced status codes of our choice (the package derives
  * one from the reply code alone), and a stop that ends idle connections at once but lets messages in flight finish.
  */
 import type net from 'node:net';
@@ -52,15 +52,10 @@ export class InboundServer extends SMTPServer {
     if (this.#draining) setImmediate(() => this.#endIdle());
   }
 
-  /** Stops listening, ends connections without a message in flight, and the others after theirs or after `graceMs`. */
-  drain(graceMs: number): Promise<void> {
+  /** Ends connections without a message in flight, and the others after theirs. The listener is somebody else's. */
+  drain(): void {
     this.#draining = true;
-    this.options.closeTimeout = graceMs;
-    const closed = new Promise<void>((resolve) => this.close(resolve));
     this.#endIdle();
-    return closed.then(() => {
-      for (const connection of this.#inbound) connection.drop();
-    });
   }
 
   #endIdle(): void {

@@ -8,7 +8,6 @@
  * under the lock of the write transaction.
  */
 import { mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import type { Services } from '../../core/services.ts';
@@ -19,12 +18,13 @@ import {
   SMTP_CONNECTIONS_PER_SOURCE_MAX,
   SMTP_DRAIN_MS,
 } from '../../domain/mail-limits.ts';
+import { connectionCounter } from '../connection-counter.ts';
+import { openDoor } from '../listeners.ts';
 import type { MailStore } from '../store/mail-store.ts';
 import { recipientDirectory } from '../store/recipients.ts';
-import type { CertificatePair } from '../tls.ts';
+import { type CertificatePair, TLS_MIN_VERSION } from '../tls.ts';
 import { acceptMessage } from './accept-message.ts';
 import { blockedEvents } from './blocked-events.ts';
-import { connectionCounter } from './connection-counter.ts';
 import { type DnsLookup, dnsLookup } from './dns-resolver.ts';
 import { InboundServer } from './inbound-server.ts';
 import { type AcceptedRecipients, recipientGate } from './recipient-gate.ts';
@@ -47,8 +47,6 @@ export interface InboundOptions {
   /** Connections of one address at once. */
   readonly connectionsPerSource?: number;
 }
-
-const TLS_MIN_VERSION = 'TLSv1.2';
 
 /** @throws when the port cannot be listened on */
 export async function openInbound(options: InboundOptions): Promise<InboundDoor> {
@@ -153,26 +151,25 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
   // Trouble of single connections: the client is gone, or its TLS failed.
   server.on('error', (error: Error) => log.debug({ door: 'smtp', error: error.message }, 'SMTP connection failed'));
 
-  const address = await listen(server, settings.MAIL_HOST, settings.SMTP_PORT);
+  const door = await openDoor({
+    name: 'smtp',
+    host: settings.MAIL_HOST,
+    port: settings.SMTP_PORT,
+    proxyFrom: settings.MAIL_PROXY_FROM,
+    log,
+    serve({ socket, remoteAddress, remotePort }) {
+      server.connect(socket, { remoteAddress, remotePort });
+      return { stop: () => server.drain() };
+    },
+  });
   return {
-    host: address.address,
-    port: address.port,
+    host: door.host,
+    port: door.port,
     useCertificate: ({ cert, key }) => server.updateSecureContext({ cert, key }),
     async close() {
-      await server.drain(SMTP_DRAIN_MS);
+      server.drain();
+      await door.close(SMTP_DRAIN_MS);
       await blocked.close();
     },
   };
-}
-
-function listen(server: InboundServer, host: string, port: number): Promise<AddressInfo> {
-  return new Promise((resolve, reject) => {
-    server.server.once('error', reject);
-    server.listen(port, host, () => {
-      server.server.removeListener('error', reject);
-      const address = server.server.address();
-      if (address === null || typeof address === 'string') reject(new Error('the SMTP door has no address'));
-      else resolve(address);
-    });
-  });
 }

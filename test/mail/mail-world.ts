@@ -12,8 +12,7 @@ import type { Services } from '../../core/services.ts';
 import { createMailFolders } from '../../db/queries/mail-folders.ts';
 import type { MailboxStatus } from '../../domain/mailbox-status.ts';
 import type { DnsLookup } from '../../mail/smtp/dns-resolver.ts';
-import type { InboundOptions } from '../../mail/smtp/inbound.ts';
-import { type MailDoors, startMail } from '../../mail/start.ts';
+import { type MailDoors, type MailOptions, startMail } from '../../mail/start.ts';
 import { checkMailStore } from '../../mail/store/check.ts';
 import { openTestServices } from '../support/services.ts';
 
@@ -48,16 +47,17 @@ export const dnsStub =
   };
 
 export async function openMailWorld(
-  options: Pick<InboundOptions, 'lookup' | 'connectionsPerSource'> = {},
+  options: MailOptions & { settings?: Readonly<Record<string, string>> } = {},
 ): Promise<MailWorld> {
+  const { settings, ...mailOptions } = options;
   const dataFolder = mkdtempSync(path.join(tmpdir(), 'mail-test-'));
-  const services = await openTestServices({ DATA_DIR: dataFolder });
+  const services = await openTestServices({ DATA_DIR: dataFolder, ...settings });
   const organizationId = newId('organization');
   await services.db.query(`insert into organizations (id, name, slug, plan) values ($1, 'Acme', $2, 'unlimited')`, [
     organizationId,
     `acme-${randomBytes(4).toString('hex')}`,
   ]);
-  const mail = await startMail(services, { lookup: dnsStub(), ...options });
+  const mail = await startMail(services, { lookup: dnsStub(), ...mailOptions });
   const world: MailWorld = {
     services,
     mail,

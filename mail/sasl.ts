@@ -1,0 +1,28 @@
+/** Answers of SASL mechanisms, base64 as they stand on the line. Undefined: not of the form of the mechanism. */
+
+export interface SaslCredentials {
+  readonly address: string;
+  readonly token: string;
+}
+
+/** What XOAUTH2 and OAUTHBEARER say after a failure (RFC 7628 §3.2.2); the client answers with nothing of meaning. */
+export const BEARER_FAILURE = Buffer.from(JSON.stringify({ status: 'invalid_token' })).toString('base64');
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+const decoded = (answer: string): string | undefined =>
+  BASE64.test(answer) ? Buffer.from(answer, 'base64').toString('utf8') : undefined;
+
+/** PLAIN (RFC 4616). Nobody acts for somebody else: an authorization identity must be the same address. */
+export function readPlain(answer: string): SaslCredentials | undefined {
+  const [authorization, address, token, more] = decoded(answer)?.split('\0') ?? [];
+  if (authorization === undefined || !address || !token || more !== undefined) return undefined;
+  if (authorization !== '' && authorization.toLowerCase() !== address.toLowerCase()) return undefined;
+  return { address, token };
+}
+
+/** XOAUTH2: `user=<address>^Aauth=Bearer <token>^A^A`. */
+export function readXoauth2(answer: string): SaslCredentials | undefined {
+  const [, address, token] = /^user=([^\x01]+)\x01auth=bearer +([^\x01 ]+)\x01\x01$/i.exec(decoded(answer) ?? '') ?? [];
+  return address === undefined || token === undefined ? undefined : { address, token };
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Caller } from '../../../core/caller.ts';
+import { newCredential } from '../../../core/credentials.ts';
+import { SYSTEM_ACTOR } from '../../../domain/event-envelope.ts';
+import { rotateMailboxToken, updateMailbox } from '../../../core/update-mailbox.ts';
+import { type MailDoors, startMail } from '../../../mail/start.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { LineClient } from '../line-client.ts';
+import { dnsStub, letter, openMailWorld, type TestMailbox } from '../mail-world.ts';
+
+const FAILURE_DELAY_MS = 30;
+const clients = { failureDelayMs: () => FAILURE_DELAY_MS };
+const world = await openMailWorld({ clients });
+after(() => world.close());
+const { pop3 } = world.mail;
+const caller: Caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+
+type Credentials = Pick<TestMailbox, 'address' | 'token'>;
+
+/** Over POP3, the shortest of the protocols; each test from an address of its own, since failures are counted by it. */
+async function login({ address, token }: Credentials, localAddress: string, port = pop3.port) {
+  const client = await LineClient.open(port, { secure: true, localAddress });
+  await client.line();
+  await client.command(`USER ${address}`);
+  return { client, reply: (await client.command(`PASS ${token}`)) ?? 'closed' };
+}
+
+test('address and mailbox token open the mailbox, in any case of letters', async () => {
+  const mailbox = await world.createMailbox('opens');
+  await world.send(mailbox.address, letter());
+  const { client, reply } = await login({ ...mailbox, address: mailbox.address.toUpperCase() }, '127.0.1.1');
+  assert.match(reply, /^\+OK 1 messages/);
+  client.close();
+});
+
+test('unknown mailbox, wrong token, another mailbox’s token and suspended mailbox look alike and last the same', async () => {
+  const [mailbox, other] = [await world.createMailbox('alike'), await world.createMailbox('alike-other')];
+  const suspended = await world.createMailbox('alike-suspended', { status: 'suspended' });
+  const attempts: Credentials[] = [
+    { address: 'nobody@agents.test', token: mailbox.token },
+    { address: mailbox.address, token: newCredential('mailboxToken') },
+    { address: mailbox.address, token: 'not a token' },
+    { address: mailbox.address, token: other.token },
+    suspended,
+  ];
+  const replies = new Set<string>();
+  for (const attempt of attempts) {
+    const startedAt = performance.now();
+    const { client, reply } = await login(attempt, '127.0.1.2');
+    assert.ok(performance.now() - startedAt >= FAILURE_DELAY_MS - 1);
+    replies.add(reply);
+    client.close();
+  }
+  assert.deepEqual([...replies], ['-ERR [AUTH] The address or the token is wrong']);
+});
+
+test('after ten failures the credential is not read any more; from another source the right token is welcome', async () => {
+  const mailbox = await world.createMailbox('guessed');
+  const wrong = { address: mailbox.address, token: newCredential('mailboxToken') };
+  for (let count = 0; count < 10; count++) {
+    const { client, reply } = await login(wrong, '127.0.1.3');
+    assert.match(reply, /^-ERR \[AUTH\]/);
+    client.close();
+  }
+  const throttled = await login(mailbox, '127.0.1.3');
+  assert.match(throttled.reply, /^-ERR \[SYS\/TEMP\] Too many failed logins/);
+  await throttled.client.ended();
+  const welcome = await login(mailbox, '127.0.1.4');
+  assert.match(welcome.reply, /^\+OK/);
+  welcome.client.close();
+});
+
+test('a mailbox has five POP3 connections at once', async () => {
+  const mailbox = await world.createMailbox('crowded');
+  const logins = await Promise.all(Array.from({ length: 5 }, () => login(mailbox, '127.0.1.5')));
+  for (const { reply } of logins) assert.match(reply, /^\+OK/);
+  const sixth = await login(mailbox, '127.0.1.5');
+  assert.match(sixth.reply, /^-ERR \[IN-USE\]/);
+  sixth.client.close();
+  logins[0]?.client.close();
+  await waitUntil('a place is free again', async () => {
+    const { client, reply } = await login(mailbox, '127.0.1.5');
+    client.close();
+    return reply.startsWith('+OK');
+  });
+  for (const { client } of logins) client.close();
+});
+
+test('a place taken over STLS is given back too', async () => {
+  const mailbox = await world.createMailbox('stls');
+  for (let count = 0; count < 12; count++) {
+    const client = await LineClient.open(world.mail.pop3Starttls.port);
+    await client.line();
+    await client.command('STLS');
+    await client.startTls();
+    await client.command(`USER ${mailbox.address}`);
+    assert.match((await client.command(`PASS ${mailbox.token}`)) ?? '', /^\+OK/, `login ${count + 1}`);
+    await client.command('QUIT');
+    await client.ended();
+  }
+});
+
+test('rotation, suspension and deletion end live sessions, those of other processes too', async () => {
+  const mail: MailDoors = await startMail(world.services, { lookup: dnsStub(), clients });
+  after(() => mail.close());
+  const ends: readonly [string, (id: string) => Promise<unknown>][] = [
+    ['rotated', (id) => rotateMailboxToken(world.services, world.organizationId, id, caller)],
+    ['suspended', (id) => updateMailbox(world.services, world.organizationId, id, caller, { status: 'suspended' })],
+  ];
+  for (const [name, end] of ends) {
+    const mailbox = await world.createMailbox(`ends-${name}`);
+    const bystander = await login(await world.createMailbox(`stays-${name}`), '127.0.1.6');
+    const here = await login(mailbox, '127.0.1.6');
+    const there = await login(mailbox, '127.0.1.6', mail.pop3.port);
+    await end(mailbox.id);
+    for (const { client } of [here, there]) {
+      assert.match((await client.line()) ?? '', /^-ERR \[SYS\/TEMP\] The mailbox or its token has changed/);
+      await client.ended();
+    }
+    assert.match((await bystander.client.command('NOOP')) ?? '', /^\+OK/);
+    bystander.client.close();
+    const again = await login(mailbox, '127.0.1.6');
+    assert.match(again.reply, /^-ERR \[AUTH\]/);
+    again.client.close();
+  }
+});
+
+test('a change of name ends no session', async () => {
+  const mailbox = await world.createMailbox('renamed');
+  const { client } = await login(mailbox, '127.0.1.7');
+  await updateMailbox(world.services, world.organizationId, mailbox.id, caller, { name: 'Another' });
+  assert.match((await client.command('NOOP')) ?? '', /^\+OK/);
+  client.close();
+});
