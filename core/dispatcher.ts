@@ -212,6 +212,8 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'the sweep for overdue deliveries failed; trying again');
       }
+      // Closed while sweeping: the wait below would begin after its end was signalled.
+      if (closed) return;
       await new Promise<void>((resolve) => {
         sweepTimer = setTimeout(resolve, overdueMs === 0 ? RETRY_MS : SWEEP_MS);
         stopSweep = resolve;
