@@ -6,13 +6,8 @@
  *   attemptDeliveries(all) ──▶ all acknowledged ──▶ completed
  *            └──▶ per endpoint: start endpointDelivery, which outlives this workflow ──▶ completed
  */
-import {
-  ParentClosePolicy,
-  startChild,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowIdReusePolicy,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
 import {
   endpointDeliveryId,
   type FanOutInput,

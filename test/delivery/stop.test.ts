@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { newId } from '../../core/new-id.ts';
+import { recordEvents } from '../../core/record-event.ts';
 import { signalStop } from '../../core/stop-deliveries.ts';
-import type { EndpointDeliveryState, StopReason } from '../../domain/delivery-workflows.ts';
+import {
+  ENDPOINT_DELIVERY,
+  type EndpointDeliveryInput,
+  type EndpointDeliveryState,
+  EVENT_FAN_OUT,
+  endpointDeliveryId,
+  type FanOutInput,
+  type StopReason,
+} from '../../domain/delivery-workflows.ts';
+import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -111,16 +122,7 @@ test('an endpoint that is inactive before the first attempt gets no request', as
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   await world.services.db.transaction(async (sql) => {
-    const { recordEvents } = await import('../../core/record-event.ts');
-    await recordEvents(sql, [
-      {
-        type: 'email_received',
-        organization,
-        mailbox: null,
-        actor: { type: 'system', id: null, name: null, email: null, address: null },
-        data: {},
-      },
-    ]);
+    await recordEvents(sql, [{ type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} }]);
     await sql.query('update webhook_endpoints set active = false where id = $1', [endpoint.id]);
   });
   world.services.deliveriesDue.nudge();
@@ -154,4 +156,30 @@ test('a resend of a waiting delivery ends its wait and attempts now', async () =
   assert.equal(done.status, 'success');
   assert.equal(done.attemptCount, 2);
   assert.equal((await world.attempts(delivery.id))[1]?.trigger, 'manual');
+});
+
+test('a fan-out completes although the workflow of its endpoint runs already', async () => {
+  receiver.answer(500);
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  const { client, taskQueue } = world.temporal;
+  const fanOutId = newId('event').replace('evt_', 'fan-out/');
+  const holder = endpointDeliveryId(endpoint.id, fanOutId);
+  const input: EndpointDeliveryInput = {
+    endpointId: endpoint.id,
+    deliveries: [{ id: newId('delivery'), dueAtMs: Date.now() + 3_600_000 }],
+    ladderMs: [3_600_000],
+  };
+  const earlier = await client.workflow.start(ENDPOINT_DELIVERY, { workflowId: holder, taskQueue, args: [input] });
+  await world.services.db.transaction((sql) =>
+    recordEvents(sql, [{ type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} }]),
+  );
+  const [delivery] = await world.sql(
+    `update deliveries set fan_out_id = $1, workflow_id = $1 where endpoint_id = $2 returning id`,
+    [fanOutId, endpoint.id],
+  );
+  const fanOut: FanOutInput = { deliveryIds: [String(delivery?.['id'])], ladderMs: [3_600_000] };
+  const result = await client.workflow.execute(EVENT_FAN_OUT, { workflowId: fanOutId, taskQueue, args: [fanOut] });
+  assert.deepEqual(result, { settled: 0, waiting: 1 });
+  await earlier.terminate();
 });
