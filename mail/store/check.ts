@@ -62,12 +62,13 @@ const RULES: readonly QueryRule[] = [
           select p.folder_id, count(*) as total, sum(p.size) as bytes, count(*) filter (where s.flags & 1 = 0) as unseen,
                  count(*) filter (where s.flags & 8 <> 0) as deleted
             from placement p join placement_state s using (folder_id, uid) group by p.folder_id) s on s.folder_id = f.id
-       where (f.total, f.unseen, f.deleted, f.bytes) is distinct from
+       where f.deleted_at is null and (f.total, f.unseen, f.deleted, f.bytes) is distinct from
              (coalesce(s.total, 0), coalesce(s.unseen, 0), coalesce(s.deleted, 0), coalesce(s.bytes, 0))
       union all
       select 'mailbox ' || c.mailbox_id || ': messages ' || c.messages || '/' || coalesce(s.n, 0)
         from mailbox_counter c left join (
-          select f.mailbox_id, count(*) as n from placement p join folder f on f.id = p.folder_id group by 1) s using (mailbox_id)
+          select f.mailbox_id, count(*) as n from placement p join folder f on f.id = p.folder_id
+           where f.deleted_at is null group by 1) s using (mailbox_id)
        where c.messages <> coalesce(s.n, 0)`,
   },
   {
@@ -77,12 +78,13 @@ const RULES: readonly QueryRule[] = [
     faults: `
       select 'mailbox ' || c.mailbox_id || ': bytes_used ' || c.bytes_used || '/' || coalesce(s.n, 0) || ' of ' || c.quota_bytes as fault
         from mailbox_counter c left join (
-          select f.mailbox_id, sum(p.size) as n from placement p join folder f on f.id = p.folder_id group by 1) s using (mailbox_id)
+          select f.mailbox_id, sum(p.size) as n from placement p join folder f on f.id = p.folder_id
+           where f.deleted_at is null group by 1) s using (mailbox_id)
        where c.bytes_used <> coalesce(s.n, 0) or c.bytes_used > c.quota_bytes`,
   },
   {
     rule: '4',
-    text: 'Every placement has message and state, every message its blob, and all sizes agree',
+    text: 'Every placement has message and state, every message its blob and a placement, and all sizes agree',
     count: `select (select count(*) from placement) + (select count(*) from message) as n`,
     faults: `
       select 'placement ' || p.folder_id || '/' || p.uid || ' of ' || p.message_id || ' lacks its message or state, or its size differs' as fault
@@ -95,7 +97,15 @@ const RULES: readonly QueryRule[] = [
       union all
       select 'message ' || m.id || ' has no blob of its size'
         from message m left join blob b on b.sha256 = m.blob
-       where b.sha256 is null or b.size <> m.size or length(b.bytes) <> m.size`,
+       where b.sha256 is null or b.size <> m.size or length(b.bytes) <> m.size
+      union all
+      select 'message ' || m.id || ' has no placement and waits for no purge' from message m
+       where m.origin in ('smtp', 'local', 'append') and not exists (select from placement p where p.message_id = m.id)
+         and not exists (select from unplaced_message u where u.message_id = m.id)
+      union all
+      select 'state ' || s.folder_id || '/' || s.uid || ' has a keyword its mailbox does not know: ' || k.keyword
+        from placement_state s join folder f on f.id = s.folder_id, unnest(s.keywords) as k (keyword)
+       where not exists (select from mail_keyword m where m.mailbox_id = f.mailbox_id and m.key = lower(k.keyword))`,
   },
   {
     rule: '5',
@@ -129,6 +139,16 @@ const RULES: readonly QueryRule[] = [
       select 'tombstone ' || e.folder_id || '/' || e.uid || ' is above its folder'
         from expunged e join folder f on f.id = e.folder_id where e.modseq > f.modseq
       union all
+      select 'state ' || s.folder_id || '/' || s.uid || ' has a modseq that its log does not tell of'
+        from placement_state s join folder f on f.id = s.folder_id
+       where s.modseq > f.pruned_modseq and not exists (
+         select from change_log l where l.folder_id = s.folder_id and l.modseq = s.modseq and l.kind <> 'expunged' and l.uids @> s.uid)
+      union all
+      select 'tombstone ' || e.folder_id || '/' || e.uid || ' has a modseq that its log does not tell of'
+        from expunged e join folder f on f.id = e.folder_id
+       where f.deleted_at is null and e.modseq > f.pruned_modseq and not exists (
+         select from change_log l where l.folder_id = e.folder_id and l.modseq = e.modseq and l.kind = 'expunged' and l.uids @> e.uid)
+      union all
       select 'log ' || mailbox_id || ' ' || seq || ' is above its folder or out of order' from (
         select l.mailbox_id, l.seq, l.modseq, f.modseq as highest,
                lag(l.modseq) over (partition by l.folder_id order by l.seq) as before
@@ -145,11 +165,20 @@ const RULES: readonly QueryRule[] = [
   },
   {
     rule: '7',
-    text: 'No UID is live and expunged; UIDVALIDITY values are unique in a mailbox',
+    text: 'Each UID given out is live or expunged, never both; UIDVALIDITY values are unique in a mailbox',
     count: `select (select count(*) from expunged) + (select count(*) from folder) as n`,
     faults: `
       select 'uid ' || e.folder_id || '/' || e.uid || ' is live and expunged' as fault
         from expunged e join placement p using (folder_id, uid)
+      union all
+      select 'folder ' || folder_id || ' lost without a trace uids ' || lost from (
+        select added.folder_id, added.uids - coalesce(known.uids, '{}') as lost
+          from (select folder_id, range_agg(uids) as uids from change_log where kind = 'added' group by 1) as added
+          join folder f on f.id = added.folder_id and f.deleted_at is null and f.pruned_modseq = 0
+          left join (select folder_id, range_agg(int8range(uid, uid, '[]')) as uids from (
+            select folder_id, uid from placement union all select folder_id, uid from expunged) as each group by 1) as known
+            on known.folder_id = added.folder_id) as l
+       where not isempty(lost)
       union all
       select 'mailbox ' || mailbox_id || ' has uidvalidity ' || uid_validity || ' ' || count(*) || ' times'
         from folder group by mailbox_id, uid_validity having count(*) > 1

@@ -93,12 +93,19 @@ export interface MessageRow {
 export interface SortKeys {
   readonly subject: string;
   /** First address of each, display name and mailbox local part decoded; empty when absent. */
-  readonly from: { readonly name: string; readonly mailbox: string };
-  readonly to: { readonly name: string; readonly mailbox: string };
-  readonly cc: { readonly name: string; readonly mailbox: string };
+  readonly from: SortAddress;
+  readonly to: SortAddress;
+  readonly cc: SortAddress;
   /** The Date header, or null where it is absent or unreadable. */
   readonly sentAt: Date | null;
   readonly messageIdHeader: string;
+}
+
+export interface SortAddress {
+  readonly name: string;
+  readonly mailbox: string;
+  /** Domain, for SORT=DISPLAY of addresses without a name (RFC 5957 §3). */
+  readonly host?: string;
 }
 
 /** A search whose folder-state keys (flags, UIDs, MODSEQ, sequence numbers) the engine has already resolved. */

@@ -1,5 +1,6 @@
 /** Content nobody can reach any more: messages of deleted folders, and those that lost their last placement. */
 import type { Database } from '../../db/database.ts';
+import { CHANGE_LOG_RETENTION_DAYS } from '../../domain/mail-limits.ts';
 
 const PORTION_ROWS = 500;
 /** A message may be on its way to a client when its last placement goes. */
@@ -11,8 +12,8 @@ export async function purgeDeletedFolders(db: Database): Promise<number> {
   for (const { id } of await db.query<{ id: number }>(DELETED_FOLDERS)) {
     for (let n = PORTION_ROWS; n === PORTION_ROWS; purged += n)
       n = (await db.query(PURGE_PLACEMENTS, [id, PORTION_ROWS])).length;
-    await db.query(DROP_FOLDER, [id]);
   }
+  await db.query(DROP_FOLDERS, [CHANGE_LOG_RETENTION_DAYS]);
   return purged;
 }
 
@@ -44,16 +45,23 @@ const PURGE_PLACEMENTS = `
     returning uid, message_id
   ), state as (
     delete from placement_state s using gone where s.folder_id = $1 and s.uid = gone.uid
+  ), tombstone as (
+    insert into expunged (folder_id, uid, modseq, message_id)
+    select $1, gone.uid, folder.modseq, gone.message_id from gone join folder on folder.id = $1
   ), to_purge as (
     insert into unplaced_message (message_id) select distinct message_id from gone order by message_id
     on conflict (message_id) do update set since = excluded.since
   )
   select 1 from gone`;
 
-/** Its log rows stay until their time: the log of a mailbox has no gaps. */
-const DROP_FOLDER = `
-  with tombstones as (delete from expunged where folder_id = $1)
-  delete from folder where id = $1 and not exists (select from placement where folder_id = $1)`;
+/** The row stays as long as log rows and events that name its messages. */
+const DROP_FOLDERS = `
+  with dropped as (
+    delete from folder f where deleted_at < now() - make_interval(days => $1 + 1)
+       and not exists (select from placement where folder_id = f.id)
+    returning id
+  )
+  delete from expunged e using dropped where e.folder_id = dropped.id`;
 
 const TAKE_UNPLACED = `
   select message_id from unplaced_message where since < now() - make_interval(mins => $1)
