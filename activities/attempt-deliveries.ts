@@ -10,6 +10,7 @@
  */
 
 import type { Logger } from '../core/logger.ts';
+import { attemptSeconds, attemptsTotal, deliverySeconds, exhaustedTotal } from '../core/metrics.ts';
 import type { SealedSecrets } from '../core/sealed-secrets.ts';
 import { authHeaderPlace, webhookSecretPlace } from '../core/webhook-secrets.ts';
 import type { AttemptResult, WebhookSender } from '../core/webhook-sender.ts';
@@ -31,6 +32,7 @@ import {
   endpointDeliveryId,
   type WaitingEndpoint,
 } from '../domain/delivery-workflows.ts';
+import { timeOfIdMs } from '../domain/ids.ts';
 import { retryDelayMs } from '../domain/retry-ladder.ts';
 import type { AttemptRecorder } from './attempt-recorder.ts';
 import type { EndpointNotes } from './endpoint-notes.ts';
@@ -144,6 +146,7 @@ class AttemptRun {
     }
     slot.release(result.error === null);
     const record = this.#judge(attempt, result);
+    count(record, attempt);
     await recorder.record(record);
     if (record.status === 'success' || record.status === 'exhausted') this.#settled.add(attempt.id);
     this.#outcomes.set(attempt.endpointId, result.error === null);
@@ -226,6 +229,15 @@ class AttemptRun {
     if (name === null || sealed === null) return undefined;
     return { name, value: this.#deps.secrets.open(sealed, authHeaderPlace(endpointId)) };
   }
+}
+
+function count(record: AttemptRecord, attempt: ReservedAttempt): void {
+  attemptsTotal.inc({ outcome: record.error ?? 'delivered' });
+  attemptSeconds.observe(record.durationMs / 1_000);
+  if (record.reason !== null) exhaustedTotal.inc({ reason: record.reason });
+  const recordedAtMs = timeOfIdMs(attempt.id);
+  if (attempt.number > 1 || recordedAtMs === undefined) return;
+  deliverySeconds.observe(Math.max(0, record.startedAt.getTime() + record.durationMs - recordedAtMs) / 1_000);
 }
 
 /** Resolves when half of the promises are settled or the time is up. */

@@ -3,6 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import compress from 'koa-compress';
 import helmet from 'koa-helmet';
+import { apiRequestSeconds } from '../core/metrics.ts';
 import { newId } from '../core/new-id.ts';
 import { CatalogueError } from '../domain/errors.ts';
 import { asCatalogueError, errorBody } from './error-response.ts';
@@ -53,13 +54,15 @@ export function createApp(
     } catch (error) {
       renderError(error, context, api);
     }
+    const ms = performance.now() - startedAt;
+    apiRequestSeconds.observe({ method: context.method, status: `${Math.floor(context.status / 100)}xx` }, ms / 1_000);
     services.log.debug(
       {
         requestId,
         method: context.method,
         operation: context.state.operationId,
         status: context.status,
-        ms: Math.round((performance.now() - startedAt) * 10) / 10,
+        ms: Math.round(ms * 10) / 10,
       },
       'request',
     );

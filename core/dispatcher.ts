@@ -31,6 +31,7 @@ import {
 import type { PlanName } from '../domain/plans.ts';
 import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
 import { fairShares } from './fair-shares.ts';
+import { fanOutsTotal, inFlightDeliveries } from './metrics.ts';
 import { newId } from './new-id.ts';
 import { retryDelaysMs } from './retry-ladder-setting.ts';
 import type { Services } from './services.ts';
@@ -141,6 +142,8 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
   /** Runs a batch and keeps count of it. */
   function carry(fanOutId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
     inFlight += claimed.length;
+    inFlightDeliveries.set(inFlight);
+    fanOutsTotal.inc();
     const counts = new Map<string, number>();
     const plans = new Map<string, PlanName>();
     for (const { organizationId, plan } of claimed) {
@@ -150,6 +153,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     for (const [id, plan] of plans) shares.taken(id, plan, counts.get(id) ?? 0);
     return runBatch(fanOutId, claimed).finally(() => {
       inFlight -= claimed.length;
+      inFlightDeliveries.set(inFlight);
       for (const [id, count] of counts) shares.done(id, count);
     });
   }

@@ -10,6 +10,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
+import { smtpMessagesTotal } from '../../core/metrics.ts';
 import type { Services } from '../../core/services.ts';
 import {
   MESSAGE_MAX_BYTES,
@@ -83,6 +84,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
     step().then(
       ({ facts, text }) => {
         logged(session, verb, startedMs, facts);
+        if (verb === 'DATA') smtpMessagesTotal.inc({ outcome: 'accepted' });
         callback(null, text);
       },
       (error: Error) => {
@@ -90,6 +92,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
         if (reply !== error)
           log.error({ door: 'smtp', connection: session.id, verb, error: error.message }, 'SMTP step failed');
         logged(session, verb, startedMs, { refused: `${reply.responseCode} ${reply.message}` });
+        smtpMessagesTotal.inc({ outcome: reply.responseCode < 500 ? 'deferred' : 'refused' });
         callback(reply);
       },
     );
