@@ -30,7 +30,8 @@ export async function readBody(
 const tooLarge = (limitBytes: number): CatalogueError =>
   new CatalogueError('payload_too_large', `The body is larger than the ${limitBytes} bytes this path takes.`);
 
-async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
+/** A body as text. @throws {CatalogueError} payload_too_large, invalid_request */
+export async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { Services } from '../core/services.ts';
 import type { TemporalClient } from '../core/temporal-client.ts';
 import { documentedEvents } from './documented-events.ts';
+import { addMailSetup } from './mail-setup.ts';
 import { addPages } from './pages.ts';
 import { routes } from './routes.ts';
 import { createApp } from './server.ts';
@@ -26,9 +27,10 @@ export async function startApi(services: Services, temporal: TemporalClient): Pr
   const { API_HOST, API_PORT, API_PUBLIC_URL } = services.settings;
   let url = '';
   const publicUrl = () => API_PUBLIC_URL?.replace(/\/+$/, '') ?? url;
-  const app = createApp(routes, { services, temporal, publicUrl }, (router) =>
-    addPages(router, routes, documentedEvents, publicUrl),
-  );
+  const app = createApp(routes, { services, temporal, publicUrl }, (router) => {
+    addPages(router, routes, documentedEvents, publicUrl);
+    addMailSetup(router, services);
+  });
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
     app.callback(),
