@@ -1,0 +1,38 @@
+import { command, ok, type ParseContext, SELECTED } from '../command.ts';
+import { parseFetchItems, parseFetchModifiers } from '../fetch-items.ts';
+import { fetchMessages } from '../fetch-messages.ts';
+import { vanishedEarlier } from '../open-folder.ts';
+import type { Scanner } from '../parser.ts';
+import { parseSequenceSet } from '../sequence-set.ts';
+
+/** FETCH (RFC 9051 §6.4.5) with CHANGEDSINCE and VANISHED (RFC 7162). */
+export const fetch = command({
+  verb: 'FETCH',
+  states: SELECTED,
+  uid: true,
+  telling: 'no-expunge',
+  args(scan: Scanner, { uid }: ParseContext) {
+    scan.space();
+    const set = parseSequenceSet(scan);
+    scan.space();
+    const items = parseFetchItems(scan);
+    const { changedSince, vanished } = parseFetchModifiers(scan, uid);
+    return { set, items, changedSince, vanished };
+  },
+  async run({ session, uid }, { set, items, changedSince, vanished }) {
+    const { selected, out } = session;
+    const withModseq = items.some((item) => item.kind === 'simple' && item.name === 'MODSEQ');
+    if (changedSince !== null || withModseq) session.useCondstore();
+    if (changedSince !== null && selected.stale) await selected.refresh();
+    const { map } = selected;
+    if (vanished && changedSince !== null && session.qresync) {
+      const known = set.kind === 'ranges' ? set.ranges : [...selected.saved].map((each) => [each, each] as const);
+      const earlier = await vanishedEarlier(session, selected, changedSince, known);
+      if (earlier !== '') out.line(`* VANISHED (EARLIER) ${earlier}`);
+    }
+    const all = selected.indices(set, uid);
+    const indices = changedSince === null ? all : all.filter((index) => map.modseqAt(index) > changedSince);
+    const missing = await fetchMessages(session, indices, items, uid, changedSince !== null);
+    return missing > 0 && !uid ? ok('Some of the messages are gone', 'EXPUNGEISSUED') : ok('FETCH completed');
+  },
+});

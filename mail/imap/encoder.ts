@@ -1,0 +1,101 @@
+/**
+ * Writes responses. Texts hold one character per byte (UTF-8 text goes through `utf8`), so that ENVELOPE and header
+ * bytes pass untouched. What is written is gathered and handed to the transport in portions; `ready` waits while more
+ * than 64 KiB are on their way, so a slow reader costs no memory. Between commands nothing is kept.
+ */
+import { imapString } from '../mime/imap-strings.ts';
+
+/** Where gathered bytes go. */
+export interface Outlet {
+  /** Bytes handed over and not yet taken by the client. */
+  readonly unwritten: number;
+  write(bytes: Uint8Array): void;
+  /** Resolves when less than the bound is unwritten. @throws when the connection is gone */
+  drained(): Promise<void>;
+}
+
+const PORTION_BYTES = 16_384;
+
+export class ResponseWriter {
+  readonly #outlet: Outlet;
+  readonly #aheadMaxBytes: number;
+  #text = '';
+
+  constructor(outlet: Outlet, aheadMaxBytes: number) {
+    this.#outlet = outlet;
+    this.#aheadMaxBytes = aheadMaxBytes;
+  }
+
+  text(latin1: string): void {
+    this.#text += latin1;
+    if (this.#text.length >= PORTION_BYTES) this.flush();
+  }
+
+  line(latin1: string): void {
+    this.text(`${latin1}\r\n`);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    if (bytes.length < PORTION_BYTES / 4)
+      this.text(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
+    else {
+      this.flush();
+      this.#outlet.write(bytes);
+    }
+  }
+
+  /** Large content: handed over in pieces, none before the last ones are taken. */
+  async content(bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < bytes.length; at += PORTION_BYTES * 2) {
+      this.bytes(bytes.subarray(at, at + PORTION_BYTES * 2));
+      if (this.full) await this.ready();
+    }
+  }
+
+  /** Whether `ready` must be awaited before more is written. */
+  get full(): boolean {
+    return this.#outlet.unwritten > this.#aheadMaxBytes;
+  }
+
+  async ready(): Promise<void> {
+    if (this.full) await this.#outlet.drained();
+  }
+
+  flush(): void {
+    if (this.#text === '') return;
+    const bytes = Buffer.from(this.#text, 'latin1');
+    this.#text = '';
+    this.#outlet.write(bytes);
+  }
+}
+
+/** Unicode text as one character per byte of its UTF-8. */
+export const utf8 = (text: string): string =>
+  /^[\x00-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
+
+/** Text from bytes held as one character each; undefined where they are not UTF-8. */
+export function fromUtf8(latin1: string): string | undefined {
+  if (/^[\x00-\x7f]*$/.test(latin1)) return latin1;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** A Unicode text as a string; quoted also with 8-bit characters once the client has enabled UTF-8. */
+export function unicodeString(text: string, utf8Enabled: boolean): string {
+  if (utf8Enabled && /^[^\x00-\x1f\x7f]*$/.test(text) && text.length < 500)
+    return `"${utf8(text).replace(/["\\]/g, '\\$&')}"`;
+  return imapString(utf8(text));
+}
+
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** `date-time` in UTC: times are stored without the zone they were given in. */
+export function dateTime(date: Date): string {
+  const day = String(date.getUTCDate()).padStart(2, ' ');
+  const time = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;
+  return `"${day}-${MONTHS[date.getUTCMonth()]}-${String(date.getUTCFullYear()).padStart(4, '0')} ${time} +0000"`;
+}

@@ -1,0 +1,105 @@
+/** LIST in all its forms (RFC 9051 §6.3.9, RFC 5258, 5819, 6154), and its elders LSUB and XLIST. */
+import type { Folder } from '../store/interface.ts';
+import { canonicalName, DELIMITER, wireName } from './folder-names.ts';
+import type { Session } from './session.ts';
+
+export interface ListSelection {
+  readonly subscribed: boolean;
+  readonly recursiveMatch: boolean;
+  readonly specialUse: boolean;
+}
+
+export interface ListReturn {
+  readonly subscribed: boolean;
+  readonly children: boolean;
+  readonly specialUse: boolean;
+}
+
+/** One name to be listed. */
+export interface Listed {
+  readonly name: string;
+  /** Undefined: a level above a folder, or a subscribed name without folder. */
+  readonly folder: Folder | undefined;
+  readonly subscribed: boolean;
+  readonly hasChildren: boolean;
+  /** RECURSIVEMATCH: a name below matches the selection. */
+  readonly childMatches: boolean;
+}
+
+/** Pattern with `*` and `%`, over the whole name; `%` stops at the delimiter. */
+export function patternMatcher(pattern: string): (name: string) => boolean {
+  const canonical = canonicalName(pattern);
+  const parts = canonical.split(/([*%]+)/);
+  // A run of wildcards is one: `*` when it holds one, which also keeps the match linear in practice.
+  const source = parts.map((part) => {
+    if (!/^[*%]+$/.test(part)) return part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+    return part.includes('*') ? '.*' : '[^/]*';
+  });
+  if (parts.length > 2 * PATTERN_WILDCARDS_MAX) return () => false;
+  const exact = new RegExp(`^${source.join('')}$`, 'su');
+  return (name) => exact.test(name);
+}
+
+const PATTERN_WILDCARDS_MAX = 10;
+
+/** Levels above a name, nearest last: `a/b/c` gives `a`, `a/b`. */
+function* parents(name: string): Generator<string> {
+  for (let at = name.indexOf(DELIMITER); at >= 0; at = name.indexOf(DELIMITER, at + 1)) yield name.slice(0, at);
+}
+
+/**
+ * Names that match any of the patterns, each once: INBOX first, then by name.
+ *
+ * @param patterns canonical, the reference already in front
+ */
+export function listFolders(
+  folders: readonly Folder[],
+  subscriptions: readonly string[],
+  patterns: readonly string[],
+  selection: ListSelection,
+): Listed[] {
+  const matchers = patterns.map(patternMatcher);
+  const matches = (name: string) => matchers.some((matcher) => matcher(name));
+  const byName = new Map(folders.map((folder) => [folder.name, folder]));
+  const subscribed = new Set(subscriptions);
+  const withChildren = new Set<string>();
+  for (const name of byName.keys()) for (const parent of parents(name)) withChildren.add(parent);
+
+  const selected = (name: string): boolean =>
+    (!selection.subscribed || subscribed.has(name)) &&
+    (!selection.specialUse || listedUse(byName.get(name)) !== undefined);
+  const names = new Set<string>(selection.subscribed ? subscribed : [...byName.keys(), ...withChildren]);
+  const childMatches = new Set<string>();
+  if (selection.recursiveMatch)
+    for (const name of [...names])
+      if (selected(name))
+        for (const parent of parents(name)) {
+          childMatches.add(parent);
+          names.add(parent);
+        }
+  return [...names]
+    .filter((name) => matches(name) && (selected(name) || childMatches.has(name)))
+    .sort((a, b) => (a === 'INBOX' ? -1 : b === 'INBOX' ? 1 : a < b ? -1 : 1))
+    .map((name) => ({
+      name,
+      folder: byName.get(name),
+      subscribed: subscribed.has(name),
+      hasChildren: withChildren.has(name),
+      childMatches: childMatches.has(name),
+    }));
+}
+
+/** The special use that LIST shows: INBOX needs none. */
+const listedUse = (folder: Folder | undefined): string | undefined =>
+  folder === undefined || folder.specialUse === null || folder.specialUse === '\\Inbox' ? undefined : folder.specialUse;
+
+export function listLine(session: Session, listed: Listed, selection: ListSelection, wanted: ListReturn): string {
+  const attributes: string[] = [];
+  if (listed.folder === undefined) attributes.push('\\NonExistent');
+  if (listed.subscribed && (wanted.subscribed || selection.subscribed)) attributes.push('\\Subscribed');
+  attributes.push(listed.hasChildren ? '\\HasChildren' : '\\HasNoChildren');
+  const use = listedUse(listed.folder);
+  if (use !== undefined) attributes.push(use);
+  const info = listed.childMatches && selection.subscribed ? ' ("CHILDINFO" ("SUBSCRIBED"))' : '';
+  return `* LIST (${attributes.join(' ')}) "${DELIMITER}" ${wireName(listed.name, session.utf8)}${info}`;
+}

@@ -1,0 +1,42 @@
+/** The bytes of one message while it is fetched: in memory where it is small, else read from the store slice by slice. */
+import type { MailboxStore } from '../store/interface.ts';
+
+/** The store reads blobs best in slices of this size. */
+const SLICE_BYTES = 1_048_576;
+
+/** Bytes that were promised to the client are not there. */
+export class MessageCutShort extends Error {}
+
+export class MessageBytes {
+  readonly size: number;
+  readonly #store: MailboxStore;
+  readonly #messageId: string;
+  #whole: Uint8Array | undefined;
+
+  constructor(store: MailboxStore, messageId: string, size: number, whole: Uint8Array | undefined) {
+    this.#store = store;
+    this.#messageId = messageId;
+    this.size = size;
+    this.#whole = whole;
+  }
+
+  /** @throws {MessageCutShort} */
+  async read(from: number, to: number): Promise<Uint8Array> {
+    if (to <= from) return new Uint8Array(0);
+    if (this.#whole !== undefined) return this.#whole.subarray(from, to);
+    if (to - from > SLICE_BYTES) {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of this.slices(from, to)) pieces.push(piece);
+      return Buffer.concat(pieces);
+    }
+    const bytes = await this.#store.slice(this.#messageId, from, to - from);
+    if (bytes.length !== to - from) throw new MessageCutShort(`${this.#messageId} ends before ${to}`);
+    // All sections of a small message are cut from one read.
+    if (from === 0 && to === this.size) this.#whole = bytes;
+    return bytes;
+  }
+
+  async *slices(from: number, to: number): AsyncGenerator<Uint8Array> {
+    for (let at = from; at < to; at += SLICE_BYTES) yield await this.read(at, Math.min(to, at + SLICE_BYTES));
+  }
+}

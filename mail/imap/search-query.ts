@@ -1,0 +1,298 @@
+/**
+ * SEARCH programs (RFC 9051 §6.4.4; WITHIN RFC 5032, SAVEDATE RFC 8514, OBJECTID RFC 8474, MODSEQ RFC 7162): reading
+ * them, and finding the messages. Keys about the state of the folder are answered from the map; the rest goes to the
+ * store in one question.
+ */
+import { MAIL_FLAGS } from '../../domain/mail-flags.ts';
+import { IMAP_SEARCH_DEPTH_MAX, IMAP_SEARCH_KEYS_MAX } from '../../domain/mail-limits.ts';
+import type { ContentQuery } from '../store/interface.ts';
+import { monthOf } from './append-message.ts';
+import { Refusal } from './command.ts';
+import { fromUtf8 } from './encoder.ts';
+import type { Scanner } from './parser.ts';
+import type { SelectedFolder } from './selected-folder.ts';
+import { contains, normalize, parseSequenceSet, type SequenceSet } from './sequence-set.ts';
+import type { Session } from './session.ts';
+
+type StateKey =
+  | { readonly kind: 'all' | 'recent' | 'new' | 'old' }
+  | { readonly kind: 'flag'; readonly bit: number; readonly set: boolean }
+  | { readonly kind: 'keyword'; readonly word: string; readonly set: boolean }
+  | { readonly kind: 'numbers'; readonly set: SequenceSet; readonly uid: boolean }
+  | { readonly kind: 'modseq'; readonly least: number };
+
+type SearchKey =
+  | { readonly kind: 'state'; readonly key: StateKey }
+  | { readonly kind: 'content'; readonly query: ContentQuery }
+  | { readonly kind: 'and' | 'or'; readonly of: readonly SearchKey[] }
+  | { readonly kind: 'not'; readonly of: SearchKey };
+
+export interface SearchProgram {
+  readonly key: SearchKey;
+  /** A MODSEQ key stands in it: the answer tells the highest MODSEQ. */
+  readonly modseq: boolean;
+  readonly charset: string | null;
+}
+
+export type ReturnOption = 'MIN' | 'MAX' | 'ALL' | 'COUNT' | 'SAVE';
+const RETURN_OPTIONS: readonly ReturnOption[] = ['MIN', 'MAX', 'ALL', 'COUNT', 'SAVE'];
+
+/** `RETURN (…) `, or null where it is not there. Empty parentheses mean ALL. */
+export function parseReturn(scan: Scanner): ReadonlySet<ReturnOption> | null {
+  if (!scan.skip('RETURN (')) return null;
+  const options = new Set<ReturnOption>();
+  if (!scan.skip(')')) {
+    do {
+      const word = scan.word();
+      options.add(RETURN_OPTIONS.find((option) => option === word) ?? scan.fail('a known return option'));
+    } while (scan.skip(' '));
+    scan.expect(')');
+  }
+  scan.space();
+  if (options.size === 0) options.add('ALL');
+  return options;
+}
+
+interface Reading {
+  keys: number;
+  modseq: boolean;
+}
+
+/** `[CHARSET name] key…` */
+export function parseProgram(scan: Scanner): SearchProgram {
+  let charset: string | null = null;
+  if (scan.skip('CHARSET ')) {
+    charset = scan.astring().toUpperCase();
+    scan.space();
+  }
+  return parseKeys(scan, charset);
+}
+
+/** The keys behind a charset that stands elsewhere (SORT, THREAD). */
+export function parseKeys(scan: Scanner, charset: string | null): SearchProgram {
+  const reading: Reading = { keys: 0, modseq: false };
+  const of: SearchKey[] = [];
+  do of.push(parseKey(scan, reading, 0));
+  while (scan.skip(' ') && !scan.atEnd);
+  return { key: { kind: 'and', of }, modseq: reading.modseq, charset };
+}
+
+/** @throws {Refusal} BADCHARSET */
+export function checkCharset({ charset }: SearchProgram): void {
+  if (charset !== null && charset !== 'UTF-8' && charset !== 'US-ASCII')
+    throw new Refusal('BADCHARSET (US-ASCII UTF-8)', 'The charset is not known');
+}
+
+const state = (key: StateKey): SearchKey => ({ kind: 'state', key });
+const content = (query: ContentQuery): SearchKey => ({ kind: 'content', query });
+const flag = (bit: number, set: boolean): SearchKey => state({ kind: 'flag', bit, set });
+
+const SIMPLE_KEYS = new Map<string, SearchKey>([
+  ['ALL', state({ kind: 'all' })],
+  ['ANSWERED', flag(MAIL_FLAGS.answered, true)],
+  ['DELETED', flag(MAIL_FLAGS.deleted, true)],
+  ['DRAFT', flag(MAIL_FLAGS.draft, true)],
+  ['FLAGGED', flag(MAIL_FLAGS.flagged, true)],
+  ['SEEN', flag(MAIL_FLAGS.seen, true)],
+  ['UNANSWERED', flag(MAIL_FLAGS.answered, false)],
+  ['UNDELETED', flag(MAIL_FLAGS.deleted, false)],
+  ['UNDRAFT', flag(MAIL_FLAGS.draft, false)],
+  ['UNFLAGGED', flag(MAIL_FLAGS.flagged, false)],
+  ['UNSEEN', flag(MAIL_FLAGS.seen, false)],
+  ['RECENT', state({ kind: 'recent' })],
+  ['NEW', state({ kind: 'new' })],
+  ['OLD', state({ kind: 'old' })],
+  // Every message has a save date here (RFC 8514 §4.3).
+  ['SAVEDATESUPPORTED', state({ kind: 'all' })],
+]);
+
+const DAY_MS = 86_400_000;
+const HEADER_KEYS = ['BCC', 'CC', 'FROM', 'SUBJECT', 'TO'];
+const DATE_KEYS = /^(SENT|SAVED)?(BEFORE|ON|SINCE)$/;
+const NUMBERS_AHEAD = /[\d*$]/;
+
+function parseKey(scan: Scanner, reading: Reading, depth: number): SearchKey {
+  if (++reading.keys > IMAP_SEARCH_KEYS_MAX) scan.fail(`at most ${IMAP_SEARCH_KEYS_MAX} search keys`);
+  if (depth > IMAP_SEARCH_DEPTH_MAX) scan.fail(`search keys nested at most ${IMAP_SEARCH_DEPTH_MAX} deep`);
+  if (scan.peek() === '(') return { kind: 'and', of: scan.list(() => parseKey(scan, reading, depth + 1), false) };
+  if (NUMBERS_AHEAD.test(scan.peek())) return state({ kind: 'numbers', set: parseSequenceSet(scan), uid: false });
+  const name = scan.word();
+  const simple = SIMPLE_KEYS.get(name);
+  if (simple !== undefined) return simple;
+  const nested = () => {
+    scan.space();
+    return parseKey(scan, reading, depth + 1);
+  };
+  switch (name) {
+    case 'NOT':
+      return { kind: 'not', of: nested() };
+    case 'OR':
+      return { kind: 'or', of: [nested(), nested()] };
+    default:
+      scan.space();
+      return parseWithArgument(scan, name, reading);
+  }
+}
+
+function parseWithArgument(scan: Scanner, name: string, reading: Reading): SearchKey {
+  const text = (): string => {
+    const bytes = scan.astring();
+    return fromUtf8(bytes) ?? bytes;
+  };
+  if (HEADER_KEYS.includes(name)) return content({ kind: 'header', field: name.toLowerCase(), text: text() });
+  const dated = DATE_KEYS.exec(name);
+  if (dated !== null) return dateKey(scan, dated[1], dated[2] ?? '');
+  switch (name) {
+    case 'HEADER': {
+      const field = scan.astring().toLowerCase();
+      scan.space();
+      return content({ kind: 'header', field, text: text() });
+    }
+    case 'BODY':
+      return content({ kind: 'body', text: text() });
+    case 'TEXT':
+      return content({ kind: 'text', text: text() });
+    case 'LARGER':
+      return content({ kind: 'larger', bytes: scan.number64() });
+    case 'SMALLER':
+      return content({ kind: 'smaller', bytes: scan.number64() });
+    case 'OLDER':
+      return content({ kind: 'internal-date', from: null, before: Date.now() - scan.number(1) * 1_000 + 1 });
+    case 'YOUNGER':
+      return content({ kind: 'internal-date', from: Date.now() - scan.number(1) * 1_000, before: null });
+    case 'KEYWORD':
+      return state({ kind: 'keyword', word: scan.atom().toLowerCase(), set: true });
+    case 'UNKEYWORD':
+      return state({ kind: 'keyword', word: scan.atom().toLowerCase(), set: false });
+    case 'UID':
+      return state({ kind: 'numbers', set: parseSequenceSet(scan), uid: true });
+    case 'EMAILID':
+      return content({ kind: 'message-id', id: scan.astring() });
+    case 'THREADID':
+      return content({ kind: 'thread-id', id: scan.astring() });
+    case 'MODSEQ':
+      reading.modseq = true;
+      // An entry name and type may stand before; flags have one MODSEQ together here (RFC 7162 §3.1.5).
+      if (scan.peek() === '"') {
+        scan.string();
+        scan.space();
+        const type = scan.word();
+        if (!['PRIV', 'SHARED', 'ALL'].includes(type)) scan.fail('priv, shared or all');
+        scan.space();
+      }
+      return state({ kind: 'modseq', least: scan.number64() });
+    default:
+      return scan.fail('a known search key');
+  }
+}
+
+const DATE = /"?(\d{1,2})-([A-Za-z]{3})-(\d{4})"?/y;
+
+function dateKey(scan: Scanner, what: string | undefined, relation: string): SearchKey {
+  const text = scan.match(DATE) ?? scan.fail('a date');
+  if (text.startsWith('"') !== text.endsWith('"')) scan.fail('a date');
+  const [day = 0, monthName = '', year = 0] = text.replaceAll('"', '').split('-');
+  const month = monthOf(String(monthName));
+  if (month < 0) scan.fail('a date');
+  const start = Date.UTC(Number(year), month, Number(day));
+  const kind = what === 'SENT' ? 'sent-date' : what === 'SAVED' ? 'save-date' : 'internal-date';
+  if (relation === 'BEFORE') return content({ kind, from: null, before: start });
+  return content({ kind, from: start, before: relation === 'ON' ? start + DAY_MS : null });
+}
+
+/** Indices of the messages that match, ascending. What is gone matches nothing. */
+export async function searchFolder(session: Session, program: SearchProgram): Promise<number[]> {
+  const { selected } = session;
+  const { map } = selected;
+  const conjuncts = program.key.kind === 'and' ? program.key.of : [program.key];
+  const tests = conjuncts.map((key) => stateTest(selected, key));
+  const known = tests.filter((test) => test !== undefined);
+  const open = conjuncts.filter((_, i) => tests[i] === undefined);
+  const candidates: number[] = [];
+  for (let i = 0; i < map.count; i++)
+    if (!selected.isGone(map.uidAt(i)) && known.every((test) => test(i))) candidates.push(i);
+  if (open.length === 0 || candidates.length === 0) return candidates;
+  const query: ContentQuery = { kind: 'and', of: open.map((key) => contentQuery(selected, key, candidates)) };
+  const [only] = query.of;
+  const uids = Uint32Array.from(candidates, (index) => map.uidAt(index));
+  const found = await session.store.search(selected.folder.id, uids, query.of.length === 1 && only ? only : query);
+  return selected.indicesOf(found);
+}
+
+type Test = (index: number) => boolean;
+
+/** A test over indices, or undefined where the content must be looked at. */
+function stateTest(selected: SelectedFolder, key: SearchKey): Test | undefined {
+  switch (key.kind) {
+    case 'state':
+      return keyTest(selected, key.key);
+    case 'content':
+      return undefined;
+    case 'not': {
+      const test = stateTest(selected, key.of);
+      return test === undefined ? undefined : (index) => !test(index);
+    }
+    case 'and':
+    case 'or': {
+      const tests: Test[] = [];
+      for (const each of key.of) {
+        const test = stateTest(selected, each);
+        if (test === undefined) return undefined;
+        tests.push(test);
+      }
+      return key.kind === 'and'
+        ? (index) => tests.every((test) => test(index))
+        : (index) => tests.some((test) => test(index));
+    }
+  }
+}
+
+function keyTest(selected: SelectedFolder, key: StateKey): Test {
+  const { map } = selected;
+  const isRecent: Test = (index) => selected.isRecent(map.uidAt(index));
+  switch (key.kind) {
+    case 'all':
+      return () => true;
+    case 'recent':
+      return isRecent;
+    case 'old':
+      return (index) => !isRecent(index);
+    case 'new':
+      return (index) => isRecent(index) && (map.flagsAt(index) & MAIL_FLAGS.seen) === 0;
+    case 'flag':
+      return (index) => ((map.flagsAt(index) & key.bit) !== 0) === key.set;
+    case 'keyword':
+      return (index) => map.keywordsAt(index).some((word) => word.toLowerCase() === key.word) === key.set;
+    case 'modseq':
+      return (index) => map.modseqAt(index) >= key.least;
+    case 'numbers': {
+      const { set, uid } = key;
+      if (set.kind === 'saved') {
+        const saved = new Set(selected.saved);
+        return (index) => saved.has(map.uidAt(index));
+      }
+      const ranges = normalize(set.ranges, uid ? map.lastUid : map.count);
+      return (index) => contains(ranges, uid ? map.uidAt(index) : index + 1);
+    }
+  }
+}
+
+function contentQuery(selected: SelectedFolder, key: SearchKey, candidates: readonly number[]): ContentQuery {
+  const test = stateTest(selected, key);
+  if (test !== undefined) {
+    const uids: number[] = [];
+    for (const index of candidates) if (test(index)) uids.push(selected.map.uidAt(index));
+    return { kind: 'uids', uids };
+  }
+  switch (key.kind) {
+    case 'content':
+      return key.query;
+    case 'not':
+      return { kind: 'not', of: contentQuery(selected, key.of, candidates) };
+    case 'and':
+    case 'or':
+      return { kind: key.kind, of: key.of.map((each) => contentQuery(selected, each, candidates)) };
+    case 'state':
+      throw new Error('a state key is always a test');
+  }
+}

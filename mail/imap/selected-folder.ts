@@ -1,0 +1,213 @@
+/**
+ * The open folder of a session: what the client knows of it, what it has not been told yet, and the one place where
+ * changes are told.
+ *
+ * Changes are read from the store from a MODSEQ on (`refresh`), put into the map, and told (`tell`) in one order:
+ * EXISTS first, then removals, then flags. A removed message keeps its number until a removal may be told.
+ */
+import type { Folder, FolderView, MailboxStore, PlacementState } from '../store/interface.ts';
+import { Refusal } from './command.ts';
+import type { ResponseWriter } from './encoder.ts';
+import { flagList, sameKeywords } from './flags.ts';
+import { SequenceMap } from './sequence-map.ts';
+import { printSet, type SequenceSet } from './sequence-set.ts';
+
+/** What decides the form of unsolicited responses. */
+export interface Enabled {
+  readonly condstore: boolean;
+  readonly qresync: boolean;
+  readonly rev2: boolean;
+}
+
+export interface FolderWatch {
+  stale: boolean;
+  stop(): void;
+}
+
+export class SelectedFolder {
+  readonly folder: Folder;
+  readonly readOnly: boolean;
+  readonly map: SequenceMap;
+  /** All changes up to this MODSEQ are in the map. */
+  highestModseq: number;
+  uidNext: number;
+  readonly watch: FolderWatch;
+  /** The folder was deleted by another door. */
+  deleted = false;
+  /** UIDs of the last saved search (RFC 5182), ascending. */
+  saved: Uint32Array = new Uint32Array(0);
+  readonly #store: MailboxStore;
+  readonly #gone = new Set<number>();
+  readonly #changed = new Set<number>();
+  #grown = false;
+
+  constructor(store: MailboxStore, view: FolderView, watch: FolderWatch, readOnly: boolean) {
+    this.watch = watch;
+    this.#store = store;
+    this.folder = view.folder;
+    this.readOnly = readOnly;
+    this.map = new SequenceMap(view);
+    this.highestModseq = view.folder.highestModseq;
+    this.uidNext = view.folder.uidNext;
+  }
+
+  /** Something may have changed since the last refresh. */
+  get stale(): boolean {
+    return this.watch.stale;
+  }
+
+  set stale(value: boolean) {
+    this.watch.stale = value;
+  }
+
+  isRecent(uid: number): boolean {
+    return uid >= this.folder.recentFrom;
+  }
+
+  get recentCount(): number {
+    return this.map.count - this.map.lowerBound(this.folder.recentFrom);
+  }
+
+  /** Removed by somebody, not yet told. */
+  isGone(uid: number): boolean {
+    return this.#gone.has(uid);
+  }
+
+  /**
+   * Indices of the messages a command names, ascending, those included that are gone but not yet told.
+   *
+   * @throws {Refusal} a sequence number is out of range (status BAD)
+   */
+  indices(set: SequenceSet, uid: boolean): number[] {
+    if (set.kind === 'saved') return this.indicesOf(this.saved);
+    if (uid) return this.map.indicesOfUids(set.ranges);
+    const indices = this.map.indicesOfNumbers(set.ranges);
+    if (indices === undefined) throw new OutOfRange();
+    return indices;
+  }
+
+  indicesOf(uids: ArrayLike<number>): number[] {
+    const indices: number[] = [];
+    for (let i = 0; i < uids.length; i++) {
+      const index = this.map.indexOf(uids[i] ?? 0);
+      if (index >= 0) indices.push(index);
+    }
+    return indices;
+  }
+
+  /** Reads what happened since. */
+  async refresh(): Promise<void> {
+    this.stale = false;
+    const changes = await this.#store.changes(this.folder.id, this.highestModseq);
+    if (changes === undefined) {
+      this.deleted = true;
+      return;
+    }
+    if (changes === 'too-old') {
+      const view = await this.#store.view(this.folder.id, false);
+      if (view === undefined) this.deleted = true;
+      else this.#compare(view);
+      return;
+    }
+    for (const uid of changes.vanished) this.markGone(uid);
+    for (const state of changes.changed) this.apply(state);
+    this.highestModseq = Math.max(this.highestModseq, changes.highestModseq);
+    this.uidNext = Math.max(this.uidNext, changes.uidNext);
+  }
+
+  markGone(uid: number): void {
+    if (this.map.indexOf(uid) >= 0) this.#gone.add(uid);
+  }
+
+  /** @param silent the client knows already: its own change */
+  apply(state: PlacementState, silent = false): void {
+    const index = this.map.indexOf(state.uid);
+    if (index < 0) {
+      // A lower UID that is not in the map was removed and told before.
+      if (state.uid <= this.map.lastUid || state.uid < this.#lastSeenUid) return;
+      this.map.append(state);
+      this.#lastSeenUid = state.uid + 1;
+      this.#grown = true;
+      return;
+    }
+    if (state.modseq <= this.map.modseqAt(index)) return;
+    const same = this.map.flagsAt(index) === state.flags && sameKeywords(this.map.keywordsAt(index), state.keywords);
+    this.map.set(index, state);
+    if (silent) this.#changed.delete(state.uid);
+    else this.#changed.add(state.uid);
+    if (same && !silent) this.#onlyModseq.add(state.uid);
+    else this.#onlyModseq.delete(state.uid);
+  }
+
+  /** Forgets that a change is to be told: the command itself has just told it. */
+  toldFlags(uid: number): void {
+    this.#changed.delete(uid);
+  }
+
+  /** Changes whose flags are as the client knows them: only CONDSTORE clients want them. */
+  readonly #onlyModseq = new Set<number>();
+  #lastSeenUid = 0;
+
+  #compare(view: FolderView): void {
+    this.#lastSeenUid = Math.max(this.#lastSeenUid, this.map.lastUid + 1);
+    const { uids } = view;
+    let at = 0;
+    for (const uid of this.map.uids) {
+      while (at < uids.length && (uids[at] ?? 0) < uid) at++;
+      if (uids[at] !== uid) this.markGone(uid);
+    }
+    for (let i = 0; i < uids.length; i++) {
+      const uid = uids[i] ?? 0;
+      this.apply({
+        uid,
+        modseq: view.modseqs[i] ?? 0,
+        flags: view.flags[i] ?? 0,
+        keywords: view.keywords.get(uid) ?? [],
+      });
+    }
+    this.highestModseq = Math.max(this.highestModseq, view.folder.highestModseq);
+    this.uidNext = Math.max(this.uidNext, view.folder.uidNext);
+  }
+
+  /** Writes what the client does not know yet. */
+  tell(out: ResponseWriter, enabled: Enabled, { removals, uid }: { removals: boolean; uid: boolean }): void {
+    if (this.#grown) {
+      this.#grown = false;
+      out.line(`* ${this.map.count} EXISTS`);
+      if (!enabled.rev2) out.line(`* ${this.recentCount} RECENT`);
+    }
+    if (removals && this.#gone.size > 0) this.#tellRemovals(out, enabled);
+    if (this.#changed.size === 0) return;
+    for (const each of [...this.#changed].sort((a, b) => a - b)) {
+      const index = this.map.indexOf(each);
+      if (index < 0 || this.#gone.has(each)) continue;
+      if (enabled.condstore || !this.#onlyModseq.has(each)) out.line(this.flagsLine(index, enabled, uid));
+    }
+    this.#changed.clear();
+    this.#onlyModseq.clear();
+  }
+
+  /** The untagged FETCH of flags as an unsolicited answer. */
+  flagsLine(index: number, { condstore, qresync, rev2 }: Enabled, withUid: boolean): string {
+    const uid = this.map.uidAt(index);
+    const flags = flagList(this.map.flagsAt(index), this.map.keywordsAt(index), !rev2 && this.isRecent(uid));
+    return `* ${index + 1} FETCH (${qresync || withUid ? `UID ${uid} ` : ''}FLAGS ${flags}${condstore ? ` MODSEQ (${this.map.modseqAt(index)})` : ''})`;
+  }
+
+  #tellRemovals(out: ResponseWriter, { qresync }: Enabled): void {
+    const indices = this.indicesOf([...this.#gone].sort((a, b) => a - b));
+    if (qresync) out.line(`* VANISHED ${printSet(indices.map((index) => this.map.uidAt(index)))}`);
+    else for (const index of indices.toReversed()) out.line(`* ${index + 1} EXPUNGE`);
+    this.#lastSeenUid = Math.max(this.#lastSeenUid, this.map.lastUid + 1);
+    this.map.remove(indices);
+    for (const uid of this.#gone) this.#changed.delete(uid);
+    this.#gone.clear();
+  }
+}
+
+/** A sequence number beyond the last message: tagged BAD. */
+export class OutOfRange extends Refusal {
+  constructor() {
+    super(undefined, 'A sequence number is out of range');
+  }
+}
