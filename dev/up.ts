@@ -218,6 +218,11 @@ async function start(life: ProcessLife): Promise<void> {
       ...(given.OWNER_PASSWORD === undefined ? {} : { password: given.OWNER_PASSWORD }),
     }),
   );
+  if (first.apiKey === undefined)
+    notes.push(
+      'The database has an organization already, and its first API key is not that of this folder (or was revoked). ' +
+        'Sign in with an account of it and make a key.',
+    );
   const all = await step('API, worker, mail', async () => {
     const started = await startAllInOne(services, life);
     await awaitReady(started.apiUrl, life);
