@@ -35,6 +35,8 @@ export interface ChildProgram {
   /** After this long without an end it is killed. */
   readonly stopWithinMs: number;
   readonly readyWithinMs: number;
+  /** Waits before it is started again; after the last it is given up. Default: 0.2, 1, 3, 10, 30 s. */
+  readonly restartDelaysMs?: readonly number[];
   /** Whether it can be used now. Asked again and again until it says so. */
   isReady(pid: number): Promise<boolean>;
 }
@@ -142,6 +144,7 @@ async function endRun(program: ChildProgram, run: Run): Promise<void> {
  * @throws when the first start fails, with the program's last log lines
  */
 export async function startWatched(program: ChildProgram, events: ChildEvents = {}): Promise<WatchedChild> {
+  const restartDelaysMs = program.restartDelaysMs ?? RESTART_DELAYS_MS;
   let stopping = false;
   let failures = 0;
   const wakeUp = new AbortController();
@@ -156,13 +159,13 @@ export async function startWatched(program: ChildProgram, events: ChildEvents = 
       if (Date.now() - startedAt > STEADY_AFTER_MS) failures = 0;
       let reason = withLog(`${program.name} ended unexpectedly (${how}).`, program.logFile);
       for (;;) {
-        const waitMs = RESTART_DELAYS_MS[failures++];
+        const waitMs = restartDelaysMs[failures++];
         if (waitMs === undefined) {
           events.onGivenUp?.(new Error(`${reason}\nIt was started again ${failures - 1} times in vain.`));
           return;
         }
         events.onCrash?.(
-          `${reason}\nStarting it again in ${waitMs / 1000} s (${failures} of ${RESTART_DELAYS_MS.length}).`,
+          `${reason}\nStarting it again in ${waitMs / 1000} s (${failures} of ${restartDelaysMs.length}).`,
         );
         await delay(waitMs, undefined, { signal: wakeUp.signal }).catch(() => {});
         if (stopping) return;
