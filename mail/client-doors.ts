@@ -1,9 +1,11 @@
 /** The doors of mail clients: IMAP and POP3, each by TLS from the first byte and by STARTTLS. */
+import { once } from 'node:events';
 import type net from 'node:net';
 import type { Services } from '../core/services.ts';
 import { CLIENT_CONNECTIONS_PER_SOURCE_MAX, CLIENT_DRAIN_MS } from '../domain/mail-limits.ts';
 import type { Authenticator } from './authenticate.ts';
 import { connectionCounter } from './connection-counter.ts';
+import { serveImap } from './imap/serve.ts';
 import { type Door, type DoorConnection, openDoor, type Served } from './listeners.ts';
 import { servePop3 } from './pop3/serve.ts';
 import type { Login } from './store/interface.ts';
@@ -16,6 +18,8 @@ export interface DoorAddress {
 }
 
 export interface ClientDoors {
+  readonly imap: DoorAddress;
+  readonly imapStarttls: DoorAddress;
   readonly pop3: DoorAddress;
   readonly pop3Starttls: DoorAddress;
   /** Tells the clients and lets their commands finish, at most 10 s. */
@@ -73,6 +77,25 @@ export async function openClientDoors(options: ClientDoorsOptions): Promise<Clie
     return door;
   }
 
+  const imap = ({ socket, remoteAddress }: DoorConnection, { secure, login }: ProtocolPart): Served => {
+    const startTls = async (): Promise<net.Socket> => {
+      // Nothing that came before the handshake may be read behind it, and what we said must be out.
+      socket.pause();
+      while (socket.read() !== null);
+      if (socket.writableLength > 0) await once(socket, 'drain');
+      return tls.upgrade(socket);
+    };
+    const connection = serveImap(socket, {
+      tls: secure,
+      ...(secure ? {} : { startTls }),
+      login,
+      remoteAddress,
+      hostname: settings.MAIL_HOSTNAME,
+      log,
+    });
+    return { stop: () => connection.close('The server is shutting down') };
+  };
+
   const pop3 = ({ id, socket, remoteAddress }: DoorConnection, { secure, login }: ProtocolPart): Served =>
     servePop3(socket, {
       connectionId: id,
@@ -88,6 +111,8 @@ export async function openClientDoors(options: ClientDoorsOptions): Promise<Clie
   };
   try {
     return {
+      imap: address(await open('imaps', settings.IMAPS_PORT, true, imap)),
+      imapStarttls: address(await open('imap', settings.IMAP_PORT, false, imap)),
       pop3: address(await open('pop3s', settings.POP3S_PORT, true, pop3)),
       pop3Starttls: address(await open('pop3', settings.POP3_PORT, false, pop3)),
       close,

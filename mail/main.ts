@@ -10,7 +10,8 @@ await runPart({
     life.onStop('Temporal connection', () => temporal.close());
     const mail = await startMail(services);
     life.onStop('mail', () => mail.close());
-    services.log.info({ smtp: mail.smtp }, 'the mail host listens');
+    const { close: _close, ...doors } = mail;
+    services.log.info({ doors }, 'the mail host listens');
     return temporal;
   },
 });

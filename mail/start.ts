@@ -6,7 +6,7 @@ import { openMailStore } from './store/mail-store.ts';
 import { openMailNotifier } from './store/notifier.ts';
 import { openCertificate, tlsContext } from './tls.ts';
 
-export interface MailDoors extends Pick<ClientDoors, 'pop3' | 'pop3Starttls'> {
+export interface MailDoors extends Omit<ClientDoors, 'close'> {
   readonly smtp: DoorAddress;
   /** No new connections; messages in flight finish within 30 s, commands of mail clients within 10 s. */
   close(): Promise<void>;
@@ -46,6 +46,8 @@ export async function startMail(services: Services, options: MailOptions = {}): 
     doors = await openClientDoors({ services, tls, authenticator, ...clients });
     return {
       smtp: { host: smtp.host, port: smtp.port },
+      imap: doors.imap,
+      imapStarttls: doors.imapStarttls,
       pop3: doors.pop3,
       pop3Starttls: doors.pop3Starttls,
       close,

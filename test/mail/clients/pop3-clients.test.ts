@@ -1,28 +1,15 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import Pop3Command from 'node-pop3';
 import { testTls } from '../../support/services.ts';
 import { letter, openMailWorld, type TestMailbox } from '../mail-world.ts';
 import { runPython } from './run-program.ts';
+import { sha256, storedMail } from './stored-mail.ts';
 
 const world = await openMailWorld();
 after(() => world.close());
 const { caFile } = testTls();
-
-/** Stored bytes of INBOX, by UID. */
-async function stored(mailbox: TestMailbox): Promise<Buffer[]> {
-  const rows = await world.services.db.query<{ bytes: Buffer }>(
-    `select b.bytes from placement p join folder f on f.id = p.folder_id join message m on m.id = p.message_id
-       join blob b on b.sha256 = m.blob
-      where f.mailbox_id = $1 and f.special_use = '\\Inbox' order by p.uid`,
-    [mailbox.id],
-  );
-  return rows.map(({ bytes }) => bytes);
-}
-
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 async function filled(localPart: string): Promise<TestMailbox> {
   const mailbox = await world.createMailbox(localPart);
@@ -47,7 +34,7 @@ interface PoplibSession {
 test('Python’s poplib reads and deletes over TLS and STLS, byte for byte, with stable ids', async () => {
   const mailbox = await filled('poplib');
   const { address, token } = mailbox;
-  const messages = await stored(mailbox);
+  const messages = await storedMail(world, mailbox);
   const common = { caFile, address, token };
   const first = await runPython<PoplibSession>('poplib_session.py', {
     ...common,
@@ -77,7 +64,7 @@ test('Python’s poplib reads and deletes over TLS and STLS, byte for byte, with
 
 test('node-pop3 lists, retrieves and deletes', async () => {
   const mailbox = await filled('node-pop3');
-  const [, , three] = await stored(mailbox);
+  const [, , three] = await storedMail(world, mailbox);
   /** Ids of a listing of all messages. */
   const ids = (list: string[][] | string[]) => list.map((entry) => [entry].flat()[1]);
   const open = () =>
