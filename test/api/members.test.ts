@@ -74,7 +74,9 @@ test('a second invitation replaces the first, a withdrawn or expired one is dead
   assert.equal(withdrawn.status, 204);
   assert.equal(errorCode(await accept(textAt(second.body, 'token'))), 'not_found');
   const third = await invite(world.organization, { email });
-  await world.sql(`update invitations set expires_at = now() - interval '1 second' where id = $1`, [textAt(third.body, 'id')]);
+  await world.sql(`update invitations set expires_at = now() - interval '1 second' where id = $1`, [
+    textAt(third.body, 'id'),
+  ]);
   assert.equal(errorCode(await accept(textAt(third.body, 'token'))), 'not_found');
 });
 
