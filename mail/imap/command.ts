@@ -71,6 +71,8 @@ export interface Command {
   readonly uid: boolean;
   readonly needs: 'read' | 'write';
   telling(uid: boolean): Telling;
+  /** FETCH, SEARCH, SORT, THREAD. */
+  readonly readsFolder: boolean;
   /** Reads the arguments to their end. @throws {SyntaxProblem} @returns what runs the command */
   prepare(scan: Scanner, context: ParseContext): (context: CommandContext) => Promise<Completion>;
 }
@@ -83,6 +85,7 @@ export function command<Args>(declaration: Declaration<Args>): Command {
     uid,
     needs,
     telling: (uidForm) => (uidForm && telling === 'no-expunge' ? 'all' : telling),
+    readsFolder: needs === 'read' && telling === 'no-expunge',
     prepare(scan, context) {
       const read = args(scan, context);
       scan.end();

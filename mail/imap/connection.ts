@@ -75,7 +75,7 @@ export class Connection implements ReaderHost, ConnectionControl {
     this.#log = options.log.child({ door: 'imap', connection: this.id });
     const { limits } = options;
     this.#tokenizer = new Tokenizer(limits.lineBeforeLoginMaxBytes);
-    this.#autologout = setTimeout(() => this.close('No login within the time allowed'), limits.loginTimeMs);
+    this.#autologout = setTimeout(() => this.close('No login within the time allowed'), limits.loginTimeMs).unref();
     this.#transport = new Transport(socket, this.#tokenizer, this.#signal, limits, () => {
       if (this.session.state !== 'not-authenticated') this.#autologout.refresh();
     });
@@ -199,7 +199,7 @@ export class Connection implements ReaderHost, ConnectionControl {
     this.#stopListening = onClosed(() => this.close('The mailbox was closed or its token changed'));
     this.#tokenizer.lineMaxBytes = limits.lineMaxBytes;
     clearTimeout(this.#autologout);
-    this.#autologout = setTimeout(() => this.close('No command for a long time'), limits.autologoutMs);
+    this.#autologout = setTimeout(() => this.close('No command for a long time'), limits.autologoutMs).unref();
     this.#log.info({ mailbox: this.session.account?.mailboxId, remote: this.#options.remoteAddress }, 'imap login');
   }
 
@@ -298,8 +298,9 @@ export class Connection implements ReaderHost, ConnectionControl {
       const run = command.prepare(scan, session.parseContext(uid));
       if (command.needs === 'write' && session.selectedOrNull?.readOnly === true)
         return no('The folder is open for reading only', 'READ-ONLY');
-      // New messages and flags are told first: what the command answers may name them.
-      if (command.uid && session.selectedOrNull?.stale === true) await session.tellChanges(false, uid);
+      // Commands that read tell what is new first: their answer may name it. To those that write, `*` stays the last
+      // message that the client knows.
+      if (command.readsFolder && session.selectedOrNull?.stale === true) await session.tellChanges(false, uid);
       const completion = await run({ session, tag: running.tag, uid });
       const telling = command.telling(uid);
       if (telling !== 'nothing') await session.tellChanges(telling === 'all', uid);

@@ -25,8 +25,8 @@ export async function transferTarget(
   uid: boolean,
 ): Promise<{ folder: Folder; uids: number[] }> {
   const { selected } = session;
-  if (selected.stale) await selected.refresh();
   const all = selected.indices(set, uid).map((index) => selected.map.uidAt(index));
+  if (selected.stale) await selected.refresh();
   const uids = all.filter((each) => !selected.isGone(each));
   if (!uid && set.kind !== 'saved' && uids.length < all.length)
     throw new Refusal('EXPUNGEISSUED', 'Some of the messages are gone');

@@ -26,21 +26,26 @@ export interface Listed {
   readonly childMatches: boolean;
 }
 
-/** Pattern with `*` and `%`, over the whole name; `%` stops at the delimiter. */
+/** Pattern with `*` and `%`, over the whole name; `%` stops at the delimiter. Takes time pattern × name, no more. */
 export function patternMatcher(pattern: string): (name: string) => boolean {
-  const canonical = canonicalName(pattern);
-  const parts = canonical.split(/([*%]+)/);
-  // A run of wildcards is one: `*` when it holds one, which also keeps the match linear in practice.
-  const source = parts.map((part) => {
-    if (!/^[*%]+$/.test(part)) return part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-    return part.includes('*') ? '.*' : '[^/]*';
-  });
-  if (parts.length > 2 * PATTERN_WILDCARDS_MAX) return () => false;
-  const exact = new RegExp(`^${source.join('')}$`, 'su');
-  return (name) => exact.test(name);
+  const parts = [...canonicalName(pattern)];
+  return (name) => {
+    const characters = [...name];
+    // reached[i]: the parts so far match the first i characters.
+    let reached: boolean[] = [true];
+    for (const part of parts) {
+      const next: boolean[] = [];
+      for (let i = 0; i <= characters.length; i++) {
+        if (part === '*' || part === '%')
+          next[i] =
+            reached[i] === true || (i > 0 && next[i - 1] === true && (part === '*' || characters[i - 1] !== DELIMITER));
+        else next[i] = i > 0 && reached[i - 1] === true && characters[i - 1] === part;
+      }
+      reached = next;
+    }
+    return reached[characters.length] === true;
+  };
 }
-
-const PATTERN_WILDCARDS_MAX = 10;
 
 /** Levels above a name, nearest last: `a/b/c` gives `a`, `a/b`. */
 function* parents(name: string): Generator<string> {

@@ -76,7 +76,7 @@ export class Transport implements Outlet {
   async drained(): Promise<void> {
     if (this.#socket.destroyed) throw new ConnectionLost('the client is gone');
     if (this.#unwritten > this.#limits.unwrittenMaxBytes / 2) {
-      const stuck = setTimeout(() => this.destroy(), this.#limits.stuckReaderMs);
+      const stuck = setTimeout(() => this.destroy(), this.#limits.stuckReaderMs).unref();
       await new Promise<void>((resolve) => {
         this.#drained = resolve;
       });

@@ -36,7 +36,6 @@ export const store = command({
     const { selected, out } = session;
     if (unchangedSince !== null) session.useCondstore();
     checkKeywords(wanted.keywords);
-    if (selected.stale) await selected.refresh();
     const { map } = selected;
     const all = selected.indices(set, uid).map((index) => map.uidAt(index));
     const uids = all.filter((each) => !selected.isGone(each));
