@@ -156,7 +156,7 @@ test('twenty rounds of changes on both sides meanwhile: both come out alike, wit
   await near.sync();
   assert.deepEqual(await changes(mailbox), before, 'a further run changes nothing');
   for (const name of ['INBOX', 'Archive'])
-    assert.deepEqual([...flagsOf(near.messages(name))].toSorted(), [...(await inbox(mailbox, name))].toSorted(), name);
+    assert.deepEqual(flagsOf(near.messages(name)), await inbox(mailbox, name), name);
   assert.deepEqual(await world.faults(), []);
 });
 
