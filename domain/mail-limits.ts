@@ -77,14 +77,9 @@ export const IMAP_ABSURD_LITERAL_BYTES = 8 * MESSAGE_MAX_BYTES;
 export const IMAP_SET_RANGES_MAX = 10_000;
 export const IMAP_SEARCH_KEYS_MAX = 500;
 export const IMAP_SEARCH_DEPTH_MAX = 16;
-export const IMAP_LOGIN_TIME_MS = 60_000;
 /** RFC 9051 §5.4: never less than 30 minutes. */
 export const IMAP_AUTOLOGOUT_MS = 1_800_000;
 export const IMAP_IDLE_KEEPALIVE_MS = 120_000;
-export const IMAP_BAD_COMMANDS_MAX = 20;
-/** Written ahead of what the client has taken; a client that takes nothing for this long is dropped. */
-export const IMAP_UNWRITTEN_MAX_BYTES = 64 * KIB_BYTES;
-export const IMAP_STUCK_READER_MS = 300_000;
 /** COMPRESS: above this much inflated, more than this many bytes for each received byte end the connection. */
 export const IMAP_INFLATE_RATIO_MAX = 200;
 export const IMAP_INFLATE_RATIO_FROM_BYTES = MIB_BYTES;

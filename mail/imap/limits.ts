@@ -1,9 +1,9 @@
 /** The bounds of one IMAP connection. Each is a setting; the defaults are those of `domain/mail-limits.ts`. */
 import {
+  BAD_COMMANDS_MAX,
   IMAP_ABSURD_LITERAL_BYTES,
   IMAP_APPEND_MESSAGES_MAX,
   IMAP_AUTOLOGOUT_MS,
-  IMAP_BAD_COMMANDS_MAX,
   IMAP_IDLE_KEEPALIVE_MS,
   IMAP_INFLATE_RATIO_FROM_BYTES,
   IMAP_INFLATE_RATIO_MAX,
@@ -12,10 +12,10 @@ import {
   IMAP_LITERAL_BEFORE_LOGIN_MAX_BYTES,
   IMAP_LITERAL_MAX_BYTES,
   IMAP_LITERALS_PER_COMMAND_MAX_BYTES,
-  IMAP_LOGIN_TIME_MS,
-  IMAP_STUCK_READER_MS,
-  IMAP_UNWRITTEN_MAX_BYTES,
+  LOGIN_TIMEOUT_MS,
   MESSAGE_MAX_BYTES,
+  STUCK_READER_TIMEOUT_MS,
+  WRITE_AHEAD_MAX_BYTES,
 } from '../../domain/mail-limits.ts';
 
 export interface ImapLimits {
@@ -46,12 +46,12 @@ export const DEFAULT_IMAP_LIMITS: ImapLimits = {
   literalsPerCommandMaxBytes: IMAP_LITERALS_PER_COMMAND_MAX_BYTES,
   appendMessagesMax: IMAP_APPEND_MESSAGES_MAX,
   absurdLiteralBytes: IMAP_ABSURD_LITERAL_BYTES,
-  loginTimeMs: IMAP_LOGIN_TIME_MS,
+  loginTimeMs: LOGIN_TIMEOUT_MS,
   autologoutMs: IMAP_AUTOLOGOUT_MS,
   idleKeepaliveMs: IMAP_IDLE_KEEPALIVE_MS,
-  badCommandsMax: IMAP_BAD_COMMANDS_MAX,
-  unwrittenMaxBytes: IMAP_UNWRITTEN_MAX_BYTES,
-  stuckReaderMs: IMAP_STUCK_READER_MS,
+  badCommandsMax: BAD_COMMANDS_MAX,
+  unwrittenMaxBytes: WRITE_AHEAD_MAX_BYTES,
+  stuckReaderMs: STUCK_READER_TIMEOUT_MS,
   inflateRatioMax: IMAP_INFLATE_RATIO_MAX,
   inflateRatioFromBytes: IMAP_INFLATE_RATIO_FROM_BYTES,
 };
