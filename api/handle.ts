@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import type { ParameterizedContext } from 'koa';
 import type { Services } from '../core/services.ts';
 import type { TemporalClient } from '../core/temporal-client.ts';
+import type { MailNotifier } from '../mail/store/notifier.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import { reserve, type StoredAnswer } from './idempotency.ts';
@@ -22,6 +23,7 @@ import { compileChecks } from './validate.ts';
 export interface ApiContext {
   readonly services: Services;
   readonly temporal: TemporalClient;
+  readonly notifier: MailNotifier;
   /** Address of the API as clients see it; known once it listens. */
   readonly publicUrl: () => string;
 }
@@ -39,7 +41,7 @@ const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 
 /** Middleware of one route. */
 export function handlerOf(route: Route, api: ApiContext): (context: Context) => Promise<void> {
-  const { services, temporal } = api;
+  const { services, temporal, notifier } = api;
   const checks = compileChecks(route);
   const bodyLimit = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
   const mayHaveBody = METHODS_WITH_BODY.has(route.method);
@@ -67,6 +69,7 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
         caller: { actor: actorOf(principal), ipAddress, requestId },
         services,
         temporal,
+        notifier,
         publicUrl: api.publicUrl(),
         requestId,
         ipAddress,

@@ -10,6 +10,7 @@ import type { Services } from '../core/services.ts';
 import type { TemporalClient } from '../core/temporal-client.ts';
 import type { ApiScope, MemberRole } from '../domain/api-scopes.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import type { MailNotifier } from '../mail/store/notifier.ts';
 import type {
   ActiveOrganization,
   ApiKeyPrincipal,
@@ -94,6 +95,8 @@ export interface ApiRequest<Auth, Params extends TSchema, Query extends TSchema,
   readonly caller: Caller;
   readonly services: Services;
   readonly temporal: TemporalClient;
+  /** Told of changes of mail after their commit. */
+  readonly notifier: MailNotifier;
   /** Address of this API as clients see it, without a slash at the end. */
   readonly publicUrl: string;
   readonly requestId: string;

@@ -1,20 +1,29 @@
 import { auditRoutes } from './audit/routes.ts';
 import { domainRoutes } from './domains/routes.ts';
+import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { memberRoutes } from './members/routes.ts';
+import { messageChangeRoutes } from './messages/change-routes.ts';
 import { messageRoutes } from './messages/routes.ts';
+import { messageSearchRoutes } from './messages/search-routes.ts';
 import { organizationRoutes } from './organization/routes.ts';
 import type { Route } from './route.ts';
 import { sessionRoutes } from './sessions/routes.ts';
+import { threadRoutes } from './threads/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Every route of the API. What is not in this table is not served, not documented and not tested. */
 export const routes: readonly Route[] = [
   ...mailboxRoutes,
+  // Before those with a message id in the same place.
+  ...messageSearchRoutes,
   ...messageRoutes,
+  ...messageChangeRoutes,
+  ...threadRoutes,
+  ...folderRoutes,
   ...domainRoutes,
   ...sessionRoutes,
   ...organizationRoutes,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Services } from '../core/services.ts';
 import type { TemporalClient } from '../core/temporal-client.ts';
+import { openMailNotifier } from '../mail/store/notifier.ts';
 import { documentedEvents } from './documented-events.ts';
 import { addMailSetup } from './mail-setup.ts';
 import { addPages } from './pages.ts';
@@ -27,7 +28,8 @@ export async function startApi(services: Services, temporal: TemporalClient): Pr
   const { API_HOST, API_PORT, API_PUBLIC_URL } = services.settings;
   let url = '';
   const publicUrl = () => API_PUBLIC_URL?.replace(/\/+$/, '') ?? url;
-  const app = createApp(routes, { services, temporal, publicUrl }, (router) => {
+  const notifier = openMailNotifier(services);
+  const app = createApp(routes, { services, temporal, notifier, publicUrl }, (router) => {
     addPages(router, routes, documentedEvents, publicUrl);
     addMailSetup(router, services);
   });
@@ -49,6 +51,7 @@ export async function startApi(services: Services, temporal: TemporalClient): Pr
       const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await closed;
       clearTimeout(force);
+      await notifier.close();
     },
   };
 }

@@ -2,6 +2,7 @@ import { formatAddress, readableAddresses } from '../../mail/mime/addresses.ts';
 import { decodeWords } from '../../mail/mime/encoded-words.ts';
 import { firstValue, type HeaderField } from '../../mail/mime/header-fields.ts';
 import { extractReply } from '../../mail/mime/text.ts';
+import type { Highlight } from '../../mail/store/highlights.ts';
 import type { StoredMessage, StoredMessageContent, StoredText } from '../../mail/store/read-messages.ts';
 
 export const presentSummary = (message: StoredMessage) => ({
@@ -32,6 +33,12 @@ export const presentSummary = (message: StoredMessage) => ({
   })),
   authentication: presentAuthentication(message),
   untrusted: true as const,
+});
+
+/** A message that a search found. */
+export const presentHit = ({ message, highlights }: { message: StoredMessage; highlights: readonly Highlight[] }) => ({
+  ...presentSummary(message),
+  highlights: highlights.map(({ text, ranges }) => ({ text, ranges: ranges.map(([start, end]) => ({ start, end })) })),
 });
 
 const presentAuthentication = ({ auth }: StoredMessage) =>

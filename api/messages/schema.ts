@@ -1,12 +1,12 @@
 import Type from 'typebox';
 import { idPattern } from '../../domain/ids.ts';
-import { KEYWORD_MAX_CHARACTERS } from '../../domain/mail-limits.ts';
+import { FOLDER_NAME_MAX_BYTES, KEYWORD_MAX_CHARACTERS, KEYWORDS_PER_MESSAGE_MAX } from '../../domain/mail-limits.ts';
 import { AUTH_VERDICTS } from '../../mail/store/authentication-results.ts';
 import { MailboxId } from '../mailboxes/schema.ts';
 import { listOf, pageQuery } from '../pagination.ts';
 import { closed, dateTime, nullable } from '../schema-parts.ts';
 
-const MessageId = Type.String({ pattern: idPattern('message'), description: 'Message id.' });
+export const MessageId = Type.String({ pattern: idPattern('message'), description: 'Message id.' });
 const AttachmentId = Type.String({ pattern: '^[1-9]\\d{0,3}(\\.[1-9]\\d{0,3}){0,40}$', description: 'Attachment id.' });
 
 export const MailboxPath = closed({ id: MailboxId });
@@ -107,3 +107,49 @@ export const Message = closed({
     Type.Array(closed({ name: Type.String(), value: Type.String() }), { description: 'Decoded, in their order.' }),
   ),
 });
+
+/** An atom of IMAP (RFC 9051 §9), which labels are as keywords there. */
+const LABEL_PATTERN = `^[!#$&'+,\\-./0-9:;<=>?@A-Z^_\`a-z|}~\\[]{1,${KEYWORD_MAX_CHARACTERS}}$`;
+
+export const UpdateMessage = closed({
+  seen: Type.Optional(Type.Boolean()),
+  flagged: Type.Optional(Type.Boolean()),
+  labels: Type.Optional(
+    Type.Array(Type.String({ pattern: LABEL_PATTERN }), {
+      maxItems: KEYWORDS_PER_MESSAGE_MAX,
+      description:
+        'All labels it has afterwards: visible ASCII without space and `( ) { % * " \\ ]`. Compared without case, shown as first spelled.',
+    }),
+  ),
+  folder: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: FOLDER_NAME_MAX_BYTES,
+      description: 'Name of the one folder it lies in afterwards, in any case of letters.',
+    }),
+  ),
+});
+
+export const DeleteMessageQuery = closed({
+  permanent: Type.Optional(Type.Boolean({ description: 'Remove it for good instead of moving it to the trash.' })),
+});
+
+export const SearchQuery = closed({
+  q: Type.String({ minLength: 1, maxLength: 500, description: 'Words to look for.' }),
+  folder: part('Name of a folder; default: all, without junk.'),
+  ...pageQuery,
+});
+
+const SearchHit = closed({
+  ...summary,
+  highlights: Type.Array(
+    closed({
+      text: Type.String({ description: 'A piece of the text of the message.' }),
+      ranges: Type.Array(closed({ start: Type.Integer(), end: Type.Integer() }), {
+        description: 'Where words of the search stand in it, in UTF-16 code units.',
+      }),
+    }),
+    { description: 'At most three.' },
+  ),
+});
+export const SearchHitList = listOf(SearchHit);

@@ -29,6 +29,8 @@ export interface MessageTextFiller {
   close(): Promise<void>;
 }
 
+/** Header fields whose words count as the message's own. */
+const WORD_FIELDS = ['subject', 'from', 'to', 'cc'];
 const BATCH = 50;
 /** What waits in memory; beyond it the sweep takes over. */
 const WAITING_MAX_BYTES = 32 * 1_048_576;
@@ -111,9 +113,10 @@ async function fillBatch(db: Database, batch: readonly TextSource[]): Promise<vo
     const { text } = messageText(bytes, parts, SEARCH_TEXT_MAX_BYTES);
     const folded = foldText(text);
     const body = cutToBytes(folded, SEARCH_TEXT_MAX_BYTES);
-    const subject = decodeWords(firstValue(headerFields(bytes, parts.header, parts.body), 'subject') ?? '');
+    const fields = headerFields(bytes, parts.header, parts.body);
+    const heads = WORD_FIELDS.map((name) => decodeWords(firstValue(fields, name) ?? ''));
     // to_tsvector reads a backslash before anything as an escape, and refuses words above 2 KB with a notice each.
-    const words = cutToBytes(storableText(`${subject}\n${text}`), SEARCH_WORDS_MAX_BYTES).replaceAll('\\', ' ');
+    const words = cutToBytes(storableText([...heads, text].join('\n')), SEARCH_WORDS_MAX_BYTES).replaceAll('\\', ' ');
     const cut = bytes.length > SEARCH_TEXT_MAX_BYTES || body.length < folded.length;
     rows.push({ id: messageId, header: foldedHeader(bytes, parts), body, cut, words });
     // Text of a large message takes milliseconds: let deliveries in between.

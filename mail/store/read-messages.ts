@@ -4,6 +4,7 @@ import type { Sql } from '../../db/database.ts';
 import { JUNK_LABELS, MAIL_FLAGS } from '../../domain/mail-flags.ts';
 import { HEADER_BLOCK_MAX_BYTES, SEARCH_TEXT_MAX_BYTES } from '../../domain/mail-limits.ts';
 import type { MailAddress } from '../mime/addresses.ts';
+import { storableText } from '../mime/charset.ts';
 import { type HeaderField, headerFields } from '../mime/header-fields.ts';
 import type { PartNode } from '../mime/index-message.ts';
 import { type AttachmentInfo, bodyParts, type NumberedPart, partText } from '../mime/parts.ts';
@@ -86,9 +87,10 @@ const COLUMNS = `
 const STATE = `
   cross join lateral (
     select count(*) as placements, bit_and(s.flags) as all_flags, bit_or(s.flags) as any_flags,
-           array(select distinct label from placement q join placement_state t using (folder_id, uid),
+           array(select distinct label
+                   from placement q join placement_state t using (folder_id, uid) join folder g on g.id = q.folder_id,
                         unnest(t.keywords) as label
-                  where q.message_id = m.id order by label) as labels,
+                  where q.message_id = m.id and g.deleted_at is null order by label) as labels,
            array_agg(distinct f.name) as folders, array_agg(f.name_key) as folder_keys
       from placement p join placement_state s using (folder_id, uid) join folder f on f.id = p.folder_id
      where p.message_id = m.id and f.deleted_at is null
@@ -162,6 +164,56 @@ const LIST_MESSAGES = `
      and ($10::timestamptz is null or m.received_at < $10)
      and not (state.labels && $11::text[])
    order by m.id desc limit $12`;
+
+export interface MessageSearch {
+  /** As people type it: words, "a phrase", -without, or. */
+  readonly q: string;
+  readonly folder?: string;
+}
+
+/** Messages that hold all the words, newest first; junk as in `listMessages`. The words are filled in behind delivery. */
+export async function searchMessages(
+  sql: Sql,
+  mailboxId: string,
+  { q, folder }: MessageSearch,
+  page: { readonly limit: number; readonly after: string | null },
+): Promise<StoredMessageContent[]> {
+  const rows = await sql.query<MessageRow & { blob: Buffer; parts: PartNode }>(SEARCH_MESSAGES, [
+    mailboxId,
+    page.after,
+    storableText(q),
+    folder?.normalize('NFC').toLowerCase() ?? null,
+    folder === undefined ? JUNK_LABELS : [],
+    page.limit + 1,
+  ]);
+  return rows.map((row) => ({ ...messageOf(row), blob: row.blob, parts: row.parts }));
+}
+
+const SEARCH_MESSAGES = `
+  select ${COLUMNS}, m.blob, m.parts from message m join message_text t on t.message_id = m.id ${STATE}
+   where m.mailbox_id = $1 and ($2::text is null or m.id < $2) and state.placements > 0
+     and t.words @@ websearch_to_tsquery('simple', $3)
+     and ($4::text is null or $4 = any(state.folder_keys))
+     and not (state.labels && $5::text[])
+   order by m.id desc limit $6`;
+
+/** Messages of threads that are shown: placed somewhere, and no junk. Newest first in each thread. */
+export async function messagesOfThreads(
+  sql: Sql,
+  mailboxId: string,
+  threadIds: readonly string[],
+  messagesEach: number,
+): Promise<StoredMessage[]> {
+  const rows = await sql.query<MessageRow>(MESSAGES_OF_THREADS, [mailboxId, threadIds, JUNK_LABELS, messagesEach]);
+  return rows.map(messageOf);
+}
+
+const MESSAGES_OF_THREADS = `
+  select newest.* from unnest($2::text[]) as thread (id) cross join lateral (
+    select ${COLUMNS} from message m ${STATE}
+     where m.mailbox_id = $1 and m.thread_id = thread.id and state.placements > 0 and not (state.labels && $3::text[])
+     order by m.id desc limit $4) as newest
+   order by newest.id desc`;
 
 /** Undefined when the mailbox has no such message. */
 export async function findMessage(sql: Sql, mailboxId: string, id: string): Promise<StoredMessageContent | undefined> {

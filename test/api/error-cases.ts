@@ -72,9 +72,12 @@ async function invitedAccount(world: ApiWorld): Promise<string> {
 }
 
 const ownMessage =
-  (rest: string): Reach =>
+  (rest: string, method = 'GET', body?: unknown): Reach =>
   (world) =>
-    world.call('GET', `/api/mailbox/messages/${newId('message')}${rest}`, { as: world.organization.mailbox.token });
+    world.call(method, `/api/mailbox/messages/${newId('message')}${rest}`, {
+      as: world.organization.mailbox.token,
+      ...(body === undefined ? {} : { body }),
+    });
 
 /** Sign-ins from one address are counted together, so each case that fails on purpose comes from its own. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -187,6 +190,10 @@ export const errorCases: Readonly<Record<string, Reach>> = {
   },
 
   'getMessage not_found': ownMessage(''),
+  'updateMessage not_found': ownMessage('', 'PATCH', { seen: true }),
+  'deleteMessage not_found': ownMessage('', 'DELETE'),
+  'getThread not_found': (world) =>
+    world.call('GET', `/api/mailbox/threads/${newId('thread')}`, { as: world.organization.mailbox.token }),
   'getMessageRaw not_found': ownMessage('/raw'),
   'getMessageAttachment not_found': ownMessage('/attachments/1'),
 

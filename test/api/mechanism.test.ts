@@ -6,6 +6,7 @@ import { route } from '../../api/route.ts';
 import { createApp } from '../../api/server.ts';
 import { startApi } from '../../api/start.ts';
 import { openDatabase } from '../../db/database.ts';
+import { openMailNotifier } from '../../mail/store/notifier.ts';
 import { type ApiWorld, apiWorld, at, errorCode } from '../support/api-world.ts';
 import { tcpProxy } from '../support/tcp-proxy.ts';
 
@@ -140,7 +141,8 @@ test('an unknown error is opaque to the client and in the log by its request id'
     error: (entry: unknown) => logged.push(entry),
   });
   const services = { ...world.services, log };
-  const app = createApp([broken], { services, temporal: world.temporal, publicUrl: () => 'http://x' });
+  const notifier = openMailNotifier(services);
+  const app = createApp([broken], { services, temporal: world.temporal, notifier, publicUrl: () => 'http://x' });
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

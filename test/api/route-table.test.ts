@@ -61,12 +61,22 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
 const propertiesOf = (schema: unknown): Readonly<Record<string, unknown>> =>
   Object(Reflect.get(Object(schema ?? {}), 'properties') ?? {});
 
-/** The path with values of the right form; `id` names the first parameter. */
+/** The path with values of the right form, and what its query needs; `id` names the first parameter. */
 function pathOf(route: Route, id?: string): string {
   const parameters = propertiesOf(route.params);
-  return route.path.replaceAll(/:([A-Za-z]+)/g, (_, name: string) =>
+  const path = route.path.replaceAll(/:([A-Za-z]+)/g, (_, name: string) =>
     name === 'id' && id !== undefined ? id : unknownId(parameters[name]),
   );
+  const required: unknown = Reflect.get(Object(route.query ?? {}), 'required');
+  const names = Array.isArray(required) ? required.map(String) : [];
+  return withQuery(path, Object.fromEntries(names.map((name) => [name, 'word'])));
+}
+
+/** A path with further parameters, or other values of those it has. */
+function withQuery(path: string, more: Readonly<Record<string, string>>): string {
+  const url = new URL(path, 'http://api');
+  for (const [name, value] of Object.entries(more)) url.searchParams.set(name, value);
+  return url.pathname + url.search;
 }
 
 const prefixOf = (route: Route): string =>
@@ -199,11 +209,11 @@ for (const route of routes)
 
     test('refuses unknown query parameters and every invalid one', async () => {
       const own = credentialFor(auth, world.organization);
-      const unknown = await call(route, `${pathOf(route)}?no_such_parameter=1`, own);
+      const unknown = await call(route, withQuery(pathOf(route), { no_such_parameter: '1' }), own);
       assertError(unknown, 400, 'invalid_request');
       assert.deepEqual(detailPaths(unknown), ['query/no_such_parameter']);
       for (const { name, value, why } of wrongParameters(route.query)) {
-        const answer = await call(route, `${pathOf(route)}?${new URLSearchParams({ [name]: value })}`, own);
+        const answer = await call(route, withQuery(pathOf(route), { [name]: value }), own);
         assertError(answer, 400, 'invalid_request', `${name} ${why}`);
         assert.ok(detailPaths(answer).includes(`query/${name}`), answer.text);
       }

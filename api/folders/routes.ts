@@ -1,0 +1,57 @@
+import { getMailbox } from '../../core/mailbox-queries.ts';
+import type { Sql } from '../../db/database.ts';
+import { listFolders } from '../../mail/store/folders.ts';
+import { MailboxPath } from '../messages/schema.ts';
+import { type Route, route } from '../route.ts';
+import { presentFolder } from './present.ts';
+import { FolderList } from './schema.ts';
+
+const tag = 'Folders';
+const SUMMARY = 'List the folders of a mailbox';
+const DESCRIPTION = 'The same folders as by IMAP. The six with a `role` are always there; mail clients may add others.';
+const responses = {
+  200: {
+    description: 'All folders, those with a role first.',
+    schema: FolderList,
+    example: {
+      data: [
+        { id: 'F17', name: 'INBOX', role: 'inbox' as const, messages: 12, unread: 3, sizeBytes: 81_920 },
+        { id: 'F23', name: 'Projects/2026', role: null, messages: 4, unread: 0, sizeBytes: 20_480 },
+      ],
+    },
+  },
+} as const;
+
+async function answerFolders(sql: Sql, mailboxId: string) {
+  return { status: 200, body: { data: (await listFolders(sql, mailboxId)).map(presentFolder) } } as const;
+}
+
+export const folderRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/mailboxes/:id/folders',
+    operationId: 'listMailboxFolders',
+    tag,
+    summary: SUMMARY,
+    description: DESCRIPTION,
+    auth: { scope: 'mailbox:read', mailboxToken: true },
+    params: MailboxPath,
+    responses,
+    errors: ['not_found'],
+    async handler({ services, organization, params }) {
+      const { id } = await getMailbox(services.db, organization.id, params.id);
+      return answerFolders(services.db, id);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/mailbox/folders',
+    operationId: 'listFolders',
+    tag,
+    summary: SUMMARY,
+    description: `${DESCRIPTION} Of the mailbox whose token is sent.`,
+    auth: 'mailbox_token',
+    responses,
+    handler: ({ services, principal }) => answerFolders(services.db, principal.id),
+  }),
+];
