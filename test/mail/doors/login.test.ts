@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Caller } from '../../../core/caller.ts';
 import { newCredential } from '../../../core/credentials.ts';
+import { deleteMailbox } from '../../../core/delete-mailbox.ts';
+import { connectTemporal } from '../../../core/temporal-client.ts';
 import { rotateMailboxToken, updateMailbox } from '../../../core/update-mailbox.ts';
 import { SYSTEM_ACTOR } from '../../../domain/event-envelope.ts';
 import { type MailDoors, startMail } from '../../../mail/start.ts';
@@ -104,9 +106,13 @@ test('a place taken over STLS is given back too', async () => {
 test('rotation, suspension and deletion end live sessions, those of other processes too', async () => {
   const mail: MailDoors = await startMail(world.services, { lookup: dnsStub(), clients });
   after(() => mail.close());
+  const temporal = connectTemporal(world.services.settings);
+  after(() => temporal.close());
+  const organization = { id: world.organizationId, name: 'Acme', slug: 'acme' };
   const ends: readonly [string, (id: string) => Promise<unknown>][] = [
     ['rotated', (id) => rotateMailboxToken(world.services, world.organizationId, id, caller)],
     ['suspended', (id) => updateMailbox(world.services, world.organizationId, id, caller, { status: 'suspended' })],
+    ['deleted', (id) => deleteMailbox(world.services, temporal, organization, id, caller)],
   ];
   for (const [name, end] of ends) {
     const mailbox = await world.createMailbox(`ends-${name}`);
@@ -132,4 +138,50 @@ test('a change of name ends no session', async () => {
   await updateMailbox(world.services, world.organizationId, mailbox.id, caller, { name: 'Another' });
   assert.match((await client.command('NOOP')) ?? '', /^\+OK/);
   client.close();
+});
+
+/** IMAP: the greeting read, LOGIN sent; its tagged answer. */
+async function imapLogin({ address, token }: Credentials, localAddress: string) {
+  const client = await LineClient.open(world.mail.imap.port, { secure: true, localAddress });
+  await client.line();
+  const reply = (await client.command(`a LOGIN ${address} "${token}"`)) ?? 'closed';
+  return { client, reply };
+}
+
+test('a rotated token ends IMAP sessions with BYE, in IDLE too', async () => {
+  const mailbox = await world.createMailbox('imap-rotated');
+  const [waiting, idle] = [await imapLogin(mailbox, '127.0.1.8'), await imapLogin(mailbox, '127.0.1.8')];
+  await idle.client.command('b SELECT INBOX');
+  for (let line: string | undefined = ''; line !== undefined && !line.startsWith('b '); )
+    line = await idle.client.line();
+  assert.match((await idle.client.command('c IDLE')) ?? '', /^\+/);
+  await rotateMailboxToken(world.services, world.organizationId, mailbox.id, caller);
+  for (const { client } of [waiting, idle]) {
+    const lines: string[] = [];
+    for (let line = await client.line(); line !== undefined; line = await client.line()) lines.push(line);
+    assert.match(lines.at(-1) ?? '', /^\* BYE /);
+  }
+});
+
+test('a mailbox has twenty IMAP connections at once', async () => {
+  const mailbox = await world.createMailbox('imap-crowded');
+  const logins = await Promise.all(Array.from({ length: 20 }, () => imapLogin(mailbox, '127.0.1.9')));
+  for (const { reply } of logins) assert.match(reply, /^a OK/);
+  const another = await imapLogin(mailbox, '127.0.1.9');
+  assert.match(another.reply, /^a NO \[LIMIT\]/);
+  assert.match((await another.client.line()) ?? '', /^\* BYE/);
+  for (const { client } of logins) client.close();
+});
+
+test('IMAP failures are told and throttled like those of POP3, in one bucket', async () => {
+  const mailbox = await world.createMailbox('imap-guessed');
+  const wrong = { address: mailbox.address, token: newCredential('mailboxToken') };
+  for (let count = 0; count < 10; count++) {
+    const { client, reply } = count % 2 === 0 ? await imapLogin(wrong, '127.0.1.10') : await login(wrong, '127.0.1.10');
+    assert.match(reply, /AUTH/);
+    client.close();
+  }
+  const throttled = await imapLogin(mailbox, '127.0.1.10');
+  assert.match(throttled.reply, /^a NO \[LIMIT\]/);
+  assert.match((await throttled.client.line()) ?? '', /^\* BYE/);
 });
