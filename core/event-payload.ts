@@ -34,7 +34,8 @@ function whereTheRestIs(envelope: EventEnvelope<object>): object {
 }
 
 function shorten(value: unknown, characters: number, items: number): unknown {
-  if (typeof value === 'string') return value.length > characters ? `${value.slice(0, characters).toWellFormed()}…` : value;
+  if (typeof value === 'string')
+    return value.length > characters ? `${value.slice(0, characters).toWellFormed()}…` : value;
   if (Array.isArray(value)) return value.slice(0, items).map((item) => shorten(item, characters, items));
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(

@@ -40,7 +40,9 @@ export function sealedSecrets(keys: readonly SecretsKey[]): SealedSecrets {
       const [version, keyId = '', iv = '', tag = '', ciphertext = ''] = sealed.split('.');
       const key = byId.get(keyId);
       if (version !== VERSION || key === undefined)
-        throw new Error(`a secret was sealed with key "${keyId}", which is not in SECRETS_KEYS; add it behind the first`);
+        throw new Error(
+          `a secret was sealed with key "${keyId}", which is not in SECRETS_KEYS; add it behind the first`,
+        );
       const decipher = createDecipheriv('aes-256-gcm', key, Buffer.from(iv, 'base64url'))
         .setAAD(Buffer.from(place))
         .setAuthTag(Buffer.from(tag, 'base64url'));

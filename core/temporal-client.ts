@@ -4,7 +4,7 @@
  */
 import { Client, Connection, type ConnectionLike } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { SettingsError, type Settings } from './settings.ts';
+import { type Settings, SettingsError } from './settings.ts';
 
 const key = {
   text: (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
@@ -19,6 +19,7 @@ export const searchKeys = {
   eventType: key.text('EventType'),
   deliveryIds: key.list('DeliveryIds'),
   eventIds: key.list('EventIds'),
+  messageId: key.text('MessageId'),
 } as const;
 
 export interface TemporalClient {
