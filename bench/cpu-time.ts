@@ -40,3 +40,11 @@ export function cpuSeconds(pid: number): number {
   const children = all.filter((each) => each.parent === pid);
   return root.own + root.ended + children.reduce((sum, child) => sum + child.own + child.ended, 0);
 }
+
+/** Seconds all processes of the machine have used so far, and what its host gave to other machines instead (steal). */
+export function machineCpuSeconds(): number {
+  // proc(5): user, nice, system, idle, iowait, irq, softirq, steal
+  const [, times = ''] = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8')) ?? [];
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = times.split(' ').map(Number);
+  return (user + nice + system + irq + softirq + steal) / ticksPerSecond;
+}

@@ -1,30 +1,41 @@
 /** Carries out one load and counts: what was accepted, what arrived, when, how often, and what it cost. */
+import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Services } from '../core/services.ts';
 import { firstIdAt } from '../domain/ids.ts';
-import type { LoadTimes } from './service.ts';
+import type { LoadTimes } from './event-load.ts';
+import { openDeliveriesReach } from './open-deliveries.ts';
+import type { Receipt } from './sink.ts';
 import type { CpuSeconds, World } from './world.ts';
 
-export interface Figures {
+export interface Percentiles {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface Figures extends Outcome {
   readonly events: number;
-  readonly deliveries: number;
   readonly acceptedPerSecond: number;
   /** From the first event's beginning to the last acknowledged receipt. */
   readonly deliveredPerSecond: number;
   /** From the beginning of the call that made the event to the receiver. */
-  readonly fromCallMs: { readonly p50: number; readonly p99: number };
+  readonly fromCallMs: Percentiles;
   /** From the event's commit, as its maker learns of it, to the receiver. */
-  readonly fromCommitMs: { readonly p50: number; readonly p99: number };
-  readonly lost: number;
-  /** Requests beyond the first that was acknowledged, for the same webhook-id. */
-  readonly duplicated: number;
+  readonly fromCommitMs: Percentiles;
   readonly workflows: number;
   /** Per 1,000 deliveries. */
   readonly cpu: CpuSeconds;
+  /** Share of the machine that processes of others and its host took meanwhile. */
+  readonly othersRatio: number;
+  readonly receipts: readonly Receipt[];
 }
 
 export interface Load {
   readonly run: number;
   readonly events: number;
+  /** The endpoints whose deliveries count. */
+  readonly endpointIds: readonly string[];
+  /** Deliveries they are owed in the end. */
   readonly deliveries: number;
   /** Makes the events. */
   make(): Promise<LoadTimes>;
@@ -39,41 +50,93 @@ export async function measure(world: World, load: Load): Promise<Figures> {
   await sink.call('begin', load.run);
   const from = firstIdAt('delivery', Date.now());
   const workflowsBefore = await workflowCount(temporal);
-  const cpuBefore = world.cpu();
+  const [cpuBefore, beganMs] = [world.cpu(), performance.now()];
 
   const times = await load.make();
   await allAcknowledged(world, load.deliveries);
-  await allSettled(world, from);
+  await openDeliveriesReach(services, load.endpointIds, 0);
 
-  const cpuAfter = world.cpu();
-  const receipts = (await sink.call('receipts', undefined)).filter(({ acknowledged }) => acknowledged > 0);
+  const [cpuAfter, seconds] = [world.cpu(), (performance.now() - beganMs) / 1_000];
+  const receipts = await acknowledgedReceipts(world);
+  const outcome = await outcomeOf(services, {
+    ...load,
+    from,
+    receipts,
+    times,
+    everyEvent: load.deliveries >= load.events,
+  });
   const startedMs = times.startedMs.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const acceptedMs = times.acceptedMs.reduce((a, b) => Math.max(a, b), 0);
   const lastMs = receipts.reduce((last, { atMs }) => Math.max(last, atMs), 0);
   const since = (clock: Float64Array) => percentiles(receipts.map(({ event, atMs }) => atMs - (clock[event] ?? 0)));
-  const [owed] = await services.db.query<{ count: number }>(`select count(*) from deliveries where id >= $1`, [from]);
-  const deliveries = owed?.count ?? 0;
-  const perThousand = (key: keyof CpuSeconds) => ((cpuAfter[key] - cpuBefore[key]) / deliveries) * 1_000;
+  const cpu = difference(cpuAfter, cpuBefore);
+  const othersSeconds = cpu.machine - cpu.service - cpu.postgres - cpu.temporal - cpu.load;
   return {
+    ...outcome,
     events: load.events,
-    deliveries,
     acceptedPerSecond: (load.events / (acceptedMs - startedMs)) * 1_000,
     deliveredPerSecond: (receipts.length / (lastMs - startedMs)) * 1_000,
     fromCallMs: since(times.startedMs),
     fromCommitMs: since(times.acceptedMs),
-    lost: deliveries - receipts.length,
-    duplicated: receipts.reduce((sum, { acknowledged }) => sum + acknowledged - 1, 0),
     workflows: (await workflowCount(temporal)) - workflowsBefore,
-    cpu: {
-      service: perThousand('service'),
-      postgres: perThousand('postgres'),
-      temporal: perThousand('temporal'),
-      sink: perThousand('sink'),
-    },
+    cpu: scaled(cpu, 1_000 / outcome.deliveries),
+    othersRatio: Math.max(0, othersSeconds / (seconds * os.availableParallelism())),
+    receipts,
   };
 }
 
-async function allAcknowledged({ sink }: World, deliveries: number): Promise<void> {
+const mapCpu = (of: (key: keyof CpuSeconds) => number): CpuSeconds => ({
+  service: of('service'),
+  postgres: of('postgres'),
+  temporal: of('temporal'),
+  load: of('load'),
+  machine: of('machine'),
+});
+const difference = (after: CpuSeconds, before: CpuSeconds): CpuSeconds => mapCpu((key) => after[key] - before[key]);
+const scaled = (cpu: CpuSeconds, factor: number): CpuSeconds => mapCpu((key) => cpu[key] * factor);
+
+export const acknowledgedReceipts = async ({ sink }: World): Promise<Receipt[]> =>
+  (await sink.call('receipts', undefined)).filter(({ acknowledged }) => acknowledged > 0);
+
+export interface Outcome {
+  /** Deliveries that are owed to the endpoints. */
+  readonly deliveries: number;
+  /** Deliveries without an acknowledged request, or accepted events without their deliveries. */
+  readonly lost: number;
+  /** Requests beyond the first that was acknowledged, for the same webhook-id. */
+  readonly duplicated: number;
+}
+
+export async function outcomeOf(
+  { db }: Services,
+  run: {
+    /** Least id of a delivery of this run. */
+    readonly from: string;
+    readonly endpointIds: readonly string[];
+    readonly receipts: readonly Receipt[];
+    readonly times: LoadTimes;
+    /** Whether every accepted event is owed to one of the endpoints. */
+    readonly everyEvent: boolean;
+  },
+): Promise<Outcome> {
+  const { receipts } = run;
+  const owed = await db.query<{ id: string }>(`select id from deliveries where id >= $1 and endpoint_id = any($2)`, [
+    run.from,
+    run.endpointIds,
+  ]);
+  const arrived = new Set(receipts.map(({ webhookId }) => webhookId));
+  const eventsArrived = new Set(receipts.map(({ event }) => event));
+  const missing = owed.filter(({ id }) => !arrived.has(id)).length;
+  const missingEvents = [...run.times.acceptedMs].filter((ms, event) => ms > 0 && !eventsArrived.has(event)).length;
+  return {
+    deliveries: owed.length,
+    lost: Math.max(missing, run.everyEvent ? missingEvents : 0),
+    duplicated: receipts.reduce((sum, { acknowledged }) => sum + acknowledged - 1, 0),
+  };
+}
+
+/** Waits until the sink has acknowledged so many. */
+export async function allAcknowledged({ sink }: World, deliveries: number): Promise<void> {
   let [seen, seenAtMs] = [0, Date.now()];
   while (Date.now() - seenAtMs < SILENCE_MS) {
     const count = await sink.call('acknowledged', undefined);
@@ -83,31 +146,18 @@ async function allAcknowledged({ sink }: World, deliveries: number): Promise<voi
   }
 }
 
-/** Waits until the results of all attempts are recorded, which is part of the cost. */
-async function allSettled({ services }: World, from: string): Promise<void> {
-  const deadlineMs = Date.now() + SILENCE_MS;
-  while (Date.now() < deadlineMs) {
-    const open = await services.db.query(
-      `select 1 from deliveries where id >= $1 and status in ('pending', 'failed') limit 1`,
-      [from],
-    );
-    if (open.length === 0) return;
-    await delay(POLL_MS);
-  }
-}
-
 /** Visibility lags a little: counted until it stays the same. */
-async function workflowCount({ client, namespace }: World['temporal']): Promise<number> {
+export async function workflowCount({ client, namespace }: World['temporal'], query = ''): Promise<number> {
   let last = -1;
   for (;;) {
-    const { count } = await client.workflowService.countWorkflowExecutions({ namespace });
+    const { count } = await client.workflowService.countWorkflowExecutions({ namespace, query });
     if (Number(count) === last) return last;
     last = Number(count);
     await delay(100);
   }
 }
 
-function percentiles(values: number[]): { p50: number; p99: number } {
+export function percentiles(values: readonly number[]): Percentiles {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (ratio: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * ratio))] ?? Number.NaN;
   return { p50: at(0.5), p99: at(0.99) };

@@ -1,42 +1,55 @@
 import type { Figures } from './measure.ts';
 
-interface Row {
+/** One figure of several runs. */
+export interface FigureRow {
   readonly name: string;
-  readonly of: (figures: Figures) => number;
-  readonly digits?: number;
+  readonly digits: number;
+  readonly values: readonly number[];
+}
+
+/** What a scenario measured. */
+export interface Measured {
+  readonly title: string;
+  /** Heads of the values; without: runs of the same load, shown as least, median and most. */
+  readonly columns?: readonly string[];
+  readonly rows: readonly FigureRow[];
 }
 
 const cpuTotal = ({ cpu }: Figures): number => cpu.service + cpu.postgres + cpu.temporal;
 
-const ROWS: readonly Row[] = [
-  { name: 'accepted/s', of: (figures) => figures.acceptedPerSecond },
-  { name: 'delivered/s', of: (figures) => figures.deliveredPerSecond },
-  { name: 'p50 ms, call to receiver', of: (figures) => figures.fromCallMs.p50, digits: 1 },
-  { name: 'p99 ms, call to receiver', of: (figures) => figures.fromCallMs.p99, digits: 1 },
-  { name: 'p50 ms, commit to receiver', of: (figures) => figures.fromCommitMs.p50, digits: 1 },
-  { name: 'p99 ms, commit to receiver', of: (figures) => figures.fromCommitMs.p99, digits: 1 },
-  { name: 'lost', of: (figures) => figures.lost },
-  { name: 'duplicated', of: (figures) => figures.duplicated },
-  { name: 'workflows started', of: (figures) => figures.workflows },
-  {
-    name: 'workflows per 1,000 deliveries',
-    of: ({ workflows, deliveries }) => (workflows / deliveries) * 1_000,
-    digits: 1,
-  },
-  { name: 'CPU s per 1,000 deliveries', of: cpuTotal, digits: 2 },
-  { name: '  service', of: ({ cpu }) => cpu.service, digits: 2 },
-  { name: '  PostgreSQL', of: ({ cpu }) => cpu.postgres, digits: 2 },
-  { name: '  Temporal', of: ({ cpu }) => cpu.temporal, digits: 2 },
-  { name: '  (sink, not in the sum)', of: ({ cpu }) => cpu.sink, digits: 2 },
-];
+/** The figures of runs of the same load. */
+export function figureRows(runs: readonly Figures[]): FigureRow[] {
+  const row = (name: string, of: (figures: Figures) => number, digits = 0): FigureRow => ({
+    name,
+    digits,
+    values: runs.map(of),
+  });
+  return [
+    row('accepted/s', (figures) => figures.acceptedPerSecond),
+    row('delivered/s', (figures) => figures.deliveredPerSecond),
+    row('p50 ms, call to receiver', (figures) => figures.fromCallMs.p50, 1),
+    row('p99 ms, call to receiver', (figures) => figures.fromCallMs.p99, 1),
+    row('p50 ms, commit to receiver', (figures) => figures.fromCommitMs.p50, 1),
+    row('p99 ms, commit to receiver', (figures) => figures.fromCommitMs.p99, 1),
+    row('lost', (figures) => figures.lost),
+    row('duplicated', (figures) => figures.duplicated),
+    row('workflows started', (figures) => figures.workflows),
+    row('workflows per 1,000 deliveries', ({ workflows, deliveries }) => (workflows / deliveries) * 1_000, 1),
+    row('CPU s per 1,000 deliveries', cpuTotal, 2),
+    row('  service', ({ cpu }) => cpu.service, 2),
+    row('  PostgreSQL', ({ cpu }) => cpu.postgres, 2),
+    row('  Temporal', ({ cpu }) => cpu.temporal, 2),
+    row('  (load maker and sink, not in the sum)', ({ cpu }) => cpu.load, 2),
+    row('machine used by others, %', ({ othersRatio }) => othersRatio * 100),
+  ];
+}
 
-/** Several runs of the same load as least, median and most of each figure. */
-export function figuresTable(title: string, runs: readonly Figures[]): string {
-  const several = runs.length > 1;
-  const header = ['', ...(several ? ['min', 'median', 'max'] : ['value'])];
-  const body = ROWS.map(({ name, of, digits = 0 }) => {
-    const sorted = runs.map(of).toSorted((a, b) => a - b);
-    const shown = several ? [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)] : sorted;
+export function measuredTable({ title, columns, rows }: Measured): string {
+  const several = (rows[0]?.values.length ?? 0) > 1;
+  const header = ['', ...(columns ?? (several ? ['min', 'median', 'max'] : ['value']))];
+  const body = rows.map(({ name, digits, values }) => {
+    const sorted = values.toSorted((a, b) => a - b);
+    const shown = columns === undefined && several ? [sorted[0], sorted[sorted.length >> 1], sorted.at(-1)] : values;
     return [name, ...shown.map((value) => format(value ?? Number.NaN, digits))];
   });
   return `${title}\n${textTable([header, ...body])}`;

@@ -6,15 +6,23 @@
 import { parseArgs } from 'node:util';
 import { machineLine } from './machine.ts';
 import { profiler } from './profile.ts';
-import { figuresTable } from './report.ts';
-import { SCENARIOS } from './scenarios.ts';
+import { measuredTable } from './report.ts';
+import { backlog } from './scenarios/backlog.ts';
+import { crash } from './scenarios/crash.ts';
+import { drain, idle, tenants } from './scenarios/drain.ts';
+import { fairness } from './scenarios/fairness.ts';
+import { faults } from './scenarios/faults.ts';
+import { SOURCES, sourceNamed } from './sources.ts';
 import { openWorld } from './world.ts';
+
+const SCENARIOS = [idle, drain, tenants, fairness, faults, crash, backlog];
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
+    source: { type: 'string' },
     events: { type: 'string' },
     endpoints: { type: 'string' },
     producers: { type: 'string' },
@@ -30,8 +38,10 @@ Scenarios
 ${SCENARIOS.map(({ name, text }) => `  ${name.padEnd(10)} ${text}`).join('\n')}
 
 Options
+  --source <name>   by what events come about
+${SOURCES.map(({ name, text }) => `                      ${name.padEnd(6)} ${text}`).join('\n')}
   --events <n>      events of a run
-  --endpoints <n>   endpoints of an organization (tenants: organizations with one endpoint each)
+  --endpoints <n>   endpoints of an organization (tenants, fairness, faults: organizations with one endpoint each)
   --producers <n>   how many make events at the same time
   --repeat <n>      runs of the same load; the table shows least, median and most
   --profile <file>  profile of the service during the runs for a browser's tools (.cpuprofile), and what took the time
@@ -50,6 +60,7 @@ if (scenario === undefined) {
   process.exit(2);
 }
 const options = {
+  source: sourceNamed(values.source),
   events: wholeNumber('events', values.events),
   endpoints: wholeNumber('endpoints', values.endpoints),
   producers: wholeNumber('producers', values.producers),
@@ -70,7 +81,8 @@ try {
   const measured = await scenario.run({ world, options, watch: profile?.watch ?? ((work) => work()) });
   if (values.json) console.log(JSON.stringify({ scenario: scenario.name, machine, measured }, null, 2));
   else {
-    for (const { title, runs } of measured) console.log(`\n${figuresTable(`${scenario.name}: ${title}`, runs)}`);
+    for (const each of measured)
+      console.log(`\n${measuredTable({ ...each, title: `${scenario.name}: ${each.title}` })}`);
     console.log(`\n${machine}`);
   }
   if (profile !== undefined) say(await profile.report());

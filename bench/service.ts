@@ -1,11 +1,12 @@
 /**
- * The sender alone, a process of its own: worker and dispatcher as in the service, and producers that record events the
- * way a caller does, each event in a transaction of its own, followed by a nudge.
+ * The service, a process of its own: worker, dispatcher, API and inbound mail as in the process `all`, and producers
+ * that record events the way a caller does, each event in a transaction of its own, followed by a nudge.
  */
 import { Session } from 'node:inspector/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
+import { startApi } from '../api/start.ts';
 import { startDispatcher } from '../core/dispatcher.ts';
 import { createLogger } from '../core/logger.ts';
 import { recordEvents } from '../core/record-event.ts';
@@ -13,27 +14,13 @@ import { openServices } from '../core/services.ts';
 import { readSettings } from '../core/settings.ts';
 import { temporalConnectionOptions } from '../core/temporal-client.ts';
 import { SYSTEM_ACTOR } from '../domain/event-envelope.ts';
+import { startMail } from '../mail/start.ts';
 import { installTemporalRuntime, startWorker } from '../worker/start.ts';
 import { answerCalls } from './child-calls.ts';
+import { type EventLoad, type LoadTimes, timedLoad } from './event-load.ts';
 import { eventMark } from './event-mark.ts';
-import { monotonicMs } from './monotonic-clock.ts';
+import { senderDns } from './sender-dns.ts';
 import type { Subscriber } from './subscribers.ts';
-
-/** Events to record; subscribers take turns. */
-export interface RecordLoad {
-  readonly run: number;
-  /** Number of the first event. */
-  readonly first: number;
-  readonly events: number;
-  readonly producers: number;
-  readonly subscribers: readonly Subscriber[];
-}
-
-/** Times of each event on the monotonic clock, in the order of their numbers. */
-export interface LoadTimes {
-  readonly startedMs: Float64Array;
-  readonly acceptedMs: Float64Array;
-}
 
 /** With the envelope around it an event is about 1 KB of JSON. */
 const PADDING = 'x'.repeat(430);
@@ -45,10 +32,16 @@ const services = await openServices(
 );
 installTemporalRuntime(services);
 const connection = await NativeConnection.connect(temporalConnectionOptions(settings));
-const worker = await startWorker(services, connection, { bundleCache: `${settings.DATA_DIR}/cache` });
+const worker = await startWorker(services, connection, {
+  bundleCache: process.env['BUNDLE_CACHE'] ?? `${settings.DATA_DIR}/cache`,
+});
 const dispatcher = startDispatcher(services, worker.temporal);
+const api = await startApi(services, worker.temporal);
+const mail = await startMail(services, { lookup: senderDns });
 
-async function recordOne(run: number, event: number, { organization, mailbox }: Subscriber): Promise<void> {
+async function recordOne(run: number, event: number, subscriber: Subscriber): Promise<void> {
+  const { organization, mailboxes } = subscriber;
+  const mailbox = mailboxes[event % mailboxes.length] ?? null;
   const data = {
     messageId: `msg_${event}`,
     from: { name: 'A sender', address: 'sender@example.com' },
@@ -64,21 +57,10 @@ async function recordOne(run: number, event: number, { organization, mailbox }: 
 let profiler: Session | undefined;
 
 const calls = {
-  async record({ run, first, events, producers, subscribers }: RecordLoad): Promise<LoadTimes> {
-    const times = { startedMs: new Float64Array(events), acceptedMs: new Float64Array(events) };
-    let next = 0;
-    async function produce(): Promise<void> {
-      while (next < events) {
-        const at = next++;
-        const subscriber = subscribers[at % subscribers.length];
-        if (subscriber === undefined) throw new Error('there is no subscriber');
-        times.startedMs[at] = monotonicMs();
-        await recordOne(run, first + at, subscriber);
-        times.acceptedMs[at] = monotonicMs();
-      }
-    }
-    await Promise.all(Array.from({ length: producers }, produce));
-    return times;
+  record: (load: EventLoad): Promise<LoadTimes> =>
+    timedLoad(load, (event, subscriber) => recordOne(load.run, event, subscriber)),
+  async doors() {
+    return { apiUrl: api.url, smtp: mail.smtp };
   },
   async startProfile() {
     profiler = new Session();
@@ -96,6 +78,7 @@ const calls = {
 export type ServiceCalls = typeof calls;
 
 answerCalls(calls, async () => {
+  await Promise.race([Promise.all([api.close(), mail.close()]), delay(5_000)]);
   await dispatcher.close();
   await Promise.race([worker.close(), delay(5_000)]);
   await connection.close();

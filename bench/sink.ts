@@ -23,7 +23,9 @@ export interface Receipt {
   readonly event: number;
   /** Path of the endpoint. */
   readonly path: string;
-  /** Of the first request that was acknowledged, else of the first one; monotonic clock. */
+  /** Of the first request; monotonic clock. */
+  readonly firstAtMs: number;
+  /** Of the first request that was acknowledged, else as `firstAtMs`. */
   atMs: number;
   requests: number;
   acknowledged: number;
@@ -36,6 +38,7 @@ const FAULTY_SLOW_MS = { least: 500, most: 1_000 } as const;
 let run = 0;
 let receipts = new Map<string, Receipt>();
 let acknowledged = 0;
+let requests = 0;
 let onAcknowledged: () => void = () => {};
 
 async function statusFor(path: string, receipt: Receipt): Promise<number | undefined> {
@@ -53,10 +56,12 @@ function note(webhookId: string, path: string, body: string): Receipt | undefine
   if (Number(ofRun) !== run) return undefined;
   let receipt = receipts.get(webhookId);
   if (receipt === undefined) {
-    receipt = { webhookId, event: Number(event), path, atMs: monotonicMs(), requests: 0, acknowledged: 0 };
+    const firstAtMs = monotonicMs();
+    receipt = { webhookId, event: Number(event), path, firstAtMs, atMs: firstAtMs, requests: 0, acknowledged: 0 };
     receipts.set(webhookId, receipt);
   }
   receipt.requests++;
+  requests++;
   return receipt;
 }
 
@@ -99,10 +104,15 @@ const calls = {
     run = number;
     receipts = new Map();
     acknowledged = 0;
+    requests = 0;
   },
   /** Webhook-ids that were acknowledged. */
   async acknowledged() {
     return acknowledged;
+  },
+  /** Requests of this run, whatever the answer. */
+  async requests() {
+    return requests;
   },
   /** Resolves as soon as so many are. */
   async reach(count: number) {

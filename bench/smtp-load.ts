@@ -14,6 +14,8 @@ export interface SmtpLoad {
   readonly messageBytes: number;
   readonly from?: string;
   readonly subject?: (message: number) => string;
+  /** Called with the place of a message before its MAIL. */
+  readonly onSent?: (message: number) => void;
   /** Called with the place of a message when its 250 has come. */
   readonly onAccepted?: (message: number) => void;
 }
@@ -118,6 +120,7 @@ export async function smtpLoad(load: SmtpLoad): Promise<SmtpLoadResult> {
         const number = next++;
         const to = load.recipients[number % load.recipients.length] ?? '';
         const message = messageOf(load, from, to, number);
+        load.onSent?.(number);
         const sentAt = performance.now();
         const reply = await client.send(from, to, message);
         if (reply.startsWith('250')) {

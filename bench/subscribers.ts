@@ -1,40 +1,69 @@
+import { credentialHint, hashCredential, newCredential } from '../core/credentials.ts';
 import { newId } from '../core/new-id.ts';
 import type { Services } from '../core/services.ts';
+import { signalStop } from '../core/stop-deliveries.ts';
 import { webhookSecretPlace } from '../core/webhook-secrets.ts';
 import { newWebhookSecret, webhookSecretHint } from '../core/webhook-signature.ts';
+import { createMailFoldersOfAll } from '../db/queries/mail-folders.ts';
+import { API_SCOPES } from '../domain/api-scopes.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '../domain/event-envelope.ts';
+import { openDeliveriesReach } from './open-deliveries.ts';
+import type { World } from './world.ts';
 
-/** An organization with a mailbox in which the load makes something happen, and its endpoints. */
+const QUOTA_BYTES = 1e12;
+
+/** An organization with mailboxes in which the load makes something happen, and its endpoints. */
 export interface Subscriber {
   readonly organization: EnvelopeOrganization;
-  readonly mailbox: EnvelopeMailbox;
+  readonly mailboxes: readonly EnvelopeMailbox[];
   readonly endpointIds: readonly string[];
+  readonly apiKey: string;
 }
 
-/** Writes organizations on the plan `unlimited`, each with a mailbox and an endpoint for every URL. */
-export async function createSubscribers(
-  { db, secrets }: Services,
-  count: number,
-  urls: readonly string[],
-): Promise<Subscriber[]> {
-  const subscribers = Array.from({ length: count }, (_, n) => {
+export interface SubscriberShape {
+  readonly organizations: number;
+  readonly mailboxesEach: number;
+  /** Endpoints of the organization with this number. */
+  readonly urls: (organization: number) => readonly string[];
+}
+
+export const SUBSCRIBER_MAIL_DOMAIN = 'agents.test';
+
+/** Writes organizations on the plan `unlimited`. */
+export async function createSubscribers(services: Services, shape: SubscriberShape): Promise<Subscriber[]> {
+  const { db, secrets, pepper } = services;
+  const subscribers = Array.from({ length: shape.organizations }, (_, n) => {
     const organization = {
       id: newId('organization'),
       name: `Organization ${n}`,
       slug: newId('organization').slice(-16),
     };
-    const id = newId('mailbox');
-    const localPart = `agent-${id.slice(-12)}`;
-    const mailbox = { id, name: 'Agent', address: `${localPart}@agents.test`, localPart, domain: 'agents.test' };
-    return { organization, mailbox, endpointIds: urls.map(() => newId('webhookEndpoint')) };
+    const mailboxes = Array.from({ length: shape.mailboxesEach }, () => {
+      const id = newId('mailbox');
+      const localPart = `agent-${id.slice(-12)}`;
+      const domain = SUBSCRIBER_MAIL_DOMAIN;
+      return { id, name: 'Agent', address: `${localPart}@${domain}`, localPart, domain };
+    });
+    const endpointUrls = shape.urls(n);
+    return {
+      organization,
+      mailboxes,
+      endpointUrls,
+      endpointIds: endpointUrls.map(() => newId('webhookEndpoint')),
+      apiKeyId: newId('apiKey'),
+      apiKey: newCredential('apiKey'),
+    };
   });
-  const endpoints = subscribers.flatMap(({ organization, endpointIds }) =>
+  const mailboxes = subscribers.flatMap(({ organization, mailboxes }) =>
+    mailboxes.map((mailbox) => ({ ...mailbox, organizationId: organization.id })),
+  );
+  const endpoints = subscribers.flatMap(({ organization, endpointIds, endpointUrls }) =>
     endpointIds.map((id, n) => {
       const secret = newWebhookSecret();
       return {
         id,
         organizationId: organization.id,
-        url: urls[n],
+        url: endpointUrls[n],
         sealed: secrets.seal(secret, webhookSecretPlace(id)),
         hint: webhookSecretHint(secret),
       };
@@ -52,13 +81,31 @@ export async function createSubscribers(
     );
     await sql.query(
       `insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash)
-       select id, organization_id, local_part, 'agents.test', address, 'Agent', 'active', 'synced', id::bytea
-         from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as m(id, organization_id, local_part, address)`,
+       select id, organization_id, local_part, domain, address, 'Agent', 'active', 'synced', id::bytea
+         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+              as m(id, organization_id, local_part, domain, address)`,
       [
-        subscribers.map(({ mailbox }) => mailbox.id),
+        mailboxes.map(({ id }) => id),
+        mailboxes.map(({ organizationId }) => organizationId),
+        mailboxes.map(({ localPart }) => localPart),
+        mailboxes.map(({ domain }) => domain),
+        mailboxes.map(({ address }) => address),
+      ],
+    );
+    await createMailFoldersOfAll(
+      sql,
+      mailboxes.map(({ id }) => ({ mailboxId: id, quotaBytes: QUOTA_BYTES })),
+    );
+    await sql.query(
+      `insert into api_keys (id, organization_id, name, key_hash, key_hint, scopes, created_by)
+       select id, organization_id, 'Load', key_hash, key_hint, $5, 'bench'
+         from unnest($1::text[], $2::text[], $3::bytea[], $4::text[]) as k(id, organization_id, key_hash, key_hint)`,
+      [
+        subscribers.map(({ apiKeyId }) => apiKeyId),
         subscribers.map(({ organization }) => organization.id),
-        subscribers.map(({ mailbox }) => mailbox.localPart),
-        subscribers.map(({ mailbox }) => mailbox.address),
+        subscribers.map(({ apiKey }) => hashCredential(apiKey, pepper)),
+        subscribers.map(({ apiKey }) => credentialHint(apiKey)),
+        API_SCOPES,
       ],
     );
     await sql.query(
@@ -78,9 +125,11 @@ export async function createSubscribers(
   return subscribers;
 }
 
-/** Sets every endpoint inactive, so that nothing of an earlier run disturbs the next. */
-export async function retire({ db }: Services, subscribers: readonly Subscriber[]): Promise<void> {
-  await db.query('update webhook_endpoints set active = false where id = any($1)', [
-    subscribers.flatMap(({ endpointIds }) => endpointIds),
-  ]);
+/** Sets every endpoint inactive, and waits until nothing of it is under way that could disturb the next run. */
+export async function retire(world: World, subscribers: readonly Subscriber[]): Promise<void> {
+  const { services, temporal } = world;
+  const endpointIds = subscribers.flatMap((subscriber) => subscriber.endpointIds);
+  await services.db.query('update webhook_endpoints set active = false where id = any($1)', [endpointIds]);
+  await signalStop(services, temporal, { endpointIds }, 'endpoint_inactive');
+  await openDeliveriesReach(services, endpointIds, 0);
 }

@@ -1,8 +1,9 @@
 /**
- * Everything a scenario runs on: PostgreSQL with fsync, a Temporal server, the sink and the service, each a process of
- * its own on a free port, with their data in a temporary folder that is removed at the end.
+ * Everything a scenario runs on: PostgreSQL with fsync, a Temporal server, the service, the load maker and the sink,
+ * each a process of its own on a free port, with their data in a temporary folder that is removed at the end.
  */
 import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -20,16 +21,24 @@ import { temporalProgram } from '../dev/temporal-program.ts';
 import { startTemporalServer, type TemporalServer } from '../dev/temporal-server.ts';
 import { workflowBundle } from '../worker/bundle.ts';
 import { type Child, startChild } from './child-calls.ts';
-import { cpuSeconds } from './cpu-time.ts';
+import { cpuSeconds, machineCpuSeconds } from './cpu-time.ts';
+import type { LoadMakerCalls } from './load-maker.ts';
 import type { ServiceCalls } from './service.ts';
 import type { SinkCalls } from './sink.ts';
+import { SUBSCRIBER_MAIL_DOMAIN } from './subscribers.ts';
 
 export interface CpuSeconds {
   readonly service: number;
   readonly postgres: number;
   readonly temporal: number;
-  readonly sink: number;
+  /** Sink, load maker and the benchmark itself. */
+  readonly load: number;
+  /** All processes of the machine, and what its host took from it. */
+  readonly machine: number;
 }
+
+/** What a scenario may kill. */
+export type Part = 'service' | 'PostgreSQL' | 'Temporal';
 
 export interface World {
   /** On the same database as the service, for rows and questions. */
@@ -38,9 +47,11 @@ export interface World {
   readonly temporalServer: TemporalServer;
   readonly postgres: EmbeddedPostgres;
   readonly sink: Child<SinkCalls>;
-  /** That of the moment: a scenario may kill it and call `startService`. */
+  readonly loadMaker: Child<LoadMakerCalls>;
+  /** That of the moment: a scenario may have killed the one before. */
   service(): Child<ServiceCalls>;
-  startService(): Promise<void>;
+  /** SIGKILL. Resolves when the part runs again. */
+  crash(part: Part): Promise<void>;
   /** Address of an endpoint at the sink; see `sink.ts` for the paths. */
   url(sinkPath: string): string;
   cpu(): CpuSeconds;
@@ -62,8 +73,14 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
     rmSync(folder, { recursive: true, force: true });
   }
   try {
-    const events = { onCrash: say, onRestarted: say };
-    const startPostgres = () => startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: 0, events });
+    const restarts = new EventEmitter();
+    const eventsOf = (part: Part) => ({
+      onCrash: say,
+      onRestarted: () => void restarts.emit(part),
+      onGivenUp: (error: Error) => say(error.message),
+    });
+    const startPostgres = () =>
+      startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: 0, events: eventsOf('PostgreSQL') });
     let postgres = await startPostgres();
     if (options.statementStatistics) {
       await countStatements(postgres.url);
@@ -77,7 +94,7 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
       folder: path.join(folder, 'temporal'),
       port: 0,
       namespace: 'default',
-      events,
+      events: eventsOf('Temporal'),
     });
     toClose.push(() => temporalServer.stop());
     await workflowBundle(BUNDLE_CACHE);
@@ -90,14 +107,22 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
     toClose.push(() => sink.stop());
     const port = await sink.call('port', undefined);
 
+    const loadMaker = await startChild<LoadMakerCalls>(new URL('./load-maker.ts', import.meta.url), {});
+    toClose.push(() => loadMaker.stop());
+
     const environment = {
       LOG_LEVEL: process.env['LOG_LEVEL'] ?? 'warn',
-      DATA_DIR: path.dirname(BUNDLE_CACHE),
+      DATA_DIR: path.join(folder, 'service'),
       DATABASE_URL: postgres.url,
       TEMPORAL_ADDRESS: temporalServer.address,
       SECRETS_KEYS: `bench:${randomBytes(32).toString('base64')}`,
       CREDENTIAL_PEPPER: randomBytes(32).toString('base64'),
       METRICS_PORT: '0',
+      API_PORT: '0',
+      SMTP_PORT: '0',
+      MAIL_DOMAIN: SUBSCRIBER_MAIL_DOMAIN,
+      TLS_CERT: tls.certFile,
+      TLS_KEY: tls.keyFile,
       WEBHOOK_ALLOW_DESTINATIONS: '127.0.0.0/8,::1/128',
       WEBHOOK_EXTRA_CA: tls.caFile,
     };
@@ -111,7 +136,10 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
 
     let service: Child<ServiceCalls> | undefined;
     const startService = async () => {
-      service = await startChild<ServiceCalls>(new URL('./service.ts', import.meta.url), environment);
+      service = await startChild<ServiceCalls>(new URL('./service.ts', import.meta.url), {
+        ...environment,
+        BUNDLE_CACHE,
+      });
     };
     await startService();
     toClose.push(async () => service?.stop());
@@ -121,17 +149,27 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
       temporalServer,
       postgres,
       sink,
+      loadMaker,
       service() {
         if (service === undefined) throw new Error('the service is not started');
         return service;
       },
-      startService,
+      async crash(part) {
+        if (part === 'service') {
+          await service?.kill();
+          return startService();
+        }
+        const restarted = once(restarts, part);
+        process.kill(part === 'PostgreSQL' ? postgres.pid() : temporalServer.pid(), 'SIGKILL');
+        await restarted;
+      },
       url: (sinkPath) => `https://localhost:${port}${sinkPath}`,
       cpu: () => ({
         service: service === undefined ? 0 : cpuSeconds(service.pid),
         postgres: cpuSeconds(postgres.pid()),
         temporal: cpuSeconds(temporalServer.pid()),
-        sink: cpuSeconds(sink.pid),
+        load: cpuSeconds(sink.pid) + cpuSeconds(loadMaker.pid) + ownCpuSeconds(),
+        machine: machineCpuSeconds(),
       }),
       close,
     };
@@ -148,4 +186,9 @@ async function countStatements(url: string): Promise<void> {
   await client.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`);
   await client.query(`alter system set pg_stat_statements.track_planning = on`);
   await client.end();
+}
+
+function ownCpuSeconds(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1e6;
 }

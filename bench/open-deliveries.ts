@@ -1,0 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Services } from '../core/services.ts';
+
+const POLL_MS = 20;
+/** So long without any change means that nothing more will happen. */
+const SILENCE_MS = 60_000;
+
+/** Waits until so many deliveries of these endpoints are not final. @returns how many are left, more when it stands still */
+export async function openDeliveriesReach(
+  { db }: Services,
+  endpointIds: readonly string[],
+  count: number,
+): Promise<number> {
+  let [last, changedAtMs] = [Number.NaN, Date.now()];
+  for (;;) {
+    const [row] = await db.query<{ count: number }>(
+      `select count(*)::int as count from deliveries where endpoint_id = any($1) and status in ('pending', 'failed')`,
+      [endpointIds],
+    );
+    const open = row?.count ?? 0;
+    if (open !== last) [last, changedAtMs] = [open, Date.now()];
+    if (open <= count || Date.now() - changedAtMs > SILENCE_MS) return open;
+    await delay(POLL_MS);
+  }
+}

@@ -1,0 +1,85 @@
+import type { EventLoad, LoadTimes } from './event-load.ts';
+import { type Figures, measure } from './measure.ts';
+import type { Measured } from './report.ts';
+import type { Source } from './sources.ts';
+import { createSubscribers, retire, type Subscriber } from './subscribers.ts';
+import type { World } from './world.ts';
+
+/** What the command line may change. Undefined: as the scenario has it. */
+export interface ScenarioOptions {
+  readonly source: Source;
+  readonly events?: number | undefined;
+  readonly endpoints?: number | undefined;
+  readonly producers?: number | undefined;
+  readonly repeat?: number | undefined;
+}
+
+export interface ScenarioContext {
+  readonly world: World;
+  readonly options: ScenarioOptions;
+  /** Wraps what is counted, for a profile of it and nothing else. */
+  readonly watch: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly text: string;
+  run(context: ScenarioContext): Promise<Measured[]>;
+}
+
+/** A load and who it is for. */
+export interface Shape {
+  readonly events: number;
+  /** Organizations in which events happen in turn. */
+  readonly organizations: number;
+  /** Endpoints of each organization. */
+  readonly endpoints: number;
+  /** Place at the sink of each organization's endpoints, see `sink.ts`. Default: one that acknowledges at once. */
+  readonly place?: (organization: number) => string;
+}
+
+let lastRun = 0;
+/** Marks the events of a run; those of other runs are not counted by the sink. */
+export const nextRun = (): number => ++lastRun;
+
+export const subscribersOf = ({ world, options }: ScenarioContext, shape: Shape): Promise<Subscriber[]> =>
+  createSubscribers(world.services, {
+    organizations: shape.organizations,
+    mailboxesEach: options.source.mailboxesEach,
+    urls: (organization) =>
+      Array.from({ length: shape.endpoints }, (_, n) => world.url(`${shape.place?.(organization) ?? '/ok'}/${n}`)),
+  });
+
+/** Measures one load by new organizations, which are set inactive afterwards. */
+export async function measureShape(
+  context: ScenarioContext,
+  shape: Shape,
+  make: (load: EventLoad) => Promise<LoadTimes>,
+): Promise<Figures> {
+  const { world, options } = context;
+  const subscribers = await subscribersOf(context, shape);
+  const counted = subscribers.filter((_, n) => !shape.place?.(n).startsWith('/hang'));
+  const run = nextRun();
+  const { events, endpoints, organizations } = shape;
+  const figures = await measure(world, {
+    run,
+    events,
+    endpointIds: counted.flatMap(({ endpointIds }) => endpointIds),
+    deliveries: (events * endpoints * counted.length) / organizations,
+    make: () => make({ run, first: 0, events, producers: producersOf(options), subscribers }),
+  });
+  await retire(world, subscribers);
+  return figures;
+}
+
+export const producersOf = ({ producers, source }: ScenarioOptions): number => producers ?? source.producers;
+
+/** All events as fast as the producers go. */
+export const burst = (context: ScenarioContext, shape: Shape): Promise<Figures> =>
+  measureShape(context, shape, (load) => context.options.source.make(context.world, load));
+
+/** Until the code is compiled, connections are open and caches are filled. */
+export const warmUp = (context: ScenarioContext): Promise<Figures> =>
+  burst(context, { events: 1_000, organizations: 1, endpoints: 1 });
+
+export const counted = (n: number, word: string): string => `${n.toLocaleString('en-US')} ${word}${n === 1 ? '' : 's'}`;
