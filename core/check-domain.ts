@@ -8,11 +8,15 @@ const QUERY_TRIES = 2;
 /** DNS says that there is nothing, as against saying nothing. */
 const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
 
-/** Values of a name, MX as `preference host`; undefined when DNS gave no answer at all. */
+/** Values of a name, MX as `preference host`, SRV as `priority weight port host`; undefined when DNS gave no answer at all. */
 async function lookUp(resolver: Resolver, record: DomainRecord): Promise<string[] | undefined> {
   try {
     if (record.type === 'MX')
       return (await resolver.resolveMx(record.name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
+    if (record.type === 'SRV')
+      return (await resolver.resolveSrv(record.name)).map((found) =>
+        [found.priority, found.weight, found.port, found.name].join(' '),
+      );
     return (await resolver.resolveTxt(record.name)).map((strings) => strings.join(''));
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -19,6 +19,9 @@ export interface DomainFacts {
   readonly dkimPublicKey: string;
   /** Name of the host that receives and sends. */
   readonly mailHost: string;
+  /** Ports of mail clients as seen from outside, by TLS from the first byte. */
+  readonly imapsPort: number;
+  readonly pop3sPort: number;
 }
 
 /** Records in the order a person sets them up. The required ones make the domain verified. */
@@ -43,6 +46,9 @@ export function domainRecords(facts: DomainFacts): DomainRecord[] {
       false,
     ),
     record('dmarc', 'TXT', `_dmarc.${name}`, 'v=DMARC1; p=quarantine', false),
+    // RFC 6186: how mail clients find their doors; IMAP before POP3.
+    record('imaps', 'SRV', `_imaps._tcp.${name}`, `0 1 ${facts.imapsPort} ${mailHost}`, false),
+    record('pop3s', 'SRV', `_pop3s._tcp.${name}`, `10 1 ${facts.pop3sPort} ${mailHost}`, false),
   ];
 }
 
@@ -62,6 +68,14 @@ export function recordState(record: DomainRecord, values: readonly string[]): Re
       return state(
         values,
         values.some((value) => withoutDot(value.split(' ')[1] ?? '') === host),
+      );
+    }
+    case 'imaps':
+    case 'pop3s': {
+      const target = (value: string) => withoutDot(value.split(' ').slice(2).join(' '));
+      return state(
+        values,
+        values.some((value) => target(value) === target(record.value)),
       );
     }
     case 'spf': {
@@ -89,7 +103,7 @@ export function recordState(record: DomainRecord, values: readonly string[]): Re
 /** Text for a zone file (RFC 1035 §5). */
 export function zoneFile(records: readonly DomainRecord[]): string {
   const lines = records.map(({ name, type, value }) => {
-    const data = type === 'MX' ? `${value}.` : txtStrings(value).join(' ');
+    const data = type === 'TXT' ? txtStrings(value).join(' ') : `${value}.`;
     return `${name}. ${TTL_SECONDS} IN ${type} ${data}`;
   });
   return `${lines.join('\n')}\n`;

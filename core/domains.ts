@@ -22,6 +22,7 @@ import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { checkRecords } from './check-domain.ts';
 import { domainRecords } from './domain-records.ts';
+import { publicDoorPorts } from './mail-connection.ts';
 import { newId } from './new-id.ts';
 import type { Services } from './services.ts';
 
@@ -61,6 +62,7 @@ export async function createDomain(
     dkimSelector: `am${now.toISOString().slice(0, 7).replace('-', '')}`,
     dkimPublicKey: publicKey.toString('base64'),
     mailHost: services.settings.MAIL_HOSTNAME,
+    ...publicDoorPorts(services.settings),
   };
   try {
     return await services.db.em().transactional(async (em) => {

@@ -15,6 +15,12 @@ export interface MailConnection {
   readonly smtp: MailDoor;
 }
 
+/** Ports of the doors by TLS from the first byte, as seen from outside. */
+export const publicDoorPorts = (settings: Settings) => ({
+  imapsPort: settings.MAIL_PUBLIC_IMAP_PORT ?? settings.IMAPS_PORT,
+  pop3sPort: settings.MAIL_PUBLIC_POP3_PORT ?? settings.POP3S_PORT,
+});
+
 /** Connection of a mailbox as seen from outside. */
 export function mailConnection(settings: Settings, address: string): MailConnection {
   const door = (port: number, security: MailDoor['security']): MailDoor => ({
@@ -23,9 +29,10 @@ export function mailConnection(settings: Settings, address: string): MailConnect
     security,
     username: address,
   });
+  const { imapsPort, pop3sPort } = publicDoorPorts(settings);
   return {
-    imap: door(settings.MAIL_PUBLIC_IMAP_PORT ?? settings.IMAPS_PORT, 'tls'),
-    pop3: door(settings.MAIL_PUBLIC_POP3_PORT ?? settings.POP3S_PORT, 'tls'),
+    imap: door(imapsPort, 'tls'),
+    pop3: door(pop3sPort, 'tls'),
     smtp: door(settings.MAIL_PUBLIC_SMTP_PORT ?? settings.SMTP_PORT, 'starttls'),
   };
 }

@@ -11,11 +11,16 @@ export const DomainParams = closed({ id: DomainId });
 export const CreateDomain = closed({ name: Type.String({ minLength: 1, maxLength: DOMAIN_NAME_MAX }) });
 
 const Record = closed({
-  purpose: Type.Enum(['ownership', 'mx', 'spf', 'dkim', 'dmarc']),
-  type: Type.Enum(['MX', 'TXT']),
+  purpose: Type.Enum(['ownership', 'mx', 'spf', 'dkim', 'dmarc', 'imaps', 'pop3s']),
+  type: Type.Enum(['MX', 'TXT', 'SRV']),
   name: Type.String(),
-  value: Type.String({ description: 'What the record shall say; MX as `preference host`.' }),
-  required: Type.Boolean({ description: 'Whether the domain is verified only with it; the others serve sending.' }),
+  value: Type.String({
+    description: 'What the record shall say; MX as `preference host`, SRV as `priority weight port host`.',
+  }),
+  required: Type.Boolean({
+    description:
+      'Whether the domain is verified only with it; the others serve sending and the set-up of mail clients.',
+  }),
   status: Type.Enum(['pending', 'found', 'missing', 'wrong'], {
     description: '`pending`: not looked for yet, or DNS gave no answer.',
   }),

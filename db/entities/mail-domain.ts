@@ -5,8 +5,8 @@ export const DOMAIN_STATUSES = ['pending', 'verified', 'failed'] as const;
 
 /** One DNS record a domain needs, with what was found at the last look. */
 export interface DomainRecord {
-  purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc';
-  type: 'MX' | 'TXT';
+  purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'imaps' | 'pop3s';
+  type: 'MX' | 'TXT' | 'SRV';
   name: string;
   value: string;
   required: boolean;

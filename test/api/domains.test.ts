@@ -27,6 +27,8 @@ test('a domain answers the records to set, each in the zone file too', async () 
     spf: 'pending',
     dkim: 'pending',
     dmarc: 'pending',
+    imaps: 'pending',
+    pop3s: 'pending',
   });
   const zone = textAt(body, 'zoneFile');
   for (const { name, type } of records(body)) assert.ok(zone.includes(`${name}. 3600 IN ${type} `), zone);
@@ -71,6 +73,14 @@ test('missing and wrong records are told apart, and optional ones do not matter'
         value: 'v=spf1 include:elsewhere.example -all',
       },
       { purpose: 'dmarc', status: '', type: 'TXT', name: '_dmarc.partly.example', value: 'v=DMARC1; p=reject' },
+      {
+        purpose: 'imaps',
+        status: '',
+        type: 'SRV',
+        name: '_imaps._tcp.partly.example',
+        value: '0 1 993 elsewhere.example',
+      },
+      { purpose: 'pop3s', status: '', type: 'SRV', name: '_pop3s._tcp.partly.example', value: '5 1 1995 Mail.Test' },
     ]);
   const answer = await verify(id);
   assert.equal(at(answer.body, 'status'), 'failed');
@@ -80,6 +90,8 @@ test('missing and wrong records are told apart, and optional ones do not matter'
     spf: 'wrong',
     dkim: 'missing',
     dmarc: 'found',
+    imaps: 'wrong',
+    pop3s: 'wrong',
   });
   world.dns.records = records(body).filter(({ purpose }) => purpose === 'ownership' || purpose === 'mx');
   assert.equal(at((await verify(id)).body, 'status'), 'verified');

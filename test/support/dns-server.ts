@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-export type DnsRecord = { readonly type: 'A' | 'MX' | 'TXT'; readonly name: string; readonly value: string };
+export type DnsRecord = { readonly type: 'A' | 'MX' | 'TXT' | 'SRV'; readonly name: string; readonly value: string };
 
 export interface TestDns {
   /** `address:port`, as DNS_SERVERS takes it. */
@@ -14,7 +14,7 @@ export interface TestDns {
   close(): Promise<void>;
 }
 
-const TYPES = { A: 1, MX: 15, TXT: 16 } as const;
+const TYPES = { A: 1, MX: 15, TXT: 16, SRV: 33 } as const;
 const TTL_SECONDS = 1;
 const RESPONSE = 0x8580;
 const NAME_ERROR = 3;
@@ -36,6 +36,12 @@ function encodeData({ type, value }: DnsRecord): Buffer {
     const number = Buffer.alloc(2);
     number.writeUInt16BE(Number(preference));
     return Buffer.concat([number, encodeName(host)]);
+  }
+  if (type === 'SRV') {
+    const [priority, weight, port, host = ''] = value.split(' ');
+    const numbers = Buffer.alloc(6);
+    for (const [index, number] of [priority, weight, port].entries()) numbers.writeUInt16BE(Number(number), 2 * index);
+    return Buffer.concat([numbers, encodeName(host)]);
   }
   const strings: Buffer[] = [];
   for (let at = 0; at < value.length; at += TXT_STRING_MAX) {
