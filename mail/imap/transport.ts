@@ -85,9 +85,8 @@ export class Transport implements Outlet {
     if (this.#socket.destroyed) throw new ConnectionLost('the client is gone');
   }
 
-  /** Lets input flow again; called before waiting for it. */
+  /** Lets input flow again; called when the parser can do nothing without more. */
   resume(): void {
-    if (this.#tokenizer.buffered >= INPUT_WAITING_MAX_BYTES) return;
     if (this.#inflate === null) this.#socket.resume();
     else {
       this.#inflate.resume();
@@ -118,7 +117,9 @@ export class Transport implements Outlet {
       }
       this.#take(chunk);
     });
-    inflate.on('drain', () => this.resume());
+    inflate.on('drain', () => {
+      if (this.#tokenizer.buffered < INPUT_WAITING_MAX_BYTES) this.resume();
+    });
     inflate.on('error', () => this.destroy());
     deflate.on('data', (chunk: Buffer) => {
       this.#unwritten += chunk.length;
