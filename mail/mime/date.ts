@@ -17,8 +17,14 @@ const ZONES: Readonly<Record<string, number>> = {
 const FORM =
   /(\d{1,2})\s+([a-z]{3})[a-z]*\s+(\d{2,4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?(?:\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,5})))?/i;
 
+export interface MailDate {
+  readonly time: Date;
+  /** Zone of the header, minutes east of UTC. */
+  readonly offsetMinutes: number;
+}
+
 /** Time the header names, or undefined when it names none between 1970 and 9999. Without a zone: UTC. */
-export function parseMailDate(value: string): Date | undefined {
+export function parseMailDate(value: string): MailDate | undefined {
   const match = FORM.exec(value.slice(0, 200).replace(/\([^)]*\)/g, ' '));
   if (match === null) return undefined;
   const [
@@ -44,5 +50,7 @@ export function parseMailDate(value: string): Date | undefined {
       ? (ZONES[zoneName.toLowerCase()] ?? 0)
       : (sign === '-' ? -1 : 1) * (Number(zoneHours) * 60 + Number(zoneMinutes));
   const time = Date.UTC(year, month, Number(day), Number(hour), Number(minute), Number(second)) - offset * 60_000;
-  return Number.isFinite(time) && time >= 0 && year <= 9999 ? new Date(time) : undefined;
+  return Number.isFinite(time) && time >= 0 && year <= 9999
+    ? { time: new Date(time), offsetMinutes: offset }
+    : undefined;
 }

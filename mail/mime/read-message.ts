@@ -23,6 +23,8 @@ export interface ReadMessage {
   readonly attachments: readonly AttachmentInfo[];
   /** Time of the Date header. */
   readonly sentAt: Date | undefined;
+  /** Its zone, minutes east of UTC. */
+  readonly sentOffsetMinutes: number;
   /** Message-ID with its brackets, or undefined. */
   readonly messageId: string | undefined;
   /** Message-IDs this one answers, nearest first: In-Reply-To, then References from the last. */
@@ -36,6 +38,7 @@ const ADDRESSES_SHOWN_MAX = 1_000;
 export function readMessage(bytes: Uint8Array): ReadMessage {
   const parts = indexMessage(bytes);
   const fields = headerFields(bytes, parts.header, parts.body);
+  const date = parseMailDate(firstValue(fields, 'date') ?? '');
   const addresses = (name: string) =>
     readableAddresses(firstValue(fields, name) ?? '')
       .slice(0, ADDRESSES_SHOWN_MAX)
@@ -52,7 +55,8 @@ export function readMessage(bytes: Uint8Array): ReadMessage {
       .toWellFormed(),
     preview: previewOf(bytes, parts),
     attachments: attachmentsOf(bytes, parts),
-    sentAt: parseMailDate(firstValue(fields, 'date') ?? ''),
+    sentAt: date?.time,
+    sentOffsetMinutes: date?.offsetMinutes ?? 0,
     messageId: messageIds(firstValue(fields, 'message-id'))[0],
     references: [
       ...new Set([

@@ -2,7 +2,7 @@
 import { blobKey, storeBlob } from '../../core/blob-store.ts';
 import { newId } from '../../core/new-id.ts';
 import type { Sql } from '../../db/database.ts';
-import { MESSAGE_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES } from '../../domain/mail-limits.ts';
+import { MESSAGE_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, WRITE_BATCH_MAX_BYTES } from '../../domain/mail-limits.ts';
 import { readMessage } from '../mime/read-message.ts';
 import type { NewMessage } from './delivery.ts';
 import { threadRefs } from './fingerprints.ts';
@@ -21,15 +21,34 @@ export interface PreparedAppend {
 }
 
 /**
- * Reads and indexes a message. A large one is stored here, so that no lock waits for its bytes, which are then let go.
+ * Reads and indexes messages. Large ones are stored here, so that no lock waits for their bytes, which are then let go;
+ * and so are all when there are so many that they would not go into one statement.
  *
  * @throws {StoreRefused} too-big
  */
-export async function prepareAppend(
+export async function prepareAppends(
+  sql: Sql,
+  account: MailAccount,
+  messages: readonly AppendMessage[],
+  receivedAt: Date,
+): Promise<PreparedAppend[]> {
+  const prepared: PreparedAppend[] = [];
+  let heldBytes = 0;
+  for (const append of messages) {
+    const mayHold = heldBytes + append.content.size <= WRITE_BATCH_MAX_BYTES;
+    const each = await prepareAppend(sql, account, append, receivedAt, mayHold);
+    heldBytes += each.message.bytes.length;
+    prepared.push(each);
+  }
+  return prepared;
+}
+
+async function prepareAppend(
   sql: Sql,
   account: MailAccount,
   append: AppendMessage,
   receivedAt: Date,
+  mayHold: boolean,
 ): Promise<PreparedAppend> {
   const { size } = append.content;
   if (size > MESSAGE_MAX_BYTES) throw new StoreRefused('too-big', `A message has at most ${MESSAGE_MAX_BYTES} bytes`);
@@ -49,7 +68,7 @@ export async function prepareAppend(
       auth: null,
     };
     const messageId = newId('message');
-    if (!isStoredAhead(message)) return { message, messageId, append };
+    if (mayHold && !isStoredAhead(message)) return { message, messageId, append };
     await storeBlob(sql, message.blobKey, bytes);
     return { message: { ...message, bytes: Buffer.alloc(0) }, messageId, append };
   } finally {

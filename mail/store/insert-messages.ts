@@ -29,7 +29,8 @@ export interface PlacedMessage {
 }
 
 /** Whether a message's blob is stored before the write transaction, so that no lock waits for its bytes. */
-export const isStoredAhead = (message: NewMessage): boolean => message.size > MESSAGE_MEMORY_MAX_BYTES;
+export const isStoredAhead = ({ size, bytes }: NewMessage): boolean =>
+  size > MESSAGE_MEMORY_MAX_BYTES || bytes.length < size;
 
 interface ByteRange {
   /** 1-based, as SQL counts. */
@@ -88,6 +89,7 @@ export async function insertMessages(
       origin: message.origin,
       received_at: message.receivedAt,
       sent_at: read.sentAt ?? null,
+      sent_offset_minutes: read.sentOffsetMinutes,
       size: message.size,
       envelope_from: each.envelopeFrom,
       delivered_to: each.deliveredTo,
@@ -188,7 +190,7 @@ const INSERT_MESSAGES = `
   with incoming as materialized (
     select m.* from json_to_recordset($2::json -> 'messages') as m (
       id text, mailbox_id text, blob text, thread_id text, origin text, received_at timestamptz, sent_at timestamptz,
-      size int, envelope_from text, delivered_to text, message_id_header text, from_addresses jsonb,
+      sent_offset_minutes smallint,      size int, envelope_from text, delivered_to text, message_id_header text, from_addresses jsonb,
       to_addresses jsonb, cc_addresses jsonb, subject text, preview text, envelope_at int, envelope_length int,
       structure_at int, structure_length int, parts jsonb, attachments jsonb, auth jsonb, folder_id bigint,
       uid bigint, modseq bigint, flags int, keywords text[], internal_date timestamptz)
@@ -199,10 +201,10 @@ const INSERT_MESSAGES = `
      order by key
     on conflict do nothing
   ), new_message as (
-    insert into message (id, mailbox_id, blob, thread_id, origin, received_at, sent_at, size, envelope_from,
+    insert into message (id, mailbox_id, blob, thread_id, origin, received_at, sent_at, sent_offset_minutes, size, envelope_from,
       delivered_to, message_id_header, from_addresses, to_addresses, cc_addresses, subject, preview, envelope,
       bodystructure, parts, attachments, auth)
-    select id, mailbox_id, decode(blob, 'hex'), thread_id, origin, received_at, sent_at, size, envelope_from,
+    select id, mailbox_id, decode(blob, 'hex'), thread_id, origin, received_at, sent_at, sent_offset_minutes, size, envelope_from,
       delivered_to, message_id_header, from_addresses, to_addresses, cc_addresses, subject, preview,
       substring($1::bytea from envelope_at for envelope_length),
       substring($1::bytea from structure_at for structure_length), parts, attachments, auth

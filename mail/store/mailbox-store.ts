@@ -7,7 +7,7 @@ import { readMessageSlice, readMessages } from '../../core/blob-store.ts';
 import type { Services } from '../../core/services.ts';
 import type { Sql } from '../../db/database.ts';
 import { isDatabaseAway } from '../../db/database-away.ts';
-import { appendMessages, type PreparedAppend, prepareAppend } from './append.ts';
+import { appendMessages, type PreparedAppend, prepareAppends } from './append.ts';
 import { createFolder, deleteFolder, renameFolder } from './change-folders.ts';
 import { copyPlacements } from './copy-placements.ts';
 import { fetchRows } from './fetch-rows.ts';
@@ -83,12 +83,8 @@ export function mailboxStores({
       return result;
     }
 
-    async function prepare(messages: readonly AppendMessage[]): Promise<PreparedAppend[]> {
-      const prepared: PreparedAppend[] = [];
-      const receivedAt = new Date(now());
-      for (const message of messages) prepared.push(await prepareAppend(db, account, message, receivedAt));
-      return prepared;
-    }
+    const prepare = (messages: readonly AppendMessage[]): Promise<PreparedAppend[]> =>
+      guard(prepareAppends(db, account, messages, new Date(now())));
 
     function fillTexts(prepared: readonly PreparedAppend[]): void {
       for (const { message, messageId } of prepared)
@@ -131,7 +127,7 @@ export function mailboxStores({
 
       spool: (expectedBytes) => openSpool(spoolFolder, expectedBytes),
       async append(folderId, messages) {
-        const prepared = await guard(prepare(messages));
+        const prepared = await prepare(messages);
         const appended = await write([folderId], async (sql, locked) => ({
           uidValidity: locked.folder(folderId).uid_validity,
           uids: await appendMessages(sql, locked, folderId, prepared),
@@ -164,7 +160,7 @@ export function mailboxStores({
           return { uids: gone, highestModseq: folder.modseq };
         }),
       async replace(folderId, uid, toFolderId, message) {
-        const prepared = await guard(prepare([message]));
+        const prepared = await prepare([message]);
         const replaced = await write([folderId, toFolderId], async (sql, locked) => {
           const [old] = await sql.query<{ size: number }>(
             `select size from placement where folder_id = $1 and uid = $2`,

@@ -178,8 +178,9 @@ const BY_INTERNAL_DATE = `select p.uid ${PLACEMENTS} ${within('p.internal_date')
 const BY_SAVE_DATE = `select p.uid ${PLACEMENTS} ${within('p.save_date')}`;
 const BY_MESSAGE_ID = `select p.uid ${PLACEMENTS} and p.message_id = $4`;
 const BY_THREAD_ID = `select p.uid ${MESSAGES} and m.thread_id = $4`;
-/** A message without a Date is of no day. */
-const BY_SENT_DATE = `select p.uid ${MESSAGES} and m.sent_at is not null ${within('m.sent_at')}`;
+/** The day as the header names it, whatever its zone. A message without a Date is of no day. */
+const SENT_DAY = `(m.sent_at + make_interval(mins => m.sent_offset_minutes))`;
+const BY_SENT_DATE = `select p.uid ${MESSAGES} and m.sent_at is not null ${within(SENT_DAY)}`;
 const PARTS_OF = `
   select m.id, m.parts from placement p join message m on m.id = p.message_id and m.mailbox_id = $2
    where p.folder_id = $1 and p.uid = $3`;

@@ -120,6 +120,20 @@ describe('the store of a mailbox', () => {
       assert.equal((await mailbox.store.slice(row?.messageId ?? '', bytes.length, 10)).length, 0);
     });
 
+    it('files more at once than one statement holds', async () => {
+      const mailbox = await world.newMailbox();
+      const texts = Array.from({ length: 30 }, (_, i) => letter(`m${i}`, '', `${i} ${'x'.repeat(200_000)}\r\n`));
+      const { uids } = await mailbox.store.append(
+        mailbox.inbox.id,
+        texts.map((text) => spooled(text)),
+      );
+      const rows = await rowsOf(mailbox, mailbox.inbox.id, uids);
+      for (const i of [0, 19, 20, 29]) {
+        const bytes = await mailbox.store.slice(rows[i]?.messageId ?? '', 0, 1_000_000);
+        assert.equal(Buffer.from(bytes).toString(), texts[i]);
+      }
+    });
+
     it('refuses what goes beyond the quota as a whole, and takes the last byte', async () => {
       const text = letter('exact');
       const mailbox = await world.newMailbox({ quotaBytes: text.length * 2 });

@@ -207,7 +207,10 @@ describe('messages changed over REST', () => {
     assert.deepEqual(at(page, 'data', 0, 'senders'), ['Bob Builder <bob@example.com>', 'Ann <ann@x.test>']);
     const subjects: unknown[] = [];
     for (let cursor: unknown = ''; cursor !== null; ) {
-      const next = await ok('GET', `/threads?limit=2${cursor === '' ? '' : `&cursor=${JSON.stringify(cursor).slice(1, -1)}`}`);
+      const next = await ok(
+        'GET',
+        `/threads?limit=2${cursor === '' ? '' : `&cursor=${JSON.stringify(cursor).slice(1, -1)}`}`,
+      );
       const data = at(next, 'data');
       assert.ok(Array.isArray(data));
       subjects.push(...data.map((thread) => at(thread, 'subject')));

@@ -13,7 +13,7 @@ const MESSAGES = [
   ),
   letter(
     encodedSubject,
-    'Cc: "Doe, John" <john@x.test>\r\nDate: Sat, 21 Nov 2026 10:00:00 +0000\r\n',
+    'Cc: "Doe, John" <john@x.test>\r\nDate: Sat, 21 Nov 2026 23:30:00 -0500\r\n',
     'ÄRGER mit Straße\r\n',
   ),
   letter(
@@ -69,6 +69,11 @@ describe('search over content', () => {
     ['days of arrival', { kind: 'internal-date', from: day(11), before: day(13) }, [2, 3]],
     ['open ends', { kind: 'internal-date', from: day(13), before: null }, [4, 5]],
     ['days of the Date header; without one, none', { kind: 'sent-date', from: null, before: day(21) }, [1]],
+    [
+      'the day that stands in the Date header, whatever its zone',
+      { kind: 'sent-date', from: day(21), before: day(22) },
+      [2],
+    ],
     ['sizes', { kind: 'larger', bytes: 100_000 }, [5]],
     ['sizes below', { kind: 'smaller', bytes: 100_000 }, [1, 2, 3, 4]],
     ['UIDs', { kind: 'uids', uids: [2, 4, 9] }, [2, 4]],
