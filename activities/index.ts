@@ -2,26 +2,31 @@ import { Context } from '@temporalio/activity';
 import type { Services } from '../core/services.ts';
 import type { WebhookSender } from '../core/webhook-sender.ts';
 import type { AttemptInput, AttemptOutput } from '../domain/delivery-workflows.ts';
+import { chooseTransport } from '../mail/outbound/choose-transport.ts';
+import type { Transport } from '../mail/outbound/transport.ts';
 import { attemptDeliveries } from './attempt-deliveries.ts';
 import { attemptRecorder } from './attempt-recorder.ts';
 import { type DeletedHistory, deleteHistory } from './delete-history.ts';
 import { endpointNotes } from './endpoint-notes.ts';
 import { endpointSlots } from './endpoint-slots.ts';
+import { type OutboundActivities, outboundActivities } from './outbound.ts';
 
 export interface ActivityDependencies {
   readonly services: Services;
   readonly sender: WebhookSender;
+  /** By which mail leaves; default: the one the settings name. */
+  readonly transport?: Transport | undefined;
   /** Told when an endpoint answered 410 and was set inactive. */
   readonly onEndpointGone: (endpointId: string) => void;
 }
 
 /** The effects that workflows ask for. One set per worker: slots and recorder are shared by all its activities. */
-export interface Activities {
+export interface Activities extends OutboundActivities {
   attemptDeliveries(input: AttemptInput): Promise<AttemptOutput>;
   deleteHistory(): Promise<DeletedHistory>;
 }
 
-export function createActivities({ services, sender, onEndpointGone }: ActivityDependencies): Activities {
+export function createActivities({ services, sender, transport, onEndpointGone }: ActivityDependencies): Activities {
   const { db, secrets, log, now } = services;
   const attempt = {
     db,
@@ -42,6 +47,7 @@ export function createActivities({ services, sender, onEndpointGone }: ActivityD
         heartbeat: () => context.heartbeat(),
       });
     },
+    ...outboundActivities(services, transport ?? chooseTransport(services.settings)),
     deleteHistory: () => deleteHistory(db, now()),
   };
 }

@@ -1,6 +1,7 @@
 /** The process `api`: REST, documents, and the dispatch of due fan-outs. */
 import { startDispatcher } from '../core/dispatcher.ts';
 import { runPart } from '../core/run-part.ts';
+import { startOutboundSweep } from '../core/start-outbound.ts';
 import { connectTemporal } from '../core/temporal-client.ts';
 import { startApi } from './start.ts';
 
@@ -11,6 +12,8 @@ await runPart({
     life.onStop('Temporal connection', () => temporal.close());
     const dispatcher = startDispatcher(services, temporal);
     life.onStop('dispatcher', () => dispatcher.close());
+    const outboundSweep = startOutboundSweep(services, temporal);
+    life.onStop('sweep of outgoing mail', () => outboundSweep.close());
     const api = await startApi(services, temporal);
     life.onStop('API', () => api.close());
     services.log.info({ url: api.url }, 'the API listens');

@@ -276,6 +276,21 @@ export const SETTINGS = {
     fallback: '',
     text: 'Resolvers for SPF, DKIM, DMARC, domain verification and webhook destinations, as `address` or `address:port`. Empty: those of the system.',
   }),
+  OUTBOUND_TRANSPORT: setting(choice('capture', 'relay'), {
+    group: 'Mail',
+    fallback: 'capture',
+    text: 'How mail leaves for other hosts. `capture` keeps it: nothing leaves, every recipient ends as `captured`. `relay` hands it to OUTBOUND_RELAY_URL.',
+  }),
+  OUTBOUND_RELAY_URL: setting(url('smtp:', 'smtps:'), {
+    group: 'Mail',
+    secret: true,
+    text: 'The smarthost, as `smtp://user:password@host:587` (STARTTLS where offered) or `smtps://…:465`; user and password in percent-encoding.',
+  }),
+  OUTBOUND_RETRY_DELAYS_MS: setting(milliseconds, {
+    group: 'Mail',
+    fallback: '',
+    text: 'Waits between attempts to send in milliseconds, the last one repeated, for development and tests. Empty: 1, 5, 15 min, 1, 2, 4 h. Refused in production.',
+  }),
   WEBHOOK_ALLOW_DESTINATIONS: setting(cidrs, {
     group: 'Webhooks',
     fallback: '',
@@ -302,7 +317,12 @@ export type Settings = {
 };
 
 /** Settings that only suit development, with what they would give away in production. */
-const DEVELOPMENT_ONLY = ['WEBHOOK_ALLOW_DESTINATIONS', 'WEBHOOK_EXTRA_CA', 'WEBHOOK_RETRY_DELAYS_MS'] as const;
+const DEVELOPMENT_ONLY = [
+  'WEBHOOK_ALLOW_DESTINATIONS',
+  'WEBHOOK_EXTRA_CA',
+  'WEBHOOK_RETRY_DELAYS_MS',
+  'OUTBOUND_RETRY_DELAYS_MS',
+] as const;
 
 /**
  * Reads all settings.
@@ -331,6 +351,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
         problems.push(`${name} is for development and tests only: unset it, or set MODE=development`);
   if ((settings.TLS_CERT === undefined) !== (settings.TLS_KEY === undefined))
     problems.push('TLS_CERT and TLS_KEY belong together: set both or neither');
+  if (settings.OUTBOUND_TRANSPORT === 'relay' && settings.OUTBOUND_RELAY_URL === undefined)
+    problems.push('OUTBOUND_TRANSPORT is "relay", which needs OUTBOUND_RELAY_URL');
   if (problems.length > 0) throw new SettingsError(problems);
   return settings;
 }

@@ -10,6 +10,7 @@ import { startHealthServer } from '../core/health-server.ts';
 import type { ProcessLife } from '../core/process-life.ts';
 import { readiness } from '../core/readiness.ts';
 import type { Services } from '../core/services.ts';
+import { startOutboundSweep } from '../core/start-outbound.ts';
 import { temporalConnectionOptions } from '../core/temporal-client.ts';
 
 import { startMail } from '../mail/start.ts';
@@ -37,6 +38,8 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('health server', () => health.close());
   const dispatcher = startDispatcher(services, temporal);
   life.onStop('dispatcher', () => dispatcher.close());
+  const outboundSweep = startOutboundSweep(services, temporal);
+  life.onStop('sweep of outgoing mail', () => outboundSweep.close());
   const api = await startApi(services, temporal);
   life.onStop('API', () => api.close());
   const mail = await startMail(services);

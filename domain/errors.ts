@@ -41,6 +41,11 @@ export const ERROR_CATALOGUE = {
     message: 'This credential may not do that.',
     fix: 'Use a credential of the kind or role named in the message.',
   },
+  recipient_blocked: {
+    status: 403,
+    message: 'A recipient is on a block list of this organization.',
+    fix: 'Leave the recipient out, or ask a member to change the list.',
+  },
   not_found: {
     status: 404,
     message: 'There is no such resource in this organization.',
@@ -60,6 +65,11 @@ export const ERROR_CATALOGUE = {
     status: 409,
     message: 'This Idempotency-Key was used with another request, or that request is still running.',
     fix: 'Use a new key for a new request; repeat a request with the same body.',
+  },
+  quota_exceeded: {
+    status: 409,
+    message: 'The mailbox is full: the copy in Sent does not fit.',
+    fix: 'Delete mail that is no longer needed, then send again.',
   },
   payload_too_large: {
     status: 413,

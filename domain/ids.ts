@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   event: 'evt_',
   delivery: 'dlv_',
   consent: 'con_',
+  listEntry: 'lst_',
   domain: 'dom_',
   audit: 'aud_',
   invitation: 'inv_',

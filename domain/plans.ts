@@ -11,6 +11,9 @@ export interface Plan {
   readonly quotaBytesPerMailbox: number;
   /** API requests per minute and organization, the basis of the RateLimit headers. Null: not limited. */
   readonly apiRequestsPerMinute: number | null;
+  /** Messages a mailbox may submit in an hour, and all of an organization in a day. Null: not limited. */
+  readonly sendsPerMailboxHour: number | null;
+  readonly sendsPerOrganizationDay: number | null;
   /** Fair use: deliveries per second and organization before they are delayed. Never dropped. Null: not limited. */
   readonly deliveriesPerSecond: number | null;
 }
@@ -21,6 +24,8 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     maxWebhookEndpoints: 0,
     quotaBytesPerMailbox: GIB_BYTES,
     apiRequestsPerMinute: 300,
+    sendsPerMailboxHour: 50,
+    sendsPerOrganizationDay: 200,
     deliveriesPerSecond: null,
   },
   team: {
@@ -28,6 +33,8 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     maxWebhookEndpoints: 10,
     quotaBytesPerMailbox: 5 * GIB_BYTES,
     apiRequestsPerMinute: 1_200,
+    sendsPerMailboxHour: 200,
+    sendsPerOrganizationDay: 5_000,
     deliveriesPerSecond: 50,
   },
   business: {
@@ -35,6 +42,8 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     maxWebhookEndpoints: 100,
     quotaBytesPerMailbox: 10 * GIB_BYTES,
     apiRequestsPerMinute: 6_000,
+    sendsPerMailboxHour: 1_000,
+    sendsPerOrganizationDay: 100_000,
     deliveriesPerSecond: 500,
   },
   unlimited: {
@@ -42,6 +51,8 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
     maxWebhookEndpoints: null,
     quotaBytesPerMailbox: 50 * GIB_BYTES,
     apiRequestsPerMinute: null,
+    sendsPerMailboxHour: null,
+    sendsPerOrganizationDay: null,
     deliveriesPerSecond: null,
   },
 };

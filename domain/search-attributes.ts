@@ -9,6 +9,7 @@ export const SEARCH_ATTRIBUTES = {
   EventType: 'Keyword',
   DeliveryIds: 'KeywordList',
   EventIds: 'KeywordList',
+  MessageId: 'Keyword',
 } as const;
 
 /** The engine limits a value to 2 KB: so many ids of 30 characters fit into a list. */

@@ -14,7 +14,7 @@ import {
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
-import { createActivities } from '../activities/index.ts';
+import { type ActivityDependencies, createActivities } from '../activities/index.ts';
 import { destinationPolicy } from '../core/safe-destination.ts';
 import type { Services } from '../core/services.ts';
 import { stopDeliveries } from '../core/stop-deliveries.ts';
@@ -38,6 +38,7 @@ export interface WorkerExtras {
   readonly bundle?: WorkflowBundleOption;
   /** In place of the one made from the settings (tests). */
   readonly sender?: WebhookSender;
+  readonly transport?: ActivityDependencies['transport'];
 }
 
 const SHUTDOWN_GRACE = '20 seconds';
@@ -72,6 +73,7 @@ export async function startWorker(
   const activities = createActivities({
     services,
     sender,
+    transport: extras.transport,
     onEndpointGone: (endpointId) =>
       stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive'),
   });

@@ -2,3 +2,4 @@
 export { deleteHistory } from './delete-history.ts';
 export { endpointDelivery } from './endpoint-delivery.ts';
 export { eventFanOut } from './event-fan-out.ts';
+export { outboundMessage } from './outbound-message.ts';

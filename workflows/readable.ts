@@ -28,9 +28,10 @@ export const waitSummary = (due: readonly WaitingDelivery[], delayMs: number): s
 export const attemptSummary = (ids: readonly string[]): string =>
   ids.length === 1 ? `attempt of ${ids[0]}` : `attempts of ${ids.length} deliveries`;
 
-function durationText(ms: number): string {
+export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1_000);
   if (seconds < 1) return `${Math.max(0, Math.round(ms))} ms`;
   if (seconds < 120) return `${seconds} s`;
-  return `${Math.round(seconds / 60)} min`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
 }

@@ -7,6 +7,7 @@ import {
   STOP_DELIVERIES_SIGNAL,
   type StopDeliveries,
 } from '../domain/delivery-workflows.ts';
+import { CANCEL_SIGNAL, DECIDE_SIGNAL } from '../domain/outbound-workflow.ts';
 
 /** The endpoint was set inactive or deleted, or its organization lost webhooks: end the wait and look at the rows. */
 export const stopDeliveries = defineSignal<[StopDeliveries]>(STOP_DELIVERIES_SIGNAL);
@@ -16,3 +17,9 @@ export const attemptNow = defineSignal<[AttemptNow]>(ATTEMPT_NOW_SIGNAL);
 
 /** What waits, and until when. */
 export const deliveryState = defineQuery<EndpointDeliveryState>(DELIVERY_STATE_QUERY);
+
+/** The consent of a held message was decided; its row says how. */
+export const decide = defineSignal(DECIDE_SIGNAL);
+
+/** Stop what is not sent yet. */
+export const cancel = defineSignal(CANCEL_SIGNAL);

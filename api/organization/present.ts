@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { OrganizationRow } from '../../db/entities/organization.ts';
+import { OUTBOUND_CONSENT_DEFAULT } from '../../domain/consent.ts';
 import { CONSENT_EXPIRES_DAYS_DEFAULT } from '../../domain/organization-limits.ts';
 import { PLANS } from '../../domain/plans.ts';
 import type { Organization } from './schema.ts';
@@ -12,7 +13,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
     slug: row.slug,
     plan: row.plan,
     settings: {
-      outboundConsent: row.settings.outboundConsent ?? 'off',
+      outboundConsent: row.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT,
       consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
       consentByApiKey: row.settings.consentByApiKey ?? false,
     },

@@ -22,7 +22,7 @@ const example = {
   name: 'Example',
   slug: 'example',
   plan: 'team',
-  settings: { outboundConsent: 'off', consentExpiresInDays: 7, consentByApiKey: false },
+  settings: { outboundConsent: 'first_contact', consentExpiresInDays: 7, consentByApiKey: false },
   limits: { mailboxes: 50, webhookEndpoints: 10, quotaBytesPerMailbox: 5_368_709_120, apiRequestsPerMinute: 1_200 },
   defaultDomain: 'agents.example.com',
   createdAt: '2026-11-21T09:15:00.000Z',

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { OUTBOUND_CONSENT_MODES } from '../../db/entities/organization.ts';
+import { OUTBOUND_CONSENT_MODES } from '../../domain/consent.ts';
 import { idPattern } from '../../domain/ids.ts';
 import {
   CONSENT_EXPIRES_DAYS_MAX,

@@ -93,7 +93,7 @@ export const eventExamples: Readonly<Record<EventType, EventEnvelope<object>>> =
     cc: [],
     subject: 'Re: Where is my order 4711?',
     sentAt: '2026-11-21T09:16:02.481Z',
-    via: 'api',
+    via: 'relay',
   }),
   email_blocked: example('email_blocked', customer, {
     direction: 'inbound',

@@ -111,7 +111,7 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
     ...message,
     ...parties,
     sentAt: dateTime(),
-    via: text('How the message was handed in: `api`, `smtp`.'),
+    via: text('How its first recipient was reached: `local`, `relay`, `capture`.'),
   }),
   email_blocked: data({
     direction: Type.Enum(['inbound', 'outbound']),

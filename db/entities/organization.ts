@@ -1,12 +1,10 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { OutboundConsentMode } from '../../domain/consent.ts';
 import { PLAN_NAMES } from '../../domain/plans.ts';
-
-/** When an agent's first mail to an outside address needs a person's consent. */
-export const OUTBOUND_CONSENT_MODES = ['off', 'first_contact', 'always'] as const;
 
 /** Settings of an organization; what is absent has its default. */
 export interface OrganizationSettings {
-  outboundConsent?: (typeof OUTBOUND_CONSENT_MODES)[number];
+  outboundConsent?: OutboundConsentMode;
   consentExpiresInDays?: number;
   consentByApiKey?: boolean;
 }

@@ -2,6 +2,7 @@ import { Migration20261121000001_organizations_and_webhooks } from './Migration2
 import { Migration20261121000002_mail_store } from './Migration20261121000002_mail_store.ts';
 import { Migration20261121000003_rate_limits } from './Migration20261121000003_rate_limits.ts';
 import { Migration20261121000004_mail_folders } from './Migration20261121000004_mail_folders.ts';
+import { Migration20261121000005_outbound } from './Migration20261121000005_outbound.ts';
 import { Migration20261121000006_mail_search } from './Migration20261121000006_mail_search.ts';
 
 /** All migrations, oldest first. */
@@ -10,5 +11,6 @@ export const migrations = [
   Migration20261121000002_mail_store,
   Migration20261121000003_rate_limits,
   Migration20261121000004_mail_folders,
+  Migration20261121000005_outbound,
   Migration20261121000006_mail_search,
 ];

@@ -1,5 +1,6 @@
 /** What an accepting server puts on top of a message (RFC 5321 §4.4, RFC 8601 §5). */
 import { findBodyStart, type HeaderField, headerFields } from '../mime/header-fields.ts';
+import { mailDate } from '../mime/mail-date.ts';
 
 export interface TraceFacts {
   readonly hostname: string;
@@ -13,14 +14,6 @@ export interface TraceFacts {
   /** Whole Authentication-Results field, with its line break. */
   readonly authenticationResults: string;
 }
-
-const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
-const two = (number: number): string => String(number).padStart(2, '0');
-
-/** RFC 5322 §3.3, in UTC. */
-export const mailDate = (date: Date): string =>
-  `${DAYS[date.getUTCDay()]}, ${date.getUTCDate()} ${MONTHS[date.getUTCMonth()]} ${date.getUTCFullYear()} ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())} +0000`;
 
 const addressLiteral = (address: string): string => (address.includes(':') ? `[IPv6:${address}]` : `[${address}]`);
 

@@ -11,6 +11,7 @@ import type { Sql } from '../../db/database.ts';
 import type { Delivered, DeliveryOutcome, DeliveryWrite, LocalDelivery } from './delivery.ts';
 import { insertMessages, type PlacedMessage } from './insert-messages.ts';
 import type { CounterRow, FolderRow } from './lock-folders.ts';
+import { rememberWriters } from './remember-writers.ts';
 import { findThreads } from './threads.ts';
 
 interface Pending {
@@ -18,6 +19,7 @@ interface Pending {
   readonly delivery: LocalDelivery;
   readonly mailboxId: string;
   messageId: string;
+  threadId: string | null;
   duplicate: boolean;
 }
 
@@ -38,7 +40,14 @@ export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): 
   const pending = writes.map((write) =>
     write.deliveries.map((delivery): Pending => {
       const mailboxId = delivery.recipient.mailbox.id;
-      return { write, delivery, mailboxId, messageId: newId('message'), duplicate: false };
+      return {
+        write,
+        delivery,
+        mailboxId,
+        messageId: delivery.messageId ?? newId('message'),
+        threadId: null,
+        duplicate: false,
+      };
     }),
   );
   refuseTwins(pending.flat());
@@ -49,10 +58,10 @@ export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): 
 
   const refused: Pending[] = [];
   const accepted: Pending[] = [];
-  const outcomes = pending.map((group): DeliveryOutcome => {
+  const refusals = pending.map((group): DeliveryOutcome | undefined => {
     const outcome = judge(group, folders, counters);
     const news = group.filter(({ duplicate }) => !duplicate);
-    if (outcome.kind !== 'delivered') refused.push(...news);
+    if (outcome !== undefined) refused.push(...news);
     else {
       accepted.push(...news);
       for (const { write, mailboxId } of news) {
@@ -63,7 +72,13 @@ export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): 
     return outcome;
   });
   await forgetRefused(sql, refused);
-  return { outcomes, owed: await file(sql, accepted, folders, counters) };
+  const owed = await file(sql, accepted, folders, counters);
+  await rememberWriters(
+    sql,
+    accepted.map(({ write, delivery }) => ({ ...write, delivery })),
+  );
+  const outcomes = pending.map((group, i) => refusals[i] ?? deliveredOutcome(group));
+  return { outcomes, owed };
 }
 
 /**
@@ -82,18 +97,22 @@ function judge(
   group: readonly Pending[],
   folders: ReadonlyMap<number, FolderRow>,
   counters: ReadonlyMap<string, DeliveryCounterRow>,
-): DeliveryOutcome {
+): DeliveryOutcome | undefined {
   for (const { write, delivery, mailboxId, duplicate } of group) {
     if (duplicate) continue;
     const counter = counters.get(mailboxId);
     if (counter?.status !== 'active' || !folders.has(delivery.folderId)) return { kind: 'mailbox-closed', mailboxId };
     if (counter.bytes_used + write.message.bytes.length > counter.quota_bytes) return { kind: 'over-quota', mailboxId };
   }
-  const deliveries = group.map(
-    ({ mailboxId, messageId, duplicate }): Delivered => ({ mailboxId, messageId, duplicate }),
-  );
-  return { kind: 'delivered', deliveries };
+  return undefined;
 }
+
+const deliveredOutcome = (group: readonly Pending[]): DeliveryOutcome => ({
+  kind: 'delivered',
+  deliveries: group.map(
+    ({ mailboxId, messageId, threadId, duplicate }): Delivered => ({ mailboxId, messageId, threadId, duplicate }),
+  ),
+});
 
 /** Claims the redelivery keys; whose key is taken was delivered before, and gets the id of that message. */
 async function markRedeliveries(sql: Sql, pending: readonly Pending[]): Promise<void> {
@@ -182,7 +201,7 @@ async function file(
       messageId,
       threadId: threads.threadIds[i] ?? newId('thread'),
       uid: folder.uid_next++,
-      flags: 0,
+      flags: delivery.flags ?? 0,
       keywords: labels,
       internalDate: message.receivedAt,
       envelopeFrom: message.envelopeFrom,
@@ -190,8 +209,10 @@ async function file(
     };
   });
   await insertMessages(sql, placed, folders, counters, threads);
-  return recordEvents(
-    sql,
-    accepted.map(({ write, delivery, messageId }, i) => write.event(delivery, messageId, placed[i]?.threadId ?? '')),
-  );
+  const events = accepted.flatMap((each, i) => {
+    each.threadId = placed[i]?.threadId ?? null;
+    const event = each.write.event(each.delivery, each.messageId, each.threadId ?? '');
+    return event === null ? [] : [event];
+  });
+  return recordEvents(sql, events);
 }

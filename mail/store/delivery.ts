@@ -39,6 +39,10 @@ export interface LocalDelivery {
   readonly labels: readonly string[];
   /** Hex hash that recognizes a redelivery; undefined where that cannot be told. */
   readonly deliveryHash: string | undefined;
+  /** Id the message has already; default: a new one. */
+  readonly messageId?: string;
+  /** Bits of `domain/mail-flags.ts`; default: none. */
+  readonly flags?: number;
 }
 
 /** A message for all its recipients here: either every one of them gets it, or none. */
@@ -46,13 +50,15 @@ export interface DeliveryWrite {
   readonly message: IncomingMessage;
   /** One per mailbox. */
   readonly deliveries: readonly LocalDelivery[];
-  /** Makes the event of one delivery; ids are known only in the transaction. */
-  event(delivery: LocalDelivery, messageId: string, threadId: string): NewEvent;
+  /** Makes the event of one delivery; ids are known only in the transaction. Null: there is none. */
+  event(delivery: LocalDelivery, messageId: string, threadId: string): NewEvent | null;
 }
 
 export interface Delivered {
   readonly mailboxId: string;
   readonly messageId: string;
+  /** Null where nothing was stored. */
+  readonly threadId: string | null;
   /** The same message had been delivered before; nothing was stored. */
   readonly duplicate: boolean;
 }

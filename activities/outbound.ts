@@ -1,0 +1,22 @@
+/** The effects of sending, see `workflows/outbound-message.ts`. */
+import { Context } from '@temporalio/activity';
+import type { Services } from '../core/services.ts';
+import type { GateResult, OutboundProgress } from '../domain/outbound-workflow.ts';
+import { attemptMessage, cancelMessage } from '../mail/outbound/attempt-message.ts';
+import { passConsentGate } from '../mail/outbound/consent-gate.ts';
+import type { Transport } from '../mail/outbound/transport.ts';
+
+export interface OutboundActivities {
+  passConsentGate(messageId: string): Promise<GateResult>;
+  attemptOutbound(messageId: string): Promise<OutboundProgress>;
+  cancelOutbound(messageId: string): Promise<void>;
+}
+
+export const outboundActivities = (services: Services, transport: Transport): OutboundActivities => ({
+  passConsentGate: (messageId) => passConsentGate(services, messageId),
+  attemptOutbound(messageId) {
+    const context = Context.current();
+    return attemptMessage(services, transport, messageId, () => context.heartbeat());
+  },
+  cancelOutbound: (messageId) => cancelMessage(services, messageId),
+});

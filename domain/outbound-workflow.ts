@@ -1,0 +1,27 @@
+/** What passes between doors, workflow and activities of sending. Ids and times only: no address, no content. */
+
+/** Name the workflow is registered under; its id is `outbound/<message id>`. */
+export const OUTBOUND_MESSAGE = 'outboundMessage';
+export const outboundWorkflowId = (messageId: string): string => `outbound/${messageId}`;
+
+/** Signals: a consent was decided (its row says how); stop what is not sent yet. */
+export const DECIDE_SIGNAL = 'decide';
+export const CANCEL_SIGNAL = 'cancel';
+
+export interface OutboundInput {
+  readonly messageId: string;
+}
+
+/** What the consent gate says: waits until a time, may go on, or is over. */
+export type GateResult =
+  | { readonly kind: 'held'; readonly expiresAtMs: number }
+  | { readonly kind: 'released' }
+  | { readonly kind: 'ended' };
+
+/** After the attempts that were due. */
+export interface OutboundProgress {
+  /** When the next attempt is due; null: every recipient is final. */
+  readonly nextAtMs: number | null;
+  /** For the timer, e.g. `retry 3 for example.org: 451 greylisted`. */
+  readonly waitsFor: string;
+}

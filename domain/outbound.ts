@@ -1,0 +1,63 @@
+/** States and numbers of outgoing mail. */
+
+/**
+ * Of one recipient:
+ *
+ *   queued ──attempt──▶ sending ──accepted──▶ sent | captured
+ *     ▲                  │  └─refused for good, or two days are over──▶ bounced
+ *     └──temporary──────┘
+ *   queued ──on the suppression list──▶ suppressed;  ──consent denied, blocked, cancelled──▶ denied
+ *
+ * A local recipient goes from the start to sent or bounced.
+ */
+export const RECIPIENT_STATUSES = ['queued', 'sending', 'sent', 'captured', 'bounced', 'suppressed', 'denied'] as const;
+export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
+
+/** Of the message: what its recipients' say together, or that it is held. */
+export const OUTBOUND_STATUSES = ['consent_pending', ...RECIPIENT_STATUSES] as const;
+export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
+
+/** `held` waits for consent, `sending` has a recipient that is not final, `denied` and `done` are final. */
+export type OutboundState = 'held' | 'sending' | 'done' | 'denied';
+
+/** While one recipient is open the message is; afterwards the one that needs attention is told. */
+const TOLD_FIRST: readonly RecipientStatus[] = ['sending', 'queued', 'bounced', 'denied', 'suppressed', 'sent'];
+
+export function outboundStatus(state: OutboundState, recipients: readonly RecipientStatus[]): OutboundStatus {
+  if (state === 'held') return 'consent_pending';
+  if (state === 'denied') return 'denied';
+  return TOLD_FIRST.find((status) => recipients.includes(status)) ?? 'captured';
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Waits after a temporary failure; the last one is repeated. */
+export const OUTBOUND_RETRY_DELAYS_MS: readonly number[] = [
+  MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  4 * HOUR_MS,
+];
+/** A recipient who could not be reached for this long after the submission or release is given up (4.4.7). */
+export const OUTBOUND_GIVE_UP_MS = 48 * HOUR_MS;
+/** The other side may be silent for this long before its greeting, and for this long later (RFC 5321 §4.5.3.2). */
+export const OUTBOUND_GREETING_TIMEOUT_MS = 30_000;
+export const OUTBOUND_SILENCE_TIMEOUT_MS = 5 * MINUTE_MS;
+/** Destinations of one message that are attempted side by side. */
+export const OUTBOUND_DESTINATIONS_AT_ONCE = 5;
+/** A workflow that has not shown itself this long after it was due is started again. */
+export const OUTBOUND_OVERDUE_MS = 10 * MINUTE_MS;
+/** A second copy of a sent message within this time is the same message. */
+export const SENT_COPY_WINDOW_MINUTES = 60;
+/** Messages of one mailbox within one thread and hour: two agents that answer each other stop there. */
+export const SENDS_PER_THREAD_HOUR_MAX = 10;
+/** RFC 5321 §4.5.3.1.3, without the angle brackets. */
+export const ADDRESS_MAX_CHARACTERS = 254;
+export const REFERENCES_MAX = 20;
+
+/** @param attempts failed so far, at least 1 */
+export const retryDelayMs = (ladderMs: readonly number[], attempts: number): number =>
+  ladderMs[Math.min(attempts, ladderMs.length) - 1] ?? 0;

@@ -1,0 +1,304 @@
+/**
+ * The attempts of a message that are due, one per destination.
+ *
+ *   reserve (row of the attempt, recipients `sending`) ─▶ hand over ─▶ record (recipients, events, notice) in one commit
+ *
+ * A crash between the two leaves recipients `sending`: they are attempted again under the same Message-ID, twice rather
+ * than never. Everything that may have changed since the submission is read again before: mailbox, suppression, lists.
+ */
+import { readBlob } from '../../core/blob-store.ts';
+import { recordEvents } from '../../core/record-event.ts';
+import { askLists } from '../../core/sender-lists.ts';
+import { domainOf } from '../../domain/email-address.ts';
+import {
+  OUTBOUND_DESTINATIONS_AT_ONCE,
+  OUTBOUND_OVERDUE_MS,
+  OUTBOUND_RETRY_DELAYS_MS,
+  type RecipientStatus,
+  retryDelayMs,
+} from '../../domain/outbound.ts';
+import type { OutboundProgress } from '../../domain/outbound-workflow.ts';
+import { bounceTo, type SendingServices } from './deliver-here.ts';
+import { signMessage } from './dkim.ts';
+import { blockedEvent, type OutboundBlockedReason, sentEvent } from './outbound-events.ts';
+import {
+  changeRecipients,
+  findOutbound,
+  findRecipients,
+  findSender,
+  lockOutbound,
+  type OutboundMessage,
+  type OutboundRecipient,
+  type Sender,
+} from './outbound-message.ts';
+import { finishIfDone } from './settle.ts';
+import { afterCommit } from './submit-message.ts';
+import type { RecipientResult, Transport } from './transport.ts';
+
+const DONE: OutboundProgress = { nextAtMs: null, waitsFor: '' };
+const isOpen = ({ status }: { readonly status: RecipientStatus }) => status === 'queued' || status === 'sending';
+
+/** @param heartbeat called while the other side is waited for */
+export async function attemptMessage(
+  services: SendingServices,
+  transport: Transport,
+  messageId: string,
+  heartbeat: () => void,
+): Promise<OutboundProgress> {
+  const message = await findOutbound(services.db, messageId);
+  if (message === undefined || message.state !== 'sending') return DONE;
+  const sender = await findSender(services.db, message.mailboxId);
+  if (sender === undefined) return DONE;
+  await requireConsent(services, message);
+  await refuseWhatChanged(services, sender, message);
+  const now = services.now();
+  const due = (await findRecipients(services.db, messageId)).filter(
+    (recipient) => isOpen(recipient) && (recipient.nextAttemptAt?.getTime() ?? 0) <= now,
+  );
+  if (due.length > 0) {
+    const bytes = await readBlob(services.db, message.blob, 0, message.size);
+    const signature = await signed(services, sender, message, bytes);
+    const groups = Map.groupBy(due, ({ address }) => transport.destinationOf(domainOf(address)));
+    const queue = groups.entries();
+    const attempt = async () => {
+      for (const [destination, recipients] of queue)
+        await attemptDestination({ services, transport, sender, message, bytes, signature, destination, recipients });
+    };
+    const beat = setInterval(heartbeat, HEARTBEAT_MS);
+    try {
+      await Promise.all(Array.from({ length: OUTBOUND_DESTINATIONS_AT_ONCE }, attempt));
+    } finally {
+      clearInterval(beat);
+    }
+  }
+  return progress(services, messageId);
+}
+
+const HEARTBEAT_MS = 2_000;
+
+/** A message that needed consent leaves only with it, whatever else the rows say. */
+async function requireConsent({ db }: SendingServices, { id, consentId }: OutboundMessage): Promise<void> {
+  if (consentId === null) return;
+  const rows = await db.query(`select 1 from consent where id = $1 and status = 'approved'`, [consentId]);
+  if (rows.length === 0) throw new Error(`${id} is being sent without the consent it needs`);
+}
+
+async function signed(
+  services: SendingServices,
+  sender: Sender,
+  message: OutboundMessage,
+  bytes: Buffer,
+): Promise<string> {
+  if (message.dkimSignature !== null) return message.dkimSignature;
+  const made = await signMessage(services, sender, bytes);
+  const [row] = await services.db.query<{ signature: string }>(
+    `update outbound_message set dkim_signature = coalesce(dkim_signature, $2) where id = $1
+     returning dkim_signature as signature`,
+    [message.id, made],
+  );
+  return row?.signature ?? made;
+}
+
+async function refuseWhatChanged(services: SendingServices, sender: Sender, message: OutboundMessage): Promise<void> {
+  const open = (await findRecipients(services.db, message.id)).filter(isOpen);
+  if (open.length === 0) return;
+  if (sender.status !== 'active')
+    return refuse(services, sender, message, open, { status: 'denied', reason: 'mailbox_not_active', rule: null });
+  const addresses = open.map(({ address }) => address.toLowerCase());
+  const suppressed = await services.db.query<{ address: string; reason: string }>(
+    `select address, reason from suppression where organization_id = $1 and address = any($2::text[])`,
+    [message.organizationId, addresses],
+  );
+  const gone = new Set(suppressed.map(({ address }) => address));
+  const stopped = open.filter(({ address }) => gone.has(address.toLowerCase()));
+  if (stopped.length > 0)
+    await refuse(services, sender, message, stopped, {
+      status: 'suppressed',
+      reason: 'suppressed_recipient',
+      rule: suppressed[0]?.reason ?? null,
+    });
+  const verdicts = await askLists(services.db, {
+    organizationId: message.organizationId,
+    mailboxId: message.mailboxId,
+    direction: 'outbound',
+    addresses,
+  });
+  const blocked = open.filter(
+    ({ address }) => verdicts.get(address.toLowerCase())?.action === 'block' && !gone.has(address.toLowerCase()),
+  );
+  if (blocked.length > 0)
+    await refuse(services, sender, message, blocked, {
+      status: 'denied',
+      reason: 'blocked_recipient',
+      rule: verdicts.get(blocked[0]?.address.toLowerCase() ?? '')?.value ?? null,
+    });
+}
+
+interface Refusal {
+  readonly status: 'denied' | 'suppressed';
+  readonly reason: OutboundBlockedReason;
+  readonly rule: string | null;
+}
+
+async function refuse(
+  services: SendingServices,
+  sender: Sender,
+  message: OutboundMessage,
+  recipients: readonly OutboundRecipient[],
+  { status, reason, rule }: Refusal,
+): Promise<void> {
+  const now = new Date(services.now());
+  const owed = await services.db.transaction(async (sql) => {
+    await lockOutbound(sql, message.id);
+    const changes = recipients.map(({ number }) => ({ number, status, reply: reason, code: '5.7.1' }));
+    await changeRecipients(sql, message.id, changes, now);
+    await finishIfDone(sql, message.id, now);
+    const blocked = { recipients: recipients.map(({ address }) => address), reason, rule };
+    return recordEvents(sql, [blockedEvent(sender, message, blocked, now)]);
+  });
+  afterCommit(services, { folderIds: [], owed });
+}
+
+/** Ends what is not sent yet. */
+export async function cancelMessage(services: SendingServices, messageId: string): Promise<void> {
+  const message = await findOutbound(services.db, messageId);
+  const sender = message === undefined ? undefined : await findSender(services.db, message.mailboxId);
+  if (message === undefined || sender === undefined || message.state !== 'sending') return;
+  const open = (await findRecipients(services.db, messageId)).filter(isOpen);
+  if (open.length > 0)
+    await refuse(services, sender, message, open, { status: 'denied', reason: 'cancelled', rule: null });
+}
+
+interface DestinationAttempt {
+  readonly services: SendingServices;
+  readonly transport: Transport;
+  readonly sender: Sender;
+  readonly message: OutboundMessage;
+  readonly bytes: Buffer;
+  readonly signature: string;
+  readonly destination: string;
+  readonly recipients: readonly OutboundRecipient[];
+}
+
+async function attemptDestination(attempt: DestinationAttempt): Promise<void> {
+  const { services, transport, sender, message, bytes, signature, destination, recipients } = attempt;
+  const startedAt = new Date(services.now());
+  const number = await services.db.transaction(async (sql) => {
+    await lockOutbound(sql, message.id);
+    const [row] = await sql.query<{ number: number }>(RESERVE, [
+      message.id,
+      destination,
+      recipients.map(({ address }) => address),
+      transport.via,
+      startedAt,
+    ]);
+    const sending = recipients.map((each) => ({ ...each, status: 'sending' as const, nextAttemptAt: startedAt }));
+    await changeRecipients(sql, message.id, sending, startedAt);
+    return row?.number ?? 1;
+  });
+  const results = await transport.send({
+    sender: sender.mailbox.address,
+    recipients: recipients.map(({ address }) => address),
+    bytes: signature === '' ? bytes : Buffer.concat([Buffer.from(signature), bytes]),
+  });
+  await record(attempt, number, results);
+}
+
+const RESERVE = `
+  insert into outbound_attempt (message_id, destination, number, recipients, transport, started_at)
+  select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5 from outbound_attempt where message_id = $1 and destination = $2
+  returning number`;
+
+async function record(
+  { services, transport, sender, message, bytes, destination, recipients }: DestinationAttempt,
+  number: number,
+  results: readonly RecipientResult[],
+): Promise<void> {
+  const now = new Date(services.now());
+  const ladder = services.settings.OUTBOUND_RETRY_DELAYS_MS;
+  const nextAt = new Date(now.getTime() + retryDelayMs(ladder.length > 0 ? ladder : OUTBOUND_RETRY_DELAYS_MS, number));
+  const givenUp = message.giveUpAt !== null && nextAt > message.giveUpAt;
+  const byAddress = new Map(results.map((result) => [result.address, result]));
+  const outcomes = recipients.map((recipient) => {
+    const result = byAddress.get(recipient.address) ?? NO_RESULT;
+    if (result.kind !== 'deferred' || !givenUp) return { recipient, ...result };
+    return { recipient, kind: 'failed' as const, code: '4.4.7', reply: `Given up after two days: ${result.reply}` };
+  });
+  const failed = outcomes.flatMap(({ recipient: { address }, kind, code, reply }) =>
+    kind === 'failed' ? [{ address, code, reply }] : [],
+  );
+  const reached = outcomes.some(({ kind }) => kind === 'sent' || kind === 'captured');
+  const owed = await services.db.transaction(async (sql) => {
+    const locked = await lockOutbound(sql, message.id);
+    if (locked === undefined) return 0;
+    await sql.query(
+      `update outbound_attempt set finished_at = $4, outcome = $5, reply = $6
+        where message_id = $1 and destination = $2 and number = $3`,
+      [message.id, destination, number, now, outcomeOf(outcomes), outcomes[0]?.reply ?? null],
+    );
+    const changes = outcomes.map(({ recipient, kind, code, reply }) => ({
+      number: recipient.number,
+      status: STATUS_OF[kind],
+      reply,
+      code,
+      ...(kind === 'deferred' ? { nextAttemptAt: nextAt } : {}),
+    }));
+    await changeRecipients(sql, message.id, changes, now);
+    let events = 0;
+    if (reached && locked.firstSentAt === null) {
+      await sql.query(`update outbound_message set first_sent_at = $2 where id = $1`, [message.id, now]);
+      events += await recordEvents(sql, [sentEvent(sender, message, message.threadId ?? '', transport.via, now)]);
+    }
+    if (failed.length > 0) events += await bounceTo(sql, services, sender, message, bytes, failed);
+    await finishIfDone(sql, message.id, now);
+    return events;
+  });
+  const inbox = failed.length === 0 ? [] : await inboxOf(services, message.mailboxId);
+  afterCommit(services, { folderIds: inbox, owed });
+}
+
+const NO_RESULT: RecipientResult = {
+  address: '',
+  kind: 'deferred',
+  code: '4.0.0',
+  reply: 'no answer for this recipient',
+};
+
+const STATUS_OF: Readonly<Record<RecipientResult['kind'], RecipientStatus>> = {
+  sent: 'sent',
+  captured: 'captured',
+  deferred: 'queued',
+  failed: 'bounced',
+};
+
+function outcomeOf(
+  outcomes: readonly { readonly kind: RecipientResult['kind'] }[],
+): RecipientResult['kind'] | 'partial' {
+  const [first] = outcomes;
+  return first !== undefined && outcomes.every(({ kind }) => kind === first.kind) ? first.kind : 'partial';
+}
+
+async function inboxOf({ db }: SendingServices, mailboxId: string): Promise<number[]> {
+  const rows = await db.query<{ id: number }>(
+    `select id from folder where mailbox_id = $1 and special_use = '\\Inbox' and deleted_at is null`,
+    [mailboxId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** What is left, and until when; kept in the row for the sweep. */
+async function progress({ db, now }: SendingServices, messageId: string): Promise<OutboundProgress> {
+  const open = (await findRecipients(db, messageId)).filter(isOpen);
+  const next = open.toSorted((a, b) => (a.nextAttemptAt?.getTime() ?? 0) - (b.nextAttemptAt?.getTime() ?? 0))[0];
+  if (next === undefined) {
+    // All recipients were local: nothing was attempted that would have ended it.
+    await finishIfDone(db, messageId, new Date(now()));
+    return DONE;
+  }
+  const nextAtMs = next.nextAttemptAt?.getTime() ?? now();
+  await db.query(`update outbound_message set due_at = $2 where id = $1`, [
+    messageId,
+    new Date(nextAtMs + OUTBOUND_OVERDUE_MS),
+  ]);
+  return { nextAtMs, waitsFor: `${domainOf(next.address)}: ${next.code ?? ''}` };
+}

@@ -1,0 +1,473 @@
+/**
+ * The one gate through which mail is sent, whatever the door.
+ *
+ *   limits ─▶ block lists ─▶ consent needed? ──no──▶ Sent copy, local deliveries, external ones queued
+ *                                  └──yes──▶ held: nothing but the message, its recipients and the request
+ *
+ * One transaction, with its events; the caller starts the workflow after it.
+ */
+import { createHash } from 'node:crypto';
+import { blobKey, storeBlob } from '../../core/blob-store.ts';
+import { newId } from '../../core/new-id.ts';
+import { recipientsToAsk } from '../../core/outbound-consent.ts';
+import { type NewEvent, recordEvents } from '../../core/record-event.ts';
+import { askLists } from '../../core/sender-lists.ts';
+import type { Sql } from '../../db/database.ts';
+import { countUse } from '../../db/queries/count-use.ts';
+import { OUTBOUND_CONSENT_DEFAULT } from '../../domain/consent.ts';
+import { isEmailAddress } from '../../domain/email-address.ts';
+import { CatalogueError } from '../../domain/errors.ts';
+import type { Actor } from '../../domain/event-envelope.ts';
+import { RECIPIENTS_PER_MESSAGE_MAX } from '../../domain/mail-limits.ts';
+import { CONSENT_EXPIRES_DAYS_DEFAULT } from '../../domain/organization-limits.ts';
+import {
+  OUTBOUND_GIVE_UP_MS,
+  type OutboundStatus,
+  outboundStatus,
+  SENDS_PER_THREAD_HOUR_MAX,
+  SENT_COPY_WINDOW_MINUTES,
+} from '../../domain/outbound.ts';
+import { PLANS } from '../../domain/plans.ts';
+import { formatAddress } from '../mime/addresses.ts';
+import { readMessage } from '../mime/read-message.ts';
+import { announceChanges } from '../store/announce-changes.ts';
+import { threadRefs } from '../store/fingerprints.ts';
+import { findThreads } from '../store/threads.ts';
+import {
+  type DeliveredHere,
+  deliverHere,
+  directoryOf,
+  isLocal,
+  SenderRefused,
+  type SendingServices,
+} from './deliver-here.ts';
+import { blockedEvent, type OutboundBlockedReason, sentEvent } from './outbound-events.ts';
+import { findRecipients, findSender, lockOutbound, type OutboundMessage, type Sender } from './outbound-message.ts';
+import type { PreparedMessage } from './prepare-message.ts';
+import { settleLocals } from './settle.ts';
+
+export interface Submission {
+  readonly organizationId: string;
+  readonly mailboxId: string;
+  readonly prepared: PreparedMessage;
+  /** Envelope recipients, each once. */
+  readonly recipients: readonly string[];
+  readonly via: 'api' | 'smtp';
+  readonly actor: Actor;
+  /** Keywords of the copy in Sent. */
+  readonly labels: readonly string[];
+  /** The caller's own id: a second submission with it answers the first one. */
+  readonly clientId: string | null;
+}
+
+export interface Submitted {
+  readonly messageId: string;
+  readonly organizationId: string;
+  readonly mailboxId: string;
+  /** Null while it is held. */
+  readonly threadId: string | null;
+  readonly status: OutboundStatus;
+  /** Null unless it is held. */
+  readonly consentId: string | null;
+  /** An earlier submission with the same client id; nothing was done. */
+  readonly repeated: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/**
+ * Submits a message. Start its workflow after it resolves.
+ *
+ * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients), rate_limited
+ * with the time to wait, recipient_blocked, quota_exceeded
+ */
+export async function submitMessage(services: SendingServices, submission: Submission): Promise<Submitted> {
+  const { db } = services;
+  const sender = await findSender(db, submission.mailboxId);
+  if (sender === undefined || sender.organization.id !== submission.organizationId)
+    throw new CatalogueError('not_found');
+  const earlier = await findByClientId(db, submission);
+  if (earlier !== undefined) return earlier;
+  requireRecipients(submission.recipients);
+  const { bytes, messageId: messageIdHeader } = submission.prepared;
+  const read = readMessage(bytes);
+  const author = read.from[0];
+  const facts = {
+    from: author === undefined ? sender.mailbox.address : formatAddress(author),
+    subject: read.subject,
+    actor: submission.actor,
+  };
+  const refuse = (
+    error: CatalogueError,
+    reason: OutboundBlockedReason,
+    blocked: readonly string[],
+    rule: string | null,
+  ) =>
+    recordRefusal(
+      services,
+      blockedEvent(sender, { ...facts, id: null }, { recipients: blocked, reason, rule }, now),
+    ).then(() => Promise.reject(error));
+  const now = new Date(services.now());
+
+  if (sender.status !== 'active')
+    return refuse(
+      new CatalogueError('forbidden', 'The mailbox is not active and cannot send.'),
+      'mailbox_not_active',
+      submission.recipients,
+      null,
+    );
+  const threadId = await answeredThread(db, sender, bytes);
+  const over = await overLimit(services, sender, threadId);
+  if (over !== undefined) {
+    const error = new CatalogueError('rate_limited', over.message, { retryAfterSeconds: over.retryAfterSeconds });
+    // One event for each time a limit is met, not for each try beyond it.
+    if (!over.first) throw error;
+    return refuse(error, 'plan_limit', submission.recipients, over.rule);
+  }
+  const verdicts = await askLists(db, {
+    organizationId: sender.organization.id,
+    mailboxId: sender.mailbox.id,
+    direction: 'outbound',
+    addresses: submission.recipients,
+  });
+  const blocked = submission.recipients.filter((address) => verdicts.get(address.toLowerCase())?.action === 'block');
+  if (blocked.length > 0)
+    return refuse(
+      new CatalogueError('recipient_blocked', `On a block list: ${blocked.join(', ')}. Nothing was sent.`),
+      'blocked_recipient',
+      blocked,
+      verdicts.get(blocked[0]?.toLowerCase() ?? '')?.value ?? null,
+    );
+
+  const recipients = await Promise.all(
+    submission.recipients.map(async (address, number) => ({
+      number,
+      address,
+      local: await isLocal(services, address),
+    })),
+  );
+  const outside = await addressesOutside(services, sender, recipients);
+  const toAsk = await recipientsToAsk(db, {
+    organizationId: sender.organization.id,
+    mailboxId: sender.mailbox.id,
+    mode: sender.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT,
+    addresses: outside,
+    threadId,
+  });
+  const held = toAsk.length > 0;
+  const key = blobKey(bytes);
+  await storeBlob(db, key, bytes);
+  const copy = await earlierCopy(db, sender.mailbox.id, messageIdHeader);
+  const expiresAt = new Date(
+    now.getTime() + (sender.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT) * DAY_MS,
+  );
+  const consentId = held ? newId('consent') : null;
+  const contentHash = hashContent(bytes, submission.recipients);
+
+  const submit = () =>
+    db.transaction(async (sql) => {
+      const id = copy ?? newId('message');
+      await sql.query(INSERT_MESSAGE, [
+        id,
+        sender.organization.id,
+        sender.mailbox.id,
+        key,
+        bytes.length,
+        contentHash,
+        messageIdHeader,
+        // Of a held answer, so that the approval can be remembered for its thread.
+        threadId,
+        facts.from,
+        JSON.stringify(read.to.map(formatAddress)),
+        JSON.stringify(read.cc.map(formatAddress)),
+        read.subject,
+        read.preview,
+        submission.labels,
+        submission.via,
+        JSON.stringify(submission.actor),
+        submission.clientId,
+        copy !== undefined,
+        consentId,
+        held ? 'held' : 'sending',
+        now,
+        held ? null : new Date(now.getTime() + OUTBOUND_GIVE_UP_MS),
+      ]);
+      await sql.query(INSERT_RECIPIENTS, [
+        id,
+        recipients.map(({ number }) => number),
+        recipients.map(({ address }) => address),
+        recipients.map(({ local }) => local),
+        now,
+      ]);
+      const message = await lockOutbound(sql, id);
+      if (message === undefined) throw new Error('a message was submitted and is not there');
+      if (consentId !== null) {
+        await sql.query(INSERT_CONSENT, [
+          consentId,
+          sender.organization.id,
+          sender.mailbox.id,
+          id,
+          toAsk,
+          contentHash,
+          read.subject,
+          read.preview,
+          expiresAt,
+          now,
+        ]);
+        const owed = await recordEvents(sql, [requestedEvent(sender, message, consentId, toAsk, expiresAt, now)]);
+        return { id, threadId: null, status: 'consent_pending' as const, folderIds: [], owed };
+      }
+      return release(sql, services, sender, message, bytes);
+    });
+
+  const done = await submit().catch((error: unknown) => {
+    if (!(error instanceof SenderRefused)) throw error;
+    const full = error.kind === 'over-quota';
+    return refuse(
+      full
+        ? new CatalogueError('quota_exceeded')
+        : new CatalogueError('forbidden', 'The mailbox is not active and cannot send.'),
+      full ? 'quota_exceeded' : 'mailbox_not_active',
+      submission.recipients,
+      null,
+    );
+  });
+  afterCommit(services, done);
+  return {
+    messageId: done.id,
+    organizationId: sender.organization.id,
+    mailboxId: sender.mailbox.id,
+    threadId: done.threadId,
+    status: done.status,
+    consentId,
+    repeated: false,
+  };
+}
+
+export interface Released {
+  readonly id: string;
+  readonly threadId: string | null;
+  readonly status: OutboundStatus;
+  readonly folderIds: readonly number[];
+  readonly owed: number;
+}
+
+/** Tells whom it concerns; what is lost is found by their own looks. */
+export function afterCommit(
+  services: SendingServices,
+  { folderIds, owed }: Pick<Released, 'folderIds' | 'owed'>,
+): void {
+  if (owed > 0) services.deliveriesDue.nudge();
+  announceChanges(services.db, folderIds).catch((error: Error) =>
+    services.log.debug({ error: error.message }, 'watchers were not told of sent mail'),
+  );
+}
+
+/**
+ * Lets a message go: copy in Sent, local deliveries, state `sending`. Call it under the lock of its row.
+ *
+ * @throws {SenderRefused}
+ */
+export async function release(
+  sql: Sql,
+  services: SendingServices,
+  sender: Sender,
+  message: OutboundMessage,
+  bytes: Buffer,
+): Promise<Released> {
+  const now = new Date(services.now());
+  const locals = (await findRecipients(sql, message.id)).filter(({ local }) => local);
+  const here: DeliveredHere = await deliverHere(sql, services, sender, message, bytes, locals);
+  await settleLocals(sql, message.id, here, now);
+  const reached = here.locals.some(({ refusal }) => refusal === undefined);
+  let owed = here.owed;
+  if (reached) owed += await recordEvents(sql, [sentEvent(sender, message, here.threadId, 'local', now)]);
+  await sql.query(RELEASE, [
+    message.id,
+    here.threadId,
+    reached ? now : null,
+    now,
+    new Date(now.getTime() + OUTBOUND_GIVE_UP_MS),
+  ]);
+  const after = await findRecipients(sql, message.id);
+  const statuses = after.map(({ status }) => status);
+  return {
+    id: message.id,
+    threadId: here.threadId,
+    status: outboundStatus('sending', statuses),
+    folderIds: here.folderIds,
+    owed,
+  };
+}
+
+const RELEASE = `
+  update outbound_message set state = 'sending', filed = true, thread_id = $2, first_sent_at = $3, due_at = $4, give_up_at = $5
+   where id = $1`;
+
+function requireRecipients(recipients: readonly string[]): void {
+  const details = recipients.flatMap((address, i) =>
+    isEmailAddress(address) ? [] : [{ path: `/to/${i}`, message: 'is not an address mail can be sent to' }],
+  );
+  if (recipients.length === 0) details.push({ path: '/to', message: 'there must be a recipient' });
+  if (recipients.length > RECIPIENTS_PER_MESSAGE_MAX)
+    details.push({ path: '/to', message: `there are at most ${RECIPIENTS_PER_MESSAGE_MAX} recipients` });
+  if (details.length > 0) throw new CatalogueError('invalid_request', undefined, { details });
+}
+
+/** What an approval is given for: these bytes to these recipients. */
+export function hashContent(bytes: Uint8Array, recipients: readonly string[]): Buffer {
+  const sorted = recipients.map((address) => address.toLowerCase()).sort();
+  return createHash('sha256').update(bytes).update('\0').update(sorted.join('\n')).digest();
+}
+
+async function recordRefusal(services: SendingServices, event: NewEvent): Promise<void> {
+  if ((await services.db.transaction((sql) => recordEvents(sql, [event]))) > 0) services.deliveriesDue.nudge();
+}
+
+const requestedEvent = (
+  sender: Sender,
+  message: OutboundMessage,
+  consentId: string,
+  recipients: readonly string[],
+  expiresAt: Date,
+  occurredAt: Date,
+): NewEvent => ({
+  type: 'outbound_consent_requested',
+  organization: sender.organization,
+  mailbox: sender.mailbox,
+  actor: message.actor,
+  occurredAt,
+  data: {
+    consentId,
+    messageId: message.id,
+    recipients,
+    subject: message.subject,
+    preview: message.preview,
+    expiresAt: expiresAt.toISOString(),
+  },
+});
+
+/** The thread of the mailbox that a message answers in, or null. */
+async function answeredThread(sql: Sql, sender: Sender, bytes: Buffer): Promise<string | null> {
+  const read = readMessage(bytes);
+  const refs = threadRefs(read, read.to[0]?.address ?? '');
+  const { ids, threadIds } = await findThreads(sql, [{ mailboxId: sender.mailbox.id, refs }]);
+  const [threadId] = threadIds;
+  // A new thread would be led to by all of its references.
+  return threadId === undefined || ids.length === refs.ids.length ? null : threadId;
+}
+
+interface OverLimit {
+  readonly rule: string;
+  readonly message: string;
+  readonly retryAfterSeconds: number;
+  readonly first: boolean;
+}
+
+async function overLimit(
+  services: SendingServices,
+  sender: Sender,
+  threadId: string | null,
+): Promise<OverLimit | undefined> {
+  const plan = PLANS[sender.plan];
+  const limits = [
+    {
+      rule: 'sendsPerMailboxHour',
+      key: `sends:${sender.mailbox.id}`,
+      max: plan.sendsPerMailboxHour,
+      windowMs: HOUR_MS,
+    },
+    {
+      rule: 'sendsPerOrganizationDay',
+      key: `sends:${sender.organization.id}`,
+      max: plan.sendsPerOrganizationDay,
+      windowMs: DAY_MS,
+    },
+    ...(threadId === null
+      ? []
+      : [{ rule: 'sendsPerThreadHour', key: `sends:${threadId}`, max: SENDS_PER_THREAD_HOUR_MAX, windowMs: HOUR_MS }]),
+  ];
+  for (const { rule, key, max, windowMs } of limits) {
+    if (max === null) continue;
+    const { used, resetsInMs } = await countUse(services.db, key, windowMs, services.now());
+    if (used <= max) continue;
+    const retryAfterSeconds = Math.max(1, Math.ceil(resetsInMs / 1_000));
+    const message = `More than ${max} messages (${rule}). Try again in ${retryAfterSeconds} s.`;
+    return { rule, message, retryAfterSeconds, first: used === max + 1 };
+  }
+  return undefined;
+}
+
+/** Recipients that are no mailboxes of the sender's organization. */
+async function addressesOutside(
+  services: SendingServices,
+  sender: Sender,
+  recipients: readonly { address: string; local: boolean }[],
+): Promise<string[]> {
+  const directory = directoryOf(services);
+  const outside = await Promise.all(
+    recipients.map(async ({ address, local }) => {
+      if (!local) return true;
+      const found = await directory.find(address);
+      // An address here that does not exist is bounced and reaches nobody.
+      return found !== undefined && found.organization.id !== sender.organization.id;
+    }),
+  );
+  return recipients.filter((_, i) => outside[i]).map(({ address }) => address);
+}
+
+/** A client that files its copy before it submits: that one is the copy, and its id the message's. */
+async function earlierCopy(sql: Sql, mailboxId: string, messageIdHeader: string): Promise<string | undefined> {
+  const [row] = await sql.query<{ id: string }>(
+    `select m.id from message m
+       join placement p on p.message_id = m.id join folder f on f.id = p.folder_id and f.special_use = '\\Sent'
+      where m.mailbox_id = $1 and m.message_id_header = $2 and m.origin = 'append'
+        and m.received_at > now() - make_interval(mins => $3)
+        and not exists (select from outbound_message o where o.id = m.id)
+      limit 1`,
+    [mailboxId, messageIdHeader, SENT_COPY_WINDOW_MINUTES],
+  );
+  return row?.id;
+}
+
+async function findByClientId(sql: Sql, { mailboxId, clientId }: Submission): Promise<Submitted | undefined> {
+  if (clientId === null) return undefined;
+  const [row] = await sql.query<{ id: string }>(
+    `select id from outbound_message where mailbox_id = $1 and client_id = $2`,
+    [mailboxId, clientId],
+  );
+  if (row === undefined) return undefined;
+  const message = await lockOutbound(sql, row.id);
+  if (message === undefined) return undefined;
+  const recipients = await findRecipients(sql, row.id);
+  const status = outboundStatus(
+    message.state,
+    recipients.map((recipient) => recipient.status),
+  );
+  return {
+    messageId: row.id,
+    organizationId: message.organizationId,
+    mailboxId,
+    threadId: message.threadId,
+    status,
+    consentId: message.state === 'held' ? message.consentId : null,
+    repeated: true,
+  };
+}
+
+const INSERT_MESSAGE = `
+  insert into outbound_message (id, organization_id, mailbox_id, blob, size, content_hash, message_id_header, thread_id,
+    from_address, to_addresses, cc_addresses, subject, preview, labels, via, actor, client_id, filed, consent_id, state,
+    submitted_at, give_up_at, due_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $21)`;
+
+const INSERT_RECIPIENTS = `
+  insert into outbound_recipient (message_id, number, address, local, status, updated_at)
+  select $1, number, address, local, 'queued', $5
+    from unnest($2::smallint[], $3::text[], $4::bool[]) as r (number, address, local)`;
+
+const INSERT_CONSENT = `
+  insert into consent (id, organization_id, mailbox_id, message_id, recipients, content_hash, subject, preview, expires_at,
+    created_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { approveConsent, denyConsent } from '../../../core/decide-consent.ts';
+import { signalDecided, startOutbound } from '../../../core/start-outbound.ts';
+import type { ConsentScope } from '../../../domain/consent.ts';
+import type { Actor } from '../../../domain/event-envelope.ts';
+import type { Submitted } from '../../../mail/outbound/submit-message.ts';
+import { dnsStub } from '../mail-world.ts';
+import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+
+let world: OutboundWorld;
+before(async () => {
+  world = await openOutboundWorld();
+  await world.consentMode('first_contact');
+});
+after(() => world?.close());
+
+const PERSON: Actor = { type: 'user', id: 'usr_1', name: 'Grace', email: 'grace@acme.test', address: null };
+const CALLER = { actor: PERSON, ipAddress: null, requestId: null };
+
+let number = 0;
+const stranger = (domain = `d${++number}.example`) => `p${++number}@${domain}`;
+
+async function approve({ consentId }: Submitted, scope: ConsentScope): Promise<number> {
+  const { services, organizationId } = world.mail;
+  const { messageIds } = await approveConsent(services, organizationId, consentId ?? '', scope, CALLER);
+  await signalDecided(services, world.temporal, messageIds);
+  return messageIds.length;
+}
+
+const eventsOf = async (type: string, { messageId }: Submitted) =>
+  (await world.events(type)).filter(({ data }) => data['messageId'] === messageId);
+
+describe('first contact', () => {
+  test('holds the whole message: nothing filed, nobody reached, until a person approves', async () => {
+    const colleague = await world.mail.createMailbox('colleague');
+    const to = stranger();
+    const held = await world.send([to, colleague.address], { subject: 'Held' });
+    assert.equal(held.status, 'consent_pending');
+    assert.deepEqual(await world.folder(world.sender, '\\Sent'), []);
+    assert.deepEqual(await world.folder(colleague, '\\Inbox'), []);
+    const [requested] = await eventsOf('outbound_consent_requested', held);
+    assert.deepEqual(requested?.data['recipients'], [to]);
+    assert.equal(requested?.data['consentId'], held.consentId);
+
+    await approve(held, 'message');
+    assert.equal(await world.finished(held.messageId), 'sent');
+    assert.deepEqual(await world.folder(world.sender, '\\Sent'), ['Held']);
+    assert.deepEqual(await world.folder(colleague, '\\Inbox'), ['Held']);
+    assert.deepEqual(world.peer.received.at(-1)?.to, [to]);
+    const [approved] = await eventsOf('outbound_consent_approved', held);
+    assert.equal(approved?.actor['id'], PERSON.id);
+    assert.equal((await eventsOf('email_sent', held)).length, 1);
+  });
+
+  test('approved for the message alone is asked again, but not for answers in its thread', async () => {
+    const to = stranger();
+    const held = await world.send([to], { subject: 'Question' });
+    await approve(held, 'message');
+    await world.finished(held.messageId);
+    assert.equal((await world.send([to], { subject: 'Another' })).status, 'consent_pending');
+    const [row] = await world.mail.services.db.query<{ id: string }>(
+      `select message_id_header as id from outbound_message where id = $1`,
+      [held.messageId],
+    );
+    const answer = await world.send([to], { subject: 'Re: Question', references: [row?.id ?? ''] });
+    assert.equal(await world.finished(answer.messageId), 'sent');
+    const elsewhere = await world.send([stranger()], { subject: 'Re: Question', references: [row?.id ?? ''] });
+    assert.equal(elsewhere.status, 'consent_pending');
+  });
+
+  test('approved for the address releases every message held for it, and later ones pass', async () => {
+    const to = stranger();
+    const [first, second] = [await world.send([to]), await world.send([to])];
+    const more = await world.send([to, stranger()]);
+    assert.equal(await approve(first, 'address'), 2);
+    assert.equal(await world.finished(first.messageId), 'sent');
+    assert.equal(await world.finished(second.messageId), 'sent');
+    assert.equal(await world.status(more.messageId), 'consent_pending');
+    const third = await world.send([to]);
+    assert.equal(await world.finished(third.messageId), 'sent');
+  });
+
+  test('approved for the domain lets everybody there pass, and nobody else', async () => {
+    const domain = `whole${++number}.example`;
+    await approve(await world.send([stranger(domain)]), 'domain');
+    assert.notEqual((await world.send([stranger(domain)])).status, 'consent_pending');
+    assert.equal((await world.send([stranger(`sub.${domain}`)])).status, 'consent_pending');
+  });
+
+  test('denied ends the message with email_blocked; nobody is reached', async () => {
+    const to = stranger();
+    const held = await world.send([to]);
+    const { services, organizationId } = world.mail;
+    const { messageIds } = await denyConsent(
+      services,
+      organizationId,
+      held.consentId ?? '',
+      'No customer of ours',
+      CALLER,
+    );
+    await signalDecided(services, world.temporal, messageIds);
+    assert.equal(await world.finished(held.messageId), 'denied');
+    const [denied] = await eventsOf('outbound_consent_denied', held);
+    assert.equal(Object(denied?.data['decision']).reason, 'No customer of ours');
+    const [blocked] = await eventsOf('email_blocked', held);
+    assert.deepEqual([blocked?.data['reason'], blocked?.data['to']], ['consent_denied', [to]]);
+    assert.ok(!world.peer.received.some((mail) => mail.to.includes(to)));
+    await assert.rejects(approve(held, 'message'), { code: 'conflict' }, 'a second decision');
+  });
+
+  test('that nobody decides in time is denied by the system, and cannot be approved any more', async () => {
+    const held = await world.send([stranger()]);
+    const { services } = world.mail;
+    await services.db.query(`update consent set expires_at = now() - interval '1 second' where id = $1`, [
+      held.consentId,
+    ]);
+    await assert.rejects(approve(held, 'message'), { code: 'conflict' });
+    await signalDecided(services, world.temporal, [held.messageId]);
+    assert.equal(await world.finished(held.messageId), 'denied');
+    const [denied] = await eventsOf('outbound_consent_denied', held);
+    assert.equal(denied?.actor['type'], 'system');
+  });
+
+  test('is none with whom wrote first with DMARC pass; others who wrote are still strangers', async () => {
+    const dns = dnsStub({
+      'genuine.example': 'v=spf1 ip4:127.0.0.1 -all',
+      '_dmarc.genuine.example': 'v=DMARC1; p=reject',
+    });
+    const other = await openOutboundWorld({ lookup: dns });
+    try {
+      await other.consentMode('first_contact');
+      for (const from of ['ann@genuine.example', 'ann@unsigned.example'])
+        assert.match(
+          await other.mail.send(
+            other.sender.address,
+            `From: ${from}\nSubject: Hi\nMessage-ID: <${from}>\n\nHi\n`,
+            from,
+          ),
+          /^250/,
+        );
+      assert.notEqual((await other.send(['Ann@genuine.example'])).status, 'consent_pending');
+      assert.equal((await other.send(['ben@genuine.example'])).status, 'consent_pending');
+      assert.equal((await other.send(['ann@unsigned.example'])).status, 'consent_pending');
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('in mode always, known contacts are held too, and colleagues are not', async () => {
+  await world.consentMode('always');
+  const to = stranger();
+  await approve(await world.send([to]), 'address');
+  assert.equal((await world.send([to])).status, 'consent_pending');
+  const colleague = await world.mail.createMailbox('inside');
+  assert.equal((await world.send([colleague.address])).status, 'sent');
+  await world.consentMode('first_contact');
+});
+
+test('content changed after the request is never released', async () => {
+  const held = await world.send([stranger()]);
+  const { services, organizationId } = world.mail;
+  await services.db.query(`update outbound_recipient set address = 'thief@example.com' where message_id = $1`, [
+    held.messageId,
+  ]);
+  await approveConsent(services, organizationId, held.consentId ?? '', 'message', CALLER);
+  const { passConsentGate } = await import('../../../mail/outbound/consent-gate.ts');
+  await assert.rejects(passConsentGate(services, held.messageId), /not what was approved/);
+  assert.equal(await world.status(held.messageId), 'consent_pending');
+});
+
+test('a decision whose signal was lost is found when the workflow is started again', async () => {
+  const held = await world.send([stranger()]);
+  const { services, organizationId } = world.mail;
+  await world.temporal.client.workflow.getHandle(`outbound/${held.messageId}`).terminate();
+  await approveConsent(services, organizationId, held.consentId ?? '', 'message', CALLER);
+  await startOutbound(services, world.temporal, held);
+  assert.equal(await world.finished(held.messageId), 'sent');
+});
+
+test('the mail store is sound after all of it', async () => {
+  assert.deepEqual(await world.mail.faults(), []);
+});

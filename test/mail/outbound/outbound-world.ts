@@ -1,0 +1,231 @@
+/** What tests of sending work with: mailboxes, a worker, and a mail host outside that does what it is told. */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { NativeConnection } from '@temporalio/worker';
+import { SMTPServer } from 'smtp-server';
+import { startOutbound } from '../../../core/start-outbound.ts';
+import type { TemporalClient } from '../../../core/temporal-client.ts';
+import { SYSTEM_ACTOR } from '../../../domain/event-envelope.ts';
+import { outboundStatus } from '../../../domain/outbound.ts';
+import { composeMessage, readAddresses } from '../../../mail/outbound/compose-message.ts';
+import { findOutbound, findRecipients, type OutboundRecipient } from '../../../mail/outbound/outbound-message.ts';
+import { prepareMessage } from '../../../mail/outbound/prepare-message.ts';
+import { type RelayOptions, relayTransport } from '../../../mail/outbound/relay.ts';
+import { type Submitted, submitMessage } from '../../../mail/outbound/submit-message.ts';
+import type { DnsLookup } from '../../../mail/smtp/dns-resolver.ts';
+import { installTemporalRuntime, type RunningWorker, startWorker } from '../../../worker/start.ts';
+import { testTemporalAddress, testWorkflowBundle } from '../../support/services.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { type MailWorld, openMailWorld, type TestMailbox } from '../mail-world.ts';
+
+/** One thing the host outside does wrong: at a command, so many times. */
+export interface Fault {
+  readonly at: 'connect' | 'mail' | 'rcpt' | 'data';
+  /** Reply with this code; `drop` ends the connection instead; `silence` never answers. */
+  readonly reply: number | 'drop' | 'silence';
+  /** Only this recipient. */
+  readonly for?: string;
+  times: number;
+}
+
+export interface Received {
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly bytes: Buffer;
+}
+
+export interface Peer {
+  readonly url: string;
+  readonly received: Received[];
+  faults: Fault[];
+  close(): Promise<void>;
+}
+
+/** A mail host outside, as relay. What it took stands in `received`, also when its answer got lost. */
+export async function startPeer(): Promise<Peer> {
+  const peer: Pick<Peer, 'received' | 'faults'> = { received: [], faults: [] };
+  const take = (at: Fault['at'], address?: string): Fault | undefined => {
+    const fault = peer.faults.find(
+      (each) => each.at === at && each.times > 0 && (each.for === undefined || each.for === address),
+    );
+    if (fault !== undefined) fault.times--;
+    return fault;
+  };
+  const act = (fault: Fault | undefined, drop: () => void, done: (error?: Error | null) => void) => {
+    if (fault === undefined) return done();
+    if (fault.reply === 'silence') return;
+    if (fault.reply === 'drop') return drop();
+    done(Object.assign(new Error('as told'), { responseCode: fault.reply }));
+  };
+  const sockets = new Map<string, () => void>();
+  const server: SMTPServer = new SMTPServer({
+    disabledCommands: ['STARTTLS', 'AUTH'],
+    disableReverseLookup: true,
+    onConnect(session, callback) {
+      act(take('connect'), () => sockets.get(session.id)?.(), callback);
+    },
+    onMailFrom(_address, session, callback) {
+      act(take('mail'), () => drop(session.remotePort), callback);
+    },
+    onRcptTo({ address }, session, callback) {
+      act(take('rcpt', address), () => drop(session.remotePort), callback);
+    },
+    onData(stream, session, callback) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const fault = take('data');
+        if (typeof fault?.reply !== 'number')
+          peer.received.push({
+            from: session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address,
+            to: session.envelope.rcptTo.map(({ address }) => address),
+            bytes: Buffer.concat(chunks),
+          });
+        act(fault, () => drop(session.remotePort), callback);
+      });
+    },
+  });
+  const open = new Map<number, { destroy(): void }>();
+  server.server.on('connection', (socket) => {
+    const port = socket.remotePort ?? 0;
+    open.set(port, socket);
+    socket.on('close', () => open.delete(port));
+  });
+  const drop = (port: number) => open.get(port)?.destroy();
+  server.on('error', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  return Object.assign(peer, {
+    url: `smtp://127.0.0.1:${port}`,
+    async close() {
+      for (const socket of open.values()) socket.destroy();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  });
+}
+
+export interface OutboundWorld {
+  readonly mail: MailWorld;
+  readonly temporal: TemporalClient;
+  readonly peer: Peer;
+  readonly sender: TestMailbox;
+  /** Submits a small message and starts its workflow. */
+  send(
+    to: readonly string[],
+    more?: { subject?: string; from?: TestMailbox; bcc?: readonly string[]; references?: readonly string[] },
+  ): Promise<Submitted>;
+  recipients(messageId: string): Promise<OutboundRecipient[]>;
+  status(messageId: string): Promise<string>;
+  /** Waits for the message to be over. @returns its status */
+  finished(messageId: string): Promise<string>;
+  events(type: string): Promise<{ data: Record<string, unknown>; actor: Record<string, unknown> }[]>;
+  /** Subjects of a folder. */
+  folder(mailbox: TestMailbox, specialUse: string): Promise<string[]>;
+  consentMode(mode: 'off' | 'first_contact' | 'always'): Promise<void>;
+  close(): Promise<void>;
+}
+
+let runtimeInstalled = false;
+
+export async function openOutboundWorld(
+  options: {
+    relay?: Partial<RelayOptions>;
+    capture?: true;
+    lookup?: DnsLookup;
+    settings?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<OutboundWorld> {
+  const mail = await openMailWorld({
+    ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    settings: { OUTBOUND_RETRY_DELAYS_MS: '100', ...options.settings },
+  });
+  const { services } = mail;
+  const { db } = services;
+  if (!runtimeInstalled) installTemporalRuntime(services);
+  runtimeInstalled = true;
+  const peer = await startPeer();
+  const connection = await NativeConnection.connect({ address: testTemporalAddress() });
+  const worker: RunningWorker = await startWorker(services, connection, {
+    bundle: testWorkflowBundle(),
+    ...(options.capture
+      ? {}
+      : { transport: relayTransport({ url: peer.url, hostname: 'mail.test', ...options.relay }) }),
+  });
+  const sender = await mail.createMailbox('agent');
+  const world: OutboundWorld = {
+    mail,
+    temporal: worker.temporal,
+    peer,
+    sender,
+    async send(to, { subject = 'Hello', from = sender, bcc = [], references = [] } = {}) {
+      const bytes = await composeMessage({
+        from: { name: '', address: from.address },
+        to: readAddresses(to, '/to'),
+        cc: [],
+        bcc: readAddresses(bcc, '/bcc'),
+        replyTo: [],
+        subject,
+        text: 'Some words.\n',
+        html: undefined,
+        attachments: [],
+        headers: {},
+        inReplyTo: references.at(-1),
+        references,
+      });
+      const submitted = await submitMessage(services, {
+        organizationId: mail.organizationId,
+        mailboxId: from.id,
+        prepared: prepareMessage(bytes, from.address, new Date()),
+        recipients: [...to, ...bcc],
+        via: 'api',
+        actor: SYSTEM_ACTOR,
+        labels: [],
+        clientId: null,
+      });
+      await startOutbound(services, worker.temporal, submitted);
+      return submitted;
+    },
+    recipients: (messageId) => findRecipients(db, messageId),
+    async status(messageId) {
+      const message = await findOutbound(db, messageId);
+      const statuses = (await findRecipients(db, messageId)).map(({ status }) => status);
+      return message === undefined ? 'unknown' : outboundStatus(message.state, statuses);
+    },
+    async finished(messageId) {
+      await waitUntil(`the end of ${messageId}`, async () => {
+        const message = await findOutbound(db, messageId);
+        return message?.state === 'done' || message?.state === 'denied';
+      });
+      return world.status(messageId);
+    },
+    async events(type) {
+      const rows = await db.query<{ payload: string }>(`select payload from events where type = $1 order by id`, [
+        type,
+      ]);
+      return rows.map(({ payload }) => JSON.parse(payload));
+    },
+    async folder(mailbox, specialUse) {
+      const rows = await db.query<{ subject: string }>(
+        `select m.subject from placement p join folder f on f.id = p.folder_id join message m on m.id = p.message_id
+          where f.mailbox_id = $1 and f.special_use = $2 order by p.uid`,
+        [mailbox.id, specialUse],
+      );
+      return rows.map(({ subject }) => subject);
+    },
+    async consentMode(mode) {
+      await db.query(
+        `update organizations set settings = jsonb_build_object('outboundConsent', $2::text) where id = $1`,
+        [mail.organizationId, mode],
+      );
+    },
+    async close() {
+      await worker.close();
+      await connection.close();
+      await peer.close();
+      await mail.close();
+    },
+  };
+  await world.consentMode('off');
+  return world;
+}

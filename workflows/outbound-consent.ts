@@ -1,0 +1,26 @@
+/**
+ * The gate of held mail, a part of `outboundMessage`.
+ *
+ *   look at the rows ─▶ held: wait until it expires or `decide` comes ─▶ look again ─▶ released | ended
+ *
+ * The signal only wakes; a lost one is healed by the timer, and by the sweep that starts the workflow again.
+ */
+import { condition, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+
+const { passConsentGate } = proxyActivities<Pick<Activities, 'passConsentGate'>>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds', maximumAttempts: 100 },
+});
+
+/** @returns whether the message may go on */
+export async function consentGate(messageId: string, decisions: { readonly count: number }): Promise<boolean> {
+  for (;;) {
+    const seen = decisions.count;
+    const gate = await passConsentGate.executeWithOptions({ summary: `consent of ${messageId}` }, [messageId]);
+    if (gate.kind !== 'held') return gate.kind === 'released';
+    const waitMs = Math.max(1_000, gate.expiresAtMs - Date.now());
+    const until = new Date(gate.expiresAtMs).toISOString();
+    await condition(() => decisions.count > seen, waitMs, { summary: `held for consent until ${until}` });
+  }
+}
