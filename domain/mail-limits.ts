@@ -31,6 +31,8 @@ export const REDELIVERY_WINDOW_DAYS = 5;
 export const THREAD_BY_SUBJECT_DAYS = 30;
 /** The change log is kept this long. */
 export const CHANGE_LOG_RETENTION_DAYS = 30;
+/** The mail of a deleted mailbox is purged after this time. */
+export const DELETED_MAILBOX_RETENTION_DAYS = 30;
 /** `email_blocked` for one sender, mailbox and reason is told at most once in this time. */
 export const BLOCKED_EVENT_INTERVAL_MS = 60_000;
 /** Text kept for substring search, and the part of it that is word-indexed. */

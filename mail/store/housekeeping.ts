@@ -2,7 +2,9 @@
 import { sweepOrphanBlobs } from '../../core/blob-store.ts';
 import type { Database } from '../../db/database.ts';
 import { CHANGE_LOG_RETENTION_DAYS, REDELIVERY_WINDOW_DAYS } from '../../domain/mail-limits.ts';
-import { purgeDeletedFolders, purgeUnplacedMessages } from './purge.ts';
+import { forgetUnusedKeywords } from './keywords.ts';
+import { deleteFoldersOfMailboxes, purgeDeletedFolders, purgeUnplacedMessages } from './purge.ts';
+import { renewUids } from './renew-uids.ts';
 
 export interface PrunedMailStore {
   /** Of deleted folders. */
@@ -10,6 +12,10 @@ export interface PrunedMailStore {
   readonly messages: number;
   readonly blobs: number;
   readonly redeliveryKeys: number;
+  /** That no message of their mailbox has any more. */
+  readonly keywords: number;
+  /** With a new UIDVALIDITY. */
+  readonly renewedFolders: number;
   readonly changeLogRows: number;
 }
 
@@ -19,6 +25,7 @@ const PORTION_ROWS = 1_000;
 
 /** Safe to run at any time, from several processes at once. */
 export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
+  await deleteFoldersOfMailboxes(db);
   const placements = await purgeDeletedFolders(db);
   const messages = await purgeUnplacedMessages(db);
   let blobs = 0;
@@ -37,7 +44,9 @@ export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
   ]);
   let changeLogRows = 0;
   for (const { mailbox_id: mailboxId, last } of mailboxes) changeLogRows += await pruneLog(db, mailboxId, last);
-  return { placements, messages, blobs, redeliveryKeys: keys.length, changeLogRows };
+  const keywords = await forgetUnusedKeywords(db);
+  const renewedFolders = await renewUids(db);
+  return { placements, messages, keywords, renewedFolders, blobs, redeliveryKeys: keys.length, changeLogRows };
 }
 
 /**

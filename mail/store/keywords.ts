@@ -2,7 +2,7 @@
  * Keywords (labels of REST): compared without case, shown as they were first spelled in the mailbox. The list of those a
  * mailbox has used is kept beside the messages, never gathered from them.
  */
-import type { Sql } from '../../db/database.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import {
   KEYWORD_MAX_CHARACTERS,
   KEYWORDS_PER_MAILBOX_MAX,
@@ -55,6 +55,23 @@ export function changeKeywords(
   return next;
 }
 
+/** Mailboxes with this many keywords are looked through for some that no message has any more. */
+const KEYWORDS_LOOKED_THROUGH_FROM = KEYWORDS_PER_MAILBOX_MAX * 0.8;
+
+/** @returns keywords forgotten */
+export async function forgetUnusedKeywords(db: Database): Promise<number> {
+  let forgotten = 0;
+  for (const { mailbox_id: mailboxId } of await db.query<{ mailbox_id: string }>(MANY_KEYWORDS, [
+    KEYWORDS_LOOKED_THROUGH_FROM,
+  ]))
+    forgotten += await db.transaction(async (sql) => {
+      // Whoever gives a message a keyword holds this lock.
+      await sql.query(`select from mailbox_counter where mailbox_id = $1 for no key update`, [mailboxId]);
+      return (await sql.query(FORGET_KEYWORDS, [mailboxId])).length;
+    });
+  return forgotten;
+}
+
 const hasKeyword = (list: readonly string[], wanted: string): boolean =>
   list.some((keyword) => keyword.toLowerCase() === wanted.toLowerCase());
 
@@ -63,3 +80,9 @@ const COUNT_KEYWORDS = `select count(*) as n from mail_keyword where mailbox_id 
 const ADD_KEYWORDS = `
   insert into mail_keyword (mailbox_id, key, keyword)
   select $1, n.key, n.keyword from unnest($2::text[], $3::text[]) as n (key, keyword)`;
+const MANY_KEYWORDS = `select mailbox_id from mail_keyword group by 1 having count(*) >= $1 order by 1`;
+const FORGET_KEYWORDS = `
+  delete from mail_keyword where mailbox_id = $1 and key not in (
+    select distinct lower(keyword) from folder f join placement_state s on s.folder_id = f.id, unnest(s.keywords) as keyword
+     where f.mailbox_id = $1)
+  returning 1`;

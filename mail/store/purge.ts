@@ -1,10 +1,24 @@
-/** Content nobody can reach any more: messages of deleted folders, and those that lost their last placement. */
+/** Content nobody can reach any more: deleted mailboxes and folders, messages that lost their last placement. */
 import type { Database } from '../../db/database.ts';
-import { CHANGE_LOG_RETENTION_DAYS } from '../../domain/mail-limits.ts';
+import { CHANGE_LOG_RETENTION_DAYS, DELETED_MAILBOX_RETENTION_DAYS } from '../../domain/mail-limits.ts';
+import { lockFolders } from './lock-folders.ts';
 
 const PORTION_ROWS = 500;
 /** A message may be on its way to a client when its last placement goes. */
 const UNPLACED_AGE_MINUTES = 60;
+
+/** Deletes the folders of mailboxes that were deleted long enough ago. */
+export async function deleteFoldersOfMailboxes(db: Database): Promise<void> {
+  const mailboxes = await db.query<{ mailbox_id: string; folder_ids: number[] }>(DELETED_MAILBOXES, [
+    DELETED_MAILBOX_RETENTION_DAYS,
+  ]);
+  for (const { mailbox_id: mailboxId, folder_ids: folderIds } of mailboxes)
+    await db.transaction(async (sql) => {
+      await lockFolders(sql, mailboxId, folderIds);
+      await sql.query(DELETE_FOLDERS, [mailboxId, folderIds]);
+      await sql.query(`delete from thread_ref where mailbox_id = $1`, [mailboxId]);
+    });
+}
 
 /** @returns placements removed */
 export async function purgeDeletedFolders(db: Database): Promise<number> {
@@ -35,6 +49,19 @@ export async function purgeUnplacedMessages(db: Database): Promise<number> {
     });
   return purged;
 }
+
+const DELETED_MAILBOXES = `
+  select f.mailbox_id, json_agg(f.id) as folder_ids from folder f join mailboxes m on m.id = f.mailbox_id
+   where m.deleted_at < now() - make_interval(days => $1) and f.deleted_at is null group by 1 order by 1 limit 1000`;
+
+const DELETE_FOLDERS = `
+  with gone as (
+    update folder set deleted_at = now(), modseq = modseq + 1
+     where mailbox_id = $1 and id = any($2::bigint[]) and deleted_at is null
+    returning total, bytes
+  ), sums as (select coalesce(sum(total), 0) as total, coalesce(sum(bytes), 0) as bytes from gone)
+  update mailbox_counter set bytes_used = bytes_used - sums.bytes, messages = messages - sums.total
+    from sums where mailbox_id = $1`;
 
 const DELETED_FOLDERS = `select id from folder where deleted_at is not null order by id`;
 
