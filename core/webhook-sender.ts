@@ -18,6 +18,7 @@ import {
   RESPONSE_BODY_LIMIT_BYTES,
 } from '../domain/delivery-limits.ts';
 import type { AttemptError } from '../domain/delivery-status.ts';
+import { originGate } from './origin-gate.ts';
 import {
   checkDestination,
   type DestinationAddress,
@@ -69,7 +70,6 @@ export interface WebhookSenderOptions {
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Below the 5 s after which many servers close an idle socket: a request must not meet that moment. */
 const KEEP_ALIVE_MS = 2_000;
-const SOCKETS_PER_ORIGIN = 64;
 const POOL_IDLE_MS = 30_000;
 const RESPONSE_HEADERS_MAX_BYTES = 16 * 1024;
 const KEPT_HEADERS_MAX = 40;
@@ -91,6 +91,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   const secureContext =
     options.extraCa === undefined ? undefined : createSecureContext({ ca: [...rootCertificates, ...options.extraCa] });
   const pools = new Map<string, OriginPool>();
+  const gate = originGate();
   const resolving = new Map<string, ReturnType<typeof checkDestination>>();
   const sweeper = setInterval(closeIdlePools, POOL_IDLE_MS).unref();
 
@@ -155,7 +156,6 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       });
     const pool = new Pool(origin, {
       connect: guarded,
-      connections: SOCKETS_PER_ORIGIN,
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
@@ -167,6 +167,15 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   async function send(request: WebhookRequest): Promise<AttemptResult> {
+    const leave = await gate.enter(URL.parse(request.url)?.origin ?? '');
+    try {
+      return await sendNow(request);
+    } finally {
+      leave();
+    }
+  }
+
+  async function sendNow(request: WebhookRequest): Promise<AttemptResult> {
     const startedAt = new Date();
     const started = performance.now();
     const deadline = new AbortController();
