@@ -89,20 +89,33 @@ export class Maildrop {
     this.#deleted.clear();
   }
 
-  /** Whether the message is still in INBOX: another door may have taken it away since login. */
-  async isThere({ uid }: MaildropMessage): Promise<boolean> {
+  /**
+   * The bytes as stored, in portions.
+   *
+   * @returns undefined: it is not in INBOX any more, another door has taken it away since login
+   */
+  async read(message: MaildropMessage): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const [isThere, first] = await Promise.all([this.#isThere(message.uid), this.#slice(message, 0)]);
+    return isThere ? this.#slices(message, first) : undefined;
+  }
+
+  async #isThere(uid: number): Promise<boolean> {
     for await (const rows of this.#store.rows(this.#folderId, Uint32Array.of(uid), NO_COLUMNS))
       if (rows.some((row) => row.uid === uid)) return true;
     return false;
   }
 
-  /** The bytes as stored, in portions. */
-  async *content({ messageId, storedSize }: MaildropMessage): AsyncGenerator<Uint8Array> {
-    for (let from = 0; from < storedSize; from += SLICE_BYTES) {
-      const length = Math.min(SLICE_BYTES, storedSize - from);
-      const slice = await this.#store.slice(messageId, from, length);
-      if (slice.length !== length) throw new Error(`message ${messageId} ends before its size`);
-      yield slice;
+  #slice({ messageId, storedSize }: MaildropMessage, from: number): Promise<Uint8Array> {
+    return this.#store.slice(messageId, from, Math.min(SLICE_BYTES, storedSize - from));
+  }
+
+  async *#slices(message: MaildropMessage, first: Uint8Array): AsyncGenerator<Uint8Array> {
+    let slice = first;
+    for (let from = 0; ; slice = await this.#slice(message, from)) {
+      from += slice.length;
+      if (slice.length > 0) yield slice;
+      if (from >= message.storedSize) return;
+      if (slice.length === 0) throw new Error(`message ${message.messageId} ends before its size`);
     }
   }
 

@@ -197,18 +197,11 @@ class Connection implements Pop3Session {
   }
 
   async #answerContent(text: string, content: AsyncIterable<Uint8Array>): Promise<void> {
-    const slices = content[Symbol.asyncIterator]();
-    let slice: IteratorResult<Uint8Array>;
-    try {
-      // What fails at the first slice can still be said.
-      slice = await slices.next();
-    } catch (error) {
-      return this.#answer(this.#failed(error, false));
-    }
     this.#send(`+OK ${text}\r\n`);
     const encoder = new MultilineEncoder();
-    for (; !slice.done; slice = await slices.next()) {
-      this.#send(encoder.push(slice.value));
+    // What fails from here on cannot be said any more: the line ends, and the client asks again.
+    for await (const slice of content) {
+      this.#send(encoder.push(slice));
       if (this.#unsentBytes >= WRITE_AHEAD_MAX_BYTES) await this.#flush();
     }
     this.#send(encoder.end());

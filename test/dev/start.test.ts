@@ -44,6 +44,7 @@ test('service.json has the facts of a ready service, for its owner only', async 
     const door = facts[name as DoorName];
     assert.ok(door === null || (door.security === security && door.port > 0), name);
   }
+  for (const name of ['imap', 'imapStarttls', 'pop3', 'pop3Starttls'] as const) assert.ok(facts[name], name);
   assert.equal(facts.pid, service.process.pid);
   const signIn = await fetch(`${facts.apiUrl}/api/sessions`, {
     method: 'POST',

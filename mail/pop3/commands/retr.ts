@@ -6,6 +6,7 @@ export const retr = transactionCommand('RETR', async (maildrop, argument) => {
   if (number === undefined) return bad('RETR takes the number of a message');
   const message = maildrop.message(number);
   if (message === undefined) return noMessage(maildrop, number);
-  if (!(await maildrop.isThere(message))) return refused(`Message ${number} has been removed meanwhile`);
-  return ok(`${message.size} octets`, { content: maildrop.content(message) });
+  const content = await maildrop.read(message);
+  if (content === undefined) return refused(`Message ${number} has been removed meanwhile`);
+  return ok(`${message.size} octets`, { content });
 });

@@ -39,6 +39,7 @@ export const topCommand = transactionCommand('TOP', async (maildrop, argument) =
     return bad('TOP takes the number of a message and a number of lines');
   const message = maildrop.message(number);
   if (message === undefined) return noMessage(maildrop, number);
-  if (!(await maildrop.isThere(message))) return refused(`Message ${number} has been removed meanwhile`);
-  return ok('Top of the message follows', { content: top(maildrop.content(message), Number(second)) });
+  const content = await maildrop.read(message);
+  if (content === undefined) return refused(`Message ${number} has been removed meanwhile`);
+  return ok('Top of the message follows', { content: top(content, Number(second)) });
 });

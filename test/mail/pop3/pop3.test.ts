@@ -317,6 +317,23 @@ test('while the database is away commands are -ERR [SYS/TEMP] and the connection
   assert.deepEqual(maildrop.expunged, []);
 });
 
+test('what fails in the middle of a message cuts the line: a part must not look like the whole', async () => {
+  const maildrop = memoryMaildrop([`Subject: big\r\n\r\n${'x\r\n'.repeat(100_000)}`]);
+  const { slice } = maildrop.store;
+  const store: typeof maildrop.store = {
+    ...maildrop.store,
+    slice: (messageId, from, length) =>
+      from === 0 ? slice(messageId, from, length) : Promise.reject(new StoreUnavailable('away')),
+  };
+  const server = await startPop3({ ...maildrop, store });
+  after(() => server.close());
+  const client = await server.login();
+  client.send('RETR 1\r\nNOOP\r\n');
+  const lines: string[] = [];
+  for (let line = await client.line(); line !== undefined; line = await client.line()) lines.push(line);
+  assert.ok(!lines.includes('.') && !lines.some((line) => /^\+OK Still/.test(line)));
+});
+
 test('on stop POP3 in transaction state removes nothing', async () => {
   const { maildrop, server } = await opened();
   const client = await server.login();
