@@ -1,12 +1,14 @@
 /**
  * The activity that attempts deliveries: first attempts of a whole fan-out, or one endpoint's retries.
  *
- *   for each window of up to 100 deliveries
+ *   for each window of deliveries
  *     reserve   attempt number + everything needed, in one statement; what it does not return is not sent
- *     send      under the endpoint's slots; results are recorded as they arrive
+ *     send      under the endpoint's slots; what waited for one goes by the endpoint as it is then
+ *     record    results as they arrive
  *   settle      what was not acknowledged: final with a reason, or still owed → returned to the workflow
  *
- * An outcome is never an exception. What throws is our own fault (database away), and the engine tries again.
+ * An outcome is never an exception. What throws is our own fault (database away, worker shutting down), and only when
+ * every request under way has ended and is recorded; the engine then gives the rest to a worker again.
  */
 
 import type { Logger } from '../core/logger.ts';
@@ -26,6 +28,8 @@ import {
   settleUnattempted,
 } from '../db/queries/attempts.ts';
 import { disableGoneEndpoint } from '../db/queries/endpoint-health.ts';
+import { type SendableEndpoint, sendableEndpoint } from '../db/queries/sendable-endpoint.ts';
+import { ENDPOINT_CONCURRENCY } from '../domain/delivery-limits.ts';
 import {
   type AttemptInput,
   type AttemptOutput,
@@ -47,6 +51,8 @@ export interface AttemptDependencies {
   readonly notes: EndpointNotes;
   /** Told when an endpoint's server answered 410 and it was set inactive. */
   readonly onEndpointGone: (endpointId: string) => void;
+  /** Aborted when the worker shuts down: requests under way end, no others begin. */
+  readonly draining: AbortSignal;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -55,14 +61,22 @@ export interface AttemptDependencies {
 export interface AttemptContext {
   readonly workflowId: string;
   readonly heartbeat: () => void;
+  /** Aborted when the engine has given up this run, so that another one may be under way. */
+  readonly givenUp: AbortSignal;
 }
 
 const GONE = 410;
-const WINDOW = 100;
-/** The next window starts when half of this one is done, or after this time. */
+/** Deliveries reserved together. In an endpoint's lane no more than may be sent at once: what is reserved and not sent counts as an attempt should the worker die. */
+const WINDOW = { 'fan-out': 100, endpoint: ENDPOINT_CONCURRENCY, manual: ENDPOINT_CONCURRENCY } as const;
+/** The next window starts when half of this one is done, or in a fan-out after this time. */
 const NEXT_WINDOW_MS = 50;
-/** One run of an endpoint's lane starts no new attempts after this; the workflow calls again for the rest. */
-const LANE_RUN_MS = 30_000;
+/**
+ * A run starts no new attempts after this; the rest goes on in the endpoint's lane. A fan-out ends, with the 15 s of its
+ * last request, before the first retry is due.
+ */
+const RUN_MS = { 'fan-out': 10_000, endpoint: 30_000, manual: Number.POSITIVE_INFINITY } as const;
+/** What was read of an endpoint longer ago than this is read again before something is sent. */
+const FRESH_MS = { 'fan-out': 200, endpoint: 5, manual: 5 } as const;
 const HEARTBEAT_MS = 1_000;
 
 export async function attemptDeliveries(
@@ -83,9 +97,19 @@ class AttemptRun {
   readonly #input: AttemptInput;
   readonly #context: AttemptContext;
   readonly #signers = new Map<string, WebhookSigner>();
-  readonly #endAtMs = performance.now() + LANE_RUN_MS;
-  /** Reserved, but not sent: the endpoint got into trouble, or the time was up. */
+  readonly #endAtMs: number;
+  /** Reserved, but not sent: the endpoint got into trouble, changed or is busy, or the time was up. */
   readonly #unused: string[] = [];
+  readonly #faults: unknown[] = [];
+  /** The worker is shutting down, and there was more to attempt. */
+  #interrupted = false;
+  /** Endpoints as they were when last looked at. */
+  readonly #endpoints = new Map<
+    string,
+    { readonly atMs: number; readonly read: Promise<SendableEndpoint | undefined> }
+  >();
+  /** The endpoint's line was full: its lane comes back then, in milliseconds since 1970. */
+  #comeBackAtMs = 0;
   readonly #settled = new Set<string>();
   /** Last outcome of each endpoint: whether it acknowledged. */
   readonly #outcomes = new Map<string, boolean>();
@@ -96,24 +120,43 @@ class AttemptRun {
     this.#deps = deps;
     this.#input = input;
     this.#context = context;
+    this.#endAtMs = performance.now() + RUN_MS[input.lane];
   }
 
   async run(): Promise<AttemptOutput> {
     const ids = [...this.#input.deliveryIds];
-    const attempts: Promise<void>[] = [];
-    for (let at = 0; at < ids.length && performance.now() < this.#endAtMs; at += WINDOW) {
-      const window = await this.#reserve(ids.slice(at, at + WINDOW));
-      const running = window.map((attempt) => this.#attempt(attempt));
-      attempts.push(...running);
-      if (at + WINDOW < ids.length) await halfDone(running, NEXT_WINDOW_MS);
-    }
-    const results = await Promise.allSettled(attempts);
     const { db, notes } = this.#deps;
+    await this.#attemptAll(ids);
     if (this.#unused.length > 0) await releaseAttempts(db, this.#unused);
-    const fault = results.find((result) => result.status === 'rejected');
-    if (fault !== undefined) throw fault.reason;
+    if (this.#faults.length > 0) throw this.#faults[0];
     await notes.write(this.#outcomes);
+    if (this.#interrupted) throw new Error('this worker is shutting down; another one goes on');
     return this.#settle(ids.filter((id) => !this.#settled.has(id)));
+  }
+
+  /** Resolves when every attempt that began has ended, also after a fault. */
+  async #attemptAll(ids: readonly string[]): Promise<void> {
+    const { lane } = this.#input;
+    const size = WINDOW[lane];
+    const attempts: Promise<void>[] = [];
+    try {
+      for (let at = 0; at < ids.length && this.#comeBackAtMs === 0 && this.#mayBegin(); at += size) {
+        const window = await this.#reserve(ids.slice(at, at + size));
+        const reservedAtMs = performance.now();
+        const running = window.map((attempt) => this.#attempt(attempt, reservedAtMs));
+        attempts.push(...running);
+        if (at + size < ids.length) await halfDone(running, lane === 'fan-out' ? NEXT_WINDOW_MS : undefined);
+      }
+    } catch (error) {
+      this.#faults.push(error);
+    }
+    await Promise.all(attempts);
+  }
+
+  #mayBegin(): boolean {
+    if (this.#deps.draining.aborted) this.#interrupted = true;
+    const stopped = this.#interrupted || this.#context.givenUp.aborted || this.#faults.length > 0;
+    return !stopped && performance.now() < this.#endAtMs;
   }
 
   #reserve(ids: readonly string[]): Promise<ReservedAttempt[]> {
@@ -121,30 +164,71 @@ class AttemptRun {
     return this.#input.lane === 'manual' ? reserveManualAttempts(db, ids) : reserveAttempts(db, ids, new Date(now()));
   }
 
-  async #attempt(attempt: ReservedAttempt): Promise<void> {
-    const { db, slots, sender, recorder, onEndpointGone } = this.#deps;
-    const slot = await slots.acquire(attempt.endpointId, this.#input.lane !== 'fan-out');
-    if (slot === undefined || performance.now() > this.#endAtMs) {
-      slot?.release(true);
-      this.#unused.push(attempt.id);
+  /** Never rejects: what goes wrong is an outcome, or one of `#faults`. */
+  async #attempt(reserved: ReservedAttempt, reservedAtMs: number): Promise<void> {
+    const { slots, recorder, log } = this.#deps;
+    const { lane } = this.#input;
+    const slot = await slots.acquire(reserved.endpointId, lane);
+    if (!this.#mayBegin() || slot === undefined) {
+      if (slot === undefined && lane === 'endpoint')
+        this.#comeBackAtMs = this.#deps.now() + slots.comeBackInMs(reserved.endpointId);
+      slot?.release();
+      this.#unused.push(reserved.id);
       return;
     }
-    let result: AttemptResult;
+    let delivered: boolean | undefined;
     try {
       await recorder.ready();
-      result = await sender.send({
-        deliveryId: attempt.id,
-        url: attempt.url,
-        eventType: attempt.eventType,
-        payload: attempt.payload ?? (await eventPayloadOf(db, attempt.eventId)) ?? '',
-        signer: this.#signer(attempt),
-        authHeader: this.#authHeader(attempt),
-      });
+      const attempt = await this.#asItIsNow(reserved, reservedAtMs);
+      const result = attempt === undefined ? undefined : await this.#send(attempt);
+      delivered = result === undefined ? undefined : result.error === null;
+      slot.release(delivered);
+      if (attempt === undefined || result === undefined) this.#unused.push(reserved.id);
+      else await this.#take(attempt, result);
     } catch (error) {
-      slot.release(false);
-      throw error; // a secret that does not open, a payload that cannot be read
+      if (delivered === undefined) {
+        // A secret that does not open, a payload that cannot be read: nothing was sent.
+        slot.release();
+        this.#unused.push(reserved.id);
+        log.error({ deliveryId: reserved.id, error: messageOf(error) }, 'a delivery could not be attempted');
+        // In its own lane it is tried until the fault is mended; in a fan-out it must not hold its neighbours.
+        if (lane === 'fan-out') return;
+      }
+      this.#faults.push(error);
     }
-    slot.release(result.error === null);
+  }
+
+  /** The attempt with the endpoint's fields as they are now, or undefined when nothing may be sent to it any more. */
+  async #asItIsNow(reserved: ReservedAttempt, reservedAtMs: number): Promise<ReservedAttempt | undefined> {
+    const nowMs = performance.now();
+    const freshMs = FRESH_MS[this.#input.lane];
+    if (nowMs - reservedAtMs < freshMs) return reserved;
+    let known = this.#endpoints.get(reserved.endpointId);
+    if (known === undefined || nowMs - known.atMs >= freshMs) {
+      known = { atMs: nowMs, read: sendableEndpoint(this.#deps.db, reserved.endpointId) };
+      this.#endpoints.set(reserved.endpointId, known);
+    }
+    const endpoint = await known.read;
+    return endpoint === undefined ? undefined : { ...reserved, ...endpoint };
+  }
+
+  async #send(attempt: ReservedAttempt): Promise<AttemptResult> {
+    const { db, sender } = this.#deps;
+    const payload = attempt.payload ?? (await eventPayloadOf(db, attempt.eventId));
+    if (payload === undefined) throw new Error(`the event ${attempt.eventId} is gone`);
+    return sender.send({
+      deliveryId: attempt.id,
+      url: attempt.url,
+      eventType: attempt.eventType,
+      payload,
+      signer: this.#signer(attempt),
+      authHeader: this.#authHeader(attempt),
+    });
+  }
+
+  /** Records what came of an attempt. */
+  async #take(attempt: ReservedAttempt, result: AttemptResult): Promise<void> {
+    const { db, recorder, onEndpointGone } = this.#deps;
     const record = this.#judge(attempt, result);
     count(record, attempt);
     await recorder.record(record);
@@ -207,7 +291,8 @@ class AttemptRun {
         endpoint = { endpointId, organizationId, mailboxId, deliveries: [] };
         endpoints.set(endpointId, endpoint);
       }
-      endpoint.deliveries.push({ id: delivery.id, dueAtMs: delivery.nextAttemptAt?.getTime() ?? nowMs });
+      const dueAtMs = delivery.nextAttemptAt?.getTime() ?? nowMs;
+      endpoint.deliveries.push({ id: delivery.id, dueAtMs: Math.max(dueAtMs, this.#comeBackAtMs) });
     }
     return { waiting: [...endpoints.values()] };
   }
@@ -240,10 +325,12 @@ function count(record: AttemptRecord, attempt: ReservedAttempt): void {
   deliverySeconds.observe(Math.max(0, record.startedAt.getTime() + record.durationMs - recordedAtMs) / 1_000);
 }
 
-/** Resolves when half of the promises are settled or the time is up. */
-function halfDone(promises: readonly Promise<unknown>[], timeMs: number): Promise<void> {
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Resolves when half of the promises are settled or the time, if there is one, is up. */
+function halfDone(promises: readonly Promise<unknown>[], timeMs: number | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeMs);
+    const timer = timeMs === undefined ? undefined : setTimeout(resolve, timeMs);
     let open = Math.ceil(promises.length / 2);
     const one = () => {
       if (--open > 0) return;

@@ -2,8 +2,12 @@
  * Writes results as they arrive, many in one commit: what comes in while a write is under way, and within ten
  * milliseconds of the first, goes together. So a hanging neighbour delays no result, and a thousand results a second
  * cost a hundred commits.
+ *
+ * While the database is away results are kept and written again: forgotten ones would be sent twice.
  */
+
 import type { Sql } from '../db/database.ts';
+import { isDatabaseAway } from '../db/database-away.ts';
 import { type AttemptRecord, recordAttempts } from '../db/queries/attempts.ts';
 
 export interface AttemptRecorder {
@@ -18,6 +22,9 @@ export interface AttemptRecorder {
 
 const GATHER_MS = 10;
 const RECORDS_PER_WRITE = 200;
+/** Longer than a restart or failover takes, shorter than the engine waits for an activity. */
+const KEEP_MS = 300_000;
+const WRITE_AGAIN_MS = 500;
 /** Results that may wait to be written before sending pauses. */
 const UNWRITTEN_MAX = 48;
 
@@ -42,14 +49,24 @@ export function attemptRecorder(sql: Sql): AttemptRecorder {
     for (const resume of resumed) resume();
   }
 
+  /** A write that was committed although its answer was lost does no harm when it is repeated. */
+  async function write(records: readonly AttemptRecord[]): Promise<void> {
+    const giveUpAtMs = performance.now() + KEEP_MS;
+    for (;;) {
+      try {
+        return await recordAttempts(sql, records);
+      } catch (error) {
+        if (!isDatabaseAway(error) || performance.now() > giveUpAtMs) throw error;
+        await new Promise((resolve) => setTimeout(resolve, WRITE_AGAIN_MS));
+      }
+    }
+  }
+
   async function writeWaiting(): Promise<void> {
     const batch = waiting.slice(0, RECORDS_PER_WRITE);
     waiting = waiting.slice(RECORDS_PER_WRITE);
     try {
-      await recordAttempts(
-        sql,
-        batch.map(({ record }) => record),
-      );
+      await write(batch.map(({ record }) => record));
       for (const { done } of batch) done();
     } catch (error) {
       for (const { failed } of batch) failed(error);

@@ -3,26 +3,31 @@
  *
  * Each endpoint has ten slots. In a fan-out a delivery waits for a slot only while its endpoint is well; when the
  * endpoint has lately been slow or failing, or turns out so while the delivery waits, the delivery leaves for the
- * endpoint's own lane. In that lane it waits as long as it takes.
+ * endpoint's own lane. Lanes stand in line for a slot, ten deliveries at most; whoever finds the line full waits in its
+ * workflow, by a durable timer, and comes back. So an endpoint that hangs holds twenty deliveries of the worker, however
+ * many are owed to it.
  *
  *   well ──three failures in a row, or a request over a second──▶ in trouble ──ten quiet seconds──▶ well
  */
 import { ENDPOINT_CONCURRENCY } from '../domain/delivery-limits.ts';
+import type { AttemptInput } from '../domain/delivery-workflows.ts';
+
+type Lane = AttemptInput['lane'];
 
 export interface EndpointSlots {
-  /** Whether deliveries of this endpoint should leave a fan-out at once. */
-  inTrouble(endpointId: string): boolean;
   /**
-   * Waits for a slot.
-   *
-   * @param patient false: resolves to undefined when the endpoint gets into trouble before a slot is free
+   * Waits for a slot. Resolves to undefined in a fan-out when the endpoint is in trouble or gets so before a slot is
+   * free, in an endpoint's lane when the line is full, and in every lane when the worker shuts down. What a person asked
+   * for (`manual`) waits in a line of any length.
    */
-  acquire(endpointId: string, patient: boolean): Promise<Slot | undefined>;
+  acquire(endpointId: string, lane: Lane): Promise<Slot | undefined>;
+  /** When a lane that found the line full should come back: one for each slot that becomes free until then. */
+  comeBackInMs(endpointId: string): number;
 }
 
 export interface Slot {
-  /** Must be called exactly once, when the answer is in. */
-  release(delivered: boolean): void;
+  /** Must be called exactly once, when the answer is in. @param delivered left out: nothing was sent */
+  release(delivered?: boolean): void;
 }
 
 const SLOW_REQUEST_MS = 1_000;
@@ -31,9 +36,12 @@ const WAIT_BEHIND_MS = 400;
 const FAILURES_IN_A_ROW = 3;
 const TROUBLE_MS = 10_000;
 const FORGET_MS = 60_000;
+const LINE_MAX = ENDPOINT_CONCURRENCY;
+const COME_BACK_MIN_MS = 1_000;
+const COME_BACK_MAX_MS = 60_000;
 
 interface Waiter {
-  readonly patient: boolean;
+  readonly lane: Lane;
   readonly give: (slot: Slot | undefined) => void;
 }
 
@@ -43,10 +51,15 @@ interface EndpointState {
   failuresInARow: number;
   troubledUntil: number;
   usedAt: number;
+  /** How long the last request took. */
+  lastMs: number;
+  /** When the last of those that found the line full comes back. */
+  lastTurnAt: number;
   watch: NodeJS.Timeout | undefined;
 }
 
-export function endpointSlots(): EndpointSlots {
+/** @param draining aborted when the worker shuts down: whoever waits then leaves, and nobody gets a slot any more */
+export function endpointSlots(draining: AbortSignal): EndpointSlots {
   const states = new Map<string, EndpointState>();
   let nextForgetting = 0;
 
@@ -60,7 +73,16 @@ export function endpointSlots(): EndpointSlots {
     }
     let state = states.get(endpointId);
     if (state === undefined) {
-      state = { inFlight: new Set(), waiting: [], failuresInARow: 0, troubledUntil: 0, usedAt: now, watch: undefined };
+      state = {
+        inFlight: new Set(),
+        waiting: [],
+        failuresInARow: 0,
+        troubledUntil: 0,
+        usedAt: now,
+        lastMs: 0,
+        lastTurnAt: 0,
+        watch: undefined,
+      };
       states.set(endpointId, state);
     }
     state.usedAt = now;
@@ -69,14 +91,14 @@ export function endpointSlots(): EndpointSlots {
 
   function trouble(state: EndpointState): void {
     state.troubledUntil = performance.now() + TROUBLE_MS;
-    const leaving = state.waiting.filter(({ patient }) => !patient);
-    state.waiting = state.waiting.filter(({ patient }) => patient);
+    const leaving = state.waiting.filter(({ lane }) => lane === 'fan-out');
+    state.waiting = state.waiting.filter(({ lane }) => lane !== 'fan-out');
     for (const { give } of leaving) give(undefined);
   }
 
   /** While somebody waits: looks whether the oldest request has been under way for too long. */
   function watch(state: EndpointState): void {
-    if (state.watch !== undefined || state.waiting.every(({ patient }) => patient)) return;
+    if (state.watch !== undefined || state.waiting.every(({ lane }) => lane !== 'fan-out')) return;
     state.watch = setTimeout(() => {
       state.watch = undefined;
       const [oldest = Number.POSITIVE_INFINITY] = state.inFlight;
@@ -92,25 +114,40 @@ export function endpointSlots(): EndpointSlots {
     return {
       release(delivered) {
         state.inFlight.delete(startedAt);
-        state.failuresInARow = delivered ? 0 : state.failuresInARow + 1;
-        const slow = performance.now() - startedAt > SLOW_REQUEST_MS;
-        if (slow || state.failuresInARow >= FAILURES_IN_A_ROW) trouble(state);
+        if (delivered !== undefined) {
+          state.failuresInARow = delivered ? 0 : state.failuresInARow + 1;
+          state.lastMs = performance.now() - startedAt;
+          if (state.lastMs > SLOW_REQUEST_MS || state.failuresInARow >= FAILURES_IN_A_ROW) trouble(state);
+        }
         const next = state.waiting.shift();
         if (next !== undefined) next.give(take(state));
       },
     };
   }
 
+  draining.addEventListener('abort', () => {
+    for (const state of states.values()) for (const { give } of state.waiting.splice(0)) give(undefined);
+  });
+
   return {
-    inTrouble: (endpointId) => (states.get(endpointId)?.troubledUntil ?? 0) > performance.now(),
-    async acquire(endpointId, patient) {
+    async acquire(endpointId, lane) {
       const state = stateOf(endpointId);
-      if (!patient && state.troubledUntil > performance.now()) return undefined;
+      if (draining.aborted || (lane === 'fan-out' && state.troubledUntil > performance.now())) return undefined;
       if (state.inFlight.size < ENDPOINT_CONCURRENCY && state.waiting.length === 0) return take(state);
+      if (lane === 'endpoint' && state.waiting.length >= LINE_MAX) return undefined;
       return new Promise((give) => {
-        state.waiting.push({ patient, give });
+        state.waiting.push({ lane, give });
         watch(state);
       });
+    },
+    comeBackInMs(endpointId) {
+      const state = stateOf(endpointId);
+      const now = performance.now();
+      const [oldest = now] = state.inFlight;
+      const slotFreeEveryMs = Math.max(state.lastMs, now - oldest) / ENDPOINT_CONCURRENCY;
+      const turnAt = Math.max(now + COME_BACK_MIN_MS, state.lastTurnAt + slotFreeEveryMs);
+      state.lastTurnAt = Math.min(turnAt, now + COME_BACK_MAX_MS);
+      return state.lastTurnAt - now;
     },
   };
 }

@@ -16,6 +16,8 @@ export interface ActivityDependencies {
   readonly sender: WebhookSender;
   /** By which mail leaves; default: the one the settings name. */
   readonly transport?: Transport | undefined;
+  /** Aborted when the worker shuts down: requests under way end, no others begin. */
+  readonly draining: AbortSignal;
   /** Told when an endpoint answered 410 and was set inactive. */
   readonly onEndpointGone: (endpointId: string) => void;
 }
@@ -26,7 +28,13 @@ export interface Activities extends OutboundActivities {
   deleteHistory(): Promise<DeletedHistory>;
 }
 
-export function createActivities({ services, sender, transport, onEndpointGone }: ActivityDependencies): Activities {
+export function createActivities({
+  services,
+  sender,
+  transport,
+  draining,
+  onEndpointGone,
+}: ActivityDependencies): Activities {
   const { db, secrets, log, now } = services;
   const attempt = {
     db,
@@ -34,7 +42,8 @@ export function createActivities({ services, sender, transport, onEndpointGone }
     sender,
     log,
     now,
-    slots: endpointSlots(),
+    slots: endpointSlots(draining),
+    draining,
     recorder: attemptRecorder(db),
     notes: endpointNotes(db),
     onEndpointGone,
@@ -45,6 +54,7 @@ export function createActivities({ services, sender, transport, onEndpointGone }
       return attemptDeliveries(attempt, input, {
         workflowId: context.info.workflowExecution?.workflowId ?? '',
         heartbeat: () => context.heartbeat(),
+        givenUp: context.cancellationSignal,
       });
     },
     ...outboundActivities(services, transport ?? chooseTransport(services.settings)),

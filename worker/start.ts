@@ -1,8 +1,8 @@
 /**
  * A Temporal worker: runs the workflows and their activities.
  *
- * On `close` it takes no new work, lets attempts under way end (20 s, longer than a request may take), then goes. What
- * it could not finish the engine gives to another worker.
+ * On `close` it takes no new work and lets requests under way end (20 s, longer than one may take), then goes. What
+ * waits for its turn is not begun; the engine gives it to another worker.
  */
 import { readFile } from 'node:fs/promises';
 import {
@@ -43,7 +43,8 @@ export interface WorkerExtras {
 
 const SHUTDOWN_GRACE = '20 seconds';
 const SHUTDOWN_FORCE = '30 seconds';
-const ACTIVITIES_AT_ONCE = 200;
+/** Most of them wait for answers. An endpoint that hangs holds 20 at most (`activities/endpoint-slots.ts`). */
+const ACTIVITIES_AT_ONCE = 2_000;
 
 /** Sets the SDK's runtime up; once per process, before anything else touches it. The process handles its own signals. */
 export function installTemporalRuntime(services: Pick<Services, 'log'>): void {
@@ -70,10 +71,12 @@ export async function startWorker(
   const { settings } = services;
   const sender = extras.sender ?? (await senderOf(services));
   const temporal = temporalClient(connection, settings, { eager: true, close: () => connection.close() });
+  const draining = new AbortController();
   const activities = createActivities({
     services,
     sender,
     transport: extras.transport,
+    draining: draining.signal,
     onEndpointGone: (endpointId) =>
       stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive'),
   });
@@ -101,6 +104,7 @@ export async function startWorker(
     temporal,
     ended,
     async close() {
+      draining.abort();
       if (worker.getState() === 'RUNNING') worker.shutdown();
       await ended;
     },

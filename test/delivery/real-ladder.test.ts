@@ -49,6 +49,7 @@ before(async () => {
   const activities = createActivities({
     services: { ...services, now: () => Date.now() + aheadMs },
     sender,
+    draining: new AbortController().signal,
     onEndpointGone: () => {},
   });
   worker = await Worker.create({
