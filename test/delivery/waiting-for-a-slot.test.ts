@@ -1,0 +1,115 @@
+/** What happens to deliveries that wait behind a slow endpoint's ten slots. */
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { after, afterEach, before, test } from 'node:test';
+import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+let world: DeliveryWorld;
+let receiver: Receiver;
+before(async () => {
+  [world, receiver] = await Promise.all([deliveryWorld(), startReceiver()]);
+});
+after(async () => {
+  await world?.close();
+  await receiver?.close();
+});
+afterEach(() => receiver.answer(200));
+
+/** Answers nothing until told to. */
+function heldAnswers() {
+  const held: ServerResponse[] = [];
+  receiver.answer((response) => void held.push(response));
+  return {
+    count: () => held.length,
+    answerAll(status: number) {
+      receiver.answer(status);
+      for (const response of held.splice(0)) response.writeHead(status).end();
+    },
+  };
+}
+
+/** An endpoint that has lately been slow: its deliveries leave their batch and wait in the endpoint's own lanes. */
+async function slowEndpoint(events: number) {
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  receiver.answer((response) => setTimeout(() => response.writeHead(200).end(), 1_050));
+  await world.happen({ organization });
+  await world.delivery(endpoint.id, ({ status }) => status === 'success');
+  const held = heldAnswers();
+  for (let i = 0; i < events; i++) await world.happen({ organization });
+  await waitUntil('all slots to be taken', () => held.count() === 10);
+  await waitUntil('the rest to wait in lanes of the endpoint', async () => {
+    const rows = await world.deliveries(endpoint.id);
+    return rows.every(
+      ({ workflowId, attemptCount }) => workflowId?.startsWith('delivery/') === true || attemptCount === 1,
+    );
+  });
+  return { held, organization, endpoint };
+}
+
+test('deliveries that wait for a slot when their endpoint is set inactive are not sent', async () => {
+  const { held, endpoint } = await slowEndpoint(40);
+  const sent = receiver.requests.length - 10;
+  await world.sql('update webhook_endpoints set active = false where id = $1', [endpoint.id]);
+  held.answerAll(200);
+  await waitUntil('every delivery to end', async () =>
+    (await world.deliveries(endpoint.id)).every(({ completedAt }) => completedAt !== null),
+  );
+  assert.equal(receiver.requests.length - sent, 10);
+  const rows = await world.deliveries(endpoint.id);
+  assert.equal(rows.filter(({ status }) => status === 'success').length, 11);
+  const stopped = rows.filter(({ reason }) => reason === 'endpoint_inactive');
+  assert.equal(stopped.length, 30);
+  assert.ok(
+    stopped.every(({ attemptCount }) => attemptCount === 0),
+    'no attempt is counted that was not made',
+  );
+});
+
+test('deliveries that wait for a slot go by the address the endpoint has when they are sent', async () => {
+  const { held, endpoint } = await slowEndpoint(30);
+  const sent = receiver.requests.length - 10;
+  await world.sql(`update webhook_endpoints set url = url || '/new' where id = $1`, [endpoint.id]);
+  held.answerAll(200);
+  await waitUntil('every delivery to end', async () =>
+    (await world.deliveries(endpoint.id)).every(({ status }) => status === 'success'),
+  );
+  const paths = receiver.requests.slice(sent).map(({ path }) => path);
+  assert.equal(paths.filter((path) => path === '/hook').length, 10);
+  assert.equal(paths.filter((path) => path === '/hook/new').length, 20);
+});
+
+test('an endpoint that hangs holds up neither the others nor the end of the worker', async () => {
+  const [own, hanging] = await Promise.all([deliveryWorld(), startReceiver()]);
+  let closed = false;
+  try {
+    hanging.answer(() => {});
+    const organization = await own.organization();
+    const bad = await own.endpoint(organization, { url: hanging.url, eventTypes: ['email_received'] });
+    await own.endpoint(organization, { url: receiver.url, eventTypes: ['email_sent'] });
+    // More than the worker's activities; each becomes a workflow of its own.
+    for (let i = 0; i < 300; i++) {
+      await own.happen({ organization });
+      await waitUntil('it to be dispatched', async () =>
+        (await own.deliveries(bad.id)).every(({ fanOutId }) => fanOutId),
+      );
+    }
+    for (let i = 0; i < 5; i++) {
+      const before = receiver.requests.length;
+      await own.happen({ organization, type: 'email_sent' });
+      await waitUntil('the healthy endpoint to be told', () => receiver.requests.length > before, 10_000);
+    }
+    const open = await own.deliveries(bad.id);
+    assert.ok(open.every(({ attemptCount }) => attemptCount <= 1));
+    const closingAt = performance.now();
+    await own.close();
+    closed = true;
+    const seconds = (performance.now() - closingAt) / 1_000;
+    assert.ok(seconds < 18, `it took ${seconds} s to close`);
+  } finally {
+    if (!closed) await own.close();
+    await hanging.close();
+  }
+});
