@@ -40,7 +40,7 @@ import { searchKeys, type TemporalClient } from './temporal-client.ts';
 export interface Dispatcher {
   /** Deliveries claimed and not yet through their first attempt, as far as this process knows. */
   readonly inFlight: number;
-  /** Stops claiming and waits for starts under way. */
+  /** Stops claiming, waits for starts under way, and follows the workflows no longer. */
   close(): Promise<void>;
 }
 
@@ -52,8 +52,11 @@ const NEXT_BATCH_MS = 50;
 const YOUNG_BATCHES = 2;
 const IDLE_LOOK_MS = 1_000;
 const SWEEP_MS = 30_000;
+/** Of one look; the next one goes on behind them, for most of what is overdue waits behind an endpoint that hangs. */
 const SWEEP_WORKFLOWS_MAX = 500;
 const RETRY_MS = 1_000;
+/** A start that takes longer when closing is left to the sweep of another process, or of the next start. */
+const START_GRACE_MS = 3_000;
 
 export function startDispatcher(services: Services, temporal: TemporalClient): Dispatcher {
   const { db, log, settings } = services;
@@ -62,6 +65,8 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
   let inFlight = 0;
   /** Batches started less than 50 ms ago and not through. */
   const young = new Set<Promise<void>>();
+  const starting = new Set<Promise<unknown>>();
+  const following = new AbortController();
   let backlog = false;
   let fairNext = true;
   let fairAfter = '';
@@ -163,7 +168,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     const input: FanOutInput = { deliveryIds: claimed.map(({ id }) => id), ladderMs };
     for (;;) {
       try {
-        const handle = await temporal.client.workflow.start(EVENT_FAN_OUT, {
+        const start = temporal.client.workflow.start(EVENT_FAN_OUT, {
           workflowId: fanOutId,
           taskQueue: temporal.taskQueue,
           args: [input],
@@ -173,7 +178,9 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
           typedSearchAttributes: fanOutSearchAttributes(claimed),
           staticSummary: fanOutSummary(claimed),
         });
-        await handle.result();
+        starting.add(start);
+        const handle = await start.finally(() => starting.delete(start));
+        await temporal.client.withAbortSignal(following.signal, () => handle.result());
         return;
       } catch (error) {
         if (closed) return;
@@ -183,8 +190,12 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     }
   }
 
+  /** The last workflow of the look before, unless that came to the end. */
+  let sweptTo = '';
   async function sweep(overdueMs: number): Promise<void> {
-    const overdue = await overdueWorkflows(db, new Date(services.now() - overdueMs), SWEEP_WORKFLOWS_MAX);
+    const before = new Date(services.now() - overdueMs);
+    const overdue = await overdueWorkflows(db, before, sweptTo, SWEEP_WORKFLOWS_MAX);
+    sweptTo = overdue.length < SWEEP_WORKFLOWS_MAX ? '' : (overdue.at(-1)?.workflowId ?? '');
     for (const workflow of overdue) if (!closed) await startAgain(workflow);
     if (overdue.length > 0) log.info({ workflows: overdue.length }, 'started workflows of overdue deliveries again');
   }
@@ -239,6 +250,8 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       clearTimeout(sweepTimer);
       stopSweep();
       await Promise.all(loops);
+      await Promise.race([Promise.allSettled(starting), pause(START_GRACE_MS)]);
+      following.abort();
     },
   };
 }

@@ -98,21 +98,30 @@ export function claimFairly(
 /** Deliveries of one workflow that should have moved on long ago. */
 export interface OverdueWorkflow {
   readonly workflowId: string;
-  /** All deliveries it holds that are overdue, with their due times. */
+  /** All deliveries it holds that are not final, overdue or not, with their due times: they share one workflow. */
   readonly deliveries: readonly { readonly id: string; readonly endpointId: string; readonly dueAtMs: number }[];
 }
 
 const OVERDUE = /* sql */ `
+  with overdue as (
+    select workflow_id from deliveries
+     where status in ('pending', 'failed') and fan_out_id is not null
+       and coalesce(next_attempt_at, created_at) < $1 and workflow_id collate "C" > $2
+     group by workflow_id order by workflow_id collate "C" limit $3::int
+  )
   select workflow_id as "workflowId",
          json_agg(json_build_object('id', id, 'endpointId', endpoint_id,
            'dueAtMs', (extract(epoch from coalesce(next_attempt_at, created_at)) * 1000)::bigint)) as deliveries
-    from deliveries
-   where status in ('pending', 'failed') and fan_out_id is not null
-     and coalesce(next_attempt_at, created_at) < $1
+    from overdue join deliveries using (workflow_id)
+   where status in ('pending', 'failed')
    group by workflow_id
-   limit $2`;
+   order by workflow_id collate "C"`;
 
-/** Workflows that hold deliveries overdue since `before`: their engine may have forgotten them. */
-export function overdueWorkflows(sql: Sql, before: Date, limit: number): Promise<OverdueWorkflow[]> {
-  return sql.query<OverdueWorkflow>(OVERDUE, [before, limit]);
+/**
+ * Workflows that hold deliveries overdue since `before`: their engine may have forgotten them.
+ *
+ * @param after in the order of their ids, those behind this one; '' begins anew
+ */
+export function overdueWorkflows(sql: Sql, before: Date, after: string, limit: number): Promise<OverdueWorkflow[]> {
+  return sql.query<OverdueWorkflow>(OVERDUE, [before, after, limit]);
 }
