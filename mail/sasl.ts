@@ -26,3 +26,18 @@ export function readXoauth2(answer: string): SaslCredentials | undefined {
   const [, address, token] = /^user=([^\x01]+)\x01auth=bearer +([^\x01 ]+)\x01\x01$/i.exec(decoded(answer) ?? '') ?? [];
   return address === undefined || token === undefined ? undefined : { address, token };
 }
+
+/** LOGIN, without a standard: the address and the token, each an answer of its own. */
+export function readLogin(first: string, second: string): SaslCredentials | undefined {
+  const address = decoded(first);
+  const token = decoded(second);
+  return !address || !token ? undefined : { address, token };
+}
+
+/** OAUTHBEARER (RFC 7628 §3.1): `n,a=<address>,^A[key=value^A…]auth=Bearer <token>^A^A`. */
+export function readOauthbearer(answer: string): SaslCredentials | undefined {
+  const [header = '', ...pairs] = (decoded(answer) ?? '').split('\x01');
+  const address = /^[ny],a=([^,]+),$/.exec(header)?.[1]?.replace(/=2c/gi, ',').replace(/=3d/gi, '=');
+  const token = pairs.map((pair) => /^auth=bearer +(\S+)$/i.exec(pair)?.[1]).find((found) => found !== undefined);
+  return address === undefined || token === undefined ? undefined : { address, token };
+}

@@ -1,7 +1,6 @@
 /** The end of every way to log in: address and mailbox token become an open store, or a refusal. */
 import { capabilities } from './capabilities.ts';
 import { type Completion, no, ok } from './command.ts';
-import { fromUtf8 } from './encoder.ts';
 import type { Session } from './session.ts';
 
 /** Credentials are never taken in clear. Undefined: the line is safe. */
@@ -9,12 +8,11 @@ export function refuseInClear(session: Session): Completion | undefined {
   return session.control.tls ? undefined : no('Log in under TLS only', 'PRIVACYREQUIRED');
 }
 
-/** @param address, token one character per byte */
 export async function logIn(session: Session, address: string, token: string): Promise<Completion> {
   const result = await session.login({
     door: 'imap',
-    address: fromUtf8(address) ?? address,
-    token: fromUtf8(token) ?? token,
+    address,
+    token,
     remoteAddress: session.remoteAddress,
   });
   switch (result.kind) {

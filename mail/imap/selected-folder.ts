@@ -170,18 +170,23 @@ export class SelectedFolder {
   }
 
   /** Writes what the client does not know yet. */
-  tell(out: ResponseWriter, enabled: Enabled, { removals, uid }: { removals: boolean; uid: boolean }): void {
+  async tell(
+    out: ResponseWriter,
+    enabled: Enabled,
+    { removals, uid }: { removals: boolean; uid: boolean },
+  ): Promise<void> {
     if (this.#grown) {
       this.#grown = false;
       out.line(`* ${this.map.count} EXISTS`);
       if (!enabled.rev2) out.line(`* ${this.recentCount} RECENT`);
     }
-    if (removals && this.#gone.size > 0) this.#tellRemovals(out, enabled);
+    if (removals && this.#gone.size > 0) await this.#tellRemovals(out, enabled);
     if (this.#changed.size === 0) return;
     for (const each of [...this.#changed].sort((a, b) => a - b)) {
       const index = this.map.indexOf(each);
       if (index < 0 || this.#gone.has(each)) continue;
       if (enabled.condstore || !this.#onlyModseq.has(each)) out.line(this.flagsLine(index, enabled, uid));
+      if (out.full) await out.ready();
     }
     this.#changed.clear();
     this.#onlyModseq.clear();
@@ -194,10 +199,14 @@ export class SelectedFolder {
     return `* ${index + 1} FETCH (${qresync || withUid ? `UID ${uid} ` : ''}FLAGS ${flags}${condstore ? ` MODSEQ (${this.map.modseqAt(index)})` : ''})`;
   }
 
-  #tellRemovals(out: ResponseWriter, { qresync }: Enabled): void {
+  async #tellRemovals(out: ResponseWriter, { qresync }: Enabled): Promise<void> {
     const indices = this.indicesOf([...this.#gone].sort((a, b) => a - b));
     if (qresync) out.line(`* VANISHED ${printSet(indices.map((index) => this.map.uidAt(index)))}`);
-    else for (const index of indices.toReversed()) out.line(`* ${index + 1} EXPUNGE`);
+    else
+      for (const index of indices.toReversed()) {
+        out.line(`* ${index + 1} EXPUNGE`);
+        if (out.full) await out.ready();
+      }
     this.#lastSeenUid = Math.max(this.#lastSeenUid, this.map.lastUid + 1);
     this.map.remove(indices);
     for (const uid of this.#gone) this.#changed.delete(uid);

@@ -144,7 +144,7 @@ export class Session implements Enabled {
     const selected = this.#selected;
     if (selected === null) return;
     if (selected.stale) await selected.refresh();
-    selected.tell(this.out, this, { removals, uid });
+    await selected.tell(this.out, this, { removals, uid });
     if (selected.deleted) this.control.byeAfterAnswer('The selected folder was deleted');
     if (this.out.full) await this.out.ready();
   }

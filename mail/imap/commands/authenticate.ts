@@ -1,3 +1,11 @@
+import {
+  BEARER_FAILURE,
+  readLogin,
+  readOauthbearer,
+  readPlain,
+  readXoauth2,
+  type SaslCredentials,
+} from '../../sasl.ts';
 import { bad, type Completion, command, no } from '../command.ts';
 import { logIn, refuseInClear } from '../log-in.ts';
 import type { Scanner } from '../parser.ts';
@@ -10,73 +18,38 @@ type Mechanism = (session: Session, ask: Ask, initial: string | undefined) => Pr
 
 const CANCELLED = bad('AUTHENTICATE cancelled');
 const MALFORMED = no('The credentials cannot be read', 'AUTHENTICATIONFAILED');
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-const decode = (text: string): string | undefined =>
-  BASE64.test(text) ? Buffer.from(text, 'base64').toString('latin1') : undefined;
+const enter = (session: Session, credentials: SaslCredentials | undefined): Promise<Completion> | Completion =>
+  credentials === undefined ? MALFORMED : logIn(session, credentials.address, credentials.token);
 
-/** RFC 4616. */
 const plain: Mechanism = async (session, ask, initial) => {
   const answer = initial ?? (await ask(''));
-  if (answer === undefined) return CANCELLED;
-  const [authorization, address, token, ...rest] = decode(answer)?.split('\0') ?? [];
-  if (authorization === undefined || !address || !token || rest.length > 0) return MALFORMED;
-  if (authorization !== '' && authorization.toLowerCase() !== address.toLowerCase())
-    return no('One mailbox cannot act for another', 'AUTHENTICATIONFAILED');
-  return logIn(session, address, token);
+  return answer === undefined ? CANCELLED : enter(session, readPlain(answer));
 };
 
 const loginMechanism: Mechanism = async (session, ask, initial) => {
   const address = initial ?? (await ask(Buffer.from('Username:').toString('base64')));
   if (address === undefined) return CANCELLED;
   const token = await ask(Buffer.from('Password:').toString('base64'));
-  if (token === undefined) return CANCELLED;
-  const decoded = { address: decode(address), token: decode(token) };
-  if (!decoded.address || !decoded.token) return MALFORMED;
-  return logIn(session, decoded.address, decoded.token);
+  return token === undefined ? CANCELLED : enter(session, readLogin(address, token));
 };
 
-/** OAUTHBEARER (RFC 7628) and its forerunner XOAUTH2; the bearer is the mailbox token. */
 const bearer =
-  (read: (message: string) => { address: string | undefined; token: string | undefined }, failure: string): Mechanism =>
+  (read: (answer: string) => SaslCredentials | undefined): Mechanism =>
   async (session, ask, initial) => {
     const answer = initial ?? (await ask(''));
     if (answer === undefined) return CANCELLED;
-    const { address, token } = read(decode(answer) ?? '');
-    const completion = address && token ? await logIn(session, address, token) : MALFORMED;
+    const completion = await enter(session, read(answer));
     // The reason goes out as a challenge, and the client answers it before it hears NO (RFC 7628 §3.2.3).
-    if (completion.status !== 'OK') await ask(Buffer.from(failure).toString('base64'));
+    if (completion.status !== 'OK') await ask(BEARER_FAILURE);
     return completion;
   };
-
-const value = (message: string, key: string): string | undefined =>
-  message
-    .split('\x01')
-    .find((pair) => pair.toLowerCase().startsWith(`${key}=`))
-    ?.slice(key.length + 1);
-
-const tokenOf = (message: string): string | undefined => /^bearer +(\S+)$/i.exec(value(message, 'auth') ?? '')?.[1];
 
 const MECHANISMS = new Map<string, Mechanism>([
   ['PLAIN', plain],
   ['LOGIN', loginMechanism],
-  [
-    'OAUTHBEARER',
-    bearer(
-      (message) => ({
-        address: /^[ny],a=([^,\x01]+),/.exec(message)?.[1]?.replace(/=2c/gi, ',').replace(/=3d/gi, '='),
-        token: tokenOf(message),
-      }),
-      '{"status":"invalid_token"}',
-    ),
-  ],
-  [
-    'XOAUTH2',
-    bearer(
-      (message) => ({ address: value(message, 'user'), token: tokenOf(message) }),
-      '{"status":"401","schemes":"Bearer"}',
-    ),
-  ],
+  ['OAUTHBEARER', bearer(readOauthbearer)],
+  ['XOAUTH2', bearer(readXoauth2)],
 ]);
 
 /** AUTHENTICATE (RFC 9051 §6.2.2) with SASL-IR (RFC 4959). */

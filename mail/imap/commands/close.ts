@@ -7,12 +7,17 @@ export const close = command({
   telling: 'nothing',
   args: noArguments,
   async run({ session }) {
-    const { folder, readOnly } = session.selected;
+    const { selected } = session;
     let code: string | undefined;
-    if (!readOnly) {
-      const { highestModseq } = await session.store.expunge(folder.id, null);
-      // RFC 7162 §3.2.8
-      if (session.qresync) code = `HIGHESTMODSEQ ${highestModseq}`;
+    if (!selected.readOnly) {
+      if (session.qresync) {
+        selected.stale = true;
+        await session.tellChanges(true, false);
+      }
+      const { uids, highestModseq } = await session.store.expunge(selected.folder.id, null);
+      // RFC 7162 §3.2.8; not when others changed something in between, which the client would never ask for again.
+      if (session.qresync && uids.length > 0 && highestModseq === selected.highestModseq + 1)
+        code = `HIGHESTMODSEQ ${highestModseq}`;
     }
     session.leave();
     return ok('CLOSE completed', code);

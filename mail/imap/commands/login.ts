@@ -1,4 +1,5 @@
 import { command } from '../command.ts';
+import { fromUtf8 } from '../encoder.ts';
 import { logIn, refuseInClear } from '../log-in.ts';
 import type { Scanner } from '../parser.ts';
 
@@ -8,9 +9,13 @@ export const login = command({
   states: ['not-authenticated'],
   args(scan: Scanner) {
     scan.space();
-    const address = scan.astring();
+    const text = (): string => {
+      const bytes = scan.astring();
+      return fromUtf8(bytes) ?? bytes;
+    };
+    const address = text();
     scan.space();
-    return { address, token: scan.astring() };
+    return { address, token: text() };
   },
   run({ session }, { address, token }) {
     return refuseInClear(session) ?? logIn(session, address, token);
