@@ -4,6 +4,9 @@
  * Bounds are ids: the smallest id of a kind at 00:00 UTC (see `domain/ids.ts`). Partitions are made some days ahead by
  * migrations and by the retention workflow; should that fail for long, rows land in the default partition and are moved
  * out of it here.
+ *
+ * Attaching and dropping need a lock that waits for every running statement, and lets no new one pass meanwhile. They
+ * give up soon, so that a long report or backup never stops the service; the retention workflow tries again.
  */
 import { DELIVERY_RETENTION_DAYS } from '../domain/delivery-limits.ts';
 import { firstIdAt, type IdKind } from '../domain/ids.ts';
@@ -11,6 +14,7 @@ import type { Database, Sql } from './database.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 7;
+const LIMIT_LOCK_WAIT = `set local lock_timeout = '2s'`;
 
 const PARTITIONED: readonly { table: string; key: string; kind: IdKind }[] = [
   { table: 'events', key: 'id', kind: 'event' },
@@ -50,6 +54,7 @@ async function createPartition(db: Database, table: string, key: string, name: s
     await sql.query(`select pg_advisory_xact_lock(hashtext('daily partitions'))`);
     const [there] = await sql.query(`select 1 as there from pg_class where relname = $1`, [name]);
     if (there !== undefined) return;
+    await sql.query(LIMIT_LOCK_WAIT);
     await sql.query(`create table ${name} (like ${table} including all)`);
     await sql.query(
       `with moved as (delete from ${table}_default where ${key} >= '${lower}' and ${key} < '${upper}' returning *)
@@ -71,7 +76,10 @@ export async function dropOldPartitions(db: Database, nowMs: number): Promise<st
     for (const name of await partitionNames(db, table)) {
       const day = name.slice(table.length + 1);
       if (!/^\d{8}$/.test(day) || day >= dayName(keepFrom)) continue;
-      await db.query(`drop table ${name}`);
+      await db.transaction(async (sql) => {
+        await sql.query(LIMIT_LOCK_WAIT);
+        await sql.query(`drop table ${name}`);
+      });
       dropped.push(name);
     }
     await db.query(`delete from ${table}_default where ${key} < '${firstIdAt(kind, keepFrom)}'`);
