@@ -1,6 +1,4 @@
 /** The doors of mail clients: IMAP and POP3, each by TLS from the first byte and by STARTTLS. */
-import { once } from 'node:events';
-import type net from 'node:net';
 import type { Services } from '../core/services.ts';
 import { CLIENT_CONNECTIONS_PER_SOURCE_MAX, CLIENT_DRAIN_MS } from '../domain/mail-limits.ts';
 import type { Authenticator } from './authenticate.ts';
@@ -78,16 +76,9 @@ export async function openClientDoors(options: ClientDoorsOptions): Promise<Clie
   }
 
   const imap = ({ socket, remoteAddress }: DoorConnection, { secure, login }: ProtocolPart): Served => {
-    const startTls = async (): Promise<net.Socket> => {
-      // Nothing that came before the handshake may be read behind it, and what we said must be out.
-      socket.pause();
-      while (socket.read() !== null);
-      if (socket.writableLength > 0) await once(socket, 'drain');
-      return tls.upgrade(socket);
-    };
     const connection = serveImap(socket, {
       tls: secure,
-      ...(secure ? {} : { startTls }),
+      ...(secure ? {} : { startTls: () => tls.startTls(socket) }),
       login,
       remoteAddress,
       hostname: settings.MAIL_HOSTNAME,
@@ -101,7 +92,7 @@ export async function openClientDoors(options: ClientDoorsOptions): Promise<Clie
       connectionId: id,
       remoteAddress,
       secure,
-      ...(secure ? {} : { upgrade: (plain: net.Socket) => tls.upgrade(plain) }),
+      ...(secure ? {} : { startTls: () => tls.startTls(socket) }),
       login,
       log,
     });

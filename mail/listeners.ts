@@ -73,14 +73,13 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
     const { remoteAddress, remotePort } = socket;
     if (remoteAddress === undefined || remotePort === undefined) return void socket.destroy();
     const peer = { address: remoteAddress, port: remotePort };
-    if (!isProxy(remoteAddress)) return begin(socket, peer);
-    takeProxyHeader(socket).then(
-      (source) => begin(socket, source ?? peer),
-      (error: Error) => {
-        log.info({ door: name, remoteAddress, error: error.message }, 'a connection of a proxy was dropped');
+    const source = isProxy(remoteAddress) ? takeProxyHeader(socket) : Promise.resolve(null);
+    source
+      .then((client) => begin(socket, client ?? peer))
+      .catch((error: Error) => {
+        log.info({ door: name, remoteAddress, error: error.message }, 'a connection was dropped at its beginning');
         socket.destroy();
-      },
-    );
+      });
   });
 
   function begin(socket: net.Socket, { address, port }: ProxySource): void {

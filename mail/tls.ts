@@ -23,8 +23,15 @@ export interface CertificateFiles {
 
 /** TLS of a door, by the certificate of the moment. */
 export interface TlsContext {
-  /** The server's side of TLS over a socket: at the first byte, or after STARTTLS. */
+  /** The server's side of TLS over a socket nobody has read from. */
   upgrade(socket: net.Socket): tls.TLSSocket;
+  /**
+   * The same after STARTTLS, when nobody listens to the socket's data any more. Input that came before the handshake may
+   * be somebody else's and is thrown away; what was written goes out first.
+   *
+   * @throws when the connection is lost
+   */
+  startTls(socket: net.Socket): Promise<tls.TLSSocket>;
   /** For connections from now on. */
   useCertificate(pair: CertificatePair): void;
 }
@@ -36,8 +43,17 @@ export function tlsContext(pair: CertificatePair): TlsContext {
   const contextOf = ({ cert, key }: CertificatePair) =>
     tls.createSecureContext({ cert, key, minVersion: TLS_MIN_VERSION });
   let secureContext = contextOf(pair);
+  const upgrade = (socket: net.Socket) => new tls.TLSSocket(socket, { isServer: true, secureContext });
   return {
-    upgrade: (socket) => new tls.TLSSocket(socket, { isServer: true, secureContext }),
+    upgrade,
+    async startTls(socket) {
+      socket.pause();
+      while (socket.read() !== null);
+      if (socket.writableLength > 0)
+        await new Promise<void>((resolve) => socket.once('drain', resolve).once('close', resolve));
+      if (socket.destroyed) throw new Error('the connection was lost before TLS');
+      return upgrade(socket);
+    },
     useCertificate(changed) {
       secureContext = contextOf(changed);
     },

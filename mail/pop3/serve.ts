@@ -34,8 +34,8 @@ export interface Pop3Options {
   readonly remoteAddress: string;
   /** Whether the socket is under TLS. */
   readonly secure: boolean;
-  /** The server's side of TLS over the socket; absent: STLS is not offered. */
-  readonly upgrade?: (socket: net.Socket) => net.Socket;
+  /** The server's side of TLS over the socket, unread input thrown away; absent: STLS is not offered. */
+  readonly startTls?: () => Promise<net.Socket>;
   readonly login: Pop3Login;
   readonly log: Logger;
   /** Milliseconds; defaults in `domain/mail-limits.ts`. */
@@ -90,7 +90,7 @@ class Connection implements Pop3Session {
   }
 
   get canStartTls(): boolean {
-    return !this.secure && this.#options.upgrade !== undefined && this.maildrop === undefined;
+    return !this.secure && this.#options.startTls !== undefined && this.maildrop === undefined;
   }
 
   stop(reason: string): void {
@@ -297,18 +297,16 @@ class Connection implements Pop3Session {
 
   /** Nothing that came before the handshake is interpreted: it may be somebody else's. */
   async #startTls(): Promise<void> {
-    const { upgrade } = this.#options;
-    if (upgrade === undefined) return;
+    const { startTls } = this.#options;
+    if (startTls === undefined) return;
     await this.#flush();
-    const plain = this.#socket;
-    plain.pause();
-    plain.off('data', this.#onData).off('close', this.#onClose).off('end', this.#onClose);
-    while (plain.read() !== null);
+    this.#socket.off('data', this.#onData).off('close', this.#onClose).off('end', this.#onClose);
     if (this.#reader.waiting > 0) this.#options.log.info(this.#place(), 'input behind STLS was thrown away');
     this.#reader.discard();
     this.user = undefined;
-    if (plain.destroyed) throw new Disconnected();
-    this.#socket = upgrade(plain);
+    this.#socket = await startTls().catch(() => {
+      throw new Disconnected();
+    });
     this.#attach(this.#socket);
     this.secure = true;
   }

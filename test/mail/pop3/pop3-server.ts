@@ -1,6 +1,5 @@
 /** The POP3 engine on real sockets, over maildrops in memory. */
 import { readFileSync } from 'node:fs';
-import type net from 'node:net';
 import { type Door, openDoor } from '../../../mail/listeners.ts';
 import type { Pop3Login } from '../../../mail/pop3/command.ts';
 import { type Pop3Options, servePop3 } from '../../../mail/pop3/serve.ts';
@@ -62,7 +61,7 @@ export async function startPop3(
           connectionId: id,
           remoteAddress,
           secure,
-          ...(secure ? {} : { upgrade: (plain: net.Socket) => tls.upgrade(plain) }),
+          ...(secure ? {} : { startTls: () => tls.startTls(socket) }),
           login,
           log: testLog(),
           ...more,
