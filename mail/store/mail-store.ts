@@ -1,4 +1,5 @@
 /** The mail store of a process: the one way to change mail. Reading stands in files of its own beside this one. */
+import path from 'node:path';
 import { storeBlob } from '../../core/blob-store.ts';
 import type { Services } from '../../core/services.ts';
 import { deliverBatch } from './deliver.ts';
@@ -8,6 +9,7 @@ import type { MailAccount, MailboxStore } from './interface.ts';
 import { mailboxStores } from './mailbox-store.ts';
 import { type MessageTextFiller, messageTextFiller } from './message-text.ts';
 import type { MailNotifier } from './notifier.ts';
+import { sweepSpool } from './spool.ts';
 import { writeBatcher } from './write-batch.ts';
 
 export interface MailStore {
@@ -34,6 +36,7 @@ interface Item {
 export function openMailStore(services: Services, notifier: MailNotifier): MailStore {
   const { db, deliveriesDue, log } = services;
   const texts: MessageTextFiller = messageTextFiller(db, log);
+  const swept = sweepSpool(path.join(services.settings.DATA_DIR, 'spool'), services.now());
   const batcher = writeBatcher<Item, DeliveryOutcome>(async (items) => {
     const { outcomes, owed } = await db.transaction((sql) =>
       deliverBatch(
@@ -64,6 +67,7 @@ export function openMailStore(services: Services, notifier: MailNotifier): MailS
     async close() {
       await batcher.idle();
       await texts.close();
+      await swept;
     },
   };
 }

@@ -1,9 +1,23 @@
 /** Bytes of an APPEND on their way in: in memory up to 256 KiB, beyond that in a file, so that slow uploads cost none. */
 import { randomBytes } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import path from 'node:path';
 import { MESSAGE_MEMORY_MAX_BYTES } from '../../domain/mail-limits.ts';
 import type { Spool, SpooledMessage } from './interface.ts';
+
+/** No upload takes this long: what is older was left by a process that was killed. */
+const LEFT_AFTER_MS = 86_400_000;
+
+/** Removes what killed processes left in a spool folder. */
+export async function sweepSpool(folder: string, nowMs: number): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names) {
+    const file = path.join(folder, name);
+    const facts = await stat(file).catch(() => undefined);
+    if (facts?.isFile() && name.endsWith('.eml') && facts.mtimeMs < nowMs - LEFT_AFTER_MS)
+      await unlink(file).catch(() => {});
+  }
+}
 
 /**
  * @param folder where spool files go; made when needed

@@ -1,7 +1,22 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pruneMailStore } from '../../../mail/store/housekeeping.ts';
+import { sweepSpool } from '../../../mail/store/spool.ts';
 import { fill, folderNamed, letter, openStoreWorld, type StoreWorld, spooled } from './store-world.ts';
+
+it('a spool file that a killed process left is removed a day later, one in use is not', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'spool-'));
+  for (const name of ['old.eml', 'new.eml', 'other.txt']) writeFileSync(path.join(folder, name), 'x');
+  const longAgo = new Date(Date.now() - 25 * 3_600_000);
+  for (const name of ['old.eml', 'other.txt']) utimesSync(path.join(folder, name), longAgo, longAgo);
+  await sweepSpool(folder, Date.now());
+  assert.deepEqual(readdirSync(folder).toSorted(), ['new.eml', 'other.txt']);
+  rmSync(folder, { recursive: true });
+  await sweepSpool(folder, Date.now()); // no folder, no matter
+});
 
 describe('what comes with the years', () => {
   let world: StoreWorld;
