@@ -301,7 +301,13 @@ export class Connection implements ReaderHost, ConnectionControl {
       // Commands that read tell what is new first: their answer may name it. To those that write, `*` stays the last
       // message that the client knows.
       if (command.readsFolder && session.selectedOrNull?.stale === true) await session.tellChanges(false, uid);
-      const completion = await run({ session, tag: running.tag, uid });
+      let completion: Completion;
+      try {
+        completion = await run({ session, tag: running.tag, uid });
+      } catch (error) {
+        completion = this.#completionOf(error, running.verb);
+      }
+      // Also behind a refusal: what the command has read of the store is known to the map, so the client must hear it.
       const telling = command.telling(uid);
       if (telling !== 'nothing') await session.tellChanges(telling === 'all', uid);
       return completion;

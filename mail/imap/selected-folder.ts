@@ -98,6 +98,15 @@ export class SelectedFolder {
   /** Reads what happened since. */
   async refresh(): Promise<void> {
     this.stale = false;
+    try {
+      await this.#read();
+    } catch (error) {
+      this.stale = true;
+      throw error;
+    }
+  }
+
+  async #read(): Promise<void> {
     const changes = await this.#store.changes(this.folder.id, this.highestModseq);
     if (changes === undefined) {
       this.deleted = true;

@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '../../store/interface.ts';
 import { bad, command, LOGGED_IN, noArguments, ok } from '../command.ts';
 
 /** IDLE (RFC 2177): what other doors change is told at once, until DONE. */
@@ -10,7 +11,12 @@ export const idle = command({
     control.continuation('idling');
     if (session.selectedOrNull !== null) session.selectedOrNull.stale = true;
     for (;;) {
-      if (session.selectedOrNull?.stale === true) await session.tellChanges(true, false);
+      try {
+        if (session.selectedOrNull?.stale === true) await session.tellChanges(true, false);
+      } catch (error) {
+        // The store is away: the folder stays stale, and the next wake-up or keep-alive tries again.
+        if (!(error instanceof StoreUnavailable)) throw error;
+      }
       out.flush();
       const { line, ended, keepalive } = await control.lineOrWake();
       if (ended) return ok('IDLE ended');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StoreUnavailable } from '../../../mail/store/interface.ts';
 import { loggedIn, play } from './dialogue.ts';
 import { MemoryStore } from './memory-store.ts';
 import { note } from './messages.ts';
@@ -51,6 +52,20 @@ test('IDLE keeps the line alive and works without a selected folder', async () =
   let line = await client.line();
   while (line === '* OK Still here') line = await client.line();
   assert.equal(line, 'a1 OK IDLE completed');
+  await client.close();
+});
+
+test('IDLE outlives a store that is away for a while and misses nothing', async () => {
+  const store = new MemoryStore();
+  const client = await loggedIn(store, { limits: { idleKeepaliveMs: 5 } });
+  await client.command('s', 'SELECT INBOX');
+  client.send('a1 IDLE\r\n');
+  assert.equal(await client.line(), '+ idling');
+  store.failure = new StoreUnavailable('away');
+  store.deliver('INBOX', note('one'));
+  let line = await client.line();
+  while (line === '* OK Still here') line = await client.line();
+  assert.equal(line, '* 1 EXISTS');
   await client.close();
 });
 
