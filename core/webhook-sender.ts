@@ -138,6 +138,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       allowH2: false,
       timeout: CONNECT_TIMEOUT_MS,
       autoSelectFamily: true,
+      rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
       ...(secureContext === undefined ? {} : { secureContext }),
     });
     const guarded: buildConnector.connector = (target, done) =>

@@ -91,6 +91,25 @@ test('a certificate for another name is tls_failed', async () => {
   assert.equal((await send(`https://other.example:${receiver.port}/`)).error, 'tls_failed');
 });
 
+test('a certificate of an unknown root is refused, whatever the environment says', async () => {
+  const strict = createWebhookSender({ policy: { allowed: [ipaddr.parseCIDR('127.0.0.0/8')], resolve } });
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  try {
+    const result = await strict.send({
+      deliveryId: 'dlv_test',
+      url: receiver.url,
+      eventType: 'email_received',
+      payload: '{}',
+      signer: webhookSigner(secrets),
+      authHeader: undefined,
+    });
+    assert.equal(result.error, 'tls_failed');
+  } finally {
+    delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    await strict.close();
+  }
+});
+
 test('the status line decides: a body that never ends, or is endless, changes nothing', async () => {
   receiver.answer((res) => void res.writeHead(200).write('beginning'));
   const slow = await send();
