@@ -1,0 +1,134 @@
+/** What must hold when the parts of the service run as processes of their own, and come and go. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { NativeConnection } from '@temporalio/worker';
+import { openDeliveriesDue } from '../../core/deliveries-due.ts';
+import { recordEvents } from '../../core/record-event.ts';
+import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
+import { startWorker } from '../../worker/start.ts';
+import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { testLog, testTemporalAddress, testWorkflowBundle } from '../support/services.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const FIRST_WAIT_MS = 3_000;
+let world: DeliveryWorld;
+let receiver: Receiver;
+before(async () => {
+  [world, receiver] = await Promise.all([
+    deliveryWorld({ WEBHOOK_RETRY_DELAYS_MS: `${FIRST_WAIT_MS},100,100,100` }),
+    startReceiver(),
+  ]);
+});
+after(async () => {
+  await world?.close();
+  await receiver?.close();
+});
+afterEach(() => receiver.answer(200));
+
+test('a nudge of a process without a dispatcher reaches the dispatchers of others by NOTIFY', async () => {
+  const { db, settings } = world.services;
+  const url = settings.DATABASE_URL ?? '';
+  const [listening, telling] = [openDeliveriesDue(db, url, testLog()), openDeliveriesDue(db, url, testLog())];
+  let told = 0;
+  listening.onNudge(() => told++);
+  try {
+    await waitUntil('it to listen', () => told === 1);
+    telling.nudge();
+    await waitUntil('the nudge to arrive', () => told === 2);
+    for (let i = 0; i < 100; i++) telling.nudge();
+    await waitUntil('the nudges to arrive', () => told > 2);
+    await waitUntil('LISTEN to end', async () => {
+      await world.sql(`select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'agent-mailbox listen' and datname = current_database()`);
+      return true;
+    });
+    const before = told;
+    await waitUntil('it to listen again', () => told > before);
+    assert.ok(told < 20, 'many nudges are told as few');
+  } finally {
+    await telling.close();
+    await listening.close();
+  }
+});
+
+test('an event recorded without any nudge is dispatched all the same', async () => {
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await recordEvents(world.services.db, [
+    { type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} },
+  ]);
+  await world.delivery(endpoint.id, ({ status }) => status === 'success', 5_000);
+});
+
+test('a Retry-After lengthens the wait beyond the ladder', async () => {
+  receiver.answer((response) => response.writeHead(429, { 'retry-after': '600' }).end(), 200);
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  const askedAtMs = Date.now();
+  await world.happen({ organization });
+  const { nextAttemptAt, lastError } = await world.delivery(endpoint.id, ({ status }) => status === 'failed');
+  const waitMs = (nextAttemptAt?.getTime() ?? 0) - askedAtMs;
+  assert.ok(waitMs >= 600_000 && waitMs < 620_000, `${waitMs} ms`);
+  assert.equal(lastError, 'answered 429');
+});
+
+test('a Retry-After never shortens a wait', async () => {
+  receiver.answer((response) => response.writeHead(503, { 'retry-after': '1' }).end(), 200);
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await world.happen({ organization });
+  const { id } = await world.delivery(endpoint.id, ({ status }) => status === 'success');
+  const [first, second] = receiver.of(id);
+  assert.ok((second?.atMs ?? 0) - (first?.atMs ?? 0) >= FIRST_WAIT_MS);
+});
+
+test('the retention Schedule is made once and runs on the workers of its installation', async () => {
+  const { client, taskQueue } = world.temporal;
+  const description = await waitUntil('the Schedule to be there', () =>
+    client.schedule
+      .getHandle(`${taskQueue}/delete-history`)
+      .describe()
+      .catch(() => undefined),
+  );
+  assert.equal(description.spec.intervals?.[0]?.every, 6 * 3_600_000);
+  assert.equal(description.action.workflowType, 'deleteHistory');
+  assert.equal(description.action.taskQueue, taskQueue);
+  assert.ok(description.action.workflowId.startsWith(taskQueue), 'installations that share a namespace do not collide');
+  await client.schedule.getHandle(`${taskQueue}/delete-history`).trigger();
+  await waitUntil('it to have run', async () => {
+    const { info } = await client.schedule.getHandle(`${taskQueue}/delete-history`).describe();
+    const run = info.recentActions[0]?.action.workflow.workflowId;
+    if (run === undefined) return false;
+    await client.workflow.getHandle(run).result();
+    return true;
+  });
+});
+
+/** The last one: it ends the world's worker. */
+test('a wait for a retry goes on by the clock while no worker is there, and another worker makes the attempt', async () => {
+  receiver.answer(500, 200);
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await world.happen({ organization });
+  const { id, workflowId } = await world.delivery(endpoint.id, ({ status }) => status === 'failed');
+  await waitUntil('its workflow to wait', async () => {
+    const history = await world.temporal.client.workflow
+      .getHandle(workflowId ?? '')
+      .fetchHistory()
+      .catch(() => undefined);
+    return history?.events?.some((event) => event.timerStartedEventAttributes);
+  });
+  await world.worker.close();
+  const connection = await NativeConnection.connect({ address: testTemporalAddress() });
+  const worker = await startWorker(world.services, connection, { bundle: testWorkflowBundle() });
+  try {
+    await world.delivery(endpoint.id, ({ status }) => status === 'success');
+    const [first, second, ...more] = receiver.of(id);
+    assert.equal(more.length, 0);
+    assert.ok((second?.atMs ?? 0) - (first?.atMs ?? 0) >= FIRST_WAIT_MS);
+  } finally {
+    await worker.close();
+    await connection.close();
+  }
+});
