@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import { sqlOfEntityManager } from '../db/database.ts';
 import { WebhookEndpoint } from '../db/entities/webhook-endpoint.ts';
 import type { EnvelopeOrganization } from '../domain/event-envelope.ts';
@@ -33,7 +34,12 @@ export async function deleteMailbox(
     mailbox.deletedAt = now;
     // Nobody knows this token: the old one opens nothing, even for code that forgets to ask for `deletedAt`.
     mailbox.tokenHash = hashCredential(newCredential('mailboxToken'), services.pepper);
-    const endpoints = await em.find(WebhookEndpoint, { mailbox: mailboxId, deletedAt: null });
+    // Locked in the order of `db/queries/endpoint-health.ts`.
+    const endpoints = await em.find(
+      WebhookEndpoint,
+      { mailbox: mailboxId, deletedAt: null },
+      { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
     for (const endpoint of endpoints) endpoint.deletedAt = now;
     await em.flush();
     await announceMailboxAccess(sql, mailboxId);

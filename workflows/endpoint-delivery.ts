@@ -68,7 +68,8 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
     const owed = waiting.find((endpoint) => endpoint.endpointId === endpointId)?.deliveries ?? [];
     for (const delivery of owed) dueAtMs.set(delivery.id, delivery.dueAtMs);
 
-    if (workflowInfo().continueAsNewSuggested) {
+    // What was signalled meanwhile is not handed on, so it is done first.
+    if (workflowInfo().continueAsNewSuggested && !woken()) {
       const deliveries = [...dueAtMs].map(([id, at]) => ({ id, dueAtMs: at }));
       await continueAsNew<typeof endpointDelivery>({ endpointId, deliveries, ladderMs });
     }
