@@ -1,5 +1,6 @@
 /** LIST in all its forms (RFC 9051 §6.3.9, RFC 5258, 5819, 6154), and its elders LSUB and XLIST. */
 import type { Folder } from '../store/interface.ts';
+import { Refusal } from './command.ts';
 import { canonicalName, DELIMITER, wireName } from './folder-names.ts';
 import type { Session } from './session.ts';
 
@@ -26,9 +27,21 @@ export interface Listed {
   readonly childMatches: boolean;
 }
 
+/** Wildcard patterns are worked out for every folder: all of one command together are at most this long. */
+const PATTERNS_MAX_CHARACTERS = 2_048;
+
+/** @throws {Refusal} LIMIT */
+export function checkPatterns(patterns: readonly string[]): void {
+  const length = patterns.reduce((sum, pattern) => sum + (/[*%]/.test(pattern) ? pattern.length : 0), 0);
+  if (length > PATTERNS_MAX_CHARACTERS)
+    throw new Refusal('LIMIT', `Patterns have at most ${PATTERNS_MAX_CHARACTERS} characters together`);
+}
+
 /** Pattern with `*` and `%`, over the whole name; `%` stops at the delimiter. Takes time pattern × name, no more. */
 export function patternMatcher(pattern: string): (name: string) => boolean {
-  const parts = [...canonicalName(pattern)];
+  const canonical = canonicalName(pattern);
+  if (!/[*%]/.test(canonical)) return (name) => name === canonical;
+  const parts = [...canonical];
   return (name) => {
     const characters = [...name];
     // reached[i]: the parts so far match the first i characters.

@@ -1,6 +1,6 @@
 import { command, LOGGED_IN, ok, type ParseContext } from '../command.ts';
 import { DELIMITER, decodeName } from '../folder-names.ts';
-import { type ListReturn, type ListSelection, listFolders, listLine } from '../list-folders.ts';
+import { checkPatterns, type ListReturn, type ListSelection, listFolders, listLine } from '../list-folders.ts';
 import type { Scanner } from '../parser.ts';
 import { parseStatusItems, type StatusItem, statusLine } from '../status-items.ts';
 
@@ -89,6 +89,7 @@ export const list = command({
       .filter((pattern) => pattern !== undefined && pattern !== '')
       .map((pattern) => (reference ?? '') + pattern);
     if (reference === undefined || decoded.length === 0) return ok('LIST completed');
+    checkPatterns(decoded);
     const folders = await store.folders();
     const needsSubscriptions = selection.subscribed || wanted.subscribed;
     const subscriptions = needsSubscriptions ? await store.subscriptions() : [];

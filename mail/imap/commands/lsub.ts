@@ -1,6 +1,6 @@
 import { command, LOGGED_IN, ok, type ParseContext } from '../command.ts';
 import { DELIMITER, decodeName, wireName } from '../folder-names.ts';
-import { listFolders, patternMatcher } from '../list-folders.ts';
+import { checkPatterns, listFolders, patternMatcher } from '../list-folders.ts';
 import type { Scanner } from '../parser.ts';
 
 /**
@@ -18,6 +18,7 @@ export const lsub = command({
   },
   async run({ session }, { reference, pattern }) {
     if (reference === undefined || pattern === undefined) return ok('LSUB completed');
+    checkPatterns([reference + pattern]);
     const subscriptions = await session.store.subscriptions();
     const folders = await session.store.folders();
     const matches = patternMatcher(reference + pattern);

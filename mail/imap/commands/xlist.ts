@@ -1,7 +1,7 @@
 import type { SpecialUse } from '../../store/interface.ts';
 import { command, LOGGED_IN, ok, type ParseContext } from '../command.ts';
 import { DELIMITER, decodeName, wireName } from '../folder-names.ts';
-import { listFolders } from '../list-folders.ts';
+import { checkPatterns, listFolders } from '../list-folders.ts';
 import type { Scanner } from '../parser.ts';
 
 /** Spellings from before RFC 6154. */
@@ -19,6 +19,7 @@ export const xlist = command({
   },
   async run({ session }, { reference, pattern }) {
     if (reference === undefined || pattern === undefined) return ok('XLIST completed');
+    checkPatterns([reference + pattern]);
     const selection = { subscribed: false, recursiveMatch: false, specialUse: false };
     const folders = await session.store.folders();
     for (const { name, folder, hasChildren } of listFolders(folders, [], [reference + pattern], selection)) {

@@ -198,6 +198,12 @@ test('a pattern full of wildcards does not hang the server', async () => {
   await play(
     store,
     `C: a1 LIST "" ${'*a'.repeat(80)}%b
-     S: a1 OK`,
+     S: a1 OK
+     C: a2 LIST "" ${'*a'.repeat(1_025)}
+     S: a2 NO [LIMIT]
+     C: a3 LSUB "" ${'%a'.repeat(1_025)}
+     S: a3 NO [LIMIT]
+     C: a4 LIST "" ${'a'.repeat(3_000)}
+     S: a4 OK`,
   );
 });
