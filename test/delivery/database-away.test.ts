@@ -31,6 +31,7 @@ test('answers that come while the database is away are recorded when it is back,
     });
     for (let i = 0; i < 3; i++) await world.happen({ organization });
     await waitUntil('all to be sent', () => receiver.requests.length === 6);
+    await waitUntil('the database to have been away for a while', () => proxy.refused >= 8);
     proxy.restore();
     const rows = await waitUntil('all to be recorded', async () => {
       const all = [...(await world.deliveries(endpoint.id)), ...(await world.deliveries(other.id))];

@@ -3,6 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
+  /** Connections refused since it was cut. */
+  readonly refused: number;
   /** Cuts every connection and refuses new ones, as when the other side is gone. */
   cut(): void;
   restore(): void;
@@ -13,8 +15,10 @@ export interface TcpProxy {
 export async function tcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let refused = 0;
   const server = createServer((client) => {
     if (isCut) {
+      refused++;
       client.destroy();
       return;
     }
@@ -40,6 +44,9 @@ export async function tcpProxy(target: { readonly host: string; readonly port: n
   };
   return {
     port: typeof address === 'object' && address !== null ? address.port : 0,
+    get refused() {
+      return refused;
+    },
     cut() {
       isCut = true;
       destroyAll();
