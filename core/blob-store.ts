@@ -87,7 +87,7 @@ async function* slicesOf(sql: Sql, key: Uint8Array, from: number, length: number
 }
 
 /**
- * Removes blobs that no message needs any more. A message filed meanwhile keeps its blob by the foreign key.
+ * Removes blobs that no message, filed or submitted, needs any more. A message filed meanwhile keeps its blob by the foreign key.
  *
  * @returns blobs removed; 1,000 means there may be more
  */
@@ -96,6 +96,7 @@ export async function sweepOrphanBlobs(sql: Sql): Promise<number> {
     `delete from blob where sha256 in (
        select sha256 from blob
         where created_at < now() - make_interval(hours => $1) and not exists (select from message where blob = sha256)
+          and not exists (select from outbound_message where blob = sha256)
         limit $2 for update skip locked)
      returning 1`,
     [ORPHAN_AGE_HOURS, SWEEP_MAX_ROWS],

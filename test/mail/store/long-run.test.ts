@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { newId } from '../../../core/new-id.ts';
 import { pruneMailStore } from '../../../mail/store/housekeeping.ts';
 import { sweepSpool } from '../../../mail/store/spool.ts';
 import { fill, folderNamed, letter, openStoreWorld, type StoreWorld, spooled } from './store-world.ts';
@@ -93,5 +94,22 @@ describe('what comes with the years', () => {
     await world.sql(`update unplaced_message set since = now() - interval '2 hours'`);
     await prune();
     assert.deepEqual([await count(mailbox.id), await count(other.id)], [0, 1]);
+  });
+
+  it('the bytes of a submitted message stay, although it lies in no folder', async () => {
+    const mailbox = await world.newMailbox();
+    await world.sql(
+      `with held as (insert into blob (sha256, size, bytes, created_at)
+         values (sha256('held'), 4, 'held', now() - interval '2 days') returning sha256)
+       insert into outbound_message (id, organization_id, mailbox_id, blob, size, content_hash, message_id_header,
+         from_address, to_addresses, cc_addresses, subject, preview, labels, via, actor, state, submitted_at, due_at)
+       select $1, organization_id, $2, sha256, 4, '', '<a@b>', 'a@b', '[]', '[]', '', '', '{}', 'api', '{}', 'held',
+              now(), now() from held, mailboxes where mailboxes.id = $2`,
+      [newId('message'), mailbox.id],
+    );
+    await prune();
+    assert.equal((await world.sql(`select 1 from blob where sha256 = sha256('held')`)).length, 1);
+    await world.sql(`delete from outbound_message where mailbox_id = $1`, [mailbox.id]);
+    assert.ok((await prune()).blobs > 0);
   });
 });
