@@ -1,7 +1,7 @@
 import type { Sql } from '../../db/database.ts';
 import { StoreRefused } from './interface.ts';
 import type { LockedFolders } from './lock-folders.ts';
-import { numbersOf } from './uid-ranges.ts';
+import { numbersOf, uidArray } from './uid-ranges.ts';
 
 /**
  * Places messages of one folder in another one, or once more in the same, with their flags, keywords and internal
@@ -23,7 +23,7 @@ export async function copyPlacements(
   const { counter } = locked;
   const [row] = await sql.query<{ n: number; bytes: number; uids: string | null }>(COPY_PLACEMENTS, [
     fromId,
-    uids,
+    uidArray(uids),
     to.uid_next,
     toId,
     to.modseq + 1,

@@ -3,6 +3,7 @@ import type { Sql } from '../../db/database.ts';
 import type { MailAddress } from '../mime/addresses.ts';
 import type { PartNode } from '../mime/index-message.ts';
 import type { MessageColumns, MessageRow, SortKeys } from './interface.ts';
+import { uidArray } from './uid-ranges.ts';
 
 const LIGHT_PORTION = 2_000;
 /** Rows with ENVELOPE, BODYSTRUCTURE or offset tree weigh some KB each. */
@@ -40,7 +41,7 @@ export async function* fetchRows(
   const read = (at: number): Promise<MessageRow[]> | undefined => {
     if (at >= uids.length) return undefined;
     const portion = sql
-      .query<Row>(text, [folderId, mailboxId, [...uids.subarray(at, at + size)]])
+      .query<Row>(text, [folderId, mailboxId, uidArray(uids.subarray(at, at + size))])
       .then((rows) => rows.map(rowOf));
     portion.catch(() => {}); // the caller may go away before it asks for this one
     return portion;

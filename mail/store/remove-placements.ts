@@ -1,6 +1,6 @@
 import type { Sql } from '../../db/database.ts';
 import type { LockedFolders } from './lock-folders.ts';
-import { numbersOf } from './uid-ranges.ts';
+import { numbersOf, uidArray } from './uid-ranges.ts';
 
 export interface RemoveOptions {
   /** Leave those without \Deleted alone. */
@@ -27,7 +27,7 @@ export async function removePlacements(
   const values = [folderId, onlyDeleted, folder.modseq + 1, counter.change_seq + 1, counter.mailbox_id, purge];
   const [row] = await sql.query<{ n: number; bytes: number; uids: string | null }>(
     uids === null ? REMOVE_ALL : REMOVE_UIDS,
-    uids === null ? values : [...values, uids],
+    uids === null ? values : [...values, uidArray(uids)],
   );
   if (row === undefined || row.n === 0) return [];
   folder.modseq++;

@@ -12,6 +12,7 @@ import type { PartNode } from '../mime/index-message.ts';
 import { messageText } from '../mime/text.ts';
 import { foldedHeader, foldText } from './folded-text.ts';
 import type { ContentQuery } from './interface.ts';
+import { uidArray } from './uid-ranges.ts';
 
 interface Search {
   readonly sql: Sql;
@@ -118,7 +119,7 @@ async function findUids(
   uids: Uint32Array,
   values: readonly unknown[],
 ): Promise<Uint32Array> {
-  const rows = await sql.query<{ uid: number }>(text, [folderId, mailboxId, [...uids], ...values]);
+  const rows = await sql.query<{ uid: number }>(text, [folderId, mailboxId, uidArray(uids), ...values]);
   return Uint32Array.from(rows, ({ uid }) => uid);
 }
 
@@ -133,7 +134,7 @@ interface TextRow {
 async function findText(search: Search, uids: Uint32Array, query: TextQuery): Promise<Uint32Array> {
   const needle = foldText(query.text);
   if (needle === '' && query.kind !== 'header') return uids;
-  const values: unknown[] = [search.folderId, search.mailboxId, [...uids], needle];
+  const values: unknown[] = [search.folderId, search.mailboxId, uidArray(uids), needle];
   let statement = query.kind === 'body' ? BODY_CONTAINS : TEXT_CONTAINS;
   if (query.kind === 'header') {
     statement = needle === '' ? HEADER_PRESENT : HEADER_CONTAINS;

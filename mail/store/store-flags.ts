@@ -3,7 +3,7 @@ import { MAIL_FLAGS } from '../../domain/mail-flags.ts';
 import type { FlagChange, PlacementState, StoredFlags, StoreFlags } from './interface.ts';
 import { changeKeywords, spellKeywords } from './keywords.ts';
 import type { LockedFolders } from './lock-folders.ts';
-import { multirangeOf } from './uid-ranges.ts';
+import { multirangeOf, uidArray } from './uid-ranges.ts';
 
 /**
  * Changes flags and keywords of placements of one folder. The folder's MODSEQ rises when anything really changed. Call
@@ -16,7 +16,7 @@ export async function storeFlags(sql: Sql, locked: LockedFolders, wanted: StoreF
   const folder = locked.folder(folderId);
   const { mailbox_id: mailboxId } = locked.counter;
   const keywords = change === 'remove' ? [...wanted.keywords] : await spellKeywords(sql, mailboxId, wanted.keywords);
-  const rows = await sql.query<PlacementState>(READ_STATES, [folderId, uids]);
+  const rows = await sql.query<PlacementState>(READ_STATES, [folderId, uidArray(uids)]);
   const modseq = folder.modseq + 1;
   const states: PlacementState[] = [];
   const modified: number[] = [];
@@ -47,8 +47,8 @@ export async function storeFlags(sql: Sql, locked: LockedFolders, wanted: StoreF
     const seq = locked.counter.change_seq + 1;
     const values = [
       folderId,
-      changedUids,
-      changed.map((state) => state.flags),
+      uidArray(changedUids),
+      `{${changed.map((state) => state.flags).join(',')}}`,
       modseq,
       unseen,
       deleted,

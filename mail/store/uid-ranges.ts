@@ -1,5 +1,8 @@
 /** Lists of UIDs on their way to and from PostgreSQL, compact: a folder may hold a hundred thousand. */
 
+/** `bigint[]` of UIDs; the driver's own way quotes each of them. */
+export const uidArray = (uids: readonly number[] | Uint32Array): string => `{${uids.join(',')}}`;
+
 /** `int8multirange` of ascending UIDs. */
 export function multirangeOf(uids: ArrayLike<number>): string {
   const ranges: string[] = [];
