@@ -144,7 +144,9 @@ export function endpointSlots(draining: AbortSignal): EndpointSlots {
       const state = stateOf(endpointId);
       const now = performance.now();
       const [oldest = now] = state.inFlight;
-      const slotFreeEveryMs = Math.max(state.lastMs, now - oldest) / ENDPOINT_CONCURRENCY;
+      // Nothing is known of an endpoint that has not answered yet; it is taken for a slow one.
+      const requestMs = Math.max(state.lastMs === 0 ? SLOW_REQUEST_MS : state.lastMs, now - oldest);
+      const slotFreeEveryMs = requestMs / ENDPOINT_CONCURRENCY;
       const turnAt = Math.max(now + COME_BACK_MIN_MS, state.lastTurnAt + slotFreeEveryMs);
       state.lastTurnAt = Math.min(turnAt, now + COME_BACK_MAX_MS);
       return state.lastTurnAt - now;
