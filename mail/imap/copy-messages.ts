@@ -26,7 +26,8 @@ export async function transferTarget(
 ): Promise<{ folder: Folder; uids: number[] }> {
   const { selected } = session;
   const all = selected.indices(set, uid).map((index) => selected.map.uidAt(index));
-  if (selected.stale) await selected.refresh();
+  // By number the client must hear of what is gone; word of another process may be under way, so the store is asked.
+  if (selected.stale || !uid) await selected.refresh();
   const uids = all.filter((each) => !selected.isGone(each));
   if (!uid && set.kind !== 'saved' && uids.length < all.length)
     throw new Refusal('EXPUNGEISSUED', 'Some of the messages are gone');

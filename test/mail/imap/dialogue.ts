@@ -14,7 +14,7 @@ import assert from 'node:assert/strict';
 import { Duplex } from 'node:stream';
 import { pino } from 'pino';
 import { type ImapConnection, type ImapOptions, serveImap } from '../../../mail/imap/serve.ts';
-import type { Login } from '../../../mail/store/interface.ts';
+import type { Login, MailboxStore } from '../../../mail/store/interface.ts';
 import type { MemoryStore } from './memory-store.ts';
 
 const ANSWER_MS = 5_000;
@@ -68,7 +68,7 @@ export class Client {
   #wake: (() => void) | null = null;
   ended = false;
 
-  constructor(store: MemoryStore, options: Partial<ImapOptions> & { loggedInBy?: Login } = {}) {
+  constructor(store: MailboxStore, options: Partial<ImapOptions> & { loggedInBy?: Login } = {}) {
     const [near, far] = pair();
     this.socket = near;
     this.connection = serveImap(far, {
@@ -142,7 +142,7 @@ export class Client {
 }
 
 export const loginTo =
-  (store: MemoryStore, closers: Set<() => void> = new Set()): Login =>
+  (store: MailboxStore, closers: Set<() => void> = new Set()): Login =>
   async ({ address, token }) => {
     if (address.toLowerCase() !== ADDRESS || token !== TOKEN) return { kind: 'refused' };
     return {
@@ -157,13 +157,13 @@ export const loginTo =
   };
 
 /** A client past the greeting. */
-export async function connect(store: MemoryStore, options: Partial<ImapOptions> = {}): Promise<Client> {
+export async function connect(store: MailboxStore, options: Partial<ImapOptions> = {}): Promise<Client> {
   const client = new Client(store, options);
   assert.match((await client.line()) ?? '', /^\* OK /);
   return client;
 }
 
-export async function loggedIn(store: MemoryStore, options: Partial<ImapOptions> = {}): Promise<Client> {
+export async function loggedIn(store: MailboxStore, options: Partial<ImapOptions> = {}): Promise<Client> {
   const client = await connect(store, options);
   const lines = await client.command('login', `LOGIN ${ADDRESS} ${TOKEN}`);
   assert.match(lines.at(-1) ?? '', /^login OK/);
