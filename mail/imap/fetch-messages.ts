@@ -8,9 +8,10 @@ import type { MessageColumns, MessageRow } from '../store/interface.ts';
 import { bodyWithoutExtensions } from './body-without-extensions.ts';
 import { BrokenAnswer } from './broken-answer.ts';
 import { Refusal } from './command.ts';
+import { decodedPartSize, decodedSlices, type EncodedPart } from './decoded-slices.ts';
 import { dateTime, unicodeString } from './encoder.ts';
 import type { FetchItem, Partial, Section } from './fetch-items.ts';
-import { findPart, type SectionBytes, sectionBytes } from './fetch-sections.ts';
+import { findPart, type SectionBytes, sectionBytes, sizeOf } from './fetch-sections.ts';
 import { flagList } from './flags.ts';
 import { MessageBytes } from './message-bytes.ts';
 import type { Session } from './session.ts';
@@ -20,6 +21,8 @@ const SMALL_MESSAGE_BYTES = 131_072;
 /** Bytes of small messages held at once. */
 const PORTION_BYTES = 2_097_152;
 const PORTION_MESSAGES = 100;
+/** Larger parts are decoded while they are sent, and before that once to learn their size. */
+const DECODED_AT_ONCE_BYTES = 1_048_576;
 
 interface Plan {
   readonly columns: MessageColumns;
@@ -183,7 +186,7 @@ async function writeContent(out: Session['out'], content: Content, message: Mess
     out.text('NIL');
     return;
   }
-  const total = bytes.kind === 'range' ? bytes.to - bytes.from : bytes.bytes.length;
+  const total = sizeOf(bytes);
   const from = Math.min(partial?.from ?? 0, total);
   const to = Math.min(total, from + (partial?.length ?? total));
   if (to === from) {
@@ -199,7 +202,11 @@ async function writeContent(out: Session['out'], content: Content, message: Mess
   if (message === undefined) throw new Error('no bytes were read');
   let first = true;
   try {
-    for await (const slice of message.slices(bytes.from + from, bytes.from + to)) {
+    const slices =
+      bytes.kind === 'range'
+        ? message.slices(bytes.from + from, bytes.from + to)
+        : decodedSlices(message, bytes.part, from, to);
+    for await (const slice of slices) {
       // The first slice is there before its size is promised: most trouble shows before the answer is begun.
       if (first) out.text(`${binary ? '~' : ''}{${to - from}}\r\n`);
       first = false;
@@ -271,7 +278,7 @@ function printerOf(session: Session, item: FetchItem): Printer {
     case 'binary-size':
       return async (message) => {
         const bytes = await binaryBytes(message, item.section);
-        const size = bytes === undefined ? 0 : bytes.kind === 'range' ? bytes.to - bytes.from : bytes.bytes.length;
+        const size = bytes === undefined ? 0 : sizeOf(bytes);
         return `BINARY.SIZE[${item.section.printed}] ${size}`;
       };
     case 'simple':
@@ -338,5 +345,9 @@ async function binaryBytes({ row, bytes }: Message, section: Section): Promise<S
   if (!KNOWN_ENCODINGS.includes(encoding))
     throw new Refusal('UNKNOWN-CTE', `Part ${section.printed} has an encoding that is not known`);
   if (encoding !== 'base64' && encoding !== 'quoted-printable') return { kind: 'range', from: body, to: end };
+  if (end - body > DECODED_AT_ONCE_BYTES) {
+    const part: EncodedPart = { from: body, to: end, encoding };
+    return { kind: 'decoded', part, size: await decodedPartSize(bytes, part) };
+  }
   return { kind: 'bytes', bytes: decodeTransfer(await bytes.read(body, end), encoding) };
 }

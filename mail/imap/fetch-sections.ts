@@ -1,6 +1,7 @@
 /** Finds the bytes a section names (RFC 9051 §6.4.5.1) in the offset tree of a message. */
 import { headerFields } from '../mime/header-fields.ts';
 import type { PartNode } from '../mime/index-message.ts';
+import type { EncodedPart } from './decoded-slices.ts';
 import type { Section } from './fetch-items.ts';
 import type { MessageBytes } from './message-bytes.ts';
 
@@ -8,6 +9,8 @@ import type { MessageBytes } from './message-bytes.ts';
 export type SectionBytes =
   | { readonly kind: 'range'; readonly from: number; readonly to: number }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** A large part, decoded as it is sent. */
+  | { readonly kind: 'decoded'; readonly part: EncodedPart; readonly size: number }
   | undefined;
 
 interface Found {
@@ -67,6 +70,18 @@ export async function sectionBytes(
         .map((field) => withLineEnd(bytes.subarray(field.start, field.end)));
       return { kind: 'bytes', bytes: Buffer.concat([...pieces, CRLF]) };
     }
+  }
+}
+
+/** Size of what is sent. */
+export function sizeOf(bytes: Exclude<SectionBytes, undefined>): number {
+  switch (bytes.kind) {
+    case 'range':
+      return bytes.to - bytes.from;
+    case 'bytes':
+      return bytes.bytes.length;
+    case 'decoded':
+      return bytes.size;
   }
 }
 
