@@ -1,13 +1,16 @@
 import { auditRoutes } from './audit/routes.ts';
+import { consentRoutes } from './consents/routes.ts';
 import { domainRoutes } from './domains/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
+import { listRoutes } from './lists/routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
 import { memberRoutes } from './members/routes.ts';
 import { messageChangeRoutes } from './messages/change-routes.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { messageSearchRoutes } from './messages/search-routes.ts';
+import { sendRoutes } from './messages/send-routes.ts';
 import { organizationRoutes } from './organization/routes.ts';
 import type { Route } from './route.ts';
 import { sessionRoutes } from './sessions/routes.ts';
@@ -22,6 +25,9 @@ export const routes: readonly Route[] = [
   ...messageSearchRoutes,
   ...messageRoutes,
   ...messageChangeRoutes,
+  ...sendRoutes,
+  ...consentRoutes,
+  ...listRoutes,
   ...threadRoutes,
   ...folderRoutes,
   ...domainRoutes,

@@ -20,6 +20,9 @@ export interface OutboundToStart {
   readonly mailboxId: string;
 }
 
+/** Whoever submitted does not wait longer for the engine: the message is safe, and the sweep starts it. */
+const ANSWER_WITHIN_MS = 2_000;
+
 async function start(
   temporal: TemporalClient,
   { messageId, organizationId, mailboxId }: OutboundToStart,
@@ -47,7 +50,8 @@ export async function startOutbound(
   temporal: TemporalClient,
   message: OutboundToStart,
 ): Promise<void> {
-  await start(temporal, message).catch((error: Error) =>
+  const started = temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => start(temporal, message));
+  await started.catch((error: Error) =>
     log.warn({ error: error.message, messageId: message.messageId }, 'sending could not be started; the sweep will'),
   );
 }
@@ -61,7 +65,8 @@ export async function signalDecided(
   await Promise.all(
     messageIds.map(async (messageId) => {
       try {
-        await temporal.client.workflow.getHandle(outboundWorkflowId(messageId)).signal(DECIDE_SIGNAL);
+        const handle = temporal.client.workflow.getHandle(outboundWorkflowId(messageId));
+        await temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => handle.signal(DECIDE_SIGNAL));
       } catch (error) {
         if (!(error instanceof WorkflowNotFoundError))
           log.warn({ error: String(error), messageId }, 'a decision was not signalled; the sweep will');

@@ -41,7 +41,7 @@ export const MessageQuery = closed({
   ),
 });
 
-const Address = Type.String({ description: '`a@b.c` or `Name <a@b.c>`.' });
+export const Address = Type.String({ description: '`a@b.c` or `Name <a@b.c>`.' });
 const Verdict = Type.Enum([...AUTH_VERDICTS]);
 
 const Attachment = closed({
@@ -109,7 +109,7 @@ export const Message = closed({
 });
 
 /** An atom of IMAP (RFC 9051 §9), which labels are as keywords there. */
-const LABEL_PATTERN = `^[!#$&'+,\\-./0-9:;<=>?@A-Z^_\`a-z|}~\\[]{1,${KEYWORD_MAX_CHARACTERS}}$`;
+export const LABEL_PATTERN = `^[!#$&'+,\\-./0-9:;<=>?@A-Z^_\`a-z|}~\\[]{1,${KEYWORD_MAX_CHARACTERS}}$`;
 
 export const UpdateMessage = closed({
   seen: Type.Optional(Type.Boolean()),

@@ -2,7 +2,12 @@
 import type { Sql } from '../../db/database.ts';
 import type { OrganizationSettings } from '../../db/entities/organization.ts';
 import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '../../domain/event-envelope.ts';
-import type { OutboundState, RecipientStatus } from '../../domain/outbound.ts';
+import {
+  type OutboundState,
+  type OutboundStatus,
+  outboundStatus,
+  type RecipientStatus,
+} from '../../domain/outbound.ts';
 import type { PlanName } from '../../domain/plans.ts';
 
 /** The mailbox a message is sent from, with its organization. */
@@ -70,13 +75,14 @@ export interface OutboundMessage {
   readonly firstSentAt: Date | null;
   readonly submittedAt: Date;
   readonly giveUpAt: Date | null;
+  readonly finishedAt: Date | null;
 }
 
 const COLUMNS = `id, organization_id as "organizationId", mailbox_id as "mailboxId", blob, size,
   content_hash as "contentHash", message_id_header as "messageIdHeader", thread_id as "threadId",
   from_address as "from", to_addresses as "to", cc_addresses as "cc", subject, preview, labels, actor, filed,
   consent_id as "consentId", state, dkim_signature as "dkimSignature", first_sent_at as "firstSentAt",
-  submitted_at as "submittedAt", give_up_at as "giveUpAt"`;
+  submitted_at as "submittedAt", give_up_at as "giveUpAt", finished_at as "finishedAt"`;
 
 export async function findOutbound(sql: Sql, messageId: string): Promise<OutboundMessage | undefined> {
   const [row] = await sql.query<OutboundMessage>(`select ${COLUMNS} from outbound_message where id = $1`, [messageId]);
@@ -143,3 +149,12 @@ const CHANGE_RECIPIENTS = `
     from unnest($2::smallint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
       as c (number, status, reply, code, next_attempt_at)
    where r.message_id = $1 and r.number = c.number`;
+
+export const outboundStatusOf = (
+  { state }: Pick<OutboundMessage, 'state'>,
+  recipients: readonly Pick<OutboundRecipient, 'status'>[],
+): OutboundStatus =>
+  outboundStatus(
+    state,
+    recipients.map(({ status }) => status),
+  );

@@ -23,7 +23,6 @@ import { CONSENT_EXPIRES_DAYS_DEFAULT } from '../../domain/organization-limits.t
 import {
   OUTBOUND_GIVE_UP_MS,
   type OutboundStatus,
-  outboundStatus,
   SENDS_PER_THREAD_HOUR_MAX,
   SENT_COPY_WINDOW_MINUTES,
 } from '../../domain/outbound.ts';
@@ -42,7 +41,14 @@ import {
   type SendingServices,
 } from './deliver-here.ts';
 import { blockedEvent, type OutboundBlockedReason, sentEvent } from './outbound-events.ts';
-import { findRecipients, findSender, lockOutbound, type OutboundMessage, type Sender } from './outbound-message.ts';
+import {
+  findRecipients,
+  findSender,
+  lockOutbound,
+  type OutboundMessage,
+  outboundStatusOf,
+  type Sender,
+} from './outbound-message.ts';
 import type { PreparedMessage } from './prepare-message.ts';
 import { settleLocals } from './settle.ts';
 
@@ -290,12 +296,11 @@ export async function release(
     now,
     new Date(now.getTime() + OUTBOUND_GIVE_UP_MS),
   ]);
-  const after = await findRecipients(sql, message.id);
-  const statuses = after.map(({ status }) => status);
+  const status = outboundStatusOf({ state: 'sending' }, await findRecipients(sql, message.id));
   return {
     id: message.id,
     threadId: here.threadId,
-    status: outboundStatus('sending', statuses),
+    status,
     folderIds: here.folderIds,
     owed,
   };
@@ -440,11 +445,7 @@ async function findByClientId(sql: Sql, { mailboxId, clientId }: Submission): Pr
   if (row === undefined) return undefined;
   const message = await lockOutbound(sql, row.id);
   if (message === undefined) return undefined;
-  const recipients = await findRecipients(sql, row.id);
-  const status = outboundStatus(
-    message.state,
-    recipients.map((recipient) => recipient.status),
-  );
+  const status = outboundStatusOf(message, await findRecipients(sql, row.id));
   return {
     messageId: row.id,
     organizationId: message.organizationId,

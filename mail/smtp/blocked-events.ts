@@ -8,7 +8,7 @@ import { BLOCKED_EVENT_INTERVAL_MS } from '../../domain/mail-limits.ts';
 import { externalActor } from '../store/received-event.ts';
 import type { Recipient } from '../store/recipients.ts';
 
-export type BlockedReason = 'quota_exceeded' | 'unauthenticated';
+export type BlockedReason = 'quota_exceeded' | 'unauthenticated' | 'blocked_sender';
 
 export interface Blocked {
   readonly recipient: Recipient;
@@ -17,6 +17,8 @@ export interface Blocked {
   /** Empty where the message was refused before it was seen. */
   readonly subject: string;
   readonly reason: BlockedReason;
+  /** Entry of a list that refused. */
+  readonly rule?: string;
 }
 
 export interface BlockedEvents {
@@ -25,10 +27,11 @@ export interface BlockedEvents {
   close(): Promise<void>;
 }
 
-/** The setting that refused; null where it is a limit. */
+/** The setting that refused; null where it is a limit or an entry of a list. */
 const RULES: Readonly<Record<BlockedReason, string | null>> = {
   quota_exceeded: null,
   unauthenticated: 'unauthenticatedMail=reject',
+  blocked_sender: null,
 };
 
 const KEYS_MAX = 10_000;
@@ -79,7 +82,11 @@ export function blockedEvents(services: Services): BlockedEvents {
   };
 }
 
-const blockedEvent = ({ recipient, envelopeFrom, to, subject, reason }: Blocked, count: number, nowMs: number) => ({
+const blockedEvent = (
+  { recipient, envelopeFrom, to, subject, reason, rule }: Blocked,
+  count: number,
+  nowMs: number,
+) => ({
   type: 'email_blocked' as const,
   organization: recipient.organization,
   mailbox: recipient.mailbox,
@@ -92,7 +99,7 @@ const blockedEvent = ({ recipient, envelopeFrom, to, subject, reason }: Blocked,
     to: [to],
     subject,
     reason,
-    rule: RULES[reason],
+    rule: rule ?? RULES[reason],
     count,
   },
 });

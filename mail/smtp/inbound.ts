@@ -57,7 +57,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
   mkdirSync(spoolFolder, { recursive: true, mode: 0o700 });
   const lookup = options.lookup ?? dnsLookup(settings.DNS_SERVERS, services.now);
   const blocked = blockedEvents(services);
-  const gate = recipientGate(recipientDirectory(services.db, settings.MAIL_DOMAIN, services.now), blocked);
+  const gate = recipientGate(recipientDirectory(services.db, settings.MAIL_DOMAIN, services.now), blocked, services.db);
   const sources = connectionCounter(options.connectionsPerSource ?? SMTP_CONNECTIONS_PER_SOURCE_MAX);
   /** By the envelope object, which smtp-server makes anew for each transaction. */
   const accepted = new WeakMap<object, AcceptedRecipients>();

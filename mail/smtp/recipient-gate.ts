@@ -1,5 +1,7 @@
 /** Judges RCPT: which addresses take mail, and what the others are told (RFC 5321 §3.6, RFC 3463). */
 import type { SMTPServerSession } from 'smtp-server';
+import { askLists } from '../../core/sender-lists.ts';
+import type { Sql } from '../../db/database.ts';
 import { SMTP_UNKNOWN_RECIPIENTS_MAX } from '../../domain/mail-limits.ts';
 import type { Recipient, RecipientDirectory } from '../store/recipients.ts';
 import type { BlockedEvents } from './blocked-events.ts';
@@ -19,7 +21,7 @@ export interface RecipientGate {
   admit(address: string, session: SMTPServerSession, accepted: AcceptedRecipients): Promise<AcceptedRecipient>;
 }
 
-export function recipientGate(directory: RecipientDirectory, blocked: BlockedEvents): RecipientGate {
+export function recipientGate(directory: RecipientDirectory, blocked: BlockedEvents, sql: Sql): RecipientGate {
   /** Per connection: who tries address after address is looking for some. */
   const unknown = new WeakMap<SMTPServerSession, number>();
 
@@ -33,12 +35,28 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
       : new SmtpReply(550, '5.7.1', 'Relaying denied: this domain is not served here');
   }
 
+  /** The envelope's sender: it is all that is known before DATA. Bounces, which have none, are on no list. */
+  async function refuseBlocked(recipient: Recipient, address: string, session: SMTPServerSession): Promise<void> {
+    const envelopeFrom = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
+    const verdicts = await askLists(sql, {
+      organizationId: recipient.organization.id,
+      mailboxId: recipient.mailbox.id,
+      direction: 'inbound',
+      addresses: envelopeFrom === '' ? [] : [envelopeFrom],
+    });
+    const verdict = verdicts.get(envelopeFrom.toLowerCase());
+    if (verdict?.action !== 'block') return;
+    blocked.add({ recipient, envelopeFrom, to: address, subject: '', reason: 'blocked_sender', rule: verdict.value });
+    throw new SmtpReply(550, '5.7.1', 'The recipient does not take mail from this sender');
+  }
+
   return {
     async admit(address, session, accepted) {
       let recipient = await directory.find(address);
       if (recipient === undefined) return refuseUnknown(address, session);
       if (recipient.status !== 'active') recipient = (await directory.find(address, 'fresh')) ?? recipient;
       refuseByStatus(recipient);
+      if (recipient.hasInboundLists) await refuseBlocked(recipient, address, session);
       const declared = declaredSize(session);
       if (recipient.bytesUsed + declared > recipient.quotaBytes) {
         // What is remembered may be old: mail may have been deleted since.

@@ -19,6 +19,8 @@ export interface Recipient {
   readonly unauthenticatedMail: UnauthenticatedMail;
   readonly inboxId: number;
   readonly junkId: number;
+  /** Whether its organization keeps lists of senders at all. */
+  readonly hasInboundLists: boolean;
   /** As last read, plus what this process has delivered since: a full mailbox is told so at RCPT, not after DATA. */
   bytesUsed: number;
   readonly quotaBytes: number;
@@ -47,6 +49,7 @@ interface RecipientRow {
   slug: string;
   inbox_id: number;
   junk_id: number;
+  has_inbound_lists: boolean;
   bytes_used: number;
   quota_bytes: number;
 }
@@ -64,6 +67,7 @@ export function recipientDirectory(db: Database, defaultDomain: string, now: () 
       unauthenticatedMail: row.unauthenticated_mail,
       inboxId: row.inbox_id,
       junkId: row.junk_id,
+      hasInboundLists: row.has_inbound_lists,
       bytesUsed: row.bytes_used,
       quotaBytes: row.quota_bytes,
     };
@@ -92,7 +96,8 @@ export function recipientDirectory(db: Database, defaultDomain: string, now: () 
 const FIND_RECIPIENT = `
   select m.id, m.name, m.address, m.local_part, m.domain, m.status, m.unauthenticated_mail,
          o.id as organization_id, o.name as organization_name, o.slug,
-         inbox.id as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes
+         inbox.id as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes,
+         exists (select from sender_list l where l.organization_id = o.id and l.direction = 'inbound') as has_inbound_lists
     from mailboxes m
     join organizations o on o.id = m.organization_id
     join mailbox_counter c on c.mailbox_id = m.id

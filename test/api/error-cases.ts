@@ -5,7 +5,15 @@ import { newId } from '../../core/new-id.ts';
 import { connectTemporal } from '../../core/temporal-client.ts';
 import { SIGN_IN_TRIES } from '../../domain/credential-format.ts';
 import { PLANS } from '../../domain/plans.ts';
-import { type Answer, type ApiWorld, TEST_PASSWORD, type TestOrganization, textAt } from '../support/api-world.ts';
+import {
+  type Answer,
+  type ApiWorld,
+  type Credential,
+  TEST_PASSWORD,
+  type TestMailbox,
+  type TestOrganization,
+  textAt,
+} from '../support/api-world.ts';
 
 type Reach = (world: ApiWorld) => Promise<Answer>;
 
@@ -78,6 +86,108 @@ const ownMessage =
       as: world.organization.mailbox.token,
       ...(body === undefined ? {} : { body }),
     });
+
+/** A message in the INBOX of a new mailbox, which wrote it to itself. */
+async function ownMail(world: ApiWorld): Promise<{ mailbox: TestMailbox; messageId: string }> {
+  const mailbox = await world.newMailbox(world.organization);
+  const sent = await world.call('POST', '/api/mailbox/messages', {
+    as: mailbox.token,
+    body: { to: [mailbox.address], subject: 'To myself', text: 'x' },
+  });
+  assert.equal(sent.status, 201, sent.text);
+  return { mailbox, messageId: textAt(sent.body, 'id') };
+}
+
+/** Every way to send, once with a blocked recipient, once from a full mailbox, once about a message that is not there. */
+const sendCases: Readonly<Record<string, Reach>> = Object.fromEntries(
+  [
+    { own: 'sendMessage', other: 'sendMailboxMessage', verb: undefined },
+    { own: 'replyToMessage', other: 'replyToMailboxMessage', verb: 'reply' },
+    { own: 'replyToAllOfMessage', other: 'replyToAllOfMailboxMessage', verb: 'reply-all' },
+    { own: 'forwardMessage', other: 'forwardMailboxMessage', verb: 'forward' },
+  ].flatMap(({ own, other, verb }) => {
+    const bodyTo = (address: string) => ({ cc: [address], text: 'x', ...(verb === undefined ? { subject: 's' } : {}) });
+    const path = (base: string, id: string) => `${base}/messages${verb === undefined ? '' : `/${id}/${verb}`}`;
+    const cases = (operation: string, base: (id: string) => string, as: (mailbox: TestMailbox) => Credential) => [
+      [
+        `${operation} recipient_blocked`,
+        async (world: ApiWorld) => {
+          const { mailbox, messageId } = await ownMail(world);
+          await world.call('POST', '/api/lists/outbound/block', {
+            as: world.organization.owner.session,
+            body: { value: 'blocked.example' },
+          });
+          const body = bodyTo('x@blocked.example');
+          return world.call('POST', path(base(mailbox.id), messageId), { as: as(mailbox), body });
+        },
+      ],
+      [
+        `${operation} quota_exceeded`,
+        async (world: ApiWorld) => {
+          const { mailbox, messageId } = await ownMail(world);
+          await world.sql(`update mailbox_counter set quota_bytes = bytes_used where mailbox_id = $1`, [mailbox.id]);
+          const body = bodyTo(mailbox.address);
+          return world.call('POST', path(base(mailbox.id), messageId), { as: as(mailbox), body });
+        },
+      ],
+    ];
+    return [
+      ...cases(
+        own,
+        () => '/api/mailbox',
+        ({ token }) => token,
+      ),
+      ...cases(
+        other,
+        (id) => `/api/mailboxes/${id}`,
+        ({ token }) => token,
+      ),
+      ...(verb === undefined ? [] : [[`${own} not_found`, ownMessage(`/${verb}`, 'POST', bodyTo('x@example.com'))]]),
+    ];
+  }),
+);
+
+const listCases: Readonly<Record<string, Reach>> = Object.fromEntries(
+  ['inbound', 'outbound'].flatMap((direction) =>
+    ['allow', 'block'].flatMap((action) => {
+      const name = [direction, action].map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+      const add = (world: ApiWorld, body: object) =>
+        world.call('POST', `/api/lists/${direction}/${action}`, { as: world.organization.owner.session, body });
+      return [
+        [
+          `add${name} conflict`,
+          async (world: ApiWorld) => {
+            await add(world, { value: 'twice.example' });
+            return add(world, { value: 'Twice.example' });
+          },
+        ],
+        [
+          `add${name} not_found`,
+          (world: ApiWorld) => add(world, { value: 'a.example', mailboxId: world.other.mailbox.id }),
+        ],
+      ];
+    }),
+  ),
+);
+
+/** A held message of the organization. @returns id of its consent */
+async function heldMessage(world: ApiWorld): Promise<string> {
+  const answer = await world.call('POST', '/api/mailbox/messages', {
+    as: world.organization.mailbox.token,
+    body: { to: [`${newId('request')}@stranger.example`], subject: 'Hello', text: 'x' },
+  });
+  assert.equal(answer.status, 202, answer.text);
+  return textAt(answer.body, 'consentId');
+}
+
+const decideTwice =
+  (verb: 'approve' | 'deny', body: object): Reach =>
+  async (world) => {
+    const path = `/api/consents/${await heldMessage(world)}/${verb}`;
+    const as = world.organization.owner.session;
+    assert.equal((await world.call('POST', path, { as, body })).status, 200);
+    return world.call('POST', path, { as, body });
+  };
 
 /** Sign-ins from one address are counted together, so each case that fails on purpose comes from its own. */
 const from = (address: string) => ({ 'x-forwarded-for': address });
@@ -194,6 +304,16 @@ export const errorCases: Readonly<Record<string, Reach>> = {
   'deleteMessage not_found': ownMessage('', 'DELETE'),
   'getThread not_found': (world) =>
     world.call('GET', `/api/mailbox/threads/${newId('thread')}`, { as: world.organization.mailbox.token }),
+  ...sendCases,
+  ...listCases,
+  'approveConsent conflict': decideTwice('approve', { scope: 'message' }),
+  'denyConsent conflict': decideTwice('deny', {}),
+  'testLists not_found': (world) =>
+    world.call('POST', '/api/lists/test', {
+      as: world.organization.key,
+      body: { direction: 'inbound', address: 'a@b.example', mailboxId: world.other.mailbox.id },
+    }),
+  'getMessageStatus not_found': ownMessage('/status'),
   'getMessageRaw not_found': ownMessage('/raw'),
   'getMessageAttachment not_found': ownMessage('/attachments/1'),
 

@@ -43,12 +43,19 @@ before(async () => {
 after(() => world.close());
 
 async function foreignRows(other: TestOrganization): Promise<Record<string, string>> {
+  const held = await world.call('POST', '/api/mailbox/messages', {
+    as: other.mailbox.token,
+    body: { to: ['stranger@example.com'], subject: 'Hello', text: 'x' },
+  });
+  assert.equal(held.status, 202, held.text);
   const make = async (path: string, body: unknown) => {
     const answer = await world.call('POST', path, { as: other.owner.session, body });
     assert.equal(answer.status, 201, answer.text);
     return String(Reflect.get(Object(answer.body), 'id'));
   };
   return {
+    con_: String(Reflect.get(Object(held.body), 'consentId')),
+    lst_: await make('/api/lists/inbound/block', { value: 'foreign.example' }),
     mbx_: other.mailbox.id,
     mem_: other.member.memberId,
     inv_: await make('/api/members', { email: 'foreign@people.test' }),

@@ -1,0 +1,142 @@
+import { getMailbox } from '../../core/mailbox-queries.ts';
+import { requireDecider } from '../../core/may-decide.ts';
+import {
+  addListEntry,
+  askLists,
+  LIST_ACTIONS,
+  LIST_DIRECTIONS,
+  type ListAction,
+  type ListDirection,
+  type ListEntry,
+  listEntries,
+  removeListEntry,
+} from '../../core/sender-lists.ts';
+import { listBody, pageOf } from '../pagination.ts';
+import { type Route, route } from '../route.ts';
+import { CreateEntry, EntriesQuery, Entry, EntryList, EntryPath, ListVerdict, TestLists } from './schema.ts';
+
+const tag = 'Lists';
+
+const example = {
+  id: 'lst_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  value: 'customer.example',
+  mailboxId: null,
+  createdAt: '2026-11-21T09:15:00.000Z',
+};
+
+const presentEntry = ({ id, value, mailboxId, createdAt }: ListEntry) => ({
+  id,
+  value,
+  mailboxId,
+  createdAt: createdAt.toISOString(),
+});
+
+const MEANING: Readonly<Record<ListDirection, Readonly<Record<ListAction, string>>>> = {
+  inbound: {
+    allow: 'Senders whose mail is taken although a wider entry blocks them.',
+    block: 'Senders whose mail is refused, with `email_blocked`.',
+  },
+  outbound: {
+    allow:
+      'Recipients who may be written to without consent. As this lets mail leave, it is for a person, or for an API key where the organization sets `consentByApiKey`.',
+    block: 'Recipients to whom nothing is sent, with `email_blocked`.',
+  },
+};
+
+const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+function routesOf(direction: ListDirection, action: ListAction): Route[] {
+  const path = `/api/lists/${direction}/${action}`;
+  const name = `${capital(direction)}${capital(action)}`;
+  const title = `the ${direction} ${action} list`;
+  const description = `${MEANING[direction][action]} The nearest entry decides: mailbox before organization, address before domain, allow before block.`;
+  const decides = direction === 'outbound' && action === 'allow';
+  return [
+    route({
+      method: 'GET',
+      path,
+      operationId: `list${name}`,
+      tag,
+      summary: `List ${title}, newest first`,
+      description,
+      auth: { scope: 'mailbox:read' },
+      query: EntriesQuery,
+      responses: {
+        200: { description: 'A page of entries.', schema: EntryList, example: { data: [example], nextCursor: null } },
+      },
+      async handler({ services, organization, query }) {
+        const page = pageOf('listEntry', query);
+        const rows = await listEntries(services.db, { organizationId: organization.id, direction, action }, page);
+        return { status: 200, body: listBody(rows, page, presentEntry) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path,
+      operationId: `add${name}`,
+      tag,
+      summary: `Add to ${title}`,
+      description,
+      auth: { scope: 'mailbox:write' },
+      body: CreateEntry,
+      bodyExample: { value: 'customer.example' },
+      responses: { 201: { description: 'The entry.', schema: Entry, example } },
+      errors: ['conflict', 'not_found'],
+      async handler({ services, organization, caller, body }) {
+        if (decides) await requireDecider(services.db, organization.id, caller);
+        if (body.mailboxId !== undefined) await getMailbox(services.db, organization.id, body.mailboxId);
+        const list = { organizationId: organization.id, direction, action };
+        const entry = { value: body.value, mailboxId: body.mailboxId ?? null };
+        return { status: 201, body: presentEntry(await addListEntry(services, list, caller, entry)) };
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: `${path}/:id`,
+      operationId: `remove${name}`,
+      tag,
+      summary: `Remove from ${title}`,
+      auth: { scope: 'mailbox:write' },
+      params: EntryPath,
+      responses: { 204: { description: 'Removed.' } },
+      errors: ['not_found'],
+      async handler({ services, organization, caller, params }) {
+        await removeListEntry(services, { organizationId: organization.id, direction, action }, caller, params.id);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+export const listRoutes: readonly Route[] = [
+  ...LIST_DIRECTIONS.flatMap((direction) => LIST_ACTIONS.flatMap((action) => routesOf(direction, action))),
+  route({
+    method: 'POST',
+    path: '/api/lists/test',
+    operationId: 'testLists',
+    tag,
+    summary: 'Ask what the lists say about an address',
+    auth: { scope: 'mailbox:read' },
+    body: TestLists,
+    bodyExample: { direction: 'outbound', address: 'ada@customer.example' },
+    responses: {
+      200: {
+        description: 'The entry that decides, if any.',
+        schema: ListVerdict,
+        example: { action: 'allow', rule: 'customer.example' },
+      },
+    },
+    errors: ['not_found'],
+    async handler({ services, organization, body }) {
+      if (body.mailboxId !== undefined) await getMailbox(services.db, organization.id, body.mailboxId);
+      const verdicts = await askLists(services.db, {
+        organizationId: organization.id,
+        mailboxId: body.mailboxId ?? null,
+        direction: body.direction,
+        addresses: [body.address],
+      });
+      const verdict = verdicts.get(body.address.toLowerCase());
+      return { status: 200, body: { action: verdict?.action ?? null, rule: verdict?.value ?? null } };
+    },
+  }),
+];

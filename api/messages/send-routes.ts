@@ -1,0 +1,216 @@
+import { HELD_SENTENCE } from '../../domain/consent.ts';
+import { mailboxExample } from '../mailboxes/examples.ts';
+import { type Route, route } from '../route.ts';
+import { MailboxMessagePath, MailboxPath, OwnMessagePath } from './schema.ts';
+import { forwardMessage, replyToMessage, sendMessage, statusOfMessage } from './send.ts';
+import {
+  ForwardMessage,
+  HeldMessage,
+  MessageStatus,
+  ReplyMessage,
+  SEND_BODY_LIMIT_BYTES,
+  SendMessage,
+  SentMessage,
+} from './send-schema.ts';
+
+const tag = 'Sending';
+/** With an API key or session the path names the mailbox; with a mailbox token the token does. */
+const ofMailbox = { scope: 'mailbox:write', mailboxToken: true } as const;
+const readsMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
+
+const sent = {
+  id: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  threadId: 'thr_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  status: 'queued',
+  from: mailboxExample.address,
+  to: ['Ada Byron <ada@customer.example>'],
+  cc: [],
+  bcc: [],
+  subject: 'Re: Where is my order 4711?',
+  messageId: '<c1d2@agents.example.com>',
+  omitted: [],
+};
+const held = {
+  id: sent.id,
+  status: 'consent_pending',
+  consentId: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  message: HELD_SENTENCE,
+};
+const responses = {
+  201: { description: 'Submitted; `status` says how far it is.', schema: SentMessage, example: sent },
+  202: { description: 'Held until a person allows its recipients.', schema: HeldMessage, example: held },
+} as const;
+const statusResponses = {
+  200: {
+    description: 'How far the message is, and each of its recipients.',
+    schema: MessageStatus,
+    example: {
+      id: sent.id,
+      status: 'sent',
+      consentId: null,
+      submittedAt: '2026-11-21T09:16:02.481Z',
+      sentAt: '2026-11-21T09:16:03.012Z',
+      finishedAt: '2026-11-21T09:16:03.012Z',
+      recipients: [
+        {
+          address: 'ada@customer.example',
+          status: 'sent',
+          code: '2.0.0',
+          reply: '250 2.0.0 accepted',
+          nextAttemptAt: null,
+          updatedAt: '2026-11-21T09:16:03.012Z',
+        },
+      ],
+    },
+  },
+} as const;
+
+const HELD_NOTE =
+  ' Mail to somebody outside who is not known yet may be held for a person’s consent: then the answer is 202, which is no failure; do not send it again.';
+const errors = ['recipient_blocked', 'quota_exceeded'] as const;
+const content = { text: 'Dear Ada, your order is on its way.' };
+const sendExample = { to: ['Ada Byron <ada@customer.example>'], subject: 'Your order 4711', ...content };
+const forwardExample = { to: ['colleague@acme.example'], ...content };
+
+const common = { tag, bodyLimitBytes: SEND_BODY_LIMIT_BYTES, responses };
+const SEND = { summary: 'Send a message', description: `As the mailbox.${HELD_NOTE}` };
+const REPLY = {
+  summary: 'Answer a message',
+  description: `To its Reply-To, else its From. \`omitted\` lists who of To and Cc does not get the answer.${HELD_NOTE}`,
+};
+const REPLY_ALL = { summary: 'Answer a message to all', description: `To everybody in From, To and Cc.${HELD_NOTE}` };
+const FORWARD = {
+  summary: 'Forward a message',
+  description: `Its text below yours, and the whole message attached.${HELD_NOTE}`,
+};
+const STATUS = { summary: 'Get how far a sent message is' };
+
+export const sendRoutes: readonly Route[] = [
+  route({
+    ...common,
+    ...SEND,
+    method: 'POST',
+    path: '/api/mailboxes/:id/messages',
+    operationId: 'sendMailboxMessage',
+    auth: ofMailbox,
+    params: MailboxPath,
+    body: SendMessage,
+    bodyExample: sendExample,
+    errors: ['not_found', ...errors],
+    handler: (request) => sendMessage(request, request.params.id, request.body),
+  }),
+  route({
+    ...common,
+    ...REPLY,
+    method: 'POST',
+    path: '/api/mailboxes/:id/messages/:mid/reply',
+    operationId: 'replyToMailboxMessage',
+    auth: ofMailbox,
+    params: MailboxMessagePath,
+    body: ReplyMessage,
+    bodyExample: content,
+    errors: ['not_found', ...errors],
+    handler: (request) => replyToMessage(request, request.params.id, request.params.mid, request.body, false),
+  }),
+  route({
+    ...common,
+    ...REPLY_ALL,
+    method: 'POST',
+    path: '/api/mailboxes/:id/messages/:mid/reply-all',
+    operationId: 'replyToAllOfMailboxMessage',
+    auth: ofMailbox,
+    params: MailboxMessagePath,
+    body: ReplyMessage,
+    bodyExample: content,
+    errors: ['not_found', ...errors],
+    handler: (request) => replyToMessage(request, request.params.id, request.params.mid, request.body, true),
+  }),
+  route({
+    ...common,
+    ...FORWARD,
+    method: 'POST',
+    path: '/api/mailboxes/:id/messages/:mid/forward',
+    operationId: 'forwardMailboxMessage',
+    auth: ofMailbox,
+    params: MailboxMessagePath,
+    body: ForwardMessage,
+    bodyExample: forwardExample,
+    errors: ['not_found', ...errors],
+    handler: (request) => forwardMessage(request, request.params.id, request.params.mid, request.body),
+  }),
+  route({
+    ...STATUS,
+    tag,
+    method: 'GET',
+    path: '/api/mailboxes/:id/messages/:mid/status',
+    operationId: 'getMailboxMessageStatus',
+    auth: readsMailbox,
+    params: MailboxMessagePath,
+    responses: statusResponses,
+    errors: ['not_found'],
+    handler: (request) => statusOfMessage(request, request.params.id, request.params.mid),
+  }),
+  route({
+    ...common,
+    ...SEND,
+    method: 'POST',
+    path: '/api/mailbox/messages',
+    operationId: 'sendMessage',
+    auth: 'mailbox_token',
+    body: SendMessage,
+    bodyExample: sendExample,
+    errors,
+    handler: (request) => sendMessage(request, request.principal.id, request.body),
+  }),
+  route({
+    ...common,
+    ...REPLY,
+    method: 'POST',
+    path: '/api/mailbox/messages/:mid/reply',
+    operationId: 'replyToMessage',
+    auth: 'mailbox_token',
+    params: OwnMessagePath,
+    body: ReplyMessage,
+    bodyExample: content,
+    errors: ['not_found', ...errors],
+    handler: (request) => replyToMessage(request, request.principal.id, request.params.mid, request.body, false),
+  }),
+  route({
+    ...common,
+    ...REPLY_ALL,
+    method: 'POST',
+    path: '/api/mailbox/messages/:mid/reply-all',
+    operationId: 'replyToAllOfMessage',
+    auth: 'mailbox_token',
+    params: OwnMessagePath,
+    body: ReplyMessage,
+    bodyExample: content,
+    errors: ['not_found', ...errors],
+    handler: (request) => replyToMessage(request, request.principal.id, request.params.mid, request.body, true),
+  }),
+  route({
+    ...common,
+    ...FORWARD,
+    method: 'POST',
+    path: '/api/mailbox/messages/:mid/forward',
+    operationId: 'forwardMessage',
+    auth: 'mailbox_token',
+    params: OwnMessagePath,
+    body: ForwardMessage,
+    bodyExample: forwardExample,
+    errors: ['not_found', ...errors],
+    handler: (request) => forwardMessage(request, request.principal.id, request.params.mid, request.body),
+  }),
+  route({
+    ...STATUS,
+    tag,
+    method: 'GET',
+    path: '/api/mailbox/messages/:mid/status',
+    operationId: 'getMessageStatus',
+    auth: 'mailbox_token',
+    params: OwnMessagePath,
+    responses: statusResponses,
+    errors: ['not_found'],
+    handler: (request) => statusOfMessage(request, request.principal.id, request.params.mid),
+  }),
+];

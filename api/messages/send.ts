@@ -1,0 +1,241 @@
+/** From the body of a request to a submitted message and its answer. */
+import type { Static } from 'typebox';
+import { readBlob } from '../../core/blob-store.ts';
+import type { Caller } from '../../core/caller.ts';
+import { getMailbox } from '../../core/mailbox-queries.ts';
+import type { MailboxView } from '../../core/mailbox-view.ts';
+import type { Services } from '../../core/services.ts';
+import { startOutbound } from '../../core/start-outbound.ts';
+import type { TemporalClient } from '../../core/temporal-client.ts';
+import { HELD_SENTENCE } from '../../domain/consent.ts';
+import { CatalogueError } from '../../domain/errors.ts';
+import { formatAddress, type MailAddress } from '../../mail/mime/addresses.ts';
+import type { HeaderField } from '../../mail/mime/header-fields.ts';
+import { answerRecipients, answerReferences, prefixedSubject } from '../../mail/outbound/answer-message.ts';
+import {
+  type ComposedAttachment,
+  checkHeaders,
+  composeMessage,
+  envelopeRecipients,
+  readAddresses,
+} from '../../mail/outbound/compose-message.ts';
+import { findOutbound, findRecipients, outboundStatusOf } from '../../mail/outbound/outbound-message.ts';
+import { prepareMessage } from '../../mail/outbound/prepare-message.ts';
+import { submitMessage } from '../../mail/outbound/submit-message.ts';
+import { findMessage, readHeader, readText, type StoredMessageContent } from '../../mail/store/read-messages.ts';
+import type {
+  ForwardMessage,
+  HeldMessage,
+  MessageStatus,
+  ReplyMessage,
+  SendMessage,
+  SentMessage,
+} from './send-schema.ts';
+
+export interface SendContext {
+  readonly services: Services;
+  readonly temporal: TemporalClient;
+  readonly caller: Caller;
+  readonly organization: { readonly id: string };
+}
+
+type Content = Omit<Static<typeof SendMessage>, 'to' | 'cc' | 'bcc' | 'subject'>;
+
+interface Letter {
+  readonly to: readonly MailAddress[];
+  readonly cc: readonly MailAddress[];
+  readonly bcc: readonly MailAddress[];
+  readonly subject: string;
+  readonly inReplyTo?: string | undefined;
+  readonly references?: readonly string[];
+  readonly omitted?: readonly MailAddress[];
+  /** Beside those of the request. */
+  readonly attachments?: readonly ComposedAttachment[];
+}
+
+type Reply =
+  | { readonly status: 201; readonly body: Static<typeof SentMessage> }
+  | { readonly status: 202; readonly body: Static<typeof HeldMessage> };
+
+const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}\s*$/;
+
+function attachmentsOf({ attachments = [] }: Content): ComposedAttachment[] {
+  return attachments.map(({ filename, contentType, contentBase64, contentId }, i) => {
+    if (!BASE64.test(contentBase64))
+      throw new CatalogueError('invalid_request', undefined, {
+        details: [{ path: `/attachments/${i}/contentBase64`, message: 'must be base64' }],
+      });
+    return { filename, contentType, content: Buffer.from(contentBase64, 'base64'), contentId };
+  });
+}
+
+async function submit(context: SendContext, mailbox: MailboxView, letter: Letter, content: Content): Promise<Reply> {
+  const { services, temporal, caller, organization } = context;
+  const headers = content.headers ?? {};
+  checkHeaders(headers);
+  const recipients = envelopeRecipients([letter.to, letter.cc, letter.bcc]);
+  const from = { name: mailbox.name === mailbox.localPart ? '' : mailbox.name, address: mailbox.address };
+  const composed = await composeMessage({
+    from,
+    to: letter.to,
+    cc: letter.cc,
+    bcc: letter.bcc,
+    replyTo: readAddresses(content.replyTo ?? [], '/replyTo'),
+    subject: letter.subject,
+    text: content.text,
+    html: content.html,
+    attachments: [...attachmentsOf(content), ...(letter.attachments ?? [])],
+    headers,
+    inReplyTo: letter.inReplyTo,
+    references: letter.references ?? [],
+  });
+  const prepared = prepareMessage(composed, mailbox.address, new Date(services.now()));
+  const submitted = await submitMessage(services, {
+    organizationId: organization.id,
+    mailboxId: mailbox.id,
+    prepared,
+    recipients,
+    via: 'api',
+    actor: caller.actor,
+    labels: content.labels ?? [],
+    clientId: content.clientId ?? null,
+  });
+  if (!submitted.repeated) await startOutbound(services, temporal, submitted);
+  if (submitted.consentId !== null)
+    return {
+      status: 202,
+      body: {
+        id: submitted.messageId,
+        status: 'consent_pending',
+        consentId: submitted.consentId,
+        message: HELD_SENTENCE,
+      },
+    };
+  const first = submitted.repeated ? await findOutbound(services.db, submitted.messageId) : undefined;
+  return {
+    status: 201,
+    body: {
+      id: submitted.messageId,
+      threadId: submitted.threadId,
+      status: submitted.status,
+      from: first?.from ?? formatAddress(from),
+      to: first === undefined ? letter.to.map(formatAddress) : [...first.to],
+      cc: first === undefined ? letter.cc.map(formatAddress) : [...first.cc],
+      bcc: letter.bcc.map(formatAddress),
+      subject: first?.subject ?? letter.subject,
+      messageId: first?.messageIdHeader ?? prepared.messageId,
+      omitted: (letter.omitted ?? []).map(formatAddress),
+    },
+  };
+}
+
+/** The recipients a request names. */
+const named = (body: { to?: string[]; cc?: string[]; bcc?: string[] }) => ({
+  to: readAddresses(body.to ?? [], '/to'),
+  cc: readAddresses(body.cc ?? [], '/cc'),
+  bcc: readAddresses(body.bcc ?? [], '/bcc'),
+});
+
+export async function sendMessage(
+  context: SendContext,
+  mailboxId: string,
+  body: Static<typeof SendMessage>,
+): Promise<Reply> {
+  const mailbox = await getMailbox(context.services.db, context.organization.id, mailboxId);
+  return submit(context, mailbox, { ...named(body), subject: body.subject }, body);
+}
+
+interface Answered {
+  readonly mailbox: MailboxView;
+  readonly message: StoredMessageContent;
+  readonly fields: readonly HeaderField[];
+}
+
+async function answered({ services, organization }: SendContext, mailboxId: string, id: string): Promise<Answered> {
+  const mailbox = await getMailbox(services.db, organization.id, mailboxId);
+  const message = await findMessage(services.db, mailbox.id, id);
+  if (message === undefined) throw new CatalogueError('not_found');
+  return { mailbox, message, fields: await readHeader(services.db, message) };
+}
+
+export async function replyToMessage(
+  context: SendContext,
+  mailboxId: string,
+  messageId: string,
+  body: Static<typeof ReplyMessage>,
+  all: boolean,
+): Promise<Reply> {
+  const { mailbox, message, fields } = await answered(context, mailboxId, messageId);
+  const answer = answerRecipients(fields, mailbox.address, all);
+  const more = named(body);
+  const given = new Set([...more.to, ...more.cc, ...more.bcc].map(({ address }) => address.toLowerCase()));
+  const letter = {
+    to: [...answer.to, ...more.to],
+    cc: [...answer.cc.filter(({ address }) => !given.has(address.toLowerCase())), ...more.cc],
+    bcc: more.bcc,
+    omitted: answer.omitted.filter(({ address }) => !given.has(address.toLowerCase())),
+    subject: body.subject ?? prefixedSubject('Re', message.subject),
+    ...answerReferences(fields),
+  };
+  return submit(context, mailbox, letter, body);
+}
+
+/** The text of the message below one's own, and the whole message attached, byte for byte. */
+export async function forwardMessage(
+  context: SendContext,
+  mailboxId: string,
+  messageId: string,
+  body: Static<typeof ForwardMessage>,
+): Promise<Reply> {
+  const { mailbox, message, fields } = await answered(context, mailboxId, messageId);
+  const { db } = context.services;
+  const original = await readBlob(db, message.blob, 0, message.size);
+  const { text } = await readText(db, message);
+  const quoted =
+    `---------- Forwarded message ----------\nFrom: ${message.from.map(formatAddress).join(', ')}\n` +
+    `Date: ${(message.sentAt ?? message.receivedAt).toUTCString()}\nSubject: ${message.subject}\n` +
+    `To: ${message.to.map(formatAddress).join(', ')}\n\n${text}`;
+  const letter = {
+    ...named(body),
+    subject: body.subject ?? prefixedSubject('Fwd', message.subject),
+    references: answerReferences(fields).references,
+    attachments: [
+      { filename: 'forwarded.eml', contentType: 'message/rfc822', content: original, contentId: undefined },
+    ],
+  };
+  return submit(context, mailbox, letter, {
+    ...body,
+    text: body.text === undefined ? quoted : `${body.text}\n\n${quoted}`,
+  });
+}
+
+/** @throws {CatalogueError} not_found */
+export async function statusOfMessage(
+  { services, organization }: Pick<SendContext, 'services' | 'organization'>,
+  mailboxId: string,
+  messageId: string,
+): Promise<{ status: 200; body: Static<typeof MessageStatus> }> {
+  const mailbox = await getMailbox(services.db, organization.id, mailboxId);
+  const message = await findOutbound(services.db, messageId);
+  if (message === undefined || message.mailboxId !== mailbox.id) throw new CatalogueError('not_found');
+  const recipients = await findRecipients(services.db, messageId);
+  return {
+    status: 200,
+    body: {
+      id: message.id,
+      status: outboundStatusOf(message, recipients),
+      consentId: message.consentId,
+      submittedAt: message.submittedAt.toISOString(),
+      sentAt: message.firstSentAt?.toISOString() ?? null,
+      finishedAt: message.finishedAt?.toISOString() ?? null,
+      recipients: recipients.map(({ address, status, code, reply, nextAttemptAt, updatedAt }) => ({
+        address,
+        status,
+        code,
+        reply,
+        nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
+        updatedAt: updatedAt.toISOString(),
+      })),
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  type Answer,
+  type ApiWorld,
+  apiWorld,
+  at,
+  detailPaths,
+  errorCode,
+  type TestMailbox,
+  textAt,
+} from '../support/api-world.ts';
+
+let world: ApiWorld;
+let ann: TestMailbox;
+let ben: TestMailbox;
+let cleo: TestMailbox;
+before(async () => {
+  world = await apiWorld();
+  [ann, ben, cleo] = [
+    await world.newMailbox(world.organization),
+    await world.newMailbox(world.organization),
+    await world.newMailbox(world.organization),
+  ];
+  await world.call('PATCH', '/api/organization', {
+    as: world.organization.owner.session,
+    body: { settings: { outboundConsent: 'off' } },
+  });
+});
+after(() => world?.close());
+
+const send = (from: TestMailbox, body: object, path = '/api/mailbox/messages'): Promise<Answer> =>
+  world.call('POST', path, { as: from.token, body });
+
+async function sent(from: TestMailbox, body: object): Promise<string> {
+  const answer = await send(from, { subject: 'Hello', text: 'Some words.', ...body });
+  assert.equal(answer.status, 201, answer.text);
+  return textAt(answer.body, 'id');
+}
+
+const inbox = async (mailbox: TestMailbox) =>
+  at((await world.call('GET', '/api/mailbox/messages?folder=INBOX', { as: mailbox.token })).body, 'data');
+
+const newest = async (mailbox: TestMailbox) => {
+  const id = textAt(await inbox(mailbox), 0, 'id');
+  return (await world.call('GET', `/api/mailbox/messages/${id}`, { as: mailbox.token })).body;
+};
+
+describe('a message sent over REST', () => {
+  test('stands in Sent once and in the INBOX of a colleague, with attachments and labels, without Bcc', async () => {
+    const id = await sent(ann, {
+      to: [`Ben <${ben.address}>`],
+      bcc: [cleo.address],
+      subject: 'Grüße',
+      html: '<p>Some <b>words</b>.</p>',
+      labels: ['invoices'],
+      attachments: [
+        { filename: 'a.txt', contentType: 'text/plain', contentBase64: Buffer.from('attached').toString('base64') },
+      ],
+      headers: { 'X-Campaign': 'blue' },
+    });
+    const own = (await world.call('GET', `/api/mailbox/messages/${id}`, { as: ann.token })).body;
+    assert.deepEqual([at(own, 'folders'), at(own, 'labels'), at(own, 'seen')], [['Sent'], ['invoices'], true]);
+    const got = await newest(ben);
+    assert.deepEqual([at(got, 'subject'), at(got, 'attachments', 0, 'filename')], ['Grüße', 'a.txt']);
+    assert.deepEqual(at(got, 'bcc'), []);
+    assert.equal(at(got, 'authentication', 'dmarc', 'result'), 'pass');
+    assert.equal(at(await newest(cleo), 'subject'), 'Grüße');
+    const status = await world.call('GET', `/api/mailbox/messages/${id}/status`, { as: ann.token });
+    assert.equal(at(status.body, 'status'), 'sent');
+  });
+
+  test('is sent once for one clientId, and for one Idempotency-Key', async () => {
+    const body = { to: [ben.address], subject: 'Once', text: 'x', clientId: 'order-1' };
+    const [first, second] = [await send(ann, body), await send(ann, body)];
+    assert.equal(textAt(first.body, 'id'), textAt(second.body, 'id'));
+    const subjects = Object.values(Object(await inbox(ben))).map((each) => textAt(each, 'subject'));
+    assert.equal(subjects.filter((subject) => subject === 'Once').length, 1);
+  });
+
+  test('needs recipients that are addresses, and header fields that are the caller’s to set', async () => {
+    const refused = async (body: object) => {
+      const answer = await send(ann, { subject: 's', text: 'x', ...body });
+      assert.equal(errorCode(answer), 'invalid_request', answer.text);
+      return detailPaths(answer);
+    };
+    assert.deepEqual(await refused({}), ['/to']);
+    assert.deepEqual(await refused({ to: [ben.address, 'no address'] }), ['/to/1']);
+    assert.deepEqual(await refused({ to: [ben.address], headers: { Bcc: 'x@example.com' } }), ['/headers/Bcc']);
+    assert.deepEqual(
+      await refused({ to: Array.from({ length: 100 }, (_, i) => `a${i}@example.com`), cc: ['b@example.com'] }),
+      ['/to'],
+    );
+    assert.deepEqual(await refused({ to: [ben.address], subject: 'a\r\nBcc: x@example.com' }), ['/subject']);
+  });
+
+  test('counts against the limits of the plan, with one event and the time to wait', async () => {
+    const organization = await world.newOrganization('free');
+    const mailbox = organization.mailbox;
+    await world.sql(`insert into rate_limits (key, used, resets_at_ms) values ($1, 50, $2)`, [
+      `sends:${mailbox.id}`,
+      Date.now() + 60_000,
+    ]);
+    for (let i = 0; i < 2; i++) {
+      const answer = await send(mailbox, { to: [mailbox.address], subject: 's', text: 'x' });
+      assert.equal(errorCode(answer), 'rate_limited');
+      assert.ok(Number(answer.headers.get('retry-after')) > 0);
+    }
+    const events = await world.sql(`select payload from events where type = 'email_blocked' and mailbox_id = $1`, [
+      mailbox.id,
+    ]);
+    assert.equal(events.length, 1);
+  });
+});
+
+describe('an answer', () => {
+  test('goes to the sender in the same thread and names who is left out; to all leaves out nobody', async () => {
+    await sent(ann, { to: [ben.address], cc: [cleo.address], subject: 'Plan' });
+    const got = await newest(ben);
+    const path = `/api/mailbox/messages/${textAt(got, 'id')}`;
+    const reply = await send(ben, { text: 'Yes.' }, `${path}/reply`);
+    assert.deepEqual(
+      [at(reply.body, 'to'), at(reply.body, 'cc'), at(reply.body, 'omitted')],
+      [[ann.address], [], [cleo.address]],
+    );
+    assert.equal(at(reply.body, 'subject'), 'Re: Plan');
+    assert.equal(at(reply.body, 'threadId'), at(got, 'threadId'));
+    const answer = await newest(ann);
+    assert.equal(at(answer, 'inReplyTo'), at(got, 'messageId'));
+    const all = await send(ben, { text: 'Yes.' }, `${path}/reply-all`);
+    assert.deepEqual(
+      [at(all.body, 'to'), at(all.body, 'cc'), at(all.body, 'omitted')],
+      [[ann.address], [cleo.address], []],
+    );
+  });
+
+  test('goes to Reply-To where there is one, and to the recipients again when it answers oneself', async () => {
+    const own = await sent(ann, { to: [ben.address], replyTo: [cleo.address] });
+    const got = await newest(ben);
+    const reply = await send(ben, { text: 'x' }, `/api/mailbox/messages/${textAt(got, 'id')}/reply`);
+    assert.deepEqual(at(reply.body, 'to'), [cleo.address]);
+    assert.ok(own);
+    const second = await sent(ann, { to: [ben.address] });
+    const again = await send(ann, { text: 'x' }, `/api/mailbox/messages/${second}/reply`);
+    assert.deepEqual(at(again.body, 'to'), [ben.address]);
+  });
+
+  test('forwards with the whole message attached', async () => {
+    const id = await sent(ann, { to: [ben.address], subject: 'Report', text: 'Figures.' });
+    const forwarded = await send(
+      ann,
+      { to: [cleo.address], text: 'See below.' },
+      `/api/mailbox/messages/${id}/forward`,
+    );
+    assert.equal(at(forwarded.body, 'subject'), 'Fwd: Report');
+    const got = await newest(cleo);
+    assert.match(textAt(got, 'text'), /See below\.[^]*Forwarded message[^]*Figures\./);
+    assert.equal(at(got, 'attachments', 0, 'contentType'), 'message/rfc822');
+  });
+
+  test('of two agents to each other stops after ten in an hour', async () => {
+    const [one, two] = [await world.newMailbox(world.organization), await world.newMailbox(world.organization)];
+    await sent(one, { to: [two.address], subject: 'Loop' });
+    const id = textAt(await newest(two), 'id');
+    let answer: Answer | undefined;
+    for (let i = 0; i < 11; i++) answer = await send(two, { text: 'x' }, `/api/mailbox/messages/${id}/reply`);
+    assert.equal(answer?.status, 429);
+  });
+});
