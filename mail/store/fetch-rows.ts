@@ -2,7 +2,7 @@
 import type { Sql } from '../../db/database.ts';
 import type { MailAddress } from '../mime/addresses.ts';
 import type { PartNode } from '../mime/index-message.ts';
-import type { MessageColumns, MessageRow, SortKeys } from './interface.ts';
+import type { MessageColumns, MessageRow, SortAddress, SortKeys } from './interface.ts';
 import { uidArray } from './uid-ranges.ts';
 
 const LIGHT_PORTION = 2_000;
@@ -79,10 +79,11 @@ const sortKeysOf = (row: Row): SortKeys => ({
   messageIdHeader: row.message_id_header ?? '',
 });
 
-function nameAndMailbox(address: MailAddress | null | undefined): { name: string; mailbox: string } {
+function nameAndMailbox(address: MailAddress | null | undefined): SortAddress {
   if (address === null || address === undefined) return { name: '', mailbox: '' };
   const at = address.address.lastIndexOf('@');
-  return { name: address.name, mailbox: at < 0 ? address.address : address.address.slice(0, at) };
+  if (at < 0) return { name: address.name, mailbox: address.address };
+  return { name: address.name, mailbox: address.address.slice(0, at), host: address.address.slice(at + 1) };
 }
 
 const COLUMNS: readonly (readonly [keyof MessageColumns, string])[] = [

@@ -98,7 +98,7 @@ describe('the store of a mailbox', () => {
       assert.match(Buffer.from(reply?.envelope ?? '').toString(), /^\(NIL "Re: Plan" /);
       assert.match(Buffer.from(reply?.bodyStructure ?? '').toString(), /^\("text" "plain"/i);
       assert.equal(reply?.preview, 'Yes.');
-      assert.deepEqual(reply?.sortKeys?.to, { name: 'Bob', mailbox: 'bob' });
+      assert.deepEqual(reply?.sortKeys?.to, { name: 'Bob', mailbox: 'bob', host: 'example.com' });
       assert.deepEqual(first?.sortKeys?.sentAt, new Date('2026-11-21T09:00:00Z'));
       assert.equal(reply?.parts?.type, 'text');
     });
