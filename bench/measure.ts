@@ -2,6 +2,7 @@
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Services } from '../core/services.ts';
+import { ENDPOINT_DELIVERY } from '../domain/delivery-workflows.ts';
 import { firstIdAt } from '../domain/ids.ts';
 import type { LoadTimes } from './event-load.ts';
 import { openDeliveriesReach } from './open-deliveries.ts';
@@ -23,6 +24,8 @@ export interface Figures extends Outcome {
   /** From the event's commit, as its maker learns of it, to the receiver. */
   readonly fromCommitMs: Percentiles;
   readonly workflows: number;
+  /** Of them, those of endpoints in trouble. */
+  readonly endpointWorkflows: number;
   /** Per 1,000 deliveries. */
   readonly cpu: CpuSeconds;
   /** Share of the machine that processes of others and its host took meanwhile. */
@@ -41,6 +44,7 @@ export interface Load {
   make(): Promise<LoadTimes>;
 }
 
+const OF_ENDPOINTS = `WorkflowType = '${ENDPOINT_DELIVERY}'`;
 const POLL_MS = 20;
 /** So long without any receipt means that nothing more will come. */
 const SILENCE_MS = 60_000;
@@ -50,6 +54,7 @@ export async function measure(world: World, load: Load): Promise<Figures> {
   await sink.call('begin', load.run);
   const from = firstIdAt('delivery', Date.now());
   const workflowsBefore = await workflowCount(temporal);
+  const endpointWorkflowsBefore = await workflowCount(temporal, OF_ENDPOINTS);
   const [cpuBefore, beganMs] = [world.cpu(), performance.now()];
 
   const times = await load.make();
@@ -79,6 +84,7 @@ export async function measure(world: World, load: Load): Promise<Figures> {
     fromCallMs: since(times.startedMs),
     fromCommitMs: since(times.acceptedMs),
     workflows: (await workflowCount(temporal)) - workflowsBefore,
+    endpointWorkflows: (await workflowCount(temporal, OF_ENDPOINTS)) - endpointWorkflowsBefore,
     cpu: scaled(cpu, 1_000 / outcome.deliveries),
     othersRatio: Math.max(0, othersSeconds / (seconds * os.availableParallelism())),
     receipts,

@@ -34,6 +34,7 @@ export function figureRows(runs: readonly Figures[]): FigureRow[] {
     row('lost', (figures) => figures.lost),
     row('duplicated', (figures) => figures.duplicated),
     row('workflows started', (figures) => figures.workflows),
+    row('  of endpoints in trouble', (figures) => figures.endpointWorkflows),
     row('workflows per 1,000 deliveries', ({ workflows, deliveries }) => (workflows / deliveries) * 1_000, 1),
     row('CPU s per 1,000 deliveries', cpuTotal, 2),
     row('  service', ({ cpu }) => cpu.service, 2),
