@@ -166,7 +166,7 @@ class AttemptRun {
 
   /** Never rejects: what goes wrong is an outcome, or one of `#faults`. */
   async #attempt(reserved: ReservedAttempt, reservedAtMs: number): Promise<void> {
-    const { slots, recorder, log } = this.#deps;
+    const { slots, sender, recorder, log } = this.#deps;
     const { lane } = this.#input;
     const slot = await slots.acquire(reserved.endpointId, lane);
     if (!this.#mayBegin() || slot === undefined) {
@@ -177,12 +177,16 @@ class AttemptRun {
       return;
     }
     let delivered: boolean | undefined;
+    let leave = () => {};
     try {
+      leave = await sender.enter(reserved.url);
       await recorder.ready();
       const attempt = await this.#asItIsNow(reserved, reservedAtMs);
       const result = attempt === undefined ? undefined : await this.#send(attempt);
       delivered = result === undefined ? undefined : result.error === null;
       slot.release(delivered);
+      leave();
+      leave = () => {};
       if (attempt === undefined || result === undefined) this.#unused.push(reserved.id);
       else await this.#take(attempt, result);
     } catch (error) {
@@ -195,6 +199,8 @@ class AttemptRun {
         if (lane === 'fan-out') return;
       }
       this.#faults.push(error);
+    } finally {
+      leave();
     }
   }
 

@@ -64,6 +64,17 @@ export const destinationPolicy = (
 
 const DNS_TIMEOUT_MS = 4_000;
 const DNS_TRIES = 2;
+const IPV6_PATIENCE_MS = 1_000;
+/** The whole look-up, however many name servers are dead: somebody waits for the answer of the API. */
+const RESOLVE_WITHIN_MS = 8_000;
+
+/** Rejects when the promise takes longer. */
+function within<Value>(promise: Promise<Value>, ms: number): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('no answer in time')), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
 
 /**
  * Asks DNS for IPv4 and IPv6 addresses, not the system's name service: a slow answer then holds nobody else, while
@@ -78,7 +89,12 @@ export function dnsResolver(settings: Pick<Settings, 'DNS_SERVERS'>): ResolveHos
         { address: '127.0.0.1', family: 4 },
         { address: '::1', family: 6 },
       ];
-    const [v4, v6] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const asked6 = resolver.resolve6(host);
+    asked6.catch(() => {}); // it may fail while the other is still asked
+    const [v4] = await Promise.allSettled([resolver.resolve4(host)]);
+    // Some name servers never answer for IPv6. What is not heard of is not connected to, so it need not be waited for.
+    const patienceMs = v4.status === 'fulfilled' ? IPV6_PATIENCE_MS : DNS_TIMEOUT_MS * DNS_TRIES;
+    const [v6] = await Promise.allSettled([within(asked6, patienceMs)]);
     const addresses: DestinationAddress[] = [];
     if (v4.status === 'fulfilled') for (const address of v4.value) addresses.push({ address, family: 4 });
     if (v6.status === 'fulfilled') for (const address of v6.value) addresses.push({ address, family: 6 });
@@ -112,7 +128,7 @@ export async function checkDestination(text: string, policy: DestinationPolicy):
   if (family === 4 || family === 6) addresses = [{ address: host, family }];
   else {
     try {
-      addresses = await policy.resolve(host);
+      addresses = await within(Promise.resolve(policy.resolve(host)), RESOLVE_WITHIN_MS);
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? String(error.code) : 'failed';
       return { ok: false, problem: 'unresolvable_destination', message: `${host} does not resolve (${code})` };

@@ -49,19 +49,25 @@ export async function signalStop(
   const signalled = new Set<string>();
   for (let round = 1; ; round++) {
     const workflowIds = (await openDeliveryWorkflows(services.db, target)).filter((id) => !signalled.has(id));
-    for (const id of await signalEach(temporal, workflowIds, { reason })) signalled.add(id);
-    if (workflowIds.every((id) => signalled.has(id)) || round === ROUNDS) return signalled.size;
+    const { reached, fault } = await signalEach(temporal, workflowIds, { reason });
+    for (const id of reached) signalled.add(id);
+    if (workflowIds.every((id) => signalled.has(id))) return signalled.size;
+    if (round === ROUNDS) {
+      if (fault !== undefined) throw fault;
+      return signalled.size;
+    }
     await new Promise((resolve) => setTimeout(resolve, NEXT_ROUND_MS));
   }
 }
 
-/** @returns ids of the workflows that were there */
+/** Goes on after a fault of the engine. @returns ids of the workflows that were reached, and the last fault */
 async function signalEach(
   temporal: TemporalClient,
   workflowIds: readonly string[],
   input: StopDeliveries,
-): Promise<string[]> {
+): Promise<{ readonly reached: readonly string[]; readonly fault: Error | undefined }> {
   const reached: string[] = [];
+  let fault: Error | undefined;
   const queue = workflowIds.values();
   const signalNext = async () => {
     for (const workflowId of queue) {
@@ -69,10 +75,11 @@ async function signalEach(
         await temporal.client.workflow.getHandle(workflowId).signal(STOP_DELIVERIES_SIGNAL, input);
         reached.push(workflowId);
       } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
+        if (!(error instanceof WorkflowNotFoundError))
+          fault = error instanceof Error ? error : new Error(String(error));
       }
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT_SIGNALS }, signalNext));
-  return reached;
+  return { reached, fault };
 }

@@ -55,6 +55,11 @@ export interface AttemptResult {
 }
 
 export interface WebhookSender {
+  /**
+   * Waits for a place among the requests to the URL's origin. To be entered before the last look at what may be sent,
+   * because the wait can be long while the origin hangs. @returns leave, to be called when the request is over
+   */
+  enter(url: string): Promise<() => void>;
   /** Never rejects: what goes wrong is an outcome. */
   send(request: WebhookRequest): Promise<AttemptResult>;
   close(): Promise<void>;
@@ -168,15 +173,6 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   async function send(request: WebhookRequest): Promise<AttemptResult> {
-    const leave = await gate.enter(URL.parse(request.url)?.origin ?? '');
-    try {
-      return await sendNow(request);
-    } finally {
-      leave();
-    }
-  }
-
-  async function sendNow(request: WebhookRequest): Promise<AttemptResult> {
     const startedAt = new Date();
     const started = performance.now();
     const deadline = new AbortController();
@@ -210,13 +206,16 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
         signal: deadline.signal,
       });
       const code = answer.statusCode;
-      const responseBody = await readBody(answer.body, answer.headers['content-encoding']);
+      const responseBody = maskedBody(
+        await readBody(answer.body, answer.headers['content-encoding']),
+        request.authHeader?.value,
+      );
       const delivered = code >= 200 && code < 300;
       return result({
         responseCode: code,
         error: delivered ? null : 'http_status',
         message: delivered ? null : `answered ${code}`,
-        responseHeaders: keptHeaders(answer.headers),
+        responseHeaders: keptHeaders(answer.headers, request.authHeader?.value),
         responseBody,
         retryAfterMs: code === 429 || code === 503 ? retryAfterMs(answer.headers['retry-after']) : undefined,
       });
@@ -232,6 +231,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
   }
 
   return {
+    enter: (url) => gate.enter(URL.parse(url)?.origin ?? ''),
     send,
     async close() {
       clearInterval(sweeper);
@@ -322,11 +322,27 @@ async function decodeStart(raw: Buffer, encoding: string): Promise<Buffer> {
   return Buffer.concat(chunks).subarray(0, RESPONSE_BODY_LIMIT_BYTES);
 }
 
-function keptHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+/** Shorter values are no secrets, and would mask ordinary words. */
+const SECRET_MIN_CHARACTERS = 8;
+const HIDDEN = '[hidden]';
+
+/** A server that echoes the request must not make the write-only authentication header readable. */
+const masked = (text: string, secret: string | undefined): string =>
+  secret === undefined || secret.length < SECRET_MIN_CHARACTERS ? text : text.replaceAll(secret, HIDDEN);
+
+const maskedBody = (body: Buffer, secret: string | undefined): Buffer =>
+  secret === undefined || secret.length < SECRET_MIN_CHARACTERS || !body.includes(secret)
+    ? body
+    : Buffer.from(masked(body.toString('latin1'), secret), 'latin1');
+
+function keptHeaders(
+  headers: Record<string, string | string[] | undefined>,
+  secret: string | undefined,
+): Record<string, string> {
   const kept: Record<string, string> = {};
   for (const [name, value] of Object.entries(headers).slice(0, KEPT_HEADERS_MAX)) {
-    const text = MASKED_HEADERS.has(name) ? '[hidden]' : Array.isArray(value) ? value.join(', ') : (value ?? '');
-    kept[name] = text.replaceAll('\0', '').slice(0, KEPT_HEADER_MAX_CHARACTERS);
+    const text = MASKED_HEADERS.has(name) ? HIDDEN : Array.isArray(value) ? value.join(', ') : (value ?? '');
+    kept[name] = masked(text, secret).replaceAll('\0', '').slice(0, KEPT_HEADER_MAX_CHARACTERS);
   }
   return kept;
 }

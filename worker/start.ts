@@ -5,6 +5,7 @@
  * waits for its turn is not begun; the engine gives it to another worker.
  */
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DefaultLogger,
   type LogLevel,
@@ -42,6 +43,7 @@ export interface WorkerExtras {
 }
 
 const SHUTDOWN_GRACE = '20 seconds';
+const SCHEDULE_RETRY_MS = 60_000;
 const SHUTDOWN_FORCE = '30 seconds';
 /** Most of them wait for answers. An endpoint that hangs holds 20 at most (`activities/endpoint-slots.ts`). */
 const ACTIVITIES_AT_ONCE = 2_000;
@@ -97,9 +99,7 @@ export async function startWorker(
   const run = worker.run();
   const ended = run.finally(() => sender.close());
   ended.catch(() => {}); // whoever waits for it hears of it; nobody else must
-  createSchedules(temporal).catch((error: Error) =>
-    services.log.error({ error: error.message }, 'the retention schedule could not be made; history is not dropped'),
-  );
+  void makeSchedules(services, temporal, draining.signal);
   return {
     temporal,
     ended,
@@ -109,6 +109,20 @@ export async function startWorker(
       await ended;
     },
   };
+}
+
+/** Until it succeeds or the worker ends: without the Schedule no partitions would be made or dropped. */
+async function makeSchedules(services: Services, temporal: TemporalClient, draining: AbortSignal): Promise<void> {
+  while (!draining.aborted) {
+    try {
+      return await createSchedules(temporal);
+    } catch (error) {
+      if (draining.aborted) return;
+      const message = error instanceof Error ? error.message : String(error);
+      services.log.error({ error: message }, 'the retention schedule could not be made; trying again in a minute');
+      await sleep(SCHEDULE_RETRY_MS, undefined, { signal: draining, ref: false }).catch(() => {});
+    }
+  }
 }
 
 async function senderOf({ settings }: Services): Promise<WebhookSender> {

@@ -66,7 +66,9 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
 
     for (const id of ids) dueAtMs.delete(id);
     const owed = waiting.find((endpoint) => endpoint.endpointId === endpointId)?.deliveries ?? [];
-    for (const delivery of owed) dueAtMs.set(delivery.id, delivery.dueAtMs);
+    // Not at once again, should the worker's clock be behind the engine's and have found them not due.
+    const earliestMs = Date.now() + groupingMs;
+    for (const delivery of owed) dueAtMs.set(delivery.id, Math.max(delivery.dueAtMs, earliestMs));
 
     // What was signalled meanwhile is not handed on, so it is done first.
     if (workflowInfo().continueAsNewSuggested && !woken()) {

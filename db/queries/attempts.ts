@@ -114,7 +114,8 @@ export interface AttemptRecord {
 }
 
 /**
- * A delivery that is final stays so: a late result of an attempt that was thought lost adds its row only. The status is
+ * A delivery that is final stays so, and a failure is overruled by a later attempt that was begun meanwhile: the late
+ * result of an attempt that was thought lost adds its row only. The status is
  * tested by a CASE because the planner, seeing that most rows are final, would expect one row of a plain comparison and
  * choose a nested loop over the whole range.
  */
@@ -139,7 +140,8 @@ const RECORD = /* sql */ `
          completed_at = case when r.status in ('success', 'exhausted') then now() end
     from r
    where d.id = r.delivery_id and d.id = any($1) and d.id >= $16 and d.id <= $17
-     and case d.status when 'success' then false when 'exhausted' then r.trigger = 'manual' else true end`;
+     and case d.status when 'success' then false when 'exhausted' then r.trigger = 'manual'
+         else r.status = 'success' or r.number >= d.attempt_count end`;
 
 /** Writes attempts and the new state of their deliveries, all or none, in one round trip. */
 export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]): Promise<void> {

@@ -66,3 +66,35 @@ test('the database refuses states that do not fit together', async () => {
   for (const change of [`status = 'lost'`, `status = 'exhausted'`, `status = 'success'`, `reason = 'endpoint_gone'`])
     await assert.rejects(sql(`update deliveries set ${change} where id = $1`, [id]), /check constraint/, change);
 });
+
+test('a late failure of an attempt thought lost does not overrule the attempt that followed it', async () => {
+  const { id, endpointId } = await deliveryIn('pending');
+  const rows = rowsOf(services);
+  const nextAttemptAt = new Date(Date.now() + 60_000);
+  await rows.sql(`update deliveries set status = 'failed', attempt_count = 2, next_attempt_at = $1 where id = $2`, [
+    nextAttemptAt,
+    id,
+  ]);
+  await recordAttempts(services.db, [
+    {
+      deliveryId: id,
+      number: 1,
+      trigger: 'automatic',
+      startedAt: new Date(),
+      durationMs: 1,
+      responseCode: 500,
+      error: 'http_status',
+      responseHeaders: null,
+      responseBody: null,
+      remoteAddress: null,
+      status: 'failed',
+      reason: null,
+      lastError: 'answered 500',
+      nextAttemptAt: new Date(),
+      workflowId: null,
+    },
+  ]);
+  const [delivery] = await rows.deliveries(endpointId);
+  assert.equal(delivery?.nextAttemptAt?.getTime(), nextAttemptAt.getTime());
+  assert.equal((await rows.attempts(id)).length, 1);
+});

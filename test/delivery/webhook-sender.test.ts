@@ -146,3 +146,19 @@ test('Retry-After of a 429 or 503 is read as seconds or date', async () => {
   receiver.answer((res) => res.writeHead(500, { 'retry-after': '120' }).end());
   assert.equal((await send()).retryAfterMs, undefined);
 });
+
+test('a server that echoes the request does not make the authentication header readable', async () => {
+  receiver.answer((res, { headers }) =>
+    res.writeHead(500, { 'x-echo': `got ${headers['x-my-auth']}` }).end(`binary \xff ${headers['x-my-auth']} end`),
+  );
+  const result = await sender.send({
+    deliveryId: 'dlv_test',
+    url: receiver.url,
+    eventType: 'email_received',
+    payload: '{}',
+    signer: webhookSigner(secrets),
+    authHeader: { name: 'X-My-Auth', value: 'super-secret-value' },
+  });
+  assert.equal(result.responseHeaders?.['x-echo'], 'got [hidden]');
+  assert.match(result.responseBody?.toString() ?? '', /^binary .* \[hidden\] end$/);
+});
