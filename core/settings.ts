@@ -228,6 +228,16 @@ export const SETTINGS = {
     text: 'Port of inbound SMTP (mapped to 25 by compose).',
   }),
   MAIL_PUBLIC_SMTP_PORT: setting(port, { group: 'Mail', text: 'SMTP port as seen from outside. Unset: SMTP_PORT.' }),
+  SUBMISSIONS_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '1465',
+    text: 'Port of submission by TLS from the first byte (mapped to 465 by compose).',
+  }),
+  SUBMISSION_PORT: setting(port, {
+    group: 'Mail',
+    fallback: '1587',
+    text: 'Port of submission with STARTTLS (mapped to 587 by compose).',
+  }),
   IMAPS_PORT: setting(port, {
     group: 'Mail',
     fallback: '1993',

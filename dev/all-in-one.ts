@@ -10,7 +10,7 @@ import { startHealthServer } from '../core/health-server.ts';
 import type { ProcessLife } from '../core/process-life.ts';
 import { readiness } from '../core/readiness.ts';
 import type { Services } from '../core/services.ts';
-import { startOutboundSweep } from '../core/start-outbound.ts';
+import { startOutbound, startOutboundSweep } from '../core/start-outbound.ts';
 import { temporalConnectionOptions } from '../core/temporal-client.ts';
 
 import { startMail } from '../mail/start.ts';
@@ -42,7 +42,9 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('sweep of outgoing mail', () => outboundSweep.close());
   const api = await startApi(services, temporal);
   life.onStop('API', () => api.close());
-  const mail = await startMail(services);
+  const mail = await startMail(services, {
+    onSubmitted: (submitted) => void startOutbound(services, temporal, submitted),
+  });
   life.onStop('mail', () => mail.close());
   return { apiUrl: api.url, metricsUrl: health.url, doors: mail };
 }

@@ -13,7 +13,9 @@ class InboundConnection extends SMTPConnection {
   /** A text that begins with an enhanced status code is sent as it is. */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     const own = typeof data === 'string' && OWN_ENHANCED_CODE.test(data);
-    super.send(code, data, own ? false : context);
+    // AUTH is announced under TLS only; before it, the package refuses it with 538.
+    const shown = Array.isArray(data) && !this.secure ? data.filter((line) => !line.startsWith('AUTH ')) : data;
+    super.send(code, shown, own ? false : context);
   }
 
   get receiving(): boolean {

@@ -56,6 +56,8 @@ export function testVariables(overrides: Readonly<Record<string, string>> = {}):
     METRICS_PORT: '0',
     API_PORT: '0',
     SMTP_PORT: '0',
+    SUBMISSION_PORT: '0',
+    SUBMISSIONS_PORT: '0',
     IMAP_PORT: '0',
     IMAPS_PORT: '0',
     POP3_PORT: '0',
