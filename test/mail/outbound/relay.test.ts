@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { CANCEL_SIGNAL, outboundWorkflowId } from '../../../domain/outbound-workflow.ts';
+import { judgeSender } from '../../../mail/smtp/authenticate-sender.ts';
 import { waitUntil } from '../../support/wait-until.ts';
+import { dnsStub } from '../mail-world.ts';
 import { type Fault, type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
 let world: OutboundWorld;
@@ -43,6 +45,23 @@ describe('the relay', () => {
     const sent = (await world.events('email_sent')).filter(({ data }) => data['messageId'] === messageId);
     assert.equal(sent.length, 1);
     assert.equal(sent[0]?.data['via'], 'relay');
+  });
+
+  test('gets mail whose SPF, DKIM and DMARC pass at the receiver', async () => {
+    const { messageId } = await world.send([OUTSIDE], { subject: 'Grüße' });
+    await world.finished(messageId);
+    const [key] = await world.mail.services.db.query<{ selector: string; public_key: string }>(
+      `select selector, public_key from dkim_key where domain = 'agents.test'`,
+    );
+    const dns = dnsStub({
+      'agents.test': 'v=spf1 ip4:127.0.0.1 -all',
+      '_dmarc.agents.test': 'v=DMARC1; p=reject',
+      [`${key?.selector}._domainkey.agents.test`]: `v=DKIM1; k=rsa; p=${key?.public_key}`,
+    });
+    const received = world.peer.received[0]?.bytes ?? Buffer.alloc(0);
+    const envelope = { remoteAddress: '127.0.0.1', helo: 'mail.test', envelopeFrom: world.sender.address };
+    const { results } = await judgeSender({ received, ...envelope, hostname: 'mx.example.com' }, dns);
+    assert.deepEqual([results.spf.result, results.dkim.result, results.dmarc.result], ['pass', 'pass', 'pass']);
   });
 
   test('that greylists is tried again', async () => {
