@@ -7,7 +7,7 @@ import type { Activities } from '../activities/index.ts';
  */
 export const { attemptDeliveries } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '8 seconds',
+  heartbeatTimeout: '6 seconds',
   retry: {
     initialInterval: '200 milliseconds',
     backoffCoefficient: 2,
