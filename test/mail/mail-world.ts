@@ -22,11 +22,16 @@ export interface TestMailbox {
   readonly token: string;
 }
 
+interface MailboxOptions {
+  readonly quotaBytes?: number;
+  readonly status?: MailboxStatus;
+}
+
 export interface MailWorld {
   readonly services: Services;
   readonly mail: MailDoors;
   readonly organizationId: string;
-  createMailbox(localPart: string, options?: { quotaBytes?: number; status?: MailboxStatus }): Promise<TestMailbox>;
+  createMailbox(localPart: string, options?: MailboxOptions): Promise<TestMailbox>;
   connect(): Promise<SmtpClient>;
   /** Sends one message on a connection of its own; the reply of DATA, or of what was refused before. */
   send(to: string | readonly string[], message: string | Buffer, from?: string): Promise<string>;
@@ -46,6 +51,25 @@ export const dnsStub =
     throw Object.assign(new Error(`no ${type} of ${name}`), { code: 'ENOTFOUND' });
   };
 
+/** A mailbox with its folders, without the way through the API. */
+export async function insertMailbox(
+  services: Services,
+  organizationId: string,
+  localPart: string,
+  { quotaBytes = QUOTA_BYTES, status = 'active' }: MailboxOptions = {},
+): Promise<TestMailbox> {
+  const [id, token, address] = [newId('mailbox'), newCredential('mailboxToken'), `${localPart}@agents.test`];
+  await services.db.transaction(async (sql) => {
+    await sql.query(
+      `insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash)
+       values ($1, $2, $3, 'agents.test', $4, $3, $5, 'synced', $6)`,
+      [id, organizationId, localPart, address, status, hashCredential(token, services.pepper)],
+    );
+    await createMailFolders(sql, id, quotaBytes);
+  });
+  return { id, address, token };
+}
+
 export async function openMailWorld(
   options: MailOptions & { settings?: Readonly<Record<string, string>> } = {},
 ): Promise<MailWorld> {
@@ -62,18 +86,7 @@ export async function openMailWorld(
     services,
     mail,
     organizationId,
-    async createMailbox(localPart, { quotaBytes = QUOTA_BYTES, status = 'active' } = {}) {
-      const [id, token, address] = [newId('mailbox'), newCredential('mailboxToken'), `${localPart}@agents.test`];
-      await services.db.transaction(async (sql) => {
-        await sql.query(
-          `insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash)
-           values ($1, $2, $3, 'agents.test', $4, $3, $5, 'synced', $6)`,
-          [id, organizationId, localPart, address, status, hashCredential(token, services.pepper)],
-        );
-        await createMailFolders(sql, id, quotaBytes);
-      });
-      return { id, address, token };
-    },
+    createMailbox: (localPart, mailboxOptions) => insertMailbox(services, organizationId, localPart, mailboxOptions),
     connect: () => SmtpClient.open(mail.smtp.host, mail.smtp.port),
     async send(to, message, from = 'bob@example.com') {
       const client = await world.connect();
