@@ -59,9 +59,12 @@ const elements = (values: Readonly<Record<string, string | number>>, indent: str
     .map(([name, value]) => `${indent}<${name}>${escapeXml(String(value))}</${name}>`)
     .join('\n');
 
-/** The SMTP door takes mail from other servers and has no login, so it is no outgoing server of a client. */
-function autoconfig(domain: string, { imap, pop3 }: MailConnection): string {
-  const server = (type: 'imap' | 'pop3', door: MailDoor) => `    <incomingServer type="${type}">
+function autoconfig(domain: string, { imap, pop3, smtp }: MailConnection): string {
+  const server = (
+    kind: 'incomingServer' | 'outgoingServer',
+    type: 'imap' | 'pop3' | 'smtp',
+    door: MailDoor,
+  ) => `    <${kind} type="${type}">
 ${elements(
   {
     hostname: door.host,
@@ -72,20 +75,21 @@ ${elements(
   },
   '      ',
 )}
-    </incomingServer>`;
+    </${kind}>`;
   return `<?xml version="1.0" encoding="UTF-8"?>
 <clientConfig version="1.1">
   <emailProvider id="${escapeXml(domain)}">
 ${elements({ domain, displayName: `Agent Mailbox (${domain})`, displayShortName: 'Agent Mailbox' }, '    ')}
-${server('imap', imap)}
-${server('pop3', pop3)}
+${server('incomingServer', 'imap', imap)}
+${server('incomingServer', 'pop3', pop3)}
+${server('outgoingServer', 'smtp', smtp)}
   </emailProvider>
 </clientConfig>
 `;
 }
 
-function autodiscover({ imap, pop3 }: MailConnection): string {
-  const protocol = (type: 'IMAP' | 'POP3', door: MailDoor) => `      <Protocol>
+function autodiscover({ imap, pop3, smtp }: MailConnection): string {
+  const protocol = (type: 'IMAP' | 'POP3' | 'SMTP', door: MailDoor) => `      <Protocol>
 ${elements(
   {
     Type: type,
@@ -109,6 +113,7 @@ ${elements(
       <Action>settings</Action>
 ${protocol('IMAP', imap)}
 ${protocol('POP3', pop3)}
+${protocol('SMTP', smtp)}
     </Account>
   </Response>
 </Autodiscover>

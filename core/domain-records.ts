@@ -19,9 +19,11 @@ export interface DomainFacts {
   readonly dkimPublicKey: string;
   /** Name of the host that receives and sends. */
   readonly mailHost: string;
-  /** Ports of mail clients as seen from outside, by TLS from the first byte. */
+  /** Ports of mail clients as seen from outside; by TLS from the first byte where the name does not say STARTTLS. */
   readonly imapsPort: number;
   readonly pop3sPort: number;
+  readonly submissionsPort: number;
+  readonly submissionStarttlsPort: number;
 }
 
 /** Records in the order a person sets them up. The required ones make the domain verified. */
@@ -46,9 +48,11 @@ export function domainRecords(facts: DomainFacts): DomainRecord[] {
       false,
     ),
     record('dmarc', 'TXT', `_dmarc.${name}`, 'v=DMARC1; p=quarantine', false),
-    // RFC 6186: how mail clients find their doors; IMAP before POP3.
+    // RFC 6186 and 8314: how mail clients find their doors; IMAP before POP3, TLS before STARTTLS.
     record('imaps', 'SRV', `_imaps._tcp.${name}`, `0 1 ${facts.imapsPort} ${mailHost}`, false),
     record('pop3s', 'SRV', `_pop3s._tcp.${name}`, `10 1 ${facts.pop3sPort} ${mailHost}`, false),
+    record('submissions', 'SRV', `_submissions._tcp.${name}`, `0 1 ${facts.submissionsPort} ${mailHost}`, false),
+    record('submission', 'SRV', `_submission._tcp.${name}`, `10 1 ${facts.submissionStarttlsPort} ${mailHost}`, false),
   ];
 }
 
@@ -71,7 +75,9 @@ export function recordState(record: DomainRecord, values: readonly string[]): Re
       );
     }
     case 'imaps':
-    case 'pop3s': {
+    case 'pop3s':
+    case 'submissions':
+    case 'submission': {
       const target = (value: string) => withoutDot(value.split(' ').slice(2).join(' '));
       return state(
         values,

@@ -11,28 +11,26 @@ export interface MailDoor {
 export interface MailConnection {
   readonly imap: MailDoor;
   readonly pop3: MailDoor;
-  /** Takes mail for the mailboxes of this instance, from anybody. */
+  /** Submission: sends as the mailbox. */
   readonly smtp: MailDoor;
 }
 
-/** Ports of the doors by TLS from the first byte, as seen from outside. */
+/** Ports of mail clients as seen from outside; by TLS from the first byte where the name does not say STARTTLS. */
 export const publicDoorPorts = (settings: Settings) => ({
   imapsPort: settings.MAIL_PUBLIC_IMAP_PORT ?? settings.IMAPS_PORT,
   pop3sPort: settings.MAIL_PUBLIC_POP3_PORT ?? settings.POP3S_PORT,
+  submissionsPort: settings.MAIL_PUBLIC_SUBMISSION_PORT ?? settings.SUBMISSIONS_PORT,
+  submissionStarttlsPort: settings.MAIL_PUBLIC_SUBMISSION_STARTTLS_PORT ?? settings.SUBMISSION_PORT,
 });
 
 /** Connection of a mailbox as seen from outside. */
 export function mailConnection(settings: Settings, address: string): MailConnection {
-  const door = (port: number, security: MailDoor['security']): MailDoor => ({
+  const door = (port: number): MailDoor => ({
     host: settings.MAIL_HOSTNAME,
     port,
-    security,
+    security: 'tls',
     username: address,
   });
-  const { imapsPort, pop3sPort } = publicDoorPorts(settings);
-  return {
-    imap: door(imapsPort, 'tls'),
-    pop3: door(pop3sPort, 'tls'),
-    smtp: door(settings.MAIL_PUBLIC_SMTP_PORT ?? settings.SMTP_PORT, 'starttls'),
-  };
+  const { imapsPort, pop3sPort, submissionsPort } = publicDoorPorts(settings);
+  return { imap: door(imapsPort), pop3: door(pop3sPort), smtp: door(submissionsPort) };
 }

@@ -227,7 +227,6 @@ export const SETTINGS = {
     fallback: '2525',
     text: 'Port of inbound SMTP (mapped to 25 by compose).',
   }),
-  MAIL_PUBLIC_SMTP_PORT: setting(port, { group: 'Mail', text: 'SMTP port as seen from outside. Unset: SMTP_PORT.' }),
   SUBMISSIONS_PORT: setting(port, {
     group: 'Mail',
     fallback: '1465',
@@ -237,6 +236,14 @@ export const SETTINGS = {
     group: 'Mail',
     fallback: '1587',
     text: 'Port of submission with STARTTLS (mapped to 587 by compose).',
+  }),
+  MAIL_PUBLIC_SUBMISSION_PORT: setting(port, {
+    group: 'Mail',
+    text: 'Submission port (TLS from the first byte) that clients are told. Unset: SUBMISSIONS_PORT.',
+  }),
+  MAIL_PUBLIC_SUBMISSION_STARTTLS_PORT: setting(port, {
+    group: 'Mail',
+    text: 'Submission port with STARTTLS that clients find by DNS. Unset: SUBMISSION_PORT.',
   }),
   IMAPS_PORT: setting(port, {
     group: 'Mail',

@@ -11,7 +11,7 @@ export const DomainParams = closed({ id: DomainId });
 export const CreateDomain = closed({ name: Type.String({ minLength: 1, maxLength: DOMAIN_NAME_MAX }) });
 
 const Record = closed({
-  purpose: Type.Enum(['ownership', 'mx', 'spf', 'dkim', 'dmarc', 'imaps', 'pop3s']),
+  purpose: Type.Enum(['ownership', 'mx', 'spf', 'dkim', 'dmarc', 'imaps', 'pop3s', 'submissions', 'submission']),
   type: Type.Enum(['MX', 'TXT', 'SRV']),
   name: Type.String(),
   value: Type.String({

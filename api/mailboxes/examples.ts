@@ -14,14 +14,14 @@ export const mailboxExample = {
   lastActivityAt: null,
 };
 
-const door = (port: number, security: 'tls' | 'starttls') => ({
+const door = (port: number) => ({
   host: 'mail.example.com',
   port,
-  security,
+  security: 'tls',
   username: mailboxExample.address,
 });
 
-export const connectionExample = { imap: door(993, 'tls'), pop3: door(995, 'tls'), smtp: door(25, 'starttls') };
+export const connectionExample = { imap: door(993), pop3: door(995), smtp: door(465) };
 
 export const mailboxWithTokenExample = {
   ...mailboxExample,

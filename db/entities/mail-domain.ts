@@ -5,7 +5,7 @@ export const DOMAIN_STATUSES = ['pending', 'verified', 'failed'] as const;
 
 /** One DNS record a domain needs, with what was found at the last look. */
 export interface DomainRecord {
-  purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'imaps' | 'pop3s';
+  purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'imaps' | 'pop3s' | 'submissions' | 'submission';
   type: 'MX' | 'TXT' | 'SRV';
   name: string;
   value: string;

@@ -29,6 +29,8 @@ test('a domain answers the records to set, each in the zone file too', async () 
     dmarc: 'pending',
     imaps: 'pending',
     pop3s: 'pending',
+    submissions: 'pending',
+    submission: 'pending',
   });
   const zone = textAt(body, 'zoneFile');
   for (const { name, type } of records(body)) assert.ok(zone.includes(`${name}. 3600 IN ${type} `), zone);
@@ -81,6 +83,13 @@ test('missing and wrong records are told apart, and optional ones do not matter'
         value: '0 1 993 elsewhere.example',
       },
       { purpose: 'pop3s', status: '', type: 'SRV', name: '_pop3s._tcp.partly.example', value: '5 1 1995 Mail.Test' },
+      {
+        purpose: 'submissions',
+        status: '',
+        type: 'SRV',
+        name: '_submissions._tcp.partly.example',
+        value: `5 1 ${world.services.settings.SUBMISSIONS_PORT} Mail.Test`,
+      },
     ]);
   const answer = await verify(id);
   assert.equal(at(answer.body, 'status'), 'failed');
@@ -92,6 +101,8 @@ test('missing and wrong records are told apart, and optional ones do not matter'
     dmarc: 'found',
     imaps: 'wrong',
     pop3s: 'wrong',
+    submissions: 'found',
+    submission: 'missing',
   });
   world.dns.records = records(body).filter(({ purpose }) => purpose === 'ownership' || purpose === 'mx');
   assert.equal(at((await verify(id)).body, 'status'), 'verified');

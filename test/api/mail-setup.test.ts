@@ -9,7 +9,11 @@ let services: Services;
 let temporal: TemporalClient;
 let api: StartedApi;
 before(async () => {
-  services = await openTestServices({ MAIL_PUBLIC_IMAP_PORT: '993', MAIL_PUBLIC_POP3_PORT: '995' });
+  services = await openTestServices({
+    MAIL_PUBLIC_IMAP_PORT: '993',
+    MAIL_PUBLIC_POP3_PORT: '995',
+    MAIL_PUBLIC_SUBMISSION_PORT: '465',
+  });
   temporal = connectTemporal(services.settings);
   api = await startApi(services, temporal);
 });
@@ -29,6 +33,10 @@ test('autoconfig tells a mail client its doors, at both addresses it is asked fo
     const [imap = '', pop3 = ''] = text.match(/<incomingServer[^]*?<\/incomingServer>/g) ?? [];
     assert.match(imap, /type="imap"[^]*<hostname>mail\.test<\/hostname>\s*<port>993<\/port>\s*<socketType>SSL</);
     assert.match(pop3, /type="pop3"[^]*<port>995<\/port>/);
+    assert.match(
+      text,
+      /<outgoingServer type="smtp">\s*<hostname>mail\.test<\/hostname>\s*<port>465<\/port>\s*<socketType>SSL<[^]*<username>%EMAILADDRESS%<[^]*<authentication>password-cleartext<[^]*<\/outgoingServer>/,
+    );
     assert.match(imap, /<username>%EMAILADDRESS%<\/username>/);
   }
 });
@@ -60,10 +68,11 @@ const discover = async (address: string) => {
 
 test('Autodiscover tells Outlook its doors', async () => {
   const text = await discover('bot@agents.test');
-  const [imap = '', pop3 = ''] = text.match(/<Protocol>[^]*?<\/Protocol>/g) ?? [];
+  const [imap = '', pop3 = '', smtp = ''] = text.match(/<Protocol>[^]*?<\/Protocol>/g) ?? [];
   assert.match(imap, /<Type>IMAP<\/Type>\s*<Server>mail\.test<\/Server>\s*<Port>993<\/Port>/);
   assert.match(imap, /<LoginName>bot@agents\.test<\/LoginName>[^]*<SSL>on<\/SSL>/);
   assert.match(pop3, /<Type>POP3<\/Type>/);
+  assert.match(smtp, /<Type>SMTP<\/Type>\s*<Server>mail\.test<\/Server>\s*<Port>465<\/Port>[^]*<AuthRequired>on</);
 });
 
 test('Autodiscover answers foreign and broken requests with error 600', async () => {

@@ -28,6 +28,13 @@ test('a mailbox without wishes has a made-up address, its token once, and settin
   assert.ok(!own.text.includes('token'));
   const connection = await world.call('GET', '/api/mailbox/connection', { as: token });
   assert.deepEqual(connection.body, at(answer.body, 'connection'));
+  const { smtp } = connection.body as { smtp: object };
+  assert.deepEqual(smtp, {
+    host: 'mail.test',
+    port: world.services.settings.SUBMISSIONS_PORT,
+    security: 'tls',
+    username: at(answer.body, 'address'),
+  });
   const byId = await world.call('GET', `/api/mailboxes/${textAt(answer.body, 'id')}/connection`, { as: token });
   assert.deepEqual(byId.body, connection.body);
 });
