@@ -14,6 +14,7 @@ import { sendRoutes } from './messages/send-routes.ts';
 import { organizationRoutes } from './organization/routes.ts';
 import type { Route } from './route.ts';
 import { sessionRoutes } from './sessions/routes.ts';
+import { suppressionRoutes } from './suppressions/routes.ts';
 import { threadRoutes } from './threads/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
@@ -28,6 +29,7 @@ export const routes: readonly Route[] = [
   ...sendRoutes,
   ...consentRoutes,
   ...listRoutes,
+  ...suppressionRoutes,
   ...threadRoutes,
   ...folderRoutes,
   ...domainRoutes,

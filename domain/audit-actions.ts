@@ -24,6 +24,7 @@ export const AUDIT_ACTIONS = [
   'organization.updated',
   'session.created',
   'session.deleted',
+  'suppression.deleted',
   'user.password_changed',
   'webhook.created',
   'webhook.deleted',

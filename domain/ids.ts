@@ -18,6 +18,7 @@ export const ID_PREFIXES = {
   delivery: 'dlv_',
   consent: 'con_',
   listEntry: 'lst_',
+  suppression: 'sup_',
   domain: 'dom_',
   audit: 'aud_',
   invitation: 'inv_',

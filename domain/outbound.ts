@@ -58,6 +58,9 @@ export const SENDS_PER_THREAD_HOUR_MAX = 10;
 export const ADDRESS_MAX_CHARACTERS = 254;
 export const REFERENCES_MAX = 20;
 
+/** Whether a status code (RFC 3463 §3.2) says that there is no such address: it is not written to again. */
+export const isHardBounce = (code: string): boolean => code.startsWith('5.1.');
+
 /** @param attempts failed so far, at least 1 */
 export const retryDelayMs = (ladderMs: readonly number[], attempts: number): number =>
   ladderMs[Math.min(attempts, ladderMs.length) - 1] ?? 0;

@@ -4,6 +4,7 @@ import { Migration20261121000003_rate_limits } from './Migration20261121000003_r
 import { Migration20261121000004_mail_folders } from './Migration20261121000004_mail_folders.ts';
 import { Migration20261121000005_outbound } from './Migration20261121000005_outbound.ts';
 import { Migration20261121000006_mail_search } from './Migration20261121000006_mail_search.ts';
+import { Migration20261121000007_suppressions } from './Migration20261121000007_suppressions.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   Migration20261121000004_mail_folders,
   Migration20261121000005_outbound,
   Migration20261121000006_mail_search,
+  Migration20261121000007_suppressions,
 ];

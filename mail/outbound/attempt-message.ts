@@ -9,8 +9,10 @@
 import { readBlob } from '../../core/blob-store.ts';
 import { recordEvents } from '../../core/record-event.ts';
 import { askLists } from '../../core/sender-lists.ts';
+import { findSuppressed, suppress } from '../../core/suppressions.ts';
 import { domainOf } from '../../domain/email-address.ts';
 import {
+  isHardBounce,
   OUTBOUND_DESTINATIONS_AT_ONCE,
   OUTBOUND_OVERDUE_MS,
   OUTBOUND_RETRY_DELAYS_MS,
@@ -105,10 +107,7 @@ async function refuseWhatChanged(services: SendingServices, sender: Sender, mess
   if (sender.status !== 'active')
     return refuse(services, sender, message, open, { status: 'denied', reason: 'mailbox_not_active', rule: null });
   const addresses = open.map(({ address }) => address.toLowerCase());
-  const suppressed = await services.db.query<{ address: string; reason: string }>(
-    `select address, reason from suppression where organization_id = $1 and address = any($2::text[])`,
-    [message.organizationId, addresses],
-  );
+  const suppressed = await findSuppressed(services.db, message.organizationId, addresses);
   const gone = new Set(suppressed.map(({ address }) => address));
   const stopped = open.filter(({ address }) => gone.has(address.toLowerCase()));
   if (stopped.length > 0)
@@ -249,7 +248,11 @@ async function record(
       await sql.query(`update outbound_message set first_sent_at = $2 where id = $1`, [message.id, now]);
       events += await recordEvents(sql, [sentEvent(sender, message, message.threadId ?? '', transport.via, now)]);
     }
-    if (failed.length > 0) events += await bounceTo(sql, services, sender, message, bytes, failed);
+    if (failed.length > 0) {
+      const gone = failed.flatMap(({ address, code }) => (isHardBounce(code) ? [address] : []));
+      await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
+      events += await bounceTo(sql, services, sender, message, bytes, failed);
+    }
     await finishIfDone(sql, message.id, now);
     return events;
   });

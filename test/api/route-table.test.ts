@@ -9,6 +9,7 @@ import { type AuthRule, BODY_LIMIT_BYTES, type Route } from '../../api/route.ts'
 import { actsInOrganization } from '../../api/route-errors.ts';
 import { routes } from '../../api/routes.ts';
 import { newCredential } from '../../core/credentials.ts';
+import { newId } from '../../core/new-id.ts';
 import { API_SCOPES } from '../../domain/api-scopes.ts';
 import {
   type Answer,
@@ -53,9 +54,15 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
     assert.equal(answer.status, 201, answer.text);
     return String(Reflect.get(Object(answer.body), 'id'));
   };
+  const suppression = newId('suppression');
+  await world.sql(
+    `insert into suppression (id, organization_id, address, reason) values ($1, $2, 'gone@foreign.example', 'hard_bounce')`,
+    [suppression, other.id],
+  );
   return {
     con_: String(Reflect.get(Object(held.body), 'consentId')),
     lst_: await make('/api/lists/inbound/block', { value: 'foreign.example' }),
+    sup_: suppression,
     mbx_: other.mailbox.id,
     mem_: other.member.memberId,
     inv_: await make('/api/members', { email: 'foreign@people.test' }),

@@ -180,7 +180,7 @@ test('what is suppressed or blocked is not sent', async () => {
   const { db } = world.mail.services;
   const organization = world.mail.organizationId;
   await db.query(
-    `insert into suppression (organization_id, address, reason) values ($1, 'gone@example.com', 'hard_bounce')`,
+    `insert into suppression (id, organization_id, address, reason) values ('sup_1', $1, 'gone@example.com', 'hard_bounce')`,
     [organization],
   );
   const { messageId } = await world.send(['gone@example.com', OUTSIDE]);

@@ -1,0 +1,64 @@
+import { listSuppressions, removeSuppression, type Suppression } from '../../core/suppressions.ts';
+import { listBody, pageOf } from '../pagination.ts';
+import { type Route, route } from '../route.ts';
+import { SuppressionList, SuppressionPath, SuppressionsQuery } from './schema.ts';
+
+const tag = 'Suppressions';
+
+const example = {
+  id: 'sup_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  address: 'gone@customer.example',
+  reason: 'hard_bounce',
+  messageId: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  createdAt: '2026-11-21T09:15:00.000Z',
+};
+
+const presentSuppression = ({ id, address, reason, messageId, createdAt }: Suppression) => ({
+  id,
+  address,
+  reason,
+  messageId,
+  createdAt: createdAt.toISOString(),
+});
+
+export const suppressionRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/suppressions',
+    operationId: 'listSuppressions',
+    tag,
+    summary: 'List addresses that are not written to any more, newest first',
+    description:
+      'An address that does not exist, or whose owner complained, is put here. A message to it ends as `suppressed` for this recipient, with `email_blocked`.',
+    auth: { scope: 'mailbox:read' },
+    query: SuppressionsQuery,
+    responses: {
+      200: {
+        description: 'A page of entries.',
+        schema: SuppressionList,
+        example: { data: [example], nextCursor: null },
+      },
+    },
+    async handler({ services, organization, query }) {
+      const page = pageOf('suppression', query);
+      const filter = { address: query.address ?? null, reason: query.reason ?? null };
+      const rows = await listSuppressions(services.db, organization.id, filter, page);
+      return { status: 200, body: listBody(rows, page, presentSuppression) };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/suppressions/:id',
+    operationId: 'removeSuppression',
+    tag,
+    summary: 'Allow writing to an address again',
+    auth: { scope: 'mailbox:write' },
+    params: SuppressionPath,
+    responses: { 204: { description: 'Removed.' } },
+    errors: ['not_found'],
+    async handler({ services, organization, caller, params }) {
+      await removeSuppression(services, organization.id, caller, params.id);
+      return { status: 204 };
+    },
+  }),
+];
