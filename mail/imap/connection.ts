@@ -11,7 +11,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import type { Logger } from '../../core/logger.ts';
+import type { Logger } from 'pino';
 import { type Login, type StoreRefusal, StoreRefused, StoreUnavailable } from '../store/interface.ts';
 import { BrokenAnswer } from './broken-answer.ts';
 import { type CapabilityHiding, capabilities } from './capabilities.ts';

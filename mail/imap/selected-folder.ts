@@ -34,6 +34,8 @@ export class SelectedFolder {
   readonly watch: FolderWatch;
   /** The folder was deleted by another door. */
   deleted = false;
+  /** Something came that this session has not taken \Recent of. */
+  #unclaimed = false;
   /** UIDs of the last saved search (RFC 5182), ascending. */
   saved: Uint32Array = new Uint32Array(0);
   readonly #store: MailboxStore;
@@ -137,6 +139,7 @@ export class SelectedFolder {
       this.map.append(state);
       this.#lastSeenUid = state.uid + 1;
       this.#grown = true;
+      this.#unclaimed = true;
       return;
     }
     if (state.modseq <= this.map.modseqAt(index)) return;
@@ -176,6 +179,20 @@ export class SelectedFolder {
     }
     this.highestModseq = Math.max(this.highestModseq, view.folder.highestModseq);
     this.uidNext = Math.max(this.uidNext, view.folder.uidNext);
+  }
+
+  get hasUnclaimed(): boolean {
+    return this.#unclaimed;
+  }
+
+  /**
+   * Takes \Recent of what came while the folder was open, once it has been told: sessions that begin later must not
+   * see it (RFC 3501 §2.3.2). Sessions open at the same time all show it, which the RFC allows.
+   */
+  async claimRecent({ rev2 }: Enabled): Promise<void> {
+    if (!this.#unclaimed) return;
+    this.#unclaimed = false;
+    if (!this.readOnly && !rev2) await this.#store.claimRecent(this.folder.id, this.folder.uidValidity, this.uidNext);
   }
 
   /** Writes what the client does not know yet. */

@@ -50,6 +50,13 @@ export class SequenceMap {
     return this.#flags[index] ?? 0;
   }
 
+  /** Number of messages that have a flag, a bit of `domain/mail-flags.ts`. */
+  countFlag(flag: number): number {
+    let count = 0;
+    for (let index = 0; index < this.#count; index++) if ((this.flagsAt(index) & flag) !== 0) count++;
+    return count;
+  }
+
   keywordsAt(index: number): readonly string[] {
     return this.#keywords.size === 0 ? NO_KEYWORDS : (this.#keywords.get(this.uidAt(index)) ?? NO_KEYWORDS);
   }

@@ -1,6 +1,6 @@
 /** The IMAP engine's public face: give it a socket, a way to log in, and it speaks IMAP until the line ends. */
 import type { Duplex } from 'node:stream';
-import type { Logger } from '../../core/logger.ts';
+import type { Logger } from 'pino';
 import type { Login } from '../store/interface.ts';
 import type { CapabilityHiding } from './capabilities.ts';
 import { Connection } from './connection.ts';

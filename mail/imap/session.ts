@@ -1,5 +1,5 @@
 /** The state of one IMAP connection, as commands see it. */
-import type { Logger } from '../../core/logger.ts';
+import type { Logger } from 'pino';
 import type { Login, MailAccount, MailboxStore } from '../store/interface.ts';
 import type { CapabilityHiding } from './capabilities.ts';
 import type { ParseContext, State } from './command.ts';
@@ -139,12 +139,31 @@ export class Session implements Enabled {
     if (this.#selected !== null) this.out.line(`* OK [HIGHESTMODSEQ ${this.#selected.highestModseq}] CONDSTORE is on`);
   }
 
+  async #claimRecent(selected: SelectedFolder): Promise<void> {
+    if (!selected.hasUnclaimed) return;
+    // What is told need not wait for it.
+    this.control.flush();
+    try {
+      await selected.claimRecent(this);
+    } catch (error) {
+      // Then the messages are \Recent once more in the next session.
+      this.log.debug({ err: error }, 'recent not claimed');
+    }
+  }
+
+  /** Tells all there is of the selected folder, so that STATUS of it says what the client has been told. */
+  async tellSelected(): Promise<void> {
+    if (this.#selected !== null) this.#selected.stale = true;
+    await this.tellChanges(true, false);
+  }
+
   /** Reads and tells what other doors did. */
   async tellChanges(removals: boolean, uid: boolean): Promise<void> {
     const selected = this.#selected;
     if (selected === null) return;
     if (selected.stale) await selected.refresh();
     await selected.tell(this.out, this, { removals, uid });
+    await this.#claimRecent(selected);
     if (selected.deleted) this.control.byeAfterAnswer('The selected folder was deleted');
     if (this.out.full) await this.out.ready();
   }

@@ -31,25 +31,28 @@ const WHOLE_KIB = 1_024;
 
 export async function statusLine(session: Session, folder: Folder, items: readonly StatusItem[]): Promise<string> {
   if (items.includes('HIGHESTMODSEQ')) session.useCondstore();
+  // Of the selected folder it says what this session has been told, not what came since.
+  const selected = session.selectedOrNull?.folder.id === folder.id ? session.selected : undefined;
   let view: FolderView | undefined;
   const viewed = async () => (view ??= await session.store.view(folder.id, false));
   const value = async (item: StatusItem): Promise<string | number> => {
     switch (item) {
       case 'MESSAGES':
-        return folder.total;
+        return selected?.map.count ?? folder.total;
       case 'RECENT': {
         // Nothing takes \Recent here; with rev2 there is none.
+        if (selected !== undefined && !session.rev2) return selected.recentCount;
         if (session.rev2 || folder.recentFrom >= folder.uidNext) return 0;
         return (await viewed())?.uids.filter((uid) => uid >= folder.recentFrom).length ?? 0;
       }
       case 'UIDNEXT':
-        return folder.uidNext;
+        return selected?.uidNext ?? folder.uidNext;
       case 'UIDVALIDITY':
         return folder.uidValidity;
       case 'UNSEEN':
-        return folder.unseen;
+        return selected === undefined ? folder.unseen : selected.map.count - selected.map.countFlag(MAIL_FLAGS.seen);
       case 'DELETED':
-        return folder.deleted;
+        return selected?.map.countFlag(MAIL_FLAGS.deleted) ?? folder.deleted;
       case 'DELETED-STORAGE': {
         const all = folder.deleted === 0 ? undefined : await viewed();
         const uids = all?.uids.filter((_, i) => ((all.flags[i] ?? 0) & MAIL_FLAGS.deleted) !== 0);
@@ -62,7 +65,7 @@ export async function statusLine(session: Session, folder: Folder, items: readon
       case 'SIZE':
         return folder.bytes;
       case 'HIGHESTMODSEQ':
-        return folder.highestModseq;
+        return selected?.highestModseq ?? folder.highestModseq;
       case 'MAILBOXID':
         return `(${folder.objectId})`;
       case 'APPENDLIMIT':

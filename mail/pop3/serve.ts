@@ -11,7 +11,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type net from 'node:net';
-import type { Logger } from '../../core/logger.ts';
+import type { Logger } from 'pino';
 import {
   BAD_COMMANDS_MAX,
   LOGIN_TIMEOUT_MS,

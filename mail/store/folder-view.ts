@@ -50,6 +50,21 @@ export async function readFolderView(
   };
 }
 
+/** Of messages that came while a read-write session had the folder open, and were told there. */
+export async function claimRecent(
+  sql: Sql,
+  mailboxId: string,
+  folderId: number,
+  uidValidity: number,
+  uidNext: number,
+): Promise<void> {
+  await sql.query(
+    `update folder set recent_from = least(uid_next, $4)
+      where id = $1 and mailbox_id = $2 and uid_validity = $3 and recent_from < least(uid_next, $4)`,
+    [folderId, mailboxId, uidValidity, uidNext],
+  );
+}
+
 const READ_VIEW = `
   select ${FOLDER_COLUMNS}, state.*
     from folder cross join lateral (

@@ -222,6 +222,8 @@ export interface MailboxStore {
 
   /** One consistent snapshot. Undefined: the folder is gone. `claimRecent`: a read-write SELECT takes \Recent. */
   view(folderId: number, claimRecent: boolean): Promise<FolderView | undefined>;
+  /** Messages below `uidNext` are \Recent to no later session. Nothing where the folder has another UIDVALIDITY by now. */
+  claimRecent(folderId: number, uidValidity: number, uidNext: number): Promise<void>;
   /** 'too-old': since lies below what is kept; the caller takes a new view. Undefined: the folder is gone. */
   changes(folderId: number, since: number): Promise<FolderChanges | 'too-old' | undefined>;
   /** UIDs expunged since a MODSEQ among `known` (null: all), for QRESYNC; 'too-old' as above. */

@@ -12,7 +12,7 @@ import { createFolder, deleteFolder, renameFolder } from './change-folders.ts';
 import { copyPlacements } from './copy-placements.ts';
 import { fetchRows } from './fetch-rows.ts';
 import { readFolderChanges, readVanished } from './folder-changes.ts';
-import { readFolderView } from './folder-view.ts';
+import { claimRecent, readFolderView } from './folder-view.ts';
 import { findFolder, listFolders } from './folders.ts';
 import {
   type AppendMessage,
@@ -107,6 +107,8 @@ export function mailboxStores({
       quota: () => guard(readQuota(db, mailboxId)),
 
       view: (folderId, claimRecent) => guard(readFolderView(db, mailboxId, folderId, claimRecent)),
+      claimRecent: (folderId, uidValidity, uidNext) =>
+        guard(claimRecent(db, mailboxId, folderId, uidValidity, uidNext)),
       changes: (folderId, since) =>
         guard(
           shareChanges(`${mailboxId} ${folderId} ${since}`, () => readFolderChanges(db, mailboxId, folderId, since)),

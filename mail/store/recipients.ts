@@ -4,6 +4,7 @@
  * Found mailboxes are remembered for seconds, misses never: a mailbox takes mail the moment it exists. What is
  * remembered may be seconds old, so the write transaction looks at status and quota once more.
  */
+import { isServedDomain } from '../../core/served-domain.ts';
 import type { Database } from '../../db/database.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '../../domain/event-envelope.ts';
 import { deliveryAddress } from '../../domain/mailbox-address.ts';
@@ -84,12 +85,7 @@ export function recipientDirectory(db: Database, defaultDomain: string, now: () 
       remembered.delete(key);
       return read(key);
     },
-    async servesDomain(domain) {
-      const name = domain.toLowerCase();
-      if (name === defaultDomain.toLowerCase()) return true;
-      const rows = await db.query(`select 1 from domains where name = $1 and status = 'verified'`, [name]);
-      return rows.length > 0;
-    },
+    servesDomain: (domain) => isServedDomain(db, defaultDomain, domain),
   };
 }
 

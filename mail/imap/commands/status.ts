@@ -14,6 +14,7 @@ export const status = command({
     return { name, items: parseStatusItems(scan) };
   },
   async run({ session }, { name, items }) {
+    await session.tellSelected();
     const folder = await session.store.folder(existingName(name));
     if (folder === undefined) throw new Refusal('NONEXISTENT', 'No such folder');
     session.out.line(await statusLine(session, folder, items));

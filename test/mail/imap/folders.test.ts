@@ -154,6 +154,37 @@ test('STATUS knows all items (RFC 9051, 7162, 8438, 8474, 7889, 9208)', async ()
   );
 });
 
+test('STATUS of the selected folder tells what is new first, and says the same', async () => {
+  const store = new MemoryStore(false);
+  store.deliver('INBOX', note('one'));
+  await play(
+    store,
+    `C: a1 SELECT INBOX
+     S: *** a1 OK [READ-WRITE]
+     C2: b1 APPEND INBOX (\\Seen) {3+}
+     C2: abc
+     S2: b1 OK ...
+     C2: b2 SELECT INBOX
+     S2: *** b2 OK [READ-WRITE]
+     C2: b3 STORE 1 +FLAGS.SILENT (\\Deleted)
+     S2: b3 OK
+     C: a2 STATUS INBOX (MESSAGES UNSEEN DELETED RECENT UIDNEXT)
+     S: * 2 EXISTS
+     S: * 2 RECENT
+     S: * 1 FETCH (FLAGS (\\Deleted \\Recent))
+     S: * STATUS INBOX (MESSAGES 2 UNSEEN 1 DELETED 1 RECENT 2 UIDNEXT 3)
+     S: a2 OK
+     C2: b4 EXPUNGE
+     S2: * 1 EXPUNGE
+     S2: b4 OK
+     C: a3 LIST "" INBOX RETURN (STATUS (MESSAGES UNSEEN))
+     S: * 1 EXPUNGE
+     S: * LIST (\\HasNoChildren) "/" INBOX
+     S: * STATUS INBOX (MESSAGES 1 UNSEEN 0)
+     S: a3 OK`,
+  );
+});
+
 test('NAMESPACE, GETQUOTA and GETQUOTAROOT (RFC 2342, RFC 9208)', async () => {
   const store = new MemoryStore(false);
   store.deliver('INBOX', note('one'));

@@ -226,6 +226,12 @@ export class MemoryStore implements MailboxStore {
     };
   }
 
+  async claimRecent(folderId: number, uidValidity: number, uidNext: number): Promise<void> {
+    this.#trouble();
+    const folder = this.#folders.get(folderId);
+    if (folder?.uidValidity === uidValidity) folder.recentFrom = Math.max(folder.recentFrom, uidNext);
+  }
+
   async changes(folderId: number, since: number): Promise<FolderChanges | 'too-old' | undefined> {
     this.#trouble();
     const folder = this.#folders.get(folderId);

@@ -118,3 +118,42 @@ test('1:* in an empty folder is OK with nothing; a number out of range is BAD', 
      S: a5 OK`,
   );
 });
+
+test('\\Recent of mail that comes while a folder is open is taken by that session, and not by one that only reads', async () => {
+  const store = new MemoryStore();
+  await play(
+    store,
+    `C: a1 EXAMINE INBOX
+     S: *** a1 OK [READ-ONLY]
+     C2: b1 APPEND INBOX {3+}
+     C2: abc
+     S2: b1 OK ...
+     C: a2 NOOP
+     S: * 1 EXISTS
+     S: * 1 RECENT
+     S: a2 OK
+     C2: b2 STATUS INBOX (RECENT)
+     S2: * STATUS INBOX (RECENT 1)
+     S2: b2 OK
+     C: a3 SELECT INBOX
+     S: *** a3 OK [READ-WRITE]
+     C2: b3 APPEND INBOX {3+}
+     C2: def
+     S2: b3 OK ...
+     C: a4 NOOP
+     S: * 2 EXISTS
+     S: * 2 RECENT
+     S: a4 OK
+     C2: b4 STATUS INBOX (RECENT)
+     S2: * STATUS INBOX (RECENT 0)
+     S2: b4 OK
+     C2: b5 SELECT INBOX
+     S2: * FLAGS ...
+     S2: * 2 EXISTS
+     S2: * 0 RECENT
+     S2: *** b5 OK [READ-WRITE]
+     C: a5 FETCH 2 FLAGS
+     S: * 2 FETCH (FLAGS (\\Recent))
+     S: a5 OK`,
+  );
+});

@@ -404,6 +404,19 @@ describe('the store of a mailbox', () => {
       assert.equal((await mailbox.store.view(id, true))?.folder.recentFrom, 4);
     });
 
+    it('let nobody take \\Recent again that a session was told of, nor that of another UIDVALIDITY', async () => {
+      const mailbox = await world.newMailbox();
+      const { id, uidValidity } = mailbox.inbox;
+      await fill(mailbox, ['a', 'b']);
+      await mailbox.store.claimRecent(id, uidValidity + 1, 3);
+      assert.equal((await mailbox.store.view(id, false))?.folder.recentFrom, 1);
+      await mailbox.store.claimRecent(id, uidValidity, 2);
+      await mailbox.store.claimRecent(id, uidValidity, 1);
+      assert.equal((await mailbox.store.view(id, false))?.folder.recentFrom, 2);
+      await mailbox.store.claimRecent(id, uidValidity, 4_000_000_000);
+      assert.equal((await mailbox.store.view(id, false))?.folder.recentFrom, 3);
+    });
+
     it('belong to their mailbox', async () => {
       const [mailbox, other] = [await world.newMailbox(), await world.newMailbox()];
       await fill(mailbox, ['secret']);
