@@ -6,6 +6,7 @@
  *   queued ──attempt──▶ sending ──accepted──▶ sent | captured
  *     ▲                  │  └─refused for good, or two days are over──▶ bounced
  *     └──temporary──────┘
+ *   sent ──a report says that it failed later──▶ bounced
  *   queued ──on the suppression list──▶ suppressed;  ──consent denied, blocked, cancelled──▶ denied
  *
  * A local recipient goes from the start to sent or bounced.

@@ -5,6 +5,7 @@ import { Migration20261121000004_mail_folders } from './Migration20261121000004_
 import { Migration20261121000005_outbound } from './Migration20261121000005_outbound.ts';
 import { Migration20261121000006_mail_search } from './Migration20261121000006_mail_search.ts';
 import { Migration20261121000007_suppressions } from './Migration20261121000007_suppressions.ts';
+import { Migration20261121000008_complaints } from './Migration20261121000008_complaints.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -15,4 +16,5 @@ export const migrations = [
   Migration20261121000005_outbound,
   Migration20261121000006_mail_search,
   Migration20261121000007_suppressions,
+  Migration20261121000008_complaints,
 ];

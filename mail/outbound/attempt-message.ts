@@ -33,6 +33,7 @@ import {
   type OutboundRecipient,
   type Sender,
 } from './outbound-message.ts';
+import { returnPathOf } from './return-path.ts';
 import { finishIfDone } from './settle.ts';
 import { afterCommit } from './submit-message.ts';
 import type { RecipientResult, Transport } from './transport.ts';
@@ -196,7 +197,10 @@ async function attemptDestination(attempt: DestinationAttempt): Promise<void> {
     return row?.number ?? 1;
   });
   const results = await transport.send({
-    sender: sender.mailbox.address,
+    sender: returnPathOf(services.pepper, sender.mailbox.domain, {
+      messageId: message.id,
+      recipient: recipients.length === 1 ? (recipients[0]?.number ?? null) : null,
+    }),
     recipients: recipients.map(({ address }) => address),
     bytes: signature === '' ? bytes : Buffer.concat([Buffer.from(signature), bytes]),
   });
@@ -281,7 +285,8 @@ function outcomeOf(
   return first !== undefined && outcomes.every(({ kind }) => kind === first.kind) ? first.kind : 'partial';
 }
 
-async function inboxOf({ db }: SendingServices, mailboxId: string): Promise<number[]> {
+/** Folder whose watchers hear of a notice. */
+export async function inboxOf({ db }: Pick<SendingServices, 'db'>, mailboxId: string): Promise<number[]> {
   const rows = await db.query<{ id: number }>(
     `select id from folder where mailbox_id = $1 and special_use = '\\Inbox' and deleted_at is null`,
     [mailboxId],

@@ -19,7 +19,10 @@ import { type Recipient, recipientDirectory } from '../store/recipients.ts';
 import { type FailedRecipient, writeBounce } from './dsn-write.ts';
 import type { OutboundMessage, Sender } from './outbound-message.ts';
 
-export type SendingServices = Pick<Services, 'db' | 'settings' | 'now' | 'log' | 'deliveriesDue' | 'secrets'>;
+export type SendingServices = Pick<
+  Services,
+  'db' | 'settings' | 'now' | 'log' | 'deliveriesDue' | 'secrets' | 'pepper'
+>;
 
 /** A recipient whose mail belongs here. */
 export interface LocalRecipient {

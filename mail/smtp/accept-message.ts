@@ -38,26 +38,37 @@ export interface Acceptance {
   readonly text: string;
 }
 
-/** @throws {SmtpReply} for refusals; anything else is trouble of ours */
+/** Takes what came to a return path: a report is done with; other mail is for these recipients. */
+export type TakeReturned = (bytes: Buffer) => Promise<'taken' | AcceptedRecipients>;
+
+/**
+ * @param takeReturned given where the recipient is a return path
+ * @throws {SmtpReply} for refusals; anything else is trouble of ours
+ */
 export async function acceptMessage(
   context: AcceptContext,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  recipients: AcceptedRecipients | undefined,
+  accepted: AcceptedRecipients | undefined,
+  takeReturned?: TakeReturned,
 ): Promise<Acceptance> {
   const received = await receiveData(stream, context.spoolFolder, MESSAGE_MAX_BYTES, () =>
     context.server.drop(session),
   );
   if (received === 'too-large')
     throw new SmtpReply(552, '5.3.4', `The message is larger than ${MESSAGE_MAX_BYTES} bytes`);
-  if (recipients === undefined || recipients.size === 0) {
+  if (takeReturned === undefined && (accepted === undefined || accepted.size === 0)) {
     await received.discard();
     throw unavailable();
   }
   // Large messages are whole in memory from here on: only a few at a time.
   const release = received.size > MESSAGE_MEMORY_MAX_BYTES ? await largeMessageSlots.take() : undefined;
   try {
-    return await accept(context, await received.bytes(), session, [...recipients.values()]);
+    const bytes = await received.bytes();
+    const recipients = takeReturned === undefined ? accepted : await takeReturned(bytes);
+    if (recipients === 'taken')
+      return { facts: { mailboxes: [], messages: [], bytes: bytes.length }, text: 'Accepted as a report' };
+    return await accept(context, bytes, session, [...(recipients?.values() ?? [])]);
   } finally {
     release?.();
     await received.discard();

@@ -21,15 +21,17 @@ import {
 } from '../../domain/mail-limits.ts';
 import { connectionCounter } from '../connection-counter.ts';
 import { openDoor } from '../listeners.ts';
+import { findReturnPath, type KnownReturnPath } from '../outbound/return-path.ts';
 import type { MailStore } from '../store/mail-store.ts';
 import { recipientDirectory } from '../store/recipients.ts';
 import { type CertificatePair, TLS_MIN_VERSION } from '../tls.ts';
-import { acceptMessage } from './accept-message.ts';
+import { acceptMessage, type TakeReturned } from './accept-message.ts';
 import { blockedEvents } from './blocked-events.ts';
 import { type DnsLookup, dnsLookup } from './dns-resolver.ts';
 import { InboundServer } from './inbound-server.ts';
 import { type AcceptedRecipients, recipientGate } from './recipient-gate.ts';
 import { SmtpReply, unavailable } from './smtp-reply.ts';
+import { takeReturned } from './take-returned.ts';
 
 export interface InboundDoor {
   readonly host: string;
@@ -61,6 +63,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
   const sources = connectionCounter(options.connectionsPerSource ?? SMTP_CONNECTIONS_PER_SOURCE_MAX);
   /** By the envelope object, which smtp-server makes anew for each transaction. */
   const accepted = new WeakMap<object, AcceptedRecipients>();
+  const returned = new WeakMap<object, KnownReturnPath>();
 
   function logged(session: SMTPServerSession, verb: string, startedMs: number, more: object = {}): void {
     const ms = Math.round(performance.now() - startedMs);
@@ -98,6 +101,14 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
     );
   }
 
+  /** For mail to a return path. */
+  function takerOf(session: SMTPServerSession): TakeReturned | undefined {
+    const returnPath = returned.get(session.envelope);
+    return returnPath === undefined
+      ? undefined
+      : (bytes) => takeReturned({ services, gate }, session, returnPath, bytes);
+  }
+
   const server = new InboundServer({
     name: settings.MAIL_HOSTNAME,
     banner: 'Agent Mailbox',
@@ -127,6 +138,13 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
         async () => {
           const recipients = accepted.get(session.envelope) ?? new Map();
           accepted.set(session.envelope, recipients);
+          const returnPath = await findReturnPath(services, address.address);
+          if (returned.has(session.envelope) || (returnPath !== undefined && recipients.size > 0))
+            throw new SmtpReply(452, '4.5.3', 'A return path is the only recipient of its mail');
+          if (returnPath !== undefined) {
+            returned.set(session.envelope, returnPath);
+            return { facts: { returnPath: returnPath.messageId } };
+          }
           const { recipient } = await gate.admit(address.address, session, recipients);
           return { facts: { mailbox: recipient.mailbox.id } };
         },
@@ -143,6 +161,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
             stream,
             session,
             accepted.get(session.envelope),
+            takerOf(session),
           ),
         (error, text) => {
           callback(error, text);
