@@ -239,7 +239,10 @@ export interface MailboxStore {
   search(folderId: number, uids: Uint32Array, query: ContentQuery): Promise<Uint32Array>;
 
   spool(expectedBytes: number): Spool;
-  /** All or none. @throws {StoreRefused} over-quota, no-folder, limit */
+  /**
+   * All or none. A message that submission has filed in this folder within the hour is not stored again: the UID is
+   * that of the copy. @throws {StoreRefused} over-quota, no-folder, limit
+   */
   append(
     folderId: number,
     messages: readonly AppendMessage[],

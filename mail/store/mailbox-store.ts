@@ -11,6 +11,7 @@ import { appendMessages, type PreparedAppend, prepareAppends } from './append.ts
 import { createFolder, deleteFolder, renameFolder } from './change-folders.ts';
 import { copyPlacements } from './copy-placements.ts';
 import { fetchRows } from './fetch-rows.ts';
+import { filedCopy } from './filed-copy.ts';
 import { readFolderChanges, readVanished } from './folder-changes.ts';
 import { claimRecent, readFolderView } from './folder-view.ts';
 import { findFolder, listFolders } from './folders.ts';
@@ -130,11 +131,13 @@ export function mailboxStores({
       spool: (expectedBytes) => openSpool(spoolFolder, expectedBytes),
       async append(folderId, messages) {
         const prepared = await prepare(messages);
-        const appended = await write([folderId], async (sql, locked) => ({
-          uidValidity: locked.folder(folderId).uid_validity,
-          uids: await appendMessages(sql, locked, folderId, prepared),
-        }));
-        fillTexts(prepared);
+        const { copy, ...appended } = await write([folderId], async (sql, locked) => {
+          const uidValidity = locked.folder(folderId).uid_validity;
+          const copy = await filedCopy(sql, folderId, prepared);
+          const uids = copy === undefined ? await appendMessages(sql, locked, folderId, prepared) : [copy];
+          return { uidValidity, uids, copy };
+        });
+        if (copy === undefined) fillTexts(prepared);
         return appended;
       },
       storeFlags: (change) => write([change.folderId], (sql, locked) => storeFlags(sql, locked, change)),

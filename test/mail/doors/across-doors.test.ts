@@ -125,6 +125,25 @@ test('flags and moves by REST show in IDLE; flags, moves and removals by IMAP sh
   acting.client.close();
 });
 
+test('a client that appends what it has sent finds the copy that is there, in Sent and within the hour only', async () => {
+  const [box, other] = [await world.newMailbox(world.organization), await world.newMailbox(world.organization)];
+  const answer = await rest(box, 'POST', '', { to: [other.address], subject: 'filed once', text: 'words' });
+  const raw = (await rest(box, 'GET', `/${textAt(answer.body, 'id')}/raw`)).text;
+  const session = await imap(box);
+  const append = async (folder: string) => {
+    session.client.send(`a APPEND ${folder} (\\Seen) {${Buffer.byteLength(raw)}+}\r\n${raw}\r\n`);
+    return /APPENDUID \d+ (\d+)/.exec((await session.client.line()) ?? '')?.[1];
+  };
+  const count = async (folder: string) => (await session.command(`STATUS ${folder} (MESSAGES)`))[0];
+  assert.equal(await append('Sent'), '1');
+  assert.equal(await count('Sent'), '* STATUS Sent (MESSAGES 1)');
+  assert.equal(await append('Archive'), '1');
+  assert.equal(await count('Archive'), '* STATUS Archive (MESSAGES 1)');
+  await world.sql(`update placement set save_date = save_date - interval '61 minutes'`);
+  assert.equal(await append('Sent'), '2');
+  session.client.close();
+});
+
 test('a full mailbox is full at APPEND, COPY, SMTP and REST alike, and MOVE and removal still work', async () => {
   const box = await world.newMailbox(world.organization);
   const id = idOf(await deliver(box.address, letter('fills it')));
