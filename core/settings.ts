@@ -291,17 +291,32 @@ export const SETTINGS = {
   DNS_SERVERS: setting(list, {
     group: 'Mail',
     fallback: '',
-    text: 'Resolvers for SPF, DKIM, DMARC, domain verification and webhook destinations, as `address` or `address:port`. Empty: those of the system.',
+    text: 'Resolvers for SPF, DKIM, DMARC, domain verification, webhook destinations and mail hosts, as `address` or `address:port`. Empty: those of the system.',
   }),
-  OUTBOUND_TRANSPORT: setting(choice('capture', 'relay'), {
+  OUTBOUND_TRANSPORT: setting(choice('capture', 'relay', 'mx'), {
     group: 'Mail',
     fallback: 'capture',
-    text: 'How mail leaves for other hosts. `capture` keeps it: nothing leaves, every recipient ends as `captured`. `relay` hands it to OUTBOUND_RELAY_URL.',
+    text: 'How mail leaves for other hosts. `capture` keeps it: nothing leaves, every recipient ends as `captured`. `relay` hands it to OUTBOUND_RELAY_URL. `mx` brings it to the mail hosts of each domain itself.',
   }),
   OUTBOUND_RELAY_URL: setting(url('smtp:', 'smtps:'), {
     group: 'Mail',
     secret: true,
     text: 'The smarthost, as `smtp://user:password@host:587` (STARTTLS where offered) or `smtps://…:465`; user and password in percent-encoding.',
+  }),
+  MX_PORT: setting(integer(1, 65_535), {
+    group: 'Mail',
+    fallback: '25',
+    text: 'Port of the mail hosts that the transport `mx` connects to. Another one than 25 is for tests.',
+  }),
+  MX_MESSAGES_PER_MINUTE: setting(integer(1, 1_000_000), {
+    group: 'Mail',
+    fallback: '300',
+    text: 'Messages that the transport `mx` brings to one domain in a minute, per process; 20 may go at once. What waits longer than 30 s is put off to its next attempt. Lower it while the address of the host is new to receivers.',
+  }),
+  MX_ALLOW_DESTINATIONS: setting(cidrs, {
+    group: 'Mail',
+    fallback: '',
+    text: 'CIDR ranges that count as publicly routable for the transport `mx`, for development and tests. Refused in production.',
   }),
   OUTBOUND_RETRY_DELAYS_MS: setting(milliseconds, {
     group: 'Mail',
@@ -339,6 +354,7 @@ const DEVELOPMENT_ONLY = [
   'WEBHOOK_EXTRA_CA',
   'WEBHOOK_RETRY_DELAYS_MS',
   'OUTBOUND_RETRY_DELAYS_MS',
+  'MX_ALLOW_DESTINATIONS',
 ] as const;
 
 /**

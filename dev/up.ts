@@ -58,8 +58,9 @@ function openLog(level: string, file: string): Logger {
 async function requireFreePorts(settings: Settings): Promise<void> {
   const wanted = Object.entries(SETTINGS).flatMap(([name, { group }]) => {
     const port = settings[name as SettingName];
-    // The other ports are looked at where they are used, or are those of somebody in front of us.
-    if (!name.endsWith('_PORT') || name.startsWith('MAIL_PUBLIC_') || typeof port !== 'number') return [];
+    // The other ports are looked at where they are used, or are those of somebody else.
+    const ours = name.endsWith('_PORT') && !name.startsWith('MAIL_PUBLIC_') && name !== 'MX_PORT';
+    if (!ours || typeof port !== 'number') return [];
     if (group !== 'Process' && group !== 'API' && group !== 'Mail') return [];
     return [{ setting: name, port, host: group === 'Mail' ? settings.MAIL_HOST : settings.API_HOST }];
   });

@@ -49,6 +49,19 @@ export const OUTBOUND_GREETING_TIMEOUT_MS = 30_000;
 export const OUTBOUND_SILENCE_TIMEOUT_MS = 5 * MINUTE_MS;
 /** Destinations of one message that are attempted side by side. */
 export const OUTBOUND_DESTINATIONS_AT_ONCE = 5;
+/** Connections of one process to the mail hosts of one domain at once. */
+export const MX_CONNECTIONS_PER_DOMAIN_MAX = 5;
+/** Messages to one domain that may go out without a pause, before its rate holds them apart. */
+export const MX_BURST_MESSAGES = 20;
+/** A message waits for a connection or for the rate this long before it is put off. */
+export const MX_PATIENCE_MS = 30_000;
+/** Addresses of mail hosts tried in one attempt, and the time after which no further one is begun. */
+export const MX_ADDRESSES_TRIED_MAX = 10;
+export const MX_TRYING_MAX_MS = 3 * MINUTE_MS;
+/** An MTA-STS policy that could not be fetched is asked for again after this time (RFC 8461 §3.3). */
+export const MTA_STS_FETCH_AGAIN_MS = 5 * MINUTE_MS;
+export const MTA_STS_FETCH_TIMEOUT_MS = 10_000;
+export const MTA_STS_POLICY_MAX_BYTES = 65_536;
 /** A workflow that has not shown itself this long after it was due is started again. */
 export const OUTBOUND_OVERDUE_MS = 10 * MINUTE_MS;
 /** A second copy of a sent message within this time is the same message. */

@@ -111,7 +111,7 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
     ...message,
     ...parties,
     sentAt: dateTime(),
-    via: text('How its first recipient was reached: `local`, `relay`, `capture`.'),
+    via: text('How its first recipient was reached: `local`, `relay`, `mx`, `capture`.'),
   }),
   email_blocked: data({
     direction: Type.Enum(['inbound', 'outbound']),

@@ -3,7 +3,7 @@ import type { NewEvent } from '../../core/record-event.ts';
 import type { OutboundMessage, Sender } from './outbound-message.ts';
 
 /** How a recipient was reached first. */
-export type SentVia = 'local' | 'capture' | 'relay';
+export type SentVia = 'local' | 'capture' | 'relay' | 'mx';
 
 type Facts = Pick<OutboundMessage, 'id' | 'from' | 'to' | 'cc' | 'subject' | 'actor'>;
 

@@ -18,7 +18,7 @@ export interface RecipientResult {
 }
 
 export interface Transport {
-  readonly via: 'capture' | 'relay';
+  readonly via: 'capture' | 'relay' | 'mx';
   /** Name of the place mail for a domain is handed to; what shares one goes in one connection. */
   destinationOf(domain: string): string;
   /** One result per recipient; expected failures are values. */

@@ -1,8 +1,13 @@
 /** A name server on loopback that knows what a test tells it (RFC 1035 §4). */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import ipaddr from 'ipaddr.js';
 
-export type DnsRecord = { readonly type: 'A' | 'MX' | 'TXT' | 'SRV'; readonly name: string; readonly value: string };
+export type DnsRecord = {
+  readonly type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'SRV';
+  readonly name: string;
+  readonly value: string;
+};
 
 export interface TestDns {
   /** `address:port`, as DNS_SERVERS takes it. */
@@ -14,7 +19,7 @@ export interface TestDns {
   close(): Promise<void>;
 }
 
-const TYPES = { A: 1, MX: 15, TXT: 16, SRV: 33 } as const;
+const TYPES = { A: 1, AAAA: 28, MX: 15, TXT: 16, SRV: 33 } as const;
 const TTL_SECONDS = 1;
 const RESPONSE = 0x8580;
 const NAME_ERROR = 3;
@@ -30,7 +35,7 @@ function encodeName(name: string): Buffer {
 }
 
 function encodeData({ type, value }: DnsRecord): Buffer {
-  if (type === 'A') return Buffer.from(value.split('.').map(Number));
+  if (type === 'A' || type === 'AAAA') return Buffer.from(ipaddr.parse(value).toByteArray());
   if (type === 'MX') {
     const [preference = '0', host = ''] = value.split(' ');
     const number = Buffer.alloc(2);

@@ -1,6 +1,7 @@
 /** What tests of sending work with: mailboxes, a worker, and a mail host outside that does what it is told. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
 import { NativeConnection } from '@temporalio/worker';
 import { SMTPServer } from 'smtp-server';
 import { startOutbound } from '../../../core/start-outbound.ts';
@@ -12,6 +13,7 @@ import { findOutbound, findRecipients, type OutboundRecipient } from '../../../m
 import { prepareMessage } from '../../../mail/outbound/prepare-message.ts';
 import { type RelayOptions, relayTransport } from '../../../mail/outbound/relay.ts';
 import { type Submitted, submitMessage } from '../../../mail/outbound/submit-message.ts';
+import type { Transport } from '../../../mail/outbound/transport.ts';
 import type { DnsLookup } from '../../../mail/smtp/dns-resolver.ts';
 import { installTemporalRuntime, type RunningWorker, startWorker } from '../../../worker/start.ts';
 import { testTemporalAddress, testWorkflowBundle } from '../../support/services.ts';
@@ -32,17 +34,31 @@ export interface Received {
   readonly from: string;
   readonly to: readonly string[];
   readonly bytes: Buffer;
+  /** Came by TLS. */
+  readonly secure: boolean;
 }
 
 export interface Peer {
   readonly url: string;
+  readonly port: number;
   readonly received: Received[];
   faults: Fault[];
   close(): Promise<void>;
 }
 
-/** A mail host outside, as relay. What it took stands in `received`, also when its answer got lost. */
-export async function startPeer(): Promise<Peer> {
+interface PeerOptions {
+  readonly address?: string;
+  readonly port?: number;
+  /** Offers STARTTLS with this. */
+  readonly tls?: SecureContextOptions;
+}
+
+/** A mail host outside. What it took stands in `received`, also when its answer got lost. */
+export async function startPeer({
+  address: host = '127.0.0.1',
+  port: wanted = 0,
+  tls,
+}: PeerOptions = {}): Promise<Peer> {
   const peer: Pick<Peer, 'received' | 'faults'> = { received: [], faults: [] };
   const take = (at: Fault['at'], address?: string): Fault | undefined => {
     const fault = peer.faults.find(
@@ -59,7 +75,8 @@ export async function startPeer(): Promise<Peer> {
   };
   const sockets = new Map<string, () => void>();
   const server: SMTPServer = new SMTPServer({
-    disabledCommands: ['STARTTLS', 'AUTH'],
+    disabledCommands: tls === undefined ? ['STARTTLS', 'AUTH'] : ['AUTH'],
+    ...tls,
     disableReverseLookup: true,
     onConnect(session, callback) {
       act(take('connect'), () => sockets.get(session.id)?.(), callback);
@@ -80,6 +97,7 @@ export async function startPeer(): Promise<Peer> {
             from: session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address,
             to: session.envelope.rcptTo.map(({ address }) => address),
             bytes: Buffer.concat(chunks),
+            secure: session.secure,
           });
         act(fault, () => drop(session.remotePort), callback);
       });
@@ -93,11 +111,12 @@ export async function startPeer(): Promise<Peer> {
   });
   const drop = (port: number) => open.get(port)?.destroy();
   server.on('error', () => {});
-  server.listen(0, '127.0.0.1');
+  server.listen(wanted, host);
   await once(server.server, 'listening');
   const { port } = server.server.address() as AddressInfo;
   return Object.assign(peer, {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://${host}:${port}`,
+    port,
     async close() {
       for (const socket of open.values()) socket.destroy();
       await new Promise<void>((resolve) => server.close(() => resolve()));
@@ -131,6 +150,8 @@ let runtimeInstalled = false;
 export async function openOutboundWorld(
   options: {
     relay?: Partial<RelayOptions>;
+    /** Instead of the relay. */
+    transport?: (peer: Peer) => Transport;
     capture?: true;
     lookup?: DnsLookup;
     settings?: Readonly<Record<string, string>>;
@@ -150,7 +171,10 @@ export async function openOutboundWorld(
     bundle: testWorkflowBundle(),
     ...(options.capture
       ? {}
-      : { transport: relayTransport({ url: peer.url, hostname: 'mail.test', ...options.relay }) }),
+      : {
+          transport:
+            options.transport?.(peer) ?? relayTransport({ url: peer.url, hostname: 'mail.test', ...options.relay }),
+        }),
   });
   const sender = await mail.createMailbox('agent');
   const world: OutboundWorld = {

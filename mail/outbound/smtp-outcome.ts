@@ -1,0 +1,47 @@
+/** What an SMTP conversation by nodemailer says about each recipient. */
+import type { OutgoingMail, RecipientResult } from './transport.ts';
+
+export type Said = Omit<RecipientResult, 'address'>;
+
+/** The same for every recipient, but for those named. @param rejected by lower-cased address */
+export const resultsOf = (
+  mail: Pick<OutgoingMail, 'recipients'>,
+  rejected: ReadonlyMap<string, Said>,
+  others: Said,
+): RecipientResult[] =>
+  mail.recipients.map((address) => ({ address, ...(rejected.get(address.toLowerCase()) ?? others) }));
+
+export const accepted = (reply: string): Said => ({ kind: 'sent', code: enhancedCode(reply, '2.0.0'), reply });
+
+/** RFC 3463 code of a reply, else one of its class. */
+const enhancedCode = (reply: string, otherwise: string): string =>
+  /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(reply)?.[0] ?? otherwise;
+
+/** RCPT refusals of a result or an error, by lower-cased address. */
+export function rejections(source: unknown): Map<string, Said> {
+  const list: unknown = Reflect.get(Object(source), 'rejectedErrors');
+  const found = new Map<string, Said>();
+  if (!Array.isArray(list)) return found;
+  for (const error of list) {
+    const recipient: unknown = Reflect.get(Object(error), 'recipient');
+    if (typeof recipient === 'string') found.set(recipient.toLowerCase(), failure(error));
+  }
+  return found;
+}
+
+/** Commands whose refusal is about the message. */
+const ABOUT_THE_MESSAGE = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
+
+/** Final is a 5xx to MAIL, RCPT or DATA, and a message larger than the other side says it takes (RFC 1870). */
+export function failure(error: unknown): Said {
+  const field = (name: string): unknown => Reflect.get(Object(error), name);
+  const status = Number(field('responseCode') ?? 0);
+  const response = field('response');
+  const reply =
+    typeof response === 'string' && response !== '' ? response : error instanceof Error ? error.message : String(error);
+  const about = ABOUT_THE_MESSAGE.has(String(field('command')));
+  if (about && status === 0 && field('code') === 'EMESSAGE') return { kind: 'failed', code: '5.3.4', reply };
+  if (about && status >= 500 && status < 600) return { kind: 'failed', code: enhancedCode(reply, '5.0.0'), reply };
+  const code = enhancedCode(reply, status === 0 ? '4.4.1' : '4.0.0');
+  return { kind: 'deferred', code: code.replace(/^5/, '4'), reply };
+}
