@@ -1,0 +1,52 @@
+/**
+ * `npm run bench:imap [-- scenario…]`: what mail clients wait for. Method and figures: `bench/README.md`.
+ *
+ * Options: `--messages <n>` in the folder that is read (10,000), `--profile <file>` for a browser's tools (.cpuprofile) of
+ * the mail process while it does the warm runs of a row; what took the time is told.
+ */
+import { parseArgs } from 'node:util';
+import { machineAndDatabase } from './machine.ts';
+import { body, fetch } from './mail/fetch.ts';
+import { idleMemory } from './mail/idle-memory.ts';
+import { pop3 } from './mail/pop3.ts';
+import { push } from './mail/push.ts';
+import { search } from './mail/search.ts';
+import { select } from './mail/select.ts';
+import { openMailBenchWorld } from './mail/world.ts';
+import { textTable } from './report.ts';
+
+const SCENARIOS = [fetch, body, select, search, push, idleMemory, pop3];
+
+const say = (text: string) => process.stderr.write(`${text}\n`);
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { messages: { type: 'string', default: '10000' }, profile: { type: 'string' } },
+});
+const messages = Number(values.messages);
+const chosen = positionals.map((name) => SCENARIOS.find((scenario) => scenario.name === name));
+if (chosen.includes(undefined) || !Number.isInteger(messages) || messages < 1_000) {
+  say(`Usage: npm run bench:imap [-- scenario…] [--messages <n from 1,000>] [--profile <file>]
+
+${SCENARIOS.map(({ name, text }) => `  ${name.padEnd(8)} ${text}`).join('\n')}`);
+  process.exit(2);
+}
+
+const world = await openMailBenchWorld(say, values.profile);
+let closing: Promise<void> | undefined;
+const close = () => {
+  closing ??= world.close();
+  return closing;
+};
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => void close().then(() => process.exit(130)));
+try {
+  const machine = (await machineAndDatabase(world.db)).join('; ');
+  for (const scenario of chosen.length === 0 ? SCENARIOS : SCENARIOS.filter((each) => chosen.includes(each))) {
+    const { result, ratio } = await world.othersRatio(() => scenario.run(world, { messages }));
+    console.log(`\n${result.title}; machine used by others ${(ratio * 100).toFixed(0)} %\n${textTable(result.rows)}`);
+  }
+  console.log(`\n${machine}`);
+} finally {
+  await close();
+}
