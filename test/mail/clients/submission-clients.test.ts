@@ -1,0 +1,83 @@
+/** msmtp and swaks send by the submission doors, as a person's set-up does. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { MESSAGE_MAX_BYTES } from '../../../domain/mail-limits.ts';
+import { testTls } from '../../support/services.ts';
+import { letter, openMailWorld, type TestMailbox } from '../mail-world.ts';
+import { runProgram } from './run-program.ts';
+import { storedMail } from './stored-mail.ts';
+
+const world = await openMailWorld({ clients: { failureDelayMs: () => 10 } });
+const root = mkdtempSync(path.join(tmpdir(), 'submission-clients-'));
+after(async () => {
+  await world.close();
+  rmSync(root, { recursive: true });
+});
+
+type Door = 'submission' | 'submissionStarttls';
+const DOORS: readonly Door[] = ['submission', 'submissionStarttls'];
+const EX_NOPERM = 77;
+
+async function msmtp(sender: TestMailbox, door: Door, to: string, message: string, token = sender.token) {
+  const config = path.join(root, 'msmtprc');
+  writeFileSync(
+    config,
+    `account default
+host localhost
+port ${world.mail[door].port}
+tls on
+tls_starttls ${door === 'submission' ? 'off' : 'on'}
+tls_trust_file ${testTls().caFile}
+auth on
+user ${sender.address}
+from ${sender.address}
+password ${token}
+`,
+    { mode: 0o600 },
+  );
+  return runProgram('msmtp', [`--file=${config}`, to], { input: message, environment: { HOME: root } });
+}
+
+const swaks = (sender: TestMailbox, door: Door, to: string, ...more: string[]) =>
+  runProgram('swaks', [
+    ...['--server', '127.0.0.1', '--port', String(world.mail[door].port)],
+    ...[door === 'submission' ? '--tls-on-connect' : '--tls', '--auth', 'PLAIN'],
+    ...['--auth-user', sender.address, '--auth-password', sender.token, '--from', sender.address, '--to', to],
+    ...more,
+  ]);
+
+const from = (sender: TestMailbox, subject: string) =>
+  letter(subject).replace(/^From: .*\n/, `From: Agent <${sender.address}>\n`);
+
+test('msmtp sends by both doors, and is told of a wrong token and of a message that is too large', async () => {
+  const [sender, receiver] = [await world.createMailbox('msmtp'), await world.createMailbox('msmtp-to')];
+  for (const door of DOORS) {
+    const { code, stderr } = await msmtp(sender, door, receiver.address, from(sender, `by msmtp, ${door}`));
+    assert.equal(code, 0, stderr);
+    const wrong = await msmtp(sender, door, receiver.address, from(sender, 'refused'), receiver.token);
+    assert.equal(wrong.code, EX_NOPERM, wrong.stderr);
+    assert.match(wrong.stderr, /535 5\.7\.8/);
+  }
+  const large = `${from(sender, 'too large')}${`${'x'.repeat(76)}\n`.repeat(Math.ceil(MESSAGE_MAX_BYTES / 77))}`;
+  const refused = await msmtp(sender, 'submission', receiver.address, large);
+  assert.notEqual(refused.code, 0);
+  assert.match(refused.stderr, /552 5\.3\.4/);
+  const subjects = (await storedMail(world, receiver)).map((mail) => /^Subject: (.*?)\r?$/m.exec(mail.toString())?.[1]);
+  assert.deepEqual(subjects.toSorted(), DOORS.map((door) => `by msmtp, ${door}`).toSorted());
+  assert.deepEqual(await world.faults(), []);
+});
+
+test('swaks sends by both doors, and is told what is held for consent', async () => {
+  const [sender, receiver] = [await world.createMailbox('swaks'), await world.createMailbox('swaks-to')];
+  for (const door of DOORS) {
+    const sent = await swaks(sender, door, receiver.address);
+    assert.equal(sent.code, 0, sent.stdout);
+    const held = await swaks(sender, door, 'stranger@example.org');
+    assert.equal(held.code, 0, held.stdout);
+    assert.match(held.stdout, /250 2\.0\.0 held for consent con_/);
+  }
+  assert.equal((await storedMail(world, receiver)).length, DOORS.length);
+});
