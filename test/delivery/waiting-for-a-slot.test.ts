@@ -38,14 +38,25 @@ async function slowEndpoint(events: number) {
   await world.happen({ organization });
   await world.delivery(endpoint.id, ({ status }) => status === 'success');
   const held = heldAnswers();
-  for (let i = 0; i < events; i++) await world.happen({ organization });
-  await waitUntil('all slots to be taken', () => held.count() === 10);
-  await waitUntil('the rest to wait in lanes of the endpoint', async () => {
-    const rows = await world.deliveries(endpoint.id);
-    return rows.every(
-      ({ workflowId, attemptCount }) => workflowId?.startsWith('delivery/') === true || attemptCount === 1,
+  // Each gets a workflow of its own, so that there are lanes to wait in line.
+  for (let i = 0; i < events; i++) {
+    await world.happen({ organization });
+    await waitUntil('it to be claimed', async () =>
+      (await world.deliveries(endpoint.id)).every(({ fanOutId }) => fanOutId !== null),
     );
-  });
+  }
+  await waitUntil('all slots to be taken', () => held.count() === 10);
+  // Ten under way and ten in line have their attempt reserved, the others wait in their workflows. Before that a lane
+  // might be about to send what it has just read.
+  await waitUntil(
+    'the line of the endpoint to be full and the rest to wait in its lanes',
+    async () => {
+      const open = (await world.deliveries(endpoint.id)).filter(({ status }) => status === 'pending');
+      const reserved = open.filter(({ attemptCount }) => attemptCount === 1);
+      return reserved.length === 20 && open.every(({ workflowId }) => workflowId?.startsWith('delivery/'));
+    },
+    60_000,
+  );
   return { held, organization, endpoint };
 }
 
