@@ -65,8 +65,13 @@ test('msmtp sends by both doors, and is told of a wrong token and of a message t
   const refused = await msmtp(sender, 'submission', receiver.address, large);
   assert.notEqual(refused.code, 0);
   assert.match(refused.stderr, /552 5\.3\.4/);
-  const subjects = (await storedMail(world, receiver)).map((mail) => /^Subject: (.*?)\r?$/m.exec(mail.toString())?.[1]);
-  assert.deepEqual(subjects.toSorted(), DOORS.map((door) => `by msmtp, ${door}`).toSorted());
+  const subjects = (await storedMail(world, receiver)).map(
+    (mail) => /^Subject: (.*?)\r?$/m.exec(mail.toString())?.[1] ?? '',
+  );
+  assert.deepEqual(
+    subjects,
+    DOORS.map((door) => `by msmtp, ${door}`),
+  );
   assert.deepEqual(await world.faults(), []);
 });
 
