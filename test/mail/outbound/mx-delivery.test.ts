@@ -19,7 +19,7 @@ before(async () => {
         dnsServers: [dns.address],
         allowDestinations: ['127.0.0.0/8'],
         messagesPerMinute: 1_000_000,
-        silenceMs: 1_000,
+        silenceMs: 1_500,
       }),
   });
 });

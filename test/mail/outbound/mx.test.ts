@@ -63,7 +63,7 @@ const transport = (port: number, more: Partial<MxOptions> = {}) =>
     dnsServers: [dns.address],
     allowDestinations: ['127.0.0.0/8', '::1/128'],
     messagesPerMinute: 1_000_000,
-    silenceMs: 1_000,
+    silenceMs: 1_500,
     ca: [pem(ours.caFile)],
     ...more,
   });
