@@ -146,6 +146,7 @@ function newMailbox(
     createdAt,
     updatedAt: createdAt,
     lastActivityAt: null,
+    sending: { state: 'ok', reason: null },
   };
 }
 

@@ -1,7 +1,9 @@
 import type { Sql } from '../db/database.ts';
 import { CatalogueError } from '../domain/errors.ts';
 import type { MailboxStatus, SyncStatus } from '../domain/mailbox-status.ts';
+import type { SendingHealth } from '../domain/sending-health.ts';
 import type { MailboxView } from './mailbox-view.ts';
+import { shownHealth } from './sending-health.ts';
 
 interface MailboxColumns {
   id: string;
@@ -19,12 +21,17 @@ interface MailboxColumns {
   quota_bytes: number | null;
   bytes_used: number | null;
   messages: number | null;
+  sending_state: SendingHealth['state'] | null;
+  sending_reason: string | null;
+  sending_reviewed_at: Date | null;
 }
 
 const SELECT = /* sql */ `
   select x.id, x.name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.client_id,
-         x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages
+         x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages,
+         s.state as sending_state, s.reason as sending_reason, s.reviewed_at as sending_reviewed_at
     from mailboxes x left join mailbox_counter c on c.mailbox_id = x.id
+    left join mailbox_sending s on s.mailbox_id = x.id
    where x.organization_id = $1 and x.deleted_at is null`;
 
 const viewOf = (row: MailboxColumns): MailboxView => ({
@@ -41,6 +48,10 @@ const viewOf = (row: MailboxColumns): MailboxView => ({
     messageCount: Number(row.messages ?? 0),
   },
   metadata: row.metadata,
+  sending: shownHealth(
+    { state: row.sending_state, reason: row.sending_reason, reviewedAt: row.sending_reviewed_at },
+    Date.now(),
+  ),
   clientId: row.client_id,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

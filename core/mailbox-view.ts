@@ -1,5 +1,6 @@
 import type { EnvelopeMailbox } from '../domain/event-envelope.ts';
 import type { MailboxStatus, SyncStatus } from '../domain/mailbox-status.ts';
+import type { SendingHealth } from '../domain/sending-health.ts';
 
 /** A mailbox with the counters of its mail: what use cases return and presenters show. */
 export interface MailboxView extends EnvelopeMailbox {
@@ -7,6 +8,8 @@ export interface MailboxView extends EnvelopeMailbox {
   readonly syncStatus: SyncStatus;
   readonly quota: { readonly limitBytes: number; readonly usedBytes: number; readonly messageCount: number };
   readonly metadata: Readonly<Record<string, string>>;
+  /** Whether too many of its recipients bounced or complained. */
+  readonly sending: SendingHealth;
   readonly clientId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -15,6 +15,7 @@ export const AUDIT_ACTIONS = [
   'list_entry.deleted',
   'mailbox.created',
   'mailbox.deleted',
+  'mailbox.sending_resumed',
   'mailbox.token_rotated',
   'mailbox.updated',
   'member.removed',

@@ -12,6 +12,7 @@ export const presentMailbox = (mailbox: MailboxView): Static<typeof Mailbox> => 
   status: mailbox.status,
   syncStatus: mailbox.syncStatus,
   quota: { ...mailbox.quota },
+  sending: { ...mailbox.sending },
   metadata: { ...mailbox.metadata },
   clientId: mailbox.clientId,
   createdAt: mailbox.createdAt.toISOString(),

@@ -2,6 +2,7 @@ import { createMailbox } from '../../core/create-mailbox.ts';
 import { deleteMailbox } from '../../core/delete-mailbox.ts';
 import { mailConnection } from '../../core/mail-connection.ts';
 import { getMailbox, listMailboxes } from '../../core/mailbox-queries.ts';
+import { resumeSending } from '../../core/sending-health.ts';
 import { rotateMailboxToken, updateMailbox } from '../../core/update-mailbox.ts';
 import { listBody, pageOf } from '../pagination.ts';
 import { type Route, route } from '../route.ts';
@@ -130,6 +131,23 @@ export const mailboxRoutes: readonly Route[] = [
       const mailbox = await getMailbox(services.db, organization.id, params.id);
       const connection = mailConnection(services.settings, mailbox.address);
       return { status: 200, body: presentMailboxWithToken(mailbox, token, connection) };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/mailboxes/:id/resume-sending',
+    operationId: 'resumeMailboxSending',
+    tag,
+    summary: 'Let a paused mailbox send again',
+    description:
+      'Sending is paused when too many recipients bounced or complained; find out why before. Rates are counted anew from here on. Does nothing where nothing is paused or flagged.',
+    auth: { scope: 'mailbox:write' },
+    params: MailboxParams,
+    responses: { 200: { description: 'The mailbox as it is now.', schema: Mailbox, example: mailboxExample } },
+    errors: ['not_found'],
+    async handler({ services, organization, caller, params }) {
+      await resumeSending(services, organization.id, params.id, caller);
+      return { status: 200, body: presentMailbox(await getMailbox(services.db, organization.id, params.id)) };
     },
   }),
   route({

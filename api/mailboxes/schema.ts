@@ -8,6 +8,7 @@ import {
   METADATA_VALUE_MAX,
 } from '../../domain/mailbox-address.ts';
 import { MAILBOX_STATUSES, SYNC_STATUSES } from '../../domain/mailbox-status.ts';
+import { SENDING_STATES } from '../../domain/sending-health.ts';
 import { listOf, pageQuery } from '../pagination.ts';
 import { closed, dateTime, nullable } from '../schema-parts.ts';
 
@@ -75,6 +76,13 @@ const mailboxFields = {
     limitBytes: Type.Integer(),
     usedBytes: Type.Integer(),
     messageCount: Type.Integer(),
+  }),
+  sending: closed({
+    state: Type.Enum(SENDING_STATES, {
+      description:
+        'Judged by bounces and complaints of the last 24 hours. `flagged`: a warning. `paused`: nothing leaves to recipients outside until it is resumed.',
+    }),
+    reason: nullable(Type.String({ description: 'Why it is flagged or paused.' })),
   }),
   metadata: Type.Record(Type.String(), Type.String()),
   clientId: nullable(Type.String()),

@@ -6,6 +6,7 @@ import { Migration20261121000005_outbound } from './Migration20261121000005_outb
 import { Migration20261121000006_mail_search } from './Migration20261121000006_mail_search.ts';
 import { Migration20261121000007_suppressions } from './Migration20261121000007_suppressions.ts';
 import { Migration20261121000008_complaints } from './Migration20261121000008_complaints.ts';
+import { Migration20261121000009_sending_health } from './Migration20261121000009_sending_health.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   Migration20261121000006_mail_search,
   Migration20261121000007_suppressions,
   Migration20261121000008_complaints,
+  Migration20261121000009_sending_health,
 ];

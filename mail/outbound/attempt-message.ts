@@ -9,6 +9,7 @@
 import { readBlob } from '../../core/blob-store.ts';
 import { recordEvents } from '../../core/record-event.ts';
 import { askLists } from '../../core/sender-lists.ts';
+import { pausedBecause, reviewSending } from '../../core/sending-health.ts';
 import { findSuppressed, suppress } from '../../core/suppressions.ts';
 import { domainOf } from '../../domain/email-address.ts';
 import {
@@ -107,6 +108,9 @@ async function refuseWhatChanged(services: SendingServices, sender: Sender, mess
   if (open.length === 0) return;
   if (sender.status !== 'active')
     return refuse(services, sender, message, open, { status: 'denied', reason: 'mailbox_not_active', rule: null });
+  const paused = await pausedBecause(services.db, message.mailboxId);
+  if (paused !== undefined)
+    return refuse(services, sender, message, open, { status: 'denied', reason: 'sending_paused', rule: paused });
   const addresses = open.map(({ address }) => address.toLowerCase());
   const suppressed = await findSuppressed(services.db, message.organizationId, addresses);
   const gone = new Set(suppressed.map(({ address }) => address));
@@ -256,6 +260,7 @@ async function record(
       const gone = failed.flatMap(({ address, code }) => (isHardBounce(code) ? [address] : []));
       await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
       events += await bounceTo(sql, services, sender, message, bytes, failed);
+      await reviewSending(sql, message.mailboxId, now);
     }
     await finishIfDone(sql, message.id, now);
     return events;

@@ -42,6 +42,7 @@ export type OutboundBlockedReason =
   | 'consent_denied'
   | 'consent_expired'
   | 'mailbox_not_active'
+  | 'sending_paused'
   | 'plan_limit'
   | 'quota_exceeded'
   | 'cancelled';

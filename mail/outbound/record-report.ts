@@ -6,6 +6,7 @@
  * one recipient can put him on the suppression list: where several had the same, each could report on the others.
  */
 import { readBlob } from '../../core/blob-store.ts';
+import { reviewSending } from '../../core/sending-health.ts';
 import { suppress } from '../../core/suppressions.ts';
 import { isHardBounce } from '../../domain/outbound.ts';
 import { type MailReport, readReport } from '../mime/read-report.ts';
@@ -95,6 +96,7 @@ async function recordFailures(
     const gone = fresh.flatMap(({ address, code }) => (path.recipient !== null && isHardBounce(code) ? [address] : []));
     await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
     const notice = sender === undefined ? 0 : await bounceTo(sql, services, sender, message, bytes, fresh);
+    await reviewSending(sql, message.mailboxId, now);
     return { outcome: 'recorded' as const, owed: notice };
   });
   afterCommit(services, { folderIds: await inboxOf(services, message.mailboxId), owed });
@@ -123,5 +125,6 @@ async function recordComplaint(
     );
     const gone = path.recipient === null ? [] : complained.map(({ address }) => address);
     await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'complaint', gone, now);
+    await reviewSending(sql, message.mailboxId, now);
   });
 }

@@ -12,6 +12,7 @@ import { newId } from '../../core/new-id.ts';
 import { recipientsToAsk } from '../../core/outbound-consent.ts';
 import { type NewEvent, recordEvents } from '../../core/record-event.ts';
 import { askLists } from '../../core/sender-lists.ts';
+import { pausedBecause } from '../../core/sending-health.ts';
 import type { Sql } from '../../db/database.ts';
 import { countUse } from '../../db/queries/count-use.ts';
 import { OUTBOUND_CONSENT_DEFAULT } from '../../domain/consent.ts';
@@ -153,6 +154,14 @@ export async function submitMessage(services: SendingServices, submission: Submi
       local: await isLocal(services, address),
     })),
   );
+  const paused = recipients.some(({ local }) => !local) ? await pausedBecause(db, sender.mailbox.id) : undefined;
+  if (paused !== undefined)
+    return refuse(
+      new CatalogueError('forbidden', `Sending is paused for this mailbox: ${paused} A person can resume it.`),
+      'sending_paused',
+      submission.recipients,
+      paused,
+    );
   const outside = await addressesOutside(services, sender, recipients);
   const toAsk = await recipientsToAsk(db, {
     organizationId: sender.organization.id,
