@@ -1,4 +1,5 @@
-/** Which recipients of a message a person must allow first. */
+/** Which recipients of a message a person must allow first, and what exactly is allowed. */
+import { createHash } from 'node:crypto';
 import type { Sql } from '../db/database.ts';
 import type { OutboundConsentMode } from '../domain/consent.ts';
 import { domainOf } from '../domain/email-address.ts';
@@ -44,3 +45,9 @@ const UNKNOWN = `
            select from sender_list l where l.organization_id = $4 and (l.mailbox_id is null or l.mailbox_id = $5)
               and l.direction = 'outbound' and l.action = 'allow' and l.value in (asked.address, asked.domain))
    order by 1`;
+
+/** What an approval is given for: these bytes to these recipients. */
+export function hashContent(bytes: Uint8Array, recipients: readonly string[]): Buffer {
+  const sorted = recipients.map((address) => address.toLowerCase()).sort();
+  return createHash('sha256').update(bytes).update('\0').update(sorted.join('\n')).digest();
+}

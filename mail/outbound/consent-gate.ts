@@ -4,7 +4,7 @@
  */
 import { readBlob } from '../../core/blob-store.ts';
 import { expireConsent } from '../../core/decide-consent.ts';
-import { threadKnown } from '../../core/outbound-consent.ts';
+import { hashContent, threadKnown } from '../../core/outbound-consent.ts';
 import { recordEvents } from '../../core/record-event.ts';
 import type { Sql } from '../../db/database.ts';
 import type { ConsentScope, ConsentStatus } from '../../domain/consent.ts';
@@ -20,7 +20,7 @@ import {
   type OutboundMessage,
   type Sender,
 } from './outbound-message.ts';
-import { afterCommit, hashContent, release } from './submit-message.ts';
+import { afterCommit, release } from './submit-message.ts';
 
 interface ConsentRow {
   readonly status: ConsentStatus;

@@ -6,10 +6,9 @@
  *
  * One transaction, with its events; the caller starts the workflow after it.
  */
-import { createHash } from 'node:crypto';
 import { blobKey, storeBlob } from '../../core/blob-store.ts';
 import { newId } from '../../core/new-id.ts';
-import { recipientsToAsk } from '../../core/outbound-consent.ts';
+import { hashContent, recipientsToAsk } from '../../core/outbound-consent.ts';
 import { type NewEvent, recordEvents } from '../../core/record-event.ts';
 import { askLists } from '../../core/sender-lists.ts';
 import { pausedBecause } from '../../core/sending-health.ts';
@@ -327,12 +326,6 @@ function requireRecipients(recipients: readonly string[]): void {
   if (recipients.length > RECIPIENTS_PER_MESSAGE_MAX)
     details.push({ path: '/to', message: `there are at most ${RECIPIENTS_PER_MESSAGE_MAX} recipients` });
   if (details.length > 0) throw new CatalogueError('invalid_request', undefined, { details });
-}
-
-/** What an approval is given for: these bytes to these recipients. */
-export function hashContent(bytes: Uint8Array, recipients: readonly string[]): Buffer {
-  const sorted = recipients.map((address) => address.toLowerCase()).sort();
-  return createHash('sha256').update(bytes).update('\0').update(sorted.join('\n')).digest();
 }
 
 async function recordRefusal(services: SendingServices, event: NewEvent): Promise<void> {

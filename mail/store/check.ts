@@ -2,9 +2,10 @@
  * The invariants of the mail store. Each rule is one query for rows at fault, read in one repeatable-read snapshot, so
  * that a store under load can be checked.
  *
- * Numbers are those of the list in `docs/mail.md`; rules about outbound mail come with it.
+ * Numbers are those of the list in `docs/mail.md`.
  */
 import { blobKey } from '../../core/blob-store.ts';
+import { hashContent } from '../../core/outbound-consent.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import type { PartNode } from '../mime/index-message.ts';
 import { readMessage } from '../mime/read-message.ts';
@@ -109,13 +110,18 @@ const RULES: readonly QueryRule[] = [
   },
   {
     rule: '5',
-    text: 'Each message that came in has exactly one email_received, with the delivery rows of its endpoints',
+    text: 'Each message that came in has exactly one email_received, each that reached somebody one email_sent; none is owed twice',
     // Events are kept for 30 days.
-    count: `select count(*) as n from message where origin in ('smtp', 'local') and received_at > now() - interval '29 days'`,
+    count: `
+      select (select count(*) from message where origin in ('smtp', 'local') and received_at > now() - interval '29 days')
+           + (select count(*) from outbound_message where first_sent_at > now() - interval '29 days') as n`,
     faults: `
       with told as (
         select payload::jsonb #>> '{data,messageId}' as message_id, mailbox_id, count(*) as n
-          from events where type = 'email_received' group by 1, 2)
+          from events where type = 'email_received' group by 1, 2),
+      told_sent as (
+        select payload::jsonb #>> '{data,messageId}' as message_id, mailbox_id, count(*) as n
+          from events where type = 'email_sent' group by 1, 2)
       select 'message ' || m.id || ' has ' || coalesce(t.n, 0) || ' events' as fault
         from message m left join told t on t.message_id = m.id and t.mailbox_id = m.mailbox_id
        where m.origin in ('smtp', 'local') and m.received_at > now() - interval '29 days' and coalesce(t.n, 0) <> 1
@@ -124,6 +130,15 @@ const RULES: readonly QueryRule[] = [
        where not exists (select from message m where m.id = t.message_id)
          and exists (select from mailbox_counter c where c.mailbox_id = t.mailbox_id)
          and not exists (select from expunged e where e.message_id = t.message_id)
+      union all
+      select 'sent message ' || o.id || ' has ' || coalesce(t.n, 0) || ' events'
+        from outbound_message o left join told_sent t on t.message_id = o.id and t.mailbox_id = o.mailbox_id
+       where coalesce(t.n, 0) <> case when o.first_sent_at is null then 0 else 1 end
+         and coalesce(o.first_sent_at, o.submitted_at) > now() - interval '29 days'
+      union all
+      select 'message ' || o.id || ' reached ' || r.address || ' and was never sent'
+        from outbound_message o join outbound_recipient r on r.message_id = o.id
+       where r.status in ('sent', 'captured') and o.first_sent_at is null
       union all
       select 'event ' || d.event_id || ' is owed to ' || d.endpoint_id || ' ' || count(*) || ' times'
         from deliveries d group by d.event_id, d.endpoint_id having count(*) > 1`,
@@ -187,6 +202,34 @@ const RULES: readonly QueryRule[] = [
         from folder f join mailbox_counter c using (mailbox_id) where f.uid_validity >= c.uid_validity_next`,
   },
   {
+    rule: '9',
+    text: 'Nothing of a held message lies in a folder, was attempted or reached anybody without approval',
+    count: `select count(*) as n from outbound_message where consent_id is not null`,
+    faults: `
+      with unapproved as (
+        select o.id, o.state, o.filed, coalesce(c.status, 'lost') as consent
+          from outbound_message o left join consent c on c.id = o.consent_id and c.message_id = o.id
+         where o.consent_id is not null and c.status is distinct from 'approved')
+      select 'message ' || id || ' is ' || state || ', its consent is ' || consent as fault
+        from unapproved where state not in ('held', 'denied')
+      union all
+      select 'message ' || u.id || ' was attempted, its consent is ' || u.consent
+        from unapproved u where exists (select from outbound_attempt a where a.message_id = u.id)
+      union all
+      select 'message ' || u.id || ' reached ' || r.address || ', its consent is ' || u.consent
+        from unapproved u join outbound_recipient r on r.message_id = u.id where r.status in ('sent', 'captured')
+      union all
+      -- A client may have filed its own copy before it submitted.
+      select 'message ' || u.id || ' lies in folder ' || p.folder_id || ', its consent is ' || u.consent
+        from unapproved u join placement p on p.message_id = u.id where not u.filed
+      union all
+      select 'message ' || o.id || ' is held without a request for consent'
+        from outbound_message o where o.state = 'held' and o.consent_id is null
+      union all
+      select 'message ' || o.id || ' is not what was approved'
+        from outbound_message o join consent c on c.id = o.consent_id where o.content_hash <> c.content_hash`,
+  },
+  {
     rule: '10',
     text: 'References lead to threads of their own mailbox; no row crosses mailboxes',
     count: `select (select count(*) from thread_ref) + (select count(*) from placement) as n`,
@@ -215,7 +258,7 @@ export async function checkMailStore(db: Database, options: CheckOptions = {}): 
       const examples = found.slice(0, EXAMPLES).map(({ fault }) => fault);
       results.push({ rule, text, checked: Number(counted?.n ?? 0), atFault: found.length, examples });
     }
-    results.push(await checkContents(sql, options));
+    results.push(await checkContents(sql, options), await checkReleased(sql));
     return results;
   });
 }
@@ -249,6 +292,24 @@ async function checkContents(sql: Sql, { all = false }: CheckOptions): Promise<R
   const text = 'Blobs hash to their keys; stored ENVELOPE, BODYSTRUCTURE and offsets are what the indexer makes today';
   return { rule: '8', text, checked, atFault: faults.length, examples: faults.slice(0, EXAMPLES) };
 }
+
+/** Rule 9: the bytes and recipients of what was released are those that were approved. */
+async function checkReleased(sql: Sql): Promise<RuleResult> {
+  const rows = await sql.query<{ id: string; hash: Buffer; bytes: Buffer; recipients: string[] }>(RELEASED, [
+    SAMPLE_MESSAGES,
+  ]);
+  const faults = rows
+    .filter(({ hash, bytes, recipients }) => !hashContent(bytes, recipients).equals(hash))
+    .map(({ id }) => `message ${id} was released and is not what was approved`);
+  const text = 'Bytes and recipients of released messages hash to what was approved';
+  return { rule: '9', text, checked: rows.length, atFault: faults.length, examples: faults.slice(0, EXAMPLES) };
+}
+
+const RELEASED = `
+  select o.id, c.content_hash as hash, b.bytes,
+         array(select r.address from outbound_recipient r where r.message_id = o.id) as recipients
+    from outbound_message o join consent c on c.id = o.consent_id join blob b on b.sha256 = o.blob
+   where c.status = 'approved' and o.state in ('sending', 'done') order by md5(o.id) limit $1`;
 
 const CONTENT_COLUMNS = `m.id, m.blob, b.bytes, m.envelope, m.bodystructure, m.parts
     from message m join blob b on b.sha256 = m.blob`;
