@@ -17,6 +17,7 @@ import { actorOf, principalKey } from './principal.ts';
 import { limitRate } from './rate-limit.ts';
 import { readBody } from './read-body.ts';
 import { BODY_LIMIT_BYTES, type Route, type UntypedReply } from './route.ts';
+import { refuseUnstorableText } from './storable-text.ts';
 import { compileChecks } from './validate.ts';
 
 /** What the server gives every route. */
@@ -57,6 +58,7 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
     checks.params(params);
     const query = context.query;
     checks.query(query);
+    refuseUnstorableText(query);
     checks.body(body);
     const ipAddress = context.ip.replace(IPV4_IN_IPV6, '');
     const run = () =>

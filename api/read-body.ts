@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CatalogueError } from '../domain/errors.ts';
+import { refuseUnstorableText } from './storable-text.ts';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 const CHARSET = /charset="?([^\s;"]+)/i;
@@ -64,8 +65,7 @@ function parseJson(text: string): unknown {
       details: [{ path: '', message: reason }],
     });
   }
-  // PostgreSQL text cannot hold U+0000; refused once here instead of at every column.
-  if (text.includes('\\u0000') || text.includes('\0'))
-    throw new CatalogueError('invalid_request', 'The body holds the character U+0000, which cannot be stored.');
+  // In valid JSON and UTF-8 only escapes can stand for what cannot be stored.
+  if (text.includes('\\u')) refuseUnstorableText(value);
   return value;
 }

@@ -8,6 +8,9 @@ import { closed, nullable } from '../schema-parts.ts';
 const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
 const DAYS_MAX = 92;
+/** Days before have no usage, and the outermost ones of the calendar no neighbours that can be written. */
+const FIRST_DAY_MS = Date.UTC(2001, 0, 1);
+const LAST_DAY_MS = Date.UTC(2999, 11, 31);
 
 const day = (description: string) => Type.String({ format: 'date', description });
 
@@ -53,6 +56,10 @@ function daysAsked(query: { from?: string; to?: string }, nowMs: number): { from
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
   const last = query.to === undefined ? today : Date.parse(query.to);
   const fromMs = query.from === undefined ? last - (DAYS_DEFAULT - 1) * DAY_MS : Date.parse(query.from);
+  if (last < FIRST_DAY_MS || last > LAST_DAY_MS)
+    throw new CatalogueError('invalid_request', undefined, {
+      details: [{ path: 'query/to', message: 'must lie between 2001 and 2999' }],
+    });
   const days = (last - fromMs) / DAY_MS + 1;
   if (days >= 1 && days <= DAYS_MAX) return { fromMs, toMs: last + DAY_MS };
   throw new CatalogueError('invalid_request', undefined, {

@@ -1,0 +1,24 @@
+import { CatalogueError } from '../domain/errors.ts';
+
+/**
+ * Refuses text that PostgreSQL cannot hold, once for all columns: U+0000, and halves of surrogate pairs.
+ *
+ * @param value parsed body or query; names of fields are looked at too. Not recursive: a body may be nested deeply.
+ * @throws {CatalogueError} invalid_request
+ */
+export function refuseUnstorableText(value: unknown): void {
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === 'string') refuseText(next);
+    else if (typeof next === 'object' && next !== null)
+      for (const [name, field] of Object.entries(next)) waiting.push(name, field);
+  }
+}
+
+function refuseText(text: string): void {
+  if (text.includes('\0'))
+    throw new CatalogueError('invalid_request', 'A text holds the character U+0000, which cannot be stored.');
+  if (!text.isWellFormed())
+    throw new CatalogueError('invalid_request', 'A text holds half of a surrogate pair, which is no character.');
+}
