@@ -44,6 +44,8 @@ export const OUTBOUND_RETRY_DELAYS_MS: readonly number[] = [
 ];
 /** A recipient who could not be reached for this long after the submission or release is given up (4.4.7). */
 export const OUTBOUND_GIVE_UP_MS = 48 * HOUR_MS;
+/** The sender is told once of a message that will still wait this long after its submission or release. */
+export const OUTBOUND_DELAY_NOTICE_AFTER_MS = 4 * HOUR_MS;
 /** The other side may be silent for this long before its greeting, and for this long later (RFC 5321 §4.5.3.2). */
 export const OUTBOUND_GREETING_TIMEOUT_MS = 30_000;
 export const OUTBOUND_SILENCE_TIMEOUT_MS = 5 * MINUTE_MS;

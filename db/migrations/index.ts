@@ -7,6 +7,7 @@ import { Migration20261121000006_mail_search } from './Migration20261121000006_m
 import { Migration20261121000007_suppressions } from './Migration20261121000007_suppressions.ts';
 import { Migration20261121000008_complaints } from './Migration20261121000008_complaints.ts';
 import { Migration20261121000009_sending_health } from './Migration20261121000009_sending_health.ts';
+import { Migration20261121000010_delay_notices } from './Migration20261121000010_delay_notices.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   Migration20261121000007_suppressions,
   Migration20261121000008_complaints,
   Migration20261121000009_sending_health,
+  Migration20261121000010_delay_notices,
 ];

@@ -11,10 +11,13 @@ import { recordEvents } from '../../core/record-event.ts';
 import { askLists } from '../../core/sender-lists.ts';
 import { pausedBecause, reviewSending } from '../../core/sending-health.ts';
 import { findSuppressed, suppress } from '../../core/suppressions.ts';
+import type { Sql } from '../../db/database.ts';
 import { domainOf } from '../../domain/email-address.ts';
 import {
   isHardBounce,
+  OUTBOUND_DELAY_NOTICE_AFTER_MS,
   OUTBOUND_DESTINATIONS_AT_ONCE,
+  OUTBOUND_GIVE_UP_MS,
   OUTBOUND_OVERDUE_MS,
   OUTBOUND_RETRY_DELAYS_MS,
   type RecipientStatus,
@@ -234,6 +237,13 @@ async function record(
   const failed = outcomes.flatMap(({ recipient: { address }, kind, code, reply }) =>
     kind === 'failed' ? [{ address, code, reply }] : [],
   );
+  // A message that was held is given two days from its release on.
+  const triedSinceMs =
+    message.giveUpAt === null ? message.submittedAt.getTime() : message.giveUpAt.getTime() - OUTBOUND_GIVE_UP_MS;
+  const late = nextAt.getTime() >= triedSinceMs + OUTBOUND_DELAY_NOTICE_AFTER_MS;
+  const delayed = outcomes.flatMap(({ recipient: { address }, kind, code, reply }) =>
+    late && kind === 'deferred' ? [{ address, code, reply }] : [],
+  );
   const reached = outcomes.some(({ kind }) => kind === 'sent' || kind === 'captured');
   const owed = await services.db.transaction(async (sql) => {
     const locked = await lockOutbound(sql, message.id);
@@ -262,11 +272,21 @@ async function record(
       events += await bounceTo(sql, services, sender, message, bytes, failed);
       await reviewSending(sql, message.mailboxId, now);
     }
+    if (delayed.length > 0 && (await tellOnce(sql, message.id, now)))
+      events += await bounceTo(sql, services, sender, message, bytes, delayed, 'delayed');
     await finishIfDone(sql, message.id, now);
     return events;
   });
-  const inbox = failed.length === 0 ? [] : await inboxOf(services, message.mailboxId);
+  const inbox = failed.length + delayed.length === 0 ? [] : await inboxOf(services, message.mailboxId);
   afterCommit(services, { folderIds: inbox, owed });
+}
+
+async function tellOnce(sql: Sql, messageId: string, now: Date): Promise<boolean> {
+  const told = await sql.query(
+    `update outbound_message set delay_told_at = $2 where id = $1 and delay_told_at is null returning id`,
+    [messageId, now],
+  );
+  return told.length > 0;
 }
 
 const NO_RESULT: RecipientResult = {

@@ -16,7 +16,7 @@ import type { DeliveryOutcome, DeliveryWrite, IncomingMessage } from '../store/d
 import { threadRefs } from '../store/fingerprints.ts';
 import { receivedEvent } from '../store/received-event.ts';
 import { type Recipient, recipientDirectory } from '../store/recipients.ts';
-import { type FailedRecipient, writeBounce } from './dsn-write.ts';
+import { type FailedRecipient, type NoticeAction, writeBounce } from './dsn-write.ts';
 import type { OutboundMessage, Sender } from './outbound-message.ts';
 
 export type SendingServices = Pick<
@@ -242,7 +242,7 @@ async function threadOf(sql: Sql, messageId: string): Promise<string | undefined
 const HEADER_SHOWN_MAX_BYTES = 65_536;
 
 /**
- * Puts a failure notice into the sender's INBOX. A full or closed mailbox goes without: the state of the recipients
+ * Puts a notice into the sender's INBOX. A full or closed mailbox goes without: the state of the recipients
  * says the same.
  *
  * @returns webhook deliveries owed
@@ -254,12 +254,14 @@ export async function bounceTo(
   message: OutboundMessage,
   bytes: Buffer,
   failed: readonly FailedRecipient[],
+  action: NoticeAction = 'failed',
 ): Promise<number> {
   const own = await directoryOf(services).find(sender.mailbox.address, 'fresh');
   if (own === undefined) return 0;
   const at = new Date(services.now());
   const headerEnd = bytes.indexOf('\r\n\r\n');
   const notice = writeBounce({
+    action,
     hostname: services.settings.MAIL_HOSTNAME,
     sender: sender.mailbox.address,
     subject: message.subject,

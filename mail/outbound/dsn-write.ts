@@ -10,7 +10,11 @@ export interface FailedRecipient {
   readonly reply: string;
 }
 
+/** What the notice says: it is over, or it is still tried. */
+export type NoticeAction = 'failed' | 'delayed';
+
 export interface BounceFacts {
+  readonly action: NoticeAction;
   readonly hostname: string;
   readonly sender: string;
   readonly subject: string;
@@ -30,21 +34,23 @@ const oneLine = (text: string): string =>
     .slice(0, 500);
 const ascii = (text: string): string => oneLine(text).replace(/[^ -~]/g, '?');
 
-/** Bytes of a failure notice: for people, for programs, and the header of the message. From the null sender. */
+/** Bytes of a notice: for people, for programs, and the header of the message. From the null sender. */
 export function writeBounce(facts: BounceFacts): Buffer {
   const { hostname, sender, failed, header, now } = facts;
+  const failedForGood = facts.action === 'failed';
   const boundary = `dsn-${randomUUID()}`;
   const lines = failed.map(({ address, code, reply }) => `  ${oneLine(address)}\r\n    ${code} ${oneLine(reply)}`);
   const people =
-    `Your message "${oneLine(facts.subject)}" could not be delivered to:\r\n\r\n${lines.join('\r\n')}\r\n\r\n` +
-    'It will not be tried again. The header of the message is attached.\r\n';
+    `Your message "${oneLine(facts.subject)}" could not be delivered ${failedForGood ? '' : 'yet '}to:\r\n\r\n${lines.join('\r\n')}\r\n\r\n` +
+    `${failedForGood ? 'It will not be tried again.' : 'It is tried again for two days; there is no need to send it again.'} ` +
+    'The header of the message is attached.\r\n';
   const programs = failed.map(
     ({ address, code, reply }) =>
-      `Final-Recipient: rfc822; ${ascii(address)}\r\nAction: failed\r\nStatus: ${code}\r\n` +
+      `Final-Recipient: rfc822; ${ascii(address)}\r\nAction: ${facts.action}\r\nStatus: ${code}\r\n` +
       `Diagnostic-Code: smtp; ${ascii(reply)}\r\n`,
   );
   const top =
-    `From: Mail delivery <mailer-daemon@${hostname}>\r\nTo: <${sender}>\r\nSubject: Undelivered mail returned to sender\r\n` +
+    `From: Mail delivery <mailer-daemon@${hostname}>\r\nTo: <${sender}>\r\nSubject: ${failedForGood ? 'Undelivered mail returned to sender' : 'Mail is delayed'}\r\n` +
     `Date: ${mailDate(now)}\r\nMessage-ID: <${randomUUID()}@${hostname}>\r\nIn-Reply-To: ${facts.messageIdHeader}\r\n` +
     `References: ${facts.messageIdHeader}\r\nAuto-Submitted: auto-replied\r\nMIME-Version: 1.0\r\n` +
     `Content-Type: multipart/report; report-type=delivery-status; boundary="${boundary}"\r\n\r\n`;
