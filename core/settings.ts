@@ -6,6 +6,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../domain/credential-format.ts';
+import { RETRY_DELAYS_MS } from '../domain/retry-ladder.ts';
 import type { SecretsKey } from './sealed-secrets.ts';
 
 /** Says in words what is wrong with a setting. */
@@ -81,6 +82,13 @@ const milliseconds: Form<readonly number[]> = {
   parse(value) {
     const numbers = (list.parse(value) ?? []).map(Number);
     return numbers.every((number) => Number.isInteger(number) && number >= 0) ? numbers : undefined;
+  },
+};
+const fourWaits: Form<readonly number[]> = {
+  takes: 'four whole numbers separated by commas',
+  parse(value) {
+    const waits = milliseconds.parse(value);
+    return waits?.length === 0 || waits?.length === RETRY_DELAYS_MS.length ? waits : undefined;
   },
 };
 const KEY_BYTES = 32;
@@ -332,7 +340,7 @@ export const SETTINGS = {
     group: 'Webhooks',
     text: 'File with a further root certificate that destinations may use, for development and tests. Refused in production.',
   }),
-  WEBHOOK_RETRY_DELAYS_MS: setting(milliseconds, {
+  WEBHOOK_RETRY_DELAYS_MS: setting(fourWaits, {
     group: 'Webhooks',
     fallback: '',
     text: 'Four waits of the retry ladder in milliseconds, for development and tests. Empty: 30 s, 2 min, 10 min, 30 min. Refused in production.',

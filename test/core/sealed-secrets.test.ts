@@ -70,3 +70,8 @@ test('production refuses what only suits development', () => {
     /WEBHOOK_ALLOW_DESTINATIONS is for development and tests only/,
   );
 });
+
+test('a retry ladder of another length than four is refused', () => {
+  assert.throws(() => readSettings({ WEBHOOK_RETRY_DELAYS_MS: '1,2' }), /takes four whole numbers/);
+  assert.deepEqual(readSettings({ WEBHOOK_RETRY_DELAYS_MS: '1,2,3,4' }).WEBHOOK_RETRY_DELAYS_MS, [1, 2, 3, 4]);
+});
