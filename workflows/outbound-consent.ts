@@ -9,7 +9,9 @@ import { condition, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
 const { passConsentGate } = proxyActivities<Pick<Activities, 'passConsentGate'>>({
-  startToCloseTimeout: '1 minute',
+  // One look and one transaction. Without heartbeats this is also how long a dead worker goes unnoticed; two at once are
+  // kept apart by the lock of the message.
+  startToCloseTimeout: '15 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds', maximumAttempts: 100 },
 });
 
