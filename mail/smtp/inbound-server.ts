@@ -9,7 +9,7 @@ import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp
 
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
-class InboundConnection extends SMTPConnection {
+export class InboundConnection extends SMTPConnection {
   /** A text that begins with an enhanced status code is sent as it is. */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     const own = typeof data === 'string' && OWN_ENHANCED_CODE.test(data);
@@ -36,12 +36,19 @@ export class InboundServer extends SMTPServer {
   }
 
   override connect(socket: net.Socket | tls.TLSSocket, socketOptions?: SMTPConnectionOptions | null): void {
-    const connection = new InboundConnection(this, socket, socketOptions);
+    const connection = this.connectionOf(socket, socketOptions);
     this.connections.add(connection);
     this.#inbound.add(connection);
     socket.once('close', () => this.#inbound.delete(connection));
     connection.on('error', (error: Error) => this.emit('error', error));
     connection.init();
+  }
+
+  protected connectionOf(
+    socket: net.Socket | tls.TLSSocket,
+    options?: SMTPConnectionOptions | null,
+  ): InboundConnection {
+    return new InboundConnection(this, socket, options);
   }
 
   /** Cuts a connection without a word, where reading on would only feed an attacker. */

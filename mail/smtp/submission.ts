@@ -28,9 +28,9 @@ import { prepareMessage } from '../outbound/prepare-message.ts';
 import { type Submitted, submitMessage } from '../outbound/submit-message.ts';
 import type { LoginResult, MailAccount } from '../store/interface.ts';
 import { type CertificatePair, TLS_MIN_VERSION, type TlsContext } from '../tls.ts';
-import { InboundServer } from './inbound-server.ts';
 import { receiveData } from './receive-data.ts';
 import { SmtpReply, unavailable } from './smtp-reply.ts';
+import { SUBMISSION_MECHANISMS, SubmissionServer } from './submission-server.ts';
 
 export interface SubmissionOptions {
   readonly services: Services;
@@ -85,6 +85,8 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     const conversation = conversations.get(session.id);
     const token = auth.method === 'XOAUTH2' ? auth.accessToken : auth.password;
     if (conversation === undefined) throw unavailable();
+    // Nobody acts for somebody else (RFC 4616 §2): an authorization identity must be the same address.
+    if (auth.authzid && auth.authzid.toLowerCase() !== auth.username?.toLowerCase()) throw credentialsRefused();
     const { remoteAddress } = session;
     const attempt = { door: 'smtp', address: auth.username ?? '', token: token ?? '', remoteAddress } as const;
     const account = accountOf(await conversation.login.login(attempt));
@@ -95,7 +97,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
   async function submit(
     stream: SMTPServerDataStream,
     session: SMTPServerSession,
-    server: InboundServer,
+    server: SubmissionServer,
   ): Promise<string> {
     const account = conversations.get(session.id)?.account;
     const received = await receiveData(stream, spoolFolder, MESSAGE_MAX_BYTES, () => server.drop(session));
@@ -125,8 +127,8 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     }
   }
 
-  function makeServer(secure: boolean): InboundServer {
-    const server: InboundServer = new InboundServer({
+  function makeServer(secure: boolean): SubmissionServer {
+    const server: SubmissionServer = new SubmissionServer({
       name: settings.MAIL_HOSTNAME,
       banner: 'Agent Mailbox',
       heloResponse: '%s greets %s',
@@ -136,7 +138,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
       rejectOversized: true,
       maxRecipients: RECIPIENTS_PER_MESSAGE_MAX,
       socketTimeout: SMTP_COMMAND_TIMEOUT_MS,
-      authMethods: ['PLAIN', 'LOGIN', 'XOAUTH2'],
+      authMethods: [...SUBMISSION_MECHANISMS],
       disabledCommands: ['XCLIENT', 'XFORWARD', 'HELP'],
       disableReverseLookup: true,
       hideENHANCEDSTATUSCODES: false,
@@ -190,7 +192,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
 
   const servers = { tls: makeServer(true), starttls: makeServer(false) };
   const doors: Door[] = [];
-  const open = async (name: string, port: number, server: InboundServer, secure: boolean): Promise<DoorAddress> => {
+  const open = async (name: string, port: number, server: SubmissionServer, secure: boolean): Promise<DoorAddress> => {
     const door = await openDoor({
       name,
       host: settings.MAIL_HOST,
@@ -225,13 +227,15 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
   }
 }
 
+const credentialsRefused = (): SmtpReply => new SmtpReply(535, '5.7.8', 'Address or token is wrong');
+
 /** @throws {SmtpReply} */
 function accountOf(result: LoginResult): MailAccount {
   switch (result.kind) {
     case 'ok':
       return result.account;
     case 'refused':
-      throw new SmtpReply(535, '5.7.8', 'Address or token is wrong');
+      throw credentialsRefused();
     case 'throttled':
       throw new SmtpReply(454, '4.7.0', `Too many failed logins, try again in ${result.retryAfterSeconds} s`);
     case 'too-many-connections':

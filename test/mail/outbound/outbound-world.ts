@@ -159,6 +159,7 @@ export async function openOutboundWorld(
 ): Promise<OutboundWorld> {
   const mail = await openMailWorld({
     ...(options.lookup === undefined ? {} : { lookup: options.lookup }),
+    clients: { failureDelayMs: () => 10 },
     settings: { OUTBOUND_RETRY_DELAYS_MS: '100', ...options.settings },
   });
   const { services } = mail;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { startOutbound } from '../../../core/start-outbound.ts';
 import { testTls } from '../../support/services.ts';
@@ -83,6 +83,81 @@ test('XOAUTH2 logs in with the token', async () => {
   assert.match(await submit('submission', { to: 'ann@example.com' }, oauth), /^250 2\.0\.0/);
 });
 
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+async function greeted(): Promise<SmtpClient> {
+  const { host, port } = world.mail.mail.submissionStarttls;
+  const client = await SmtpClient.open(host, port);
+  await client.command('EHLO client.test');
+  await client.startTls(ca());
+  await client.command('EHLO client.test');
+  return client;
+}
+
+/** The two ways of RFC 7628 §4.1 and of XOAUTH2 to say who one is. */
+const BEARERS = {
+  OAUTHBEARER: (address: string, token: string) =>
+    `n,a=${address},\x01host=localhost\x01port=587\x01auth=Bearer ${token}\x01\x01`,
+  XOAUTH2: (address: string, token: string) => `user=${address}\x01auth=Bearer ${token}\x01\x01`,
+};
+
+for (const [mechanism, words] of Object.entries(BEARERS))
+  describe(`AUTH ${mechanism}`, () => {
+    test('takes the token at once or after its prompt, and then mail', async () => {
+      const { address, token } = world.sender;
+      const atOnce = await greeted();
+      assert.match(
+        await atOnce.command(`auth ${mechanism.toLowerCase()} ${base64(words(address, token))}`),
+        /^235 2\.7\.0/,
+      );
+      assert.match(await atOnce.command(`MAIL FROM:<${address}>`), /^250/);
+      assert.match(await atOnce.command(`AUTH ${mechanism} ${base64(words(address, token))}`), /^503/);
+      atOnce.close();
+      const prompted = await greeted();
+      assert.equal(await prompted.command(`AUTH ${mechanism}`), '334 ');
+      assert.match(await prompted.command(base64(words(address, token))), /^235/);
+      prompted.close();
+    });
+
+    test('tells a failure as a challenge, and refuses after the answer to it', async () => {
+      const client = await greeted();
+      const reply = await client.command(`AUTH ${mechanism} ${base64(words(world.sender.address, 'wrong'))}`);
+      assert.match(reply, /^334 /);
+      assert.deepEqual(JSON.parse(Buffer.from(reply.slice(4), 'base64').toString()), { status: 'invalid_token' });
+      assert.match(await client.command('AQ=='), /^535 5\.7\.8 /);
+      assert.match(await client.command(`MAIL FROM:<${world.sender.address}>`), /^530/);
+      client.close();
+    });
+
+    test('may be cancelled, and cannot be something else', async () => {
+      const client = await greeted();
+      await client.command(`AUTH ${mechanism}`);
+      assert.match(await client.command('*'), /^501 /);
+      assert.match(await client.command(`AUTH ${mechanism} =`), /^501 5\.5\.2/);
+      assert.match(await client.command(`AUTH ${mechanism} not-base64!`), /^501 5\.5\.2/);
+      assert.match(await client.command(`AUTH ${mechanism} AQ== AQ==`), /^501 5\.5\.4/);
+      client.close();
+    });
+
+    test('is refused before TLS, the token unread', async () => {
+      const { host, port } = world.mail.mail.submissionStarttls;
+      const client = await SmtpClient.open(host, port);
+      await client.command('EHLO client.test');
+      const { address, token } = world.sender;
+      assert.match(await client.command(`AUTH ${mechanism} ${base64(words(address, token))}`), /^538/);
+      assert.match(await client.command(`MAIL FROM:<${address}>`), /^530/);
+      client.close();
+    });
+  });
+
+test('AUTH PLAIN for somebody else is refused', async () => {
+  const { address, token } = world.sender;
+  const client = await greeted();
+  assert.match(await client.command(`AUTH PLAIN ${base64(`boss@agents.test\0${address}\0${token}`)}`), /^535 5\.7\.8/);
+  assert.match(await client.command(`AUTH PLAIN ${base64(`${address}\0${address}\0${token}`)}`), /^235/);
+  client.close();
+});
+
 test('without TLS there is no AUTH, and without AUTH no mail', async () => {
   const { host, port } = world.mail.mail.submissionStarttls;
   const client = await SmtpClient.open(host, port);
@@ -91,7 +166,21 @@ test('without TLS there is no AUTH, and without AUTH no mail', async () => {
   assert.doesNotMatch(features, /AUTH/);
   assert.match(await client.command('AUTH PLAIN AGEAYg=='), /^538/);
   await client.startTls(ca());
-  assert.match(await client.command('EHLO client.test'), /AUTH PLAIN LOGIN XOAUTH2/);
+  assert.match(await client.command('EHLO client.test'), /AUTH PLAIN LOGIN XOAUTH2 OAUTHBEARER$/m);
   assert.match(await client.command(`MAIL FROM:<${world.sender.address}>`), /^530/);
+  client.close();
+});
+
+test('ten wrong bearer tokens of a source empty its bucket: 454, without a challenge, for the right one too', async () => {
+  const { address, token } = world.sender;
+  let reply = '';
+  for (let failure = 0; failure < 20 && !reply.startsWith('454'); failure++) {
+    const client = await greeted();
+    reply = await client.command(`AUTH OAUTHBEARER ${base64(BEARERS.OAUTHBEARER(address, 'wrong'))}`);
+    client.close();
+  }
+  assert.match(reply, /^454 4\.7\.0 /);
+  const client = await greeted();
+  assert.match(await client.command(`AUTH OAUTHBEARER ${base64(BEARERS.OAUTHBEARER(address, token))}`), /^454 4\.7\.0/);
   client.close();
 });
