@@ -30,7 +30,11 @@ export const no = (text: string, code?: string): Completion => ({
   text,
   ...(code === undefined ? {} : { code }),
 });
-export const bad = (text: string): Completion => ({ status: 'BAD', text });
+export const bad = (text: string, code?: string): Completion => ({
+  status: 'BAD',
+  text,
+  ...(code === undefined ? {} : { code }),
+});
 
 /**
  * What other doors did may be told before the tagged answer: `all`; everything but removals, which would shift the

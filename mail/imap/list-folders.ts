@@ -1,7 +1,8 @@
 /** LIST in all its forms (RFC 9051 §6.3.9, RFC 5258, 5819, 6154), and its elders LSUB and XLIST. */
 import type { Folder } from '../store/interface.ts';
-import { Refusal } from './command.ts';
-import { canonicalName, DELIMITER, wireName } from './folder-names.ts';
+import { type ParseContext, Refusal } from './command.ts';
+import { canonicalName, DELIMITER, decodeName, wireName } from './folder-names.ts';
+import type { Scanner } from './parser.ts';
 import type { Session } from './session.ts';
 
 export interface ListSelection {
@@ -35,6 +36,15 @@ export function checkPatterns(patterns: readonly string[]): void {
   const length = patterns.reduce((sum, pattern) => sum + (/[*%]/.test(pattern) ? pattern.length : 0), 0);
   if (length > PATTERNS_MAX_CHARACTERS)
     throw new Refusal('LIMIT', `Patterns have at most ${PATTERNS_MAX_CHARACTERS} characters together`);
+}
+
+/** Arguments of the elder LSUB and XLIST. @returns the pattern behind its reference; undefined: it matches nothing */
+export function elderListArguments(scan: Scanner, { utf8 }: ParseContext): string | undefined {
+  scan.space();
+  const reference = decodeName(scan.astring(), utf8);
+  scan.space();
+  const pattern = decodeName(scan.listPattern(), utf8);
+  return reference === undefined || pattern === undefined ? undefined : reference + pattern;
 }
 
 /** Pattern with `*` and `%`, over the whole name; `%` stops at the delimiter. Takes time pattern × name, no more. */
@@ -111,6 +121,10 @@ export function listFolders(
 const listedUse = (folder: Folder | undefined): string | undefined =>
   folder === undefined || folder.specialUse === null || folder.specialUse === '\\Inbox' ? undefined : folder.specialUse;
 
+/** A line of LIST, or of one of its elders. */
+export const listedLine = (session: Session, verb: string, attributes: readonly string[], name: string): string =>
+  `* ${verb} (${attributes.join(' ')}) "${DELIMITER}" ${wireName(name, session.utf8)}`;
+
 export function listLine(session: Session, listed: Listed, selection: ListSelection, wanted: ListReturn): string {
   const attributes: string[] = [];
   if (listed.folder === undefined) attributes.push('\\NonExistent');
@@ -119,5 +133,5 @@ export function listLine(session: Session, listed: Listed, selection: ListSelect
   const use = listedUse(listed.folder);
   if (use !== undefined) attributes.push(use);
   const info = listed.childMatches && selection.subscribed ? ' ("CHILDINFO" ("SUBSCRIBED"))' : '';
-  return `* LIST (${attributes.join(' ')}) "${DELIMITER}" ${wireName(listed.name, session.utf8)}${info}`;
+  return `${listedLine(session, 'LIST', attributes, listed.name)}${info}`;
 }

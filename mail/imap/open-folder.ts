@@ -1,9 +1,10 @@
 /** SELECT and EXAMINE: opening a folder, with CONDSTORE and quick resynchronization (RFC 7162). */
 import { MAIL_FLAGS } from '../../domain/mail-flags.ts';
 import type { FolderView } from '../store/interface.ts';
-import { type Completion, ok, type ParseContext, Refusal } from './command.ts';
+import { bad, type Completion, ok, type ParseContext, Refusal } from './command.ts';
 import { SYSTEM_FLAGS } from './flags.ts';
-import { existingName, folderName, type WireName, wireName } from './folder-names.ts';
+import { existingName, folderName, type WireName } from './folder-names.ts';
+import { listFolders, listLine } from './list-folders.ts';
 import type { Scanner } from './parser.ts';
 import { SelectedFolder } from './selected-folder.ts';
 import { missingRanges, normalize, parseSequenceSet, printRanges, printSet, type Range } from './sequence-set.ts';
@@ -69,9 +70,12 @@ function matchData(scan: Scanner): void {
   scan.expect(')');
 }
 
+/** What belongs to QRESYNC is BAD before ENABLE QRESYNC (RFC 7162 §3.2.3). */
+export const QRESYNC_NOT_ENABLED = bad('ENABLE QRESYNC first', 'CLIENTBUG');
+
 export async function openFolder(session: Session, args: SelectArguments, readOnly: boolean): Promise<Completion> {
   const { out, store } = session;
-  if (args.resync !== null && !session.qresync) throw new Refusal('CLIENTBUG', 'ENABLE QRESYNC first');
+  if (args.resync !== null && !session.qresync) return QRESYNC_NOT_ENABLED;
   if (session.selectedOrNull !== null) {
     // A failed SELECT too leaves no folder selected.
     session.leave();
@@ -111,10 +115,18 @@ export async function openFolder(session: Session, args: SelectArguments, readOn
   out.line(`* OK [UIDNEXT ${folder.uidNext}] Next UID`);
   out.line(`* OK [HIGHESTMODSEQ ${folder.highestModseq}] Highest`);
   out.line(`* OK [MAILBOXID (${folder.objectId})] Mailbox id`);
-  if (session.rev2) out.line(`* LIST () "/" ${wireName(folder.name, session.utf8)}`);
+  if (session.rev2) await tellListed(session, folder.name);
   if (args.resync !== null && args.resync.uidValidity === folder.uidValidity)
     await resynchronize(session, selected, args.resync);
   return ok(`${readOnly ? 'EXAMINE' : 'SELECT'} completed`, readOnly ? 'READ-ONLY' : 'READ-WRITE');
+}
+
+/** The LIST line of the folder (RFC 9051 §6.3.2), with the attributes that LIST shows: clients keep those of the last. */
+async function tellListed(session: Session, name: string): Promise<void> {
+  const selection = { subscribed: false, recursiveMatch: false, specialUse: false };
+  const wanted = { subscribed: false, children: true, specialUse: true };
+  for (const listed of listFolders(await session.store.folders(), [], [name], selection))
+    if (listed.name === name) session.out.line(listLine(session, listed, selection, wanted));
 }
 
 /** Tells what vanished and what changed since: VANISHED (EARLIER) before the FETCHes. */

@@ -50,6 +50,7 @@ export class SelectedFolder {
     this.readOnly = readOnly;
     this.map = new SequenceMap(view);
     this.highestModseq = view.folder.highestModseq;
+    this.#toldModseq = this.highestModseq;
     this.uidNext = view.folder.uidNext;
   }
 
@@ -195,6 +196,17 @@ export class SelectedFolder {
     if (!this.readOnly && !rev2) await this.#store.claimRecent(this.folder.id, this.folder.uidValidity, this.uidNext);
   }
 
+  /** The client has been told of all changes up to this MODSEQ. */
+  #toldModseq = 0;
+
+  /**
+   * The MODSEQ up to which the client knows everything, while removals are held back; undefined when none are. A client
+   * that took the higher MODSEQ of a FETCH for its own would never hear of them after a lost line (RFC 7162 §3.2.4).
+   */
+  get heldBackSince(): number | undefined {
+    return this.#gone.size === 0 ? undefined : this.#toldModseq;
+  }
+
   /** Writes what the client does not know yet. */
   async tell(
     out: ResponseWriter,
@@ -207,6 +219,7 @@ export class SelectedFolder {
       if (!enabled.rev2) out.line(`* ${this.recentCount} RECENT`);
     }
     if (removals && this.#gone.size > 0) await this.#tellRemovals(out, enabled);
+    if (this.#gone.size === 0) this.#toldModseq = this.highestModseq;
     if (this.#changed.size === 0) return;
     for (const each of [...this.#changed].sort((a, b) => a - b)) {
       const index = this.map.indexOf(each);

@@ -163,6 +163,9 @@ export class Session implements Enabled {
     if (selected === null) return;
     if (selected.stale) await selected.refresh();
     await selected.tell(this.out, this, { removals, uid });
+    const { heldBackSince } = selected;
+    if (this.qresync && heldBackSince !== undefined)
+      this.out.line(`* OK [HIGHESTMODSEQ ${heldBackSince}] Removals are told later`);
     await this.#claimRecent(selected);
     if (selected.deleted) this.control.byeAfterAnswer('The selected folder was deleted');
     if (this.out.full) await this.out.ready();

@@ -100,7 +100,7 @@ async function renameInbox(
   const locked = await lockFolders(sql, mailboxId, [inboxId, id]);
   const rows = await sql.query<{ uid: number }>(UIDS_OF_FOLDER, [inboxId]);
   const uids = rows.map((row) => row.uid);
-  await copyPlacements(sql, locked, inboxId, uids, id);
+  await copyPlacements(sql, locked, inboxId, uids, id, { moving: true, complete: true });
   await removePlacements(sql, locked, inboxId, uids, { onlyDeleted: false, purge: false });
   return [inboxId, id];
 }

@@ -85,7 +85,7 @@ async function moveTo(sql: Sql, locked: LockedFolders, placed: readonly Placed[]
   const [kept] = placed.filter(({ folder_id }) => folder_id === targetId);
   const [first] = placed;
   if (kept === undefined && first !== undefined)
-    await copyPlacements(sql, locked, first.folder_id, [first.uid], targetId);
+    await copyPlacements(sql, locked, first.folder_id, [first.uid], targetId, { moving: true, complete: false });
   for (const each of placed)
     if (each !== kept)
       await removePlacements(sql, locked, each.folder_id, [each.uid], { onlyDeleted: false, purge: false });

@@ -5,10 +5,10 @@ import { numbersOf, uidArray } from './uid-ranges.ts';
 
 /**
  * Places messages of one folder in another one, or once more in the same, with their flags, keywords and internal
- * date. UIDs that are gone are left out. Call it under the locks of both folders.
+ * date. UIDs that are gone are left out, unless the copy must be `complete`. Call it under the locks of both folders.
  *
  * @returns ascending pairs of UIDs
- * @throws {StoreRefused} over-quota, unless the caller removes the originals in the same transaction (`moving`)
+ * @throws {StoreRefused} over-quota, unless the caller removes the originals in the same transaction (`moving`); gone
  */
 export async function copyPlacements(
   sql: Sql,
@@ -16,7 +16,7 @@ export async function copyPlacements(
   fromId: number,
   uids: readonly number[],
   toId: number,
-  moving = true,
+  { moving, complete }: { readonly moving: boolean; readonly complete: boolean },
 ): Promise<{ from: number[]; to: number[] }> {
   locked.folder(fromId);
   const to = locked.folder(toId);
@@ -30,6 +30,7 @@ export async function copyPlacements(
     counter.change_seq + 1,
     counter.mailbox_id,
   ]);
+  if (complete && (row?.n ?? 0) < new Set(uids).size) throw new StoreRefused('gone', 'Some of the messages are gone');
   if (row === undefined || row.n === 0) return { from: [], to: [] };
   const first = to.uid_next;
   to.uid_next += row.n;

@@ -248,13 +248,18 @@ export interface MailboxStore {
     messages: readonly AppendMessage[],
   ): Promise<{ uidValidity: number; uids: readonly number[] }>;
   storeFlags(change: StoreFlags): Promise<StoredFlags>;
-  /** All or none; UIDs that are gone are left out. */
-  copy(folderId: number, uids: readonly number[], toFolderId: number): Promise<CopiedUids>;
+  /**
+   * All or none. UIDs that are gone are left out, or with `complete` refuse the whole.
+   *
+   * @throws {StoreRefused} over-quota, no-folder, gone
+   */
+  copy(folderId: number, uids: readonly number[], toFolderId: number, complete?: boolean): Promise<CopiedUids>;
   /** As copy, and the sources vanish in the same transaction. */
   move(
     folderId: number,
     uids: readonly number[],
     toFolderId: number,
+    complete?: boolean,
   ): Promise<CopiedUids & { readonly highestModseq: number }>;
   /** `uids` null: all with \Deleted. Only placements with \Deleted vanish, unless `force` (POP3, REPLACE). @returns what vanished */
   expunge(

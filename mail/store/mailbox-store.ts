@@ -141,14 +141,14 @@ export function mailboxStores({
         return appended;
       },
       storeFlags: (change) => write([change.folderId], (sql, locked) => storeFlags(sql, locked, change)),
-      copy: (folderId, uids, toFolderId) =>
+      copy: (folderId, uids, toFolderId, complete = false) =>
         write([folderId, toFolderId], async (sql, locked) => ({
           uidValidity: locked.folder(toFolderId).uid_validity,
-          ...(await copyPlacements(sql, locked, folderId, uids, toFolderId, false)),
+          ...(await copyPlacements(sql, locked, folderId, uids, toFolderId, { moving: false, complete })),
         })),
-      move: (folderId, uids, toFolderId) =>
+      move: (folderId, uids, toFolderId, complete = false) =>
         write([folderId, toFolderId], async (sql, locked) => {
-          const copied = await copyPlacements(sql, locked, folderId, uids, toFolderId);
+          const copied = await copyPlacements(sql, locked, folderId, uids, toFolderId, { moving: true, complete });
           await removePlacements(sql, locked, folderId, copied.from, { onlyDeleted: false, purge: false });
           return {
             uidValidity: locked.folder(toFolderId).uid_validity,

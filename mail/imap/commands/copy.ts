@@ -1,5 +1,5 @@
 import { command, ok, SELECTED } from '../command.ts';
-import { copyUidCode, transferArguments, transferTarget } from '../copy-messages.ts';
+import { copyUidCode, transfer, transferArguments, transferTarget } from '../copy-messages.ts';
 
 /** COPY (RFC 9051 §6.4.7), all or none, with COPYUID (RFC 4315). */
 export const copy = command({
@@ -8,9 +8,11 @@ export const copy = command({
   uid: true,
   args: transferArguments,
   async run({ session, uid }, args) {
-    const { folder, uids } = await transferTarget(session, args, uid);
+    const { folder, uids, complete } = await transferTarget(session, args, uid);
     if (uids.length === 0) return ok('Nothing to copy');
-    const copied = await session.store.copy(session.selected.folder.id, uids, folder.id);
+    const copied = await transfer(session, () =>
+      session.store.copy(session.selected.folder.id, uids, folder.id, complete),
+    );
     if (folder.id === session.selected.folder.id) session.selected.stale = true;
     return ok('COPY completed', copyUidCode(copied));
   },

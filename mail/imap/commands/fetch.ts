@@ -1,7 +1,7 @@
 import { command, ok, type ParseContext, SELECTED } from '../command.ts';
 import { parseFetchItems, parseFetchModifiers } from '../fetch-items.ts';
 import { fetchMessages } from '../fetch-messages.ts';
-import { vanishedEarlier } from '../open-folder.ts';
+import { QRESYNC_NOT_ENABLED, vanishedEarlier } from '../open-folder.ts';
 import type { Scanner } from '../parser.ts';
 import { parseSequenceSet } from '../sequence-set.ts';
 
@@ -20,12 +20,13 @@ export const fetch = command({
     return { set, items, changedSince, vanished };
   },
   async run({ session, uid }, { set, items, changedSince, vanished }) {
+    if (vanished && !session.qresync) return QRESYNC_NOT_ENABLED;
     const { selected, out } = session;
     const withModseq = items.some((item) => item.kind === 'simple' && item.name === 'MODSEQ');
     if (changedSince !== null || withModseq) session.useCondstore();
     if (changedSince !== null && selected.stale) await selected.refresh();
     const { map } = selected;
-    if (vanished && changedSince !== null && session.qresync) {
+    if (vanished && changedSince !== null) {
       const known = set.kind === 'ranges' ? set.ranges : [...selected.saved].map((each) => [each, each] as const);
       const earlier = await vanishedEarlier(session, selected, changedSince, known);
       if (earlier !== '') out.line(`* VANISHED (EARLIER) ${earlier}`);

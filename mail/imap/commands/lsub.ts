@@ -1,7 +1,5 @@
-import { command, LOGGED_IN, ok, type ParseContext } from '../command.ts';
-import { DELIMITER, decodeName, wireName } from '../folder-names.ts';
-import { checkPatterns, listFolders, patternMatcher } from '../list-folders.ts';
-import type { Scanner } from '../parser.ts';
+import { command, LOGGED_IN, ok } from '../command.ts';
+import { checkPatterns, elderListArguments, listedLine, listFolders } from '../list-folders.ts';
 
 /**
  * LSUB (RFC 3501 §6.3.9): subscribed names, also of folders that do not exist. A name above a subscribed one that `%`
@@ -10,26 +8,14 @@ import type { Scanner } from '../parser.ts';
 export const lsub = command({
   verb: 'LSUB',
   states: LOGGED_IN,
-  args(scan: Scanner, { utf8 }: ParseContext) {
-    scan.space();
-    const reference = decodeName(scan.astring(), utf8);
-    scan.space();
-    return { reference, pattern: decodeName(scan.listPattern(), utf8) };
-  },
-  async run({ session }, { reference, pattern }) {
-    if (reference === undefined || pattern === undefined) return ok('LSUB completed');
-    checkPatterns([reference + pattern]);
-    const subscriptions = await session.store.subscriptions();
-    const folders = await session.store.folders();
-    const matches = patternMatcher(reference + pattern);
-    const listed = listFolders(folders, subscriptions, [reference + pattern], {
-      subscribed: true,
-      recursiveMatch: pattern.includes('%'),
-      specialUse: false,
-    });
-    for (const { name, subscribed } of listed)
-      if (matches(name))
-        session.out.line(`* LSUB (${subscribed ? '' : '\\Noselect'}) "${DELIMITER}" ${wireName(name, session.utf8)}`);
+  args: elderListArguments,
+  async run({ session }, pattern) {
+    if (pattern === undefined) return ok('LSUB completed');
+    checkPatterns([pattern]);
+    const [subscriptions, folders] = [await session.store.subscriptions(), await session.store.folders()];
+    const selection = { subscribed: true, recursiveMatch: pattern.includes('%'), specialUse: false };
+    for (const { name, subscribed } of listFolders(folders, subscriptions, [pattern], selection))
+      session.out.line(listedLine(session, 'LSUB', subscribed ? [] : ['\\Noselect'], name));
     return ok('LSUB completed');
   },
 });

@@ -1,5 +1,5 @@
 import { command, ok, SELECTED } from '../command.ts';
-import { copyUidCode, transferArguments, transferTarget } from '../copy-messages.ts';
+import { copyUidCode, transfer, transferArguments, transferTarget } from '../copy-messages.ts';
 
 /** MOVE (RFC 6851): COPYUID stands in an untagged OK before the removals. */
 export const move = command({
@@ -10,9 +10,9 @@ export const move = command({
   args: transferArguments,
   async run({ session, uid }, args) {
     const { selected } = session;
-    const { folder, uids } = await transferTarget(session, args, uid);
+    const { folder, uids, complete } = await transferTarget(session, args, uid);
     if (uids.length === 0) return ok('Nothing to move');
-    const moved = await session.store.move(selected.folder.id, uids, folder.id);
+    const moved = await transfer(session, () => session.store.move(selected.folder.id, uids, folder.id, complete));
     const code = copyUidCode(moved);
     if (code !== undefined) session.out.line(`* OK [${code}] Moved`);
     for (const each of moved.from) selected.markGone(each);

@@ -1,8 +1,6 @@
 import type { SpecialUse } from '../../store/interface.ts';
-import { command, LOGGED_IN, ok, type ParseContext } from '../command.ts';
-import { DELIMITER, decodeName, wireName } from '../folder-names.ts';
-import { checkPatterns, listFolders } from '../list-folders.ts';
-import type { Scanner } from '../parser.ts';
+import { command, LOGGED_IN, ok } from '../command.ts';
+import { checkPatterns, elderListArguments, listedLine, listFolders } from '../list-folders.ts';
 
 /** Spellings from before RFC 6154. */
 const ELDER_USES: Partial<Record<SpecialUse, string>> = { '\\Junk': '\\Spam' };
@@ -11,25 +9,19 @@ const ELDER_USES: Partial<Record<SpecialUse, string>> = { '\\Junk': '\\Spam' };
 export const xlist = command({
   verb: 'XLIST',
   states: LOGGED_IN,
-  args(scan: Scanner, { utf8 }: ParseContext) {
-    scan.space();
-    const reference = decodeName(scan.astring(), utf8);
-    scan.space();
-    return { reference, pattern: decodeName(scan.listPattern(), utf8) };
-  },
-  async run({ session }, { reference, pattern }) {
-    if (reference === undefined || pattern === undefined) return ok('XLIST completed');
-    checkPatterns([reference + pattern]);
+  args: elderListArguments,
+  async run({ session }, pattern) {
+    if (pattern === undefined) return ok('XLIST completed');
+    checkPatterns([pattern]);
     const selection = { subscribed: false, recursiveMatch: false, specialUse: false };
-    const folders = await session.store.folders();
-    for (const { name, folder, hasChildren } of listFolders(folders, [], [reference + pattern], selection)) {
+    for (const { name, folder, hasChildren } of listFolders(await session.store.folders(), [], [pattern], selection)) {
       const use = folder?.specialUse ?? null;
       const attributes = [
         ...(folder === undefined ? ['\\Noselect'] : []),
         hasChildren ? '\\HasChildren' : '\\HasNoChildren',
         ...(use === null ? [] : [ELDER_USES[use] ?? use]),
       ];
-      session.out.line(`* XLIST (${attributes.join(' ')}) "${DELIMITER}" ${wireName(name, session.utf8)}`);
+      session.out.line(listedLine(session, 'XLIST', attributes, name));
     }
     return ok('XLIST completed');
   },

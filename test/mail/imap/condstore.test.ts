@@ -102,7 +102,13 @@ test('QRESYNC SELECT tells VANISHED (EARLIER), then what changed (RFC 7162 §3.2
   await play(
     store,
     `C: a0 SELECT INBOX (QRESYNC (1600000000 7))
-     S: a0 NO [CLIENTBUG]
+     S: a0 BAD [CLIENTBUG]
+     C: s1 EXAMINE INBOX
+     S: *** s1 OK [READ-ONLY]
+     C: s2 UID FETCH 1:* (FLAGS) (CHANGEDSINCE 8 VANISHED)
+     S: s2 BAD [CLIENTBUG]
+     C: s3 UNSELECT
+     S: s3 OK
      C: a1 ENABLE QRESYNC
      S: * ENABLED QRESYNC
      S: a1 OK
@@ -191,4 +197,30 @@ test('a session too old for the change log is brought up to date by a new view',
     'n OK NOOP completed',
   ]);
   await client.close();
+});
+
+test('while a removal is held back, HIGHESTMODSEQ says from where a client must ask again (RFC 7162 §3.2.4)', async () => {
+  await play(
+    filled(3),
+    `C: a0 ENABLE QRESYNC
+     S: * ENABLED QRESYNC
+     S: a0 OK
+     C: s1 SELECT INBOX
+     S: *** s1 OK [READ-WRITE]
+     C2: b1 SELECT INBOX
+     S2: *** b1 OK [READ-WRITE]
+     C2: b2 MOVE 1 Trash
+     S2: *** b2 OK
+     -- The removal has MODSEQ 5; a client that kept the 6 below would never hear of it.
+     C: a1 STORE 2 +FLAGS.SILENT (\\Seen)
+     S: * 2 FETCH (UID 2 MODSEQ (6))
+     S: * OK [HIGHESTMODSEQ 4] ...
+     S: a1 OK
+     C: a2 NOOP
+     S: * VANISHED 1
+     S: a2 OK
+     C: a3 STORE 1 +FLAGS.SILENT (\\Flagged)
+     S: * 1 FETCH (UID 2 MODSEQ (7))
+     S: a3 OK`,
+  );
 });

@@ -413,11 +413,12 @@ export class MemoryStore implements MailboxStore {
     return { states, modified, missing, highestModseq: folder.modseq };
   }
 
-  async copy(folderId: number, uids: readonly number[], toFolderId: number): Promise<CopiedUids> {
+  async copy(folderId: number, uids: readonly number[], toFolderId: number, complete = false): Promise<CopiedUids> {
     this.#trouble();
     const folder = this.#need(folderId);
     const target = this.#need(toFolderId);
     const sources = uids.flatMap((uid) => folder.placements.get(uid) ?? []);
+    if (complete && sources.length < uids.length) throw new StoreRefused('gone', 'Some of the messages are gone');
     const total = sources.reduce((sum, { message }) => sum + message.bytes.length, 0);
     if (this.#usedBytes + total > this.quotaBytes) throw new StoreRefused('over-quota', 'The mailbox is full');
     const to: number[] = [];
@@ -438,11 +439,11 @@ export class MemoryStore implements MailboxStore {
     this.#wake(folder);
   }
 
-  async move(folderId: number, uids: readonly number[], toFolderId: number) {
+  async move(folderId: number, uids: readonly number[], toFolderId: number, complete = false) {
     const used = this.quotaBytes;
     this.quotaBytes = Number.MAX_SAFE_INTEGER;
     try {
-      const copied = await this.copy(folderId, uids, toFolderId);
+      const copied = await this.copy(folderId, uids, toFolderId, complete);
       const folder = this.#need(folderId);
       this.#remove(folder, copied.from);
       return { ...copied, highestModseq: folder.modseq };

@@ -20,11 +20,16 @@ test('SELECT under IMAP4rev2 has no RECENT and lists the folder', async () => {
      S: * OK [UIDNEXT 2] ...
      S: * OK [HIGHESTMODSEQ 2] ...
      S: * OK [MAILBOXID (F1)] ...
-     S: * LIST () "/" INBOX
+     S: * LIST (\\HasNoChildren) "/" INBOX
      S: A142 OK [READ-WRITE]
      C: a2 FETCH 1 FLAGS
      S: * 1 FETCH (FLAGS (work))
-     S: a2 OK`,
+     S: a2 OK
+     C: a3 CREATE Sent/2025
+     S: a3 OK ...
+     C: a4 SELECT Sent
+     S: *** * LIST (\\HasChildren \\Sent) "/" Sent
+     S: a4 OK [READ-WRITE]`,
   );
 });
 

@@ -172,3 +172,51 @@ test('REPLACE puts a new message in the place of an old one (RFC 8508)', async (
      S: A7 NO [READ-ONLY]`,
   );
 });
+
+for (const verb of ['COPY', 'MOVE'] as const)
+  test(`a message removed in the very moment: ${verb} by number is refused as a whole, UID ${verb} takes the rest`, async () => {
+    const racing = (): MemoryStore => {
+      const store = filled(3);
+      const folder = store.folder.bind(store);
+      store.folder = async (name) => {
+        if (name === 'Archive') await store.expunge(1, [2], true);
+        return folder(name);
+      };
+      return store;
+    };
+    await play(
+      racing(),
+      `${OPEN}
+     C: a1 ${verb} 1:3 Archive
+     S: * 2 EXPUNGE
+     S: a1 NO [EXPUNGEISSUED]
+     C: a2 STATUS Archive (MESSAGES)
+     S: * STATUS Archive (MESSAGES 0)
+     S: a2 OK`,
+    );
+    await play(
+      racing(),
+      `${OPEN}
+     C: a1 UID ${verb} 1:3 Archive
+     S: *** a1 OK ...
+     C: a2 STATUS Archive (MESSAGES)
+     S: * STATUS Archive (MESSAGES 2)
+     S: a2 OK`,
+    );
+  });
+
+test('COPY into a folder deleted in the very moment answers TRYCREATE', async () => {
+  const store = filled(1);
+  const folder = await store.createFolder('short', null);
+  const copy = store.copy.bind(store);
+  store.copy = async (...args) => {
+    if (args[2] === folder.id) await store.deleteFolder('short');
+    return copy(...args);
+  };
+  await play(
+    store,
+    `${OPEN}
+     C: a1 COPY 1 short
+     S: a1 NO [TRYCREATE]`,
+  );
+});

@@ -279,6 +279,17 @@ describe('the store of a mailbox', () => {
       assert.equal((await mailbox.store.quota()).messages, 4);
     });
 
+    it('refuses as a whole where all must be there and one is gone', async () => {
+      const mailbox = await world.newMailbox();
+      const archive = await folderNamed(mailbox, 'Archive');
+      await fill(mailbox, ['a', 'b']);
+      for (const transfer of [mailbox.store.copy, mailbox.store.move]) {
+        await assert.rejects(transfer(mailbox.inbox.id, [1, 2, 77], archive.id, true), refused('gone'));
+        assert.equal((await viewOf(mailbox, archive.id)).folder.total, 0);
+      }
+      assert.deepEqual((await mailbox.store.move(mailbox.inbox.id, [1, 2], archive.id, true)).from, [1, 2]);
+    });
+
     it('counts a copy against the quota, a move not', async () => {
       const text = letter('only one fits');
       const mailbox = await world.newMailbox({ quotaBytes: text.length });
