@@ -1,0 +1,223 @@
+/**
+ * One request of the client: its deadline, its errors, and when it is made again.
+ *
+ * A request is repeated only where that cannot do anything twice:
+ *
+ *   after            | repeated
+ *   429              | always: it was refused before anything was done
+ *   503, no answer   | GET, PATCH, PUT; POST, because all tries carry one Idempotency-Key; DELETE only `repeatable`
+ *   409 still running| POST whose first try is still under way at the server
+ *
+ * The wait is what Retry-After says, else 0.25 s, doubled each time. What would take longer than `maxWaitMs` in all is
+ * not waited for: the error says when to come back.
+ */
+import { ApiError, errorOf } from './api-error.ts';
+
+export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
+
+export interface ClientOptions {
+  /** Address of the service, e.g. `http://127.0.0.1:8080`. */
+  readonly url: string;
+  /** How a request is made; default: the global `fetch`. */
+  readonly fetch?: Fetch;
+  /** A try without an answer is given up after this time; default 30,000 ms. */
+  readonly timeoutMs?: number;
+  /** Tries of a request, the first included; default 4. */
+  readonly attempts?: number;
+  /** All waits of a request together; default 30,000 ms. */
+  readonly maxWaitMs?: number;
+  /** Sent with every request, e.g. `x-request-id`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  /** Of a POST; default: a random one for each call, the same for all its tries. */
+  readonly idempotencyKey?: string;
+}
+
+export type QueryValue = string | number | boolean | undefined;
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** From `/api/…` on. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, QueryValue>>;
+  readonly body?: object;
+  /** Whether a DELETE that may have been done already can be sent again; default true. */
+  readonly repeatable?: boolean;
+  /** Beyond `timeoutMs`, for answers that wait on purpose. */
+  readonly extraTimeMs?: number;
+  readonly options?: CallOptions | undefined;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const DEFAULT_ATTEMPTS = 4;
+const DEFAULT_MAX_WAIT_MS = 30_000;
+const FIRST_WAIT_MS = 250;
+
+/** Makes requests with one credential. */
+export class HttpTransport {
+  readonly #options: ClientOptions;
+  readonly #base: string;
+  readonly #credential: Readonly<Record<string, string>>;
+
+  /** @throws {ApiError} `invalid_url` when the address is no http(s) URL */
+  constructor(options: ClientOptions, credential: Readonly<Record<string, string>>) {
+    const url = parsedUrl(options.url);
+    if (url === null || !/^https?:$/.test(url.protocol))
+      throw new ApiError({
+        code: 'invalid_url',
+        message: `${JSON.stringify(options.url)} is not the address of a service.`,
+        fix: 'Give an http:// or https:// address, such as http://127.0.0.1:8080.',
+        status: null,
+      });
+    this.#options = options;
+    this.#base = url.href.replace(/\/+$/, '');
+    this.#credential = credential;
+  }
+
+  /** @returns the parsed body; undefined of an empty one. @throws {ApiError} */
+  async json<Body>(request: HttpRequest): Promise<{ readonly status: number; readonly body: Body }> {
+    return this.#send(request, async (response) => {
+      const text = await response.text();
+      try {
+        // What is typed here is checked by tests against the OpenAPI document.
+        return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as Body };
+      } catch {
+        throw errorOf(response.status, response.headers, '');
+      }
+    });
+  }
+
+  /** @throws {ApiError} */
+  async bytes(request: HttpRequest): Promise<{ readonly bytes: Uint8Array; readonly headers: Headers }> {
+    return this.#send(request, async (response) => ({
+      bytes: new Uint8Array(await response.arrayBuffer()),
+      headers: response.headers,
+    }));
+  }
+
+  async #send<Result>(request: HttpRequest, read: (response: Response) => Promise<Result>): Promise<Result> {
+    const { attempts = DEFAULT_ATTEMPTS, maxWaitMs = DEFAULT_MAX_WAIT_MS } = this.#options;
+    const signal = request.options?.signal;
+    const init = this.#initOf(request);
+    let waited = 0;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#try(request, init, read);
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        const wait = (error.retryAfterSeconds ?? 0) * 1_000 || FIRST_WAIT_MS * 2 ** (attempt - 1);
+        if (attempt >= attempts || waited + wait > maxWaitMs || !mayRepeat(request, error)) throw error;
+        waited += wait;
+        await pause(wait, signal);
+      }
+    }
+  }
+
+  async #try<Result>(
+    request: HttpRequest,
+    init: RequestInit,
+    read: (response: Response) => Promise<Result>,
+  ): Promise<Result> {
+    const { fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
+    const signal = request.options?.signal;
+    const deadline = AbortSignal.timeout(timeoutMs + (request.extraTimeMs ?? 0));
+    try {
+      const response = await fetch(this.#base + pathOf(request), {
+        ...init,
+        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+      });
+      if (!response.ok) throw errorOf(response.status, response.headers, await response.text());
+      return await read(response);
+    } catch (error) {
+      if (error instanceof ApiError) throw error;
+      throw noAnswer(error, this.#base, { aborted: signal?.aborted === true, late: deadline.aborted });
+    }
+  }
+
+  #initOf({ method, body, options }: HttpRequest): RequestInit {
+    const key = method === 'POST' ? { 'idempotency-key': options?.idempotencyKey ?? crypto.randomUUID() } : {};
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    return {
+      method,
+      // A redirect would carry the credential to another place.
+      redirect: 'error',
+      headers: { accept: 'application/json', ...type, ...key, ...this.#options.headers, ...this.#credential },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+  }
+}
+
+function parsedUrl(text: string): URL | null {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
+function pathOf({ path, query = {} }: HttpRequest): string {
+  const given = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value));
+  return given.size === 0 ? path : `${path}?${given}`;
+}
+
+function mayRepeat({ method, repeatable = true }: HttpRequest, error: ApiError): boolean {
+  if (error.code === 'aborted') return false;
+  if (error.status === 429) return true;
+  if (error.status === 503 || error.status === null) return method !== 'DELETE' || repeatable;
+  return method === 'POST' && error.code === 'idempotency_conflict' && error.retryAfterSeconds !== null;
+}
+
+function noAnswer(error: unknown, url: string, { aborted, late }: { aborted: boolean; late: boolean }): ApiError {
+  if (aborted)
+    return new ApiError(
+      { code: 'aborted', message: 'The request was broken off.', fix: '', status: null },
+      { cause: error },
+    );
+  if (late)
+    return new ApiError(
+      {
+        code: 'timeout',
+        message: `${url} did not answer in time.`,
+        fix: 'Try again; where it stays, look whether the service is well (GET /readyz).',
+        status: null,
+      },
+      { cause: error },
+    );
+  return new ApiError(
+    {
+      code: 'unreachable',
+      message: `No answer from ${url}: ${reasonOf(error)}.`,
+      fix: 'Check the address, and that the service runs.',
+      status: null,
+    },
+    { cause: error },
+  );
+}
+
+/** `fetch failed` says nothing; its innermost cause does. */
+function reasonOf(error: unknown): string {
+  let reason = error;
+  while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
+  // Several addresses that were all refused: the first tells as much as all of them.
+  if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors[0];
+  if (!(reason instanceof Error)) return String(reason);
+  return reason.message || String(Reflect.get(reason, 'code') ?? reason.name);
+}
+
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(new ApiError({ code: 'aborted', message: 'The request was broken off.', fix: '', status: null }));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener('abort', stop, { once: true });
+  });
