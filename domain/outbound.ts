@@ -74,8 +74,11 @@ export const SENDS_PER_THREAD_HOUR_MAX = 10;
 export const ADDRESS_MAX_CHARACTERS = 254;
 export const REFERENCES_MAX = 20;
 
-/** Whether a status code (RFC 3463 §3.2) says that there is no such address: it is not written to again. */
-export const isHardBounce = (code: string): boolean => code.startsWith('5.1.');
+/** About the address of the sender, whatever the recipient: bad syntax, bad domain (RFC 3463 §3.2). */
+const ABOUT_THE_SENDER: ReadonlySet<string> = new Set(['5.1.7', '5.1.8']);
+
+/** Whether a status code (RFC 3463 §3.2) says that there is no such recipient: it is not written to again. */
+export const isHardBounce = (code: string): boolean => code.startsWith('5.1.') && !ABOUT_THE_SENDER.has(code);
 
 /** @param attempts failed so far, at least 1 */
 export const retryDelayMs = (ladderMs: readonly number[], attempts: number): number =>

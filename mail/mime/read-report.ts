@@ -1,4 +1,5 @@
 /** Reports that programs make about mail: delivery status (RFC 3464, 6533) and abuse (RFC 5965). Pure. */
+import { oneLine } from '../../domain/one-line.ts';
 import { findBodyStart, firstValue, type HeaderField, headerFields } from './header-fields.ts';
 import { indexMessage, type PartNode } from './index-message.ts';
 import { leaves } from './parts.ts';
@@ -22,7 +23,6 @@ export type MailReport =
   | { readonly kind: 'feedback'; readonly type: string; readonly addresses: readonly string[] };
 
 const RECIPIENTS_READ_MAX = 1_000;
-const REPLY_MAX_CHARACTERS = 500;
 
 /** Undefined: it is no such report. */
 export function readReport(bytes: Uint8Array): MailReport | undefined {
@@ -73,10 +73,7 @@ function recipientOf(fields: readonly HeaderField[]): ReportedRecipient[] {
       ],
       action: action.toLowerCase(),
       code: /^[245]\.\d{1,3}\.\d{1,3}/.exec(firstValue(fields, 'status') ?? '')?.[0] ?? '5.0.0',
-      reply: diagnostic
-        .replace(/[\p{Cc}\s]+/gu, ' ')
-        .trim()
-        .slice(0, REPLY_MAX_CHARACTERS),
+      reply: oneLine(diagnostic),
     },
   ];
 }

@@ -1,5 +1,6 @@
 /** Delivery status notifications (RFC 3464) that tell a mailbox what became of its message. */
 import { randomUUID } from 'node:crypto';
+import { oneLine } from '../../domain/one-line.ts';
 import { mailDate } from '../mime/mail-date.ts';
 
 export interface FailedRecipient {
@@ -26,12 +27,6 @@ export interface BounceFacts {
   readonly now: Date;
 }
 
-/** A reply on one line, without what could end a field. */
-const oneLine = (text: string): string =>
-  text
-    .replace(/[\p{Cc}\s]+/gu, ' ')
-    .trim()
-    .slice(0, 500);
 const ascii = (text: string): string => oneLine(text).replace(/[^ -~]/g, '?');
 
 /** Bytes of a notice: for people, for programs, and the header of the message. From the null sender. */

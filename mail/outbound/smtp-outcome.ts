@@ -1,4 +1,5 @@
 /** What an SMTP conversation by nodemailer says about each recipient. */
+import { oneLine } from '../../domain/one-line.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 
 export type Said = Omit<RecipientResult, 'address'>;
@@ -11,11 +12,20 @@ export const resultsOf = (
 ): RecipientResult[] =>
   mail.recipients.map((address) => ({ address, ...(rejected.get(address.toLowerCase()) ?? others) }));
 
-export const accepted = (reply: string): Said => ({ kind: 'sent', code: enhancedCode(reply, '2.0.0'), reply });
+export const accepted = (reply: string): Said => ({
+  kind: 'sent',
+  code: enhancedCode(reply, '2', '0.0'),
+  reply: oneLine(reply),
+});
 
-/** RFC 3463 code of a reply, else one of its class. */
-const enhancedCode = (reply: string, otherwise: string): string =>
-  /\b[245]\.\d{1,3}\.\d{1,3}\b/.exec(reply)?.[0] ?? otherwise;
+/**
+ * RFC 3463 code of a reply, which stands right behind the three digits (RFC 2034 §4); what looks like one elsewhere is
+ * an address or a URL. Its class is that of the outcome, whatever the other side wrote.
+ */
+function enhancedCode(reply: string, statusClass: '2' | '4' | '5', otherwise: string): string {
+  const found = /^\d{3}[ -][245]\.(\d{1,3}\.\d{1,3})(?=\s|$)/m.exec(reply)?.[1];
+  return `${statusClass}.${found ?? otherwise}`;
+}
 
 /** RCPT refusals of a result or an error, by lower-cased address. */
 export function rejections(source: unknown): Map<string, Said> {
@@ -40,8 +50,9 @@ export function failure(error: unknown): Said {
   const reply =
     typeof response === 'string' && response !== '' ? response : error instanceof Error ? error.message : String(error);
   const about = ABOUT_THE_MESSAGE.has(String(field('command')));
-  if (about && status === 0 && field('code') === 'EMESSAGE') return { kind: 'failed', code: '5.3.4', reply };
-  if (about && status >= 500 && status < 600) return { kind: 'failed', code: enhancedCode(reply, '5.0.0'), reply };
-  const code = enhancedCode(reply, status === 0 ? '4.4.1' : '4.0.0');
-  return { kind: 'deferred', code: code.replace(/^5/, '4'), reply };
+  if (about && status === 0 && field('code') === 'EMESSAGE')
+    return { kind: 'failed', code: '5.3.4', reply: oneLine(reply) };
+  if (about && status >= 500 && status < 600)
+    return { kind: 'failed', code: enhancedCode(reply, '5', '0.0'), reply: oneLine(reply) };
+  return { kind: 'deferred', code: enhancedCode(reply, '4', status === 0 ? '4.1' : '0.0'), reply: oneLine(reply) };
 }

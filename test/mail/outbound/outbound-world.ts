@@ -27,6 +27,8 @@ export interface Fault {
   readonly reply: number | 'drop' | 'silence';
   /** Only this recipient. */
   readonly for?: string;
+  /** Behind the code of a reply. */
+  readonly words?: string;
   times: number;
 }
 
@@ -71,7 +73,7 @@ export async function startPeer({
     if (fault === undefined) return done();
     if (fault.reply === 'silence') return;
     if (fault.reply === 'drop') return drop();
-    done(Object.assign(new Error('as told'), { responseCode: fault.reply }));
+    done(Object.assign(new Error(fault.words ?? 'as told'), { responseCode: fault.reply }));
   };
   const sockets = new Map<string, () => void>();
   const server: SMTPServer = new SMTPServer({
@@ -92,7 +94,7 @@ export async function startPeer({
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const fault = take('data');
-        if (typeof fault?.reply !== 'number')
+        if (typeof fault?.reply !== 'number' || fault.reply < 400)
           peer.received.push({
             from: session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address,
             to: session.envelope.rcptTo.map(({ address }) => address),

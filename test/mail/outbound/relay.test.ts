@@ -131,6 +131,12 @@ describe('the relay', () => {
     assert.deepEqual([result.status, result.outcomes, result.received], ['sent', ['deferred', 'sent'], 1]);
   });
 
+  test('gets a message once, whatever bytes stand in its answer', async () => {
+    const result = await sendWith([{ at: 'data', reply: 250, words: '2.0.0 taken\0 \x07', times: 1 }]);
+    assert.deepEqual([result.status, result.outcomes, result.received], ['sent', ['sent'], 1]);
+    assert.equal((await world.recipients(result.messageId))[0]?.reply, '250 2.0.0 taken');
+  });
+
   test('is given up two days after the submission', async () => {
     world.peer.faults = [{ at: 'rcpt', reply: 451, times: 1_000 }];
     const { messageId } = await world.send([OUTSIDE]);

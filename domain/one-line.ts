@@ -1,0 +1,11 @@
+const WORDS_OF_OTHERS_MAX_CHARACTERS = 500;
+
+/**
+ * Words of another host on one line of at most 500 characters. They may hold anything: a line break would end a header
+ * field, and a NUL is refused by PostgreSQL.
+ */
+export const oneLine = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, WORDS_OF_OTHERS_MAX_CHARACTERS);
