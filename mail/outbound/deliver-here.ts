@@ -6,9 +6,11 @@ import { blobKey } from '../../core/blob-store.ts';
 import { askLists } from '../../core/sender-lists.ts';
 import type { Services } from '../../core/services.ts';
 import type { Sql } from '../../db/database.ts';
+import { domainOf } from '../../domain/email-address.ts';
 import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
 import { MAIL_FLAGS } from '../../domain/mail-flags.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '../../domain/mail-limits.ts';
+import { deliveryAddress } from '../../domain/mailbox-address.ts';
 import { type ReadMessage, readMessage } from '../mime/read-message.ts';
 import type { AuthenticationResults } from '../store/authentication-results.ts';
 import { deliverBatch } from '../store/deliver.ts';
@@ -61,13 +63,19 @@ export async function isLocal(services: SendingServices, address: string): Promi
   return directoryOf(services).servesDomain(address.slice(address.lastIndexOf('@') + 1));
 }
 
-/** Who logged in here and writes under its own address is as genuine as can be. */
-const localAuthentication = (domain: string): AuthenticationResults => ({
-  spf: { result: 'pass', domain },
-  dkim: { result: 'none', signatures: [] },
-  dmarc: { result: 'pass', domain, policy: null },
-  arc: { result: 'none' },
-});
+/** Who logged in here and writes under its own address is as genuine as can be; another author is not proven. */
+function localAuthentication({ mailbox }: Sender, { from: [author] }: ReadMessage): AuthenticationResults {
+  const { domain } = mailbox;
+  const own = author !== undefined && deliveryAddress(author.address) === mailbox.address.toLowerCase();
+  return {
+    spf: { result: 'pass', domain },
+    dkim: { result: 'none', signatures: [] },
+    dmarc: own
+      ? { result: 'pass', domain, policy: null }
+      : { result: 'fail', domain: domainOf(author?.address ?? ''), policy: null },
+    arc: { result: 'none' },
+  };
+}
 
 interface Content {
   readonly bytes: Buffer;
@@ -185,7 +193,7 @@ export async function deliverHere(
   const incoming = newMessage(content, 'local', {
     ...facts,
     correspondent: sender.mailbox.address,
-    auth: localAuthentication(sender.mailbox.domain),
+    auth: localAuthentication(sender, content.read),
   });
   const reachable = looked.flatMap((each) => (each.refusal === undefined ? [each] : []));
   for (const { local, recipient } of reachable)

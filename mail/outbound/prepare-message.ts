@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { CatalogueError } from '../../domain/errors.ts';
-import { MESSAGE_MAX_BYTES } from '../../domain/mail-limits.ts';
+import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MAX_BYTES } from '../../domain/mail-limits.ts';
 import { deliveryAddress } from '../../domain/mailbox-address.ts';
 import { parseAddresses } from '../mime/addresses.ts';
 import { findBodyStart, firstValue, type HeaderField, headerFields } from '../mime/header-fields.ts';
@@ -16,7 +16,11 @@ export interface PreparedMessage {
   readonly messageId: string;
 }
 
-const REMOVED = new Set(['bcc', 'resent-bcc', 'return-path']);
+/** Authentication-Results too: whoever receives the message here would take them for ours (RFC 8601 §5). */
+const REMOVED = new Set(['bcc', 'resent-bcc', 'return-path', 'authentication-results']);
+
+/** Without control characters: the database refuses NUL. */
+const MESSAGE_ID = /<[^<>\s\p{Cc}]{1,998}>/u;
 
 const refused = (message: string) =>
   new CatalogueError('invalid_request', undefined, { details: [{ path: '/from', message }] });
@@ -28,11 +32,14 @@ const refused = (message: string) =>
 export function prepareMessage(given: Uint8Array, sender: string, now: Date): PreparedMessage {
   const bytes = withCrlf(given);
   const bodyStart = findBodyStart(bytes, 0, bytes.length);
+  // What lies beyond is not read: a Bcc there would leave, a second From would pass.
+  if (bodyStart > HEADER_BLOCK_MAX_BYTES)
+    throw new CatalogueError('payload_too_large', `A message has at most ${HEADER_BLOCK_MAX_BYTES} bytes of header.`);
   const fields = headerFields(bytes, 0, bodyStart);
   requireOwnAddress(fields, sender);
   const added: string[] = [];
   if (!firstValue(fields, 'date')) added.push(`Date: ${mailDate(now)}\r\n`);
-  let messageId = /<[^<>\s]{1,998}>/.exec(firstValue(fields, 'message-id') ?? '')?.[0];
+  let messageId = MESSAGE_ID.exec(firstValue(fields, 'message-id') ?? '')?.[0];
   const dropped = fields.filter(
     ({ name }) =>
       REMOVED.has(name) || (name === 'message-id' && messageId === undefined) || (name === 'date' && added.length > 0),

@@ -32,6 +32,7 @@ import { readMessage } from '../mime/read-message.ts';
 import { announceChanges } from '../store/announce-changes.ts';
 import { threadRefs } from '../store/fingerprints.ts';
 import { findThreads } from '../store/threads.ts';
+import { requireHonestAuthor } from './author.ts';
 import {
   type DeliveredHere,
   deliverHere,
@@ -85,7 +86,7 @@ const DAY_MS = 24 * HOUR_MS;
 /**
  * Submits a message. Start its workflow after it resolves.
  *
- * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients), rate_limited
+ * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients, author), rate_limited
  * with the time to wait, recipient_blocked, quota_exceeded
  */
 export async function submitMessage(services: SendingServices, submission: Submission): Promise<Submitted> {
@@ -115,6 +116,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
       blockedEvent(sender, { ...facts, id: null }, { recipients: blocked, reason, rule }, now),
     ).then(() => Promise.reject(error));
   const now = new Date(services.now());
+  await requireHonestAuthor(services, read, sender.mailbox.address);
 
   if (sender.status !== 'active')
     return refuse(

@@ -3,6 +3,7 @@
  * known to the organization, unless it was labelled (`spam`, `unauthenticated`). Never the domain.
  */
 import type { Sql } from '../../db/database.ts';
+import { domainOf } from '../../domain/email-address.ts';
 import type { IncomingMessage, LocalDelivery } from './delivery.ts';
 
 export async function rememberWriters(
@@ -14,6 +15,8 @@ export async function rememberWriters(
     const address = message.read.from[0]?.address.toLowerCase();
     const trusted = message.origin === 'smtp' && message.auth?.dmarc.result === 'pass' && delivery.labels.length === 0;
     if (!trusted || address === undefined || message.read.from.length !== 1) continue;
+    // The judgement and the address come from two parsers: it must be about this domain.
+    if (!isWithin(domainOf(address), message.auth?.dmarc.domain)) continue;
     const organizationId = delivery.recipient.organization.id;
     pairs.set(`${organizationId} ${address}`, { organizationId, address });
   }
@@ -21,6 +24,9 @@ export async function rememberWriters(
   const list = [...pairs.values()];
   await sql.query(REMEMBER, [list.map(({ organizationId }) => organizationId), list.map(({ address }) => address)]);
 }
+
+const isWithin = (domain: string, judged: string | null | undefined): boolean =>
+  typeof judged === 'string' && `.${domain}`.endsWith(`.${judged.toLowerCase()}`);
 
 /** In one order, so that two batches that make the same addresses known wait for each other and do not deadlock. */
 const REMEMBER = `

@@ -12,7 +12,7 @@ import { composeMessage, readAddresses } from '../../../mail/outbound/compose-me
 import { findOutbound, findRecipients, type OutboundRecipient } from '../../../mail/outbound/outbound-message.ts';
 import { prepareMessage } from '../../../mail/outbound/prepare-message.ts';
 import { type RelayOptions, relayTransport } from '../../../mail/outbound/relay.ts';
-import { type Submitted, submitMessage } from '../../../mail/outbound/submit-message.ts';
+import { type Submission, type Submitted, submitMessage } from '../../../mail/outbound/submit-message.ts';
 import type { Transport } from '../../../mail/outbound/transport.ts';
 import type { DnsLookup } from '../../../mail/smtp/dns-resolver.ts';
 import { installTemporalRuntime, type RunningWorker, startWorker } from '../../../worker/start.ts';
@@ -136,6 +136,8 @@ export interface OutboundWorld {
     to: readonly string[],
     more?: { subject?: string; from?: TestMailbox; bcc?: readonly string[]; references?: readonly string[] },
   ): Promise<Submitted>;
+  /** Submits these bytes and starts the workflow. */
+  submit(message: string | Buffer, to: readonly string[], more?: Partial<Submission>): Promise<Submitted>;
   recipients(messageId: string): Promise<OutboundRecipient[]>;
   status(messageId: string): Promise<string>;
   /** Waits for the message to be over. @returns its status */
@@ -200,15 +202,22 @@ export async function openOutboundWorld(
         inReplyTo: references.at(-1),
         references,
       });
+      return world.submit(bytes, [...to, ...bcc], { mailboxId: from.id });
+    },
+    async submit(message, recipients, more = {}) {
+      const [row] = await db.query<{ address: string }>(`select address from mailboxes where id = $1`, [
+        more.mailboxId ?? sender.id,
+      ]);
       const submitted = await submitMessage(services, {
         organizationId: mail.organizationId,
-        mailboxId: from.id,
-        prepared: prepareMessage(bytes, from.address, new Date()),
-        recipients: [...to, ...bcc],
+        mailboxId: sender.id,
+        prepared: prepareMessage(Buffer.from(message), row?.address ?? '', new Date()),
+        recipients,
         via: 'api',
         actor: SYSTEM_ACTOR,
         labels: [],
         clientId: null,
+        ...more,
       });
       await startOutbound(services, worker.temporal, submitted);
       return submitted;

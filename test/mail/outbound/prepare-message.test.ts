@@ -30,6 +30,22 @@ describe('a submitted message', () => {
     assert.doesNotMatch(text, /(?<!\r)\n|\r(?!\n)/);
   });
 
+  test('says nothing about who authenticated it', () => {
+    const text = textOf(
+      `Authentication-Results: mail.test; dmarc=pass\r\nFrom: ${OWN}\r\nDate: d\r\nMessage-ID: <a@b>\r\n\r\n`,
+    );
+    assert.equal(text, `From: ${OWN}\r\nDate: d\r\nMessage-ID: <a@b>\r\n\r\n`);
+  });
+
+  test('has no more header than is read, so that nothing hides behind it', () => {
+    const filler = `X-Filler: ${'x'.repeat(900)}\r\n`.repeat(300);
+    assert.throws(() => prepare(`From: ${OWN}\r\n${filler}Bcc: x@y.test\r\n\r\n`), { code: 'payload_too_large' });
+  });
+
+  test('gets a new Message-ID in place of one that cannot be stored', () => {
+    assert.match(prepare(`From: ${OWN}\r\nMessage-ID: <a\0b@c>\r\n\r\n`).messageId, /^<[0-9a-f-]{36}@agents\.test>$/);
+  });
+
   test('must be from the mailbox, by From or Sender, with a plus-tag at most', () => {
     for (const from of [OWN, `Agent <${OWN}>`, 'Agent@Agents.Test', 'agent+news@agents.test'])
       prepare(`From: ${from}\r\n\r\n`);
