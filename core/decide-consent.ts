@@ -177,16 +177,33 @@ export async function denyConsent(
  *
  * @returns false when somebody did after all
  */
-export async function expireConsent(services: Part, consentId: string): Promise<boolean> {
+export const expireConsent = (services: Part, consentId: string): Promise<boolean> =>
+  endUndecided(services, consentId, 'expired', SYSTEM_ACTOR);
+
+/**
+ * The sender took the message back: there is nothing to decide any more.
+ *
+ * @returns false when somebody had decided
+ */
+export const withdrawConsent = (services: Part, consentId: string, actor: Actor): Promise<boolean> =>
+  endUndecided(services, consentId, 'withdrawn', actor);
+
+async function endUndecided(
+  services: Part,
+  consentId: string,
+  reason: 'expired' | 'withdrawn',
+  actor: Actor,
+): Promise<boolean> {
   const now = new Date(services.now());
   const owed = await services.db.transaction(async (sql) => {
-    const decision = { status: 'denied', scope: null, reason: 'expired', expired: true } as const;
-    const [id] = await decide(sql, [consentId], decision, now, SYSTEM_ACTOR);
+    const decision = { status: 'denied', scope: null, reason, expired: true } as const;
+    const [id] = await decide(sql, [consentId], decision, now, actor);
     if (id === undefined) return undefined;
     const [row] = await sql.query<{ organization_id: string }>(`select organization_id from consent where id = $1`, [
       id,
     ]);
-    return endDenied(sql, id, row?.organization_id ?? '', 'consent_expired', SYSTEM_ACTOR, now);
+    const blockedBecause = reason === 'expired' ? 'consent_expired' : 'cancelled';
+    return endDenied(sql, id, row?.organization_id ?? '', blockedBecause, actor, now);
   });
   if (owed === undefined) return false;
   if (owed > 0) services.deliveriesDue.nudge();
@@ -198,7 +215,7 @@ async function endDenied(
   sql: Sql,
   consentId: string,
   organizationId: string,
-  reason: 'consent_denied' | 'consent_expired',
+  reason: 'consent_denied' | 'consent_expired' | 'cancelled',
   actor: Actor,
   now: Date,
 ): Promise<number> {

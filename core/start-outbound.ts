@@ -129,6 +129,6 @@ export function startOutboundSweep(services: Services, temporal: TemporalClient)
 /** The next look at the same row comes later, so that a dead engine is not asked for each every five seconds. */
 const TAKE_OVERDUE = `
   update outbound_message set due_at = $2
-   where id in (select id from outbound_message where state in ('held', 'sending') and due_at < $1
+   where id in (select id from outbound_message where state in ('held', 'scheduled', 'sending') and due_at < $1
                  order by due_at limit $3 for update skip locked)
   returning id, organization_id, mailbox_id`;

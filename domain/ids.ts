@@ -13,6 +13,7 @@ export const ID_PREFIXES = {
   mailbox: 'mbx_',
   message: 'msg_',
   thread: 'thr_',
+  draft: 'drf_',
   webhookEndpoint: 'whe_',
   event: 'evt_',
   delivery: 'dlv_',

@@ -4,7 +4,7 @@
 export const OUTBOUND_MESSAGE = 'outboundMessage';
 export const outboundWorkflowId = (messageId: string): string => `outbound/${messageId}`;
 
-/** Signals: a consent was decided (its row says how); stop what is not sent yet. */
+/** Signals: a consent was decided, or the message withdrawn (its row says how); stop what is not sent yet. */
 export const DECIDE_SIGNAL = 'decide';
 export const CANCEL_SIGNAL = 'cancel';
 
@@ -12,9 +12,10 @@ export interface OutboundInput {
   readonly messageId: string;
 }
 
-/** What the consent gate says: waits until a time, may go on, or is over. */
+/** What the gate says: waits for consent until a time, waits for its time, may go on, or is over. */
 export type GateResult =
   | { readonly kind: 'held'; readonly expiresAtMs: number }
+  | { readonly kind: 'scheduled'; readonly sendAtMs: number }
   | { readonly kind: 'released' }
   | { readonly kind: 'ended' };
 

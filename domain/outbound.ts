@@ -14,18 +14,25 @@
 export const RECIPIENT_STATUSES = ['queued', 'sending', 'sent', 'captured', 'bounced', 'suppressed', 'denied'] as const;
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 
-/** Of the message: what its recipients' say together, or that it is held. */
-export const OUTBOUND_STATUSES = ['consent_pending', ...RECIPIENT_STATUSES] as const;
+/** Of the message: what its recipients' say together, or what it waits for. */
+export const OUTBOUND_STATUSES = ['consent_pending', 'scheduled', ...RECIPIENT_STATUSES] as const;
 export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
 
-/** `held` waits for consent, `sending` has a recipient that is not final, `denied` and `done` are final. */
-export type OutboundState = 'held' | 'sending' | 'done' | 'denied';
+/**
+ * `held` waits for consent, `scheduled` for its time alone, `sending` has a recipient that is not final, `denied` and
+ * `done` are final.
+ */
+export type OutboundState = 'held' | 'scheduled' | 'sending' | 'done' | 'denied';
+
+/** What a message is to one that the mailbox has: an answer to it, or that one forwarded. */
+export type AnsweredAs = 'answered' | 'forwarded';
 
 /** While one recipient is open the message is; afterwards the one that needs attention is told. */
 const TOLD_FIRST: readonly RecipientStatus[] = ['sending', 'queued', 'bounced', 'denied', 'suppressed', 'sent'];
 
 export function outboundStatus(state: OutboundState, recipients: readonly RecipientStatus[]): OutboundStatus {
   if (state === 'held') return 'consent_pending';
+  if (state === 'scheduled') return 'scheduled';
   if (state === 'denied') return 'denied';
   return TOLD_FIRST.find((status) => recipients.includes(status)) ?? 'captured';
 }
@@ -73,6 +80,8 @@ export const SENDS_PER_THREAD_HOUR_MAX = 10;
 /** RFC 5321 §4.5.3.1.3, without the angle brackets. */
 export const ADDRESS_MAX_CHARACTERS = 254;
 export const REFERENCES_MAX = 20;
+/** How far ahead a message may be scheduled. */
+export const SEND_AT_AHEAD_MAX_DAYS = 90;
 
 /** About the address of the sender, whatever the recipient: bad syntax, bad domain (RFC 3463 §3.2). */
 const ABOUT_THE_SENDER: ReadonlySet<string> = new Set(['5.1.7', '5.1.8']);

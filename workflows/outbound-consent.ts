@@ -1,7 +1,8 @@
 /**
- * The gate of held mail, a part of `outboundMessage`.
+ * The gate of mail that may not go yet, a part of `outboundMessage`.
  *
  *   look at the rows ─▶ held: wait until it expires or `decide` comes ─▶ look again ─▶ released | ended
+ *                   └─▶ scheduled: wait for its time, or `decide` (it was withdrawn) ─▶ look again
  *
  * The signal only wakes; a lost one is healed by the timer, and by the sweep that starts the workflow again.
  */
@@ -20,9 +21,11 @@ export async function consentGate(messageId: string, decisions: { readonly count
   for (;;) {
     const seen = decisions.count;
     const gate = await passConsentGate.executeWithOptions({ summary: `consent of ${messageId}` }, [messageId]);
-    if (gate.kind !== 'held') return gate.kind === 'released';
-    const waitMs = Math.max(1_000, gate.expiresAtMs - Date.now());
-    const until = new Date(gate.expiresAtMs).toISOString();
-    await condition(() => decisions.count > seen, waitMs, { summary: `held for consent until ${until}` });
+    if (gate.kind === 'released' || gate.kind === 'ended') return gate.kind === 'released';
+    const untilMs = gate.kind === 'held' ? gate.expiresAtMs : gate.sendAtMs;
+    const waitMs = Math.max(1_000, untilMs - Date.now());
+    const until = new Date(untilMs).toISOString();
+    const summary = gate.kind === 'held' ? `held for consent until ${until}` : `scheduled for ${until}`;
+    await condition(() => decisions.count > seen, waitMs, { summary });
   }
 }

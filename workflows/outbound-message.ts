@@ -1,8 +1,8 @@
 /**
  * The way of one submitted message.
  *
- *   consent gate ──denied, expired──▶ done
- *       │ released, or none needed
+ *   gate: consent, and the time it is scheduled for ──denied, expired, withdrawn──▶ done
+ *       │ released, or nothing to wait for
  *       ▼
  *   attempts that are due ──▶ every recipient final ──▶ done
  *       ▲       └ some deferred

@@ -1,7 +1,9 @@
 import type { Static } from 'typebox';
 import { getMailbox } from '../../core/mailbox-queries.ts';
 import type { Services } from '../../core/services.ts';
+import { signalDecided } from '../../core/start-outbound.ts';
 import { CatalogueError } from '../../domain/errors.ts';
+import { withdrawMessage } from '../../mail/outbound/withdraw-message.ts';
 import { changeMessage, deleteMessage } from '../../mail/store/change-message.ts';
 import { StoreRefused } from '../../mail/store/interface.ts';
 import type { MailNotifier } from '../../mail/store/notifier.ts';
@@ -10,6 +12,7 @@ import { type Route, route } from '../route.ts';
 import { summaryExample } from './examples.ts';
 import { presentSummary } from './present.ts';
 import { DeleteMessageQuery, MailboxMessagePath, MessageSummary, OwnMessagePath, UpdateMessage } from './schema.ts';
+import type { SendContext } from './send.ts';
 
 const tag = 'Messages';
 const ofMailbox = { scope: 'mailbox:write', mailboxToken: true } as const;
@@ -29,8 +32,8 @@ const updateResponses = {
 
 const DELETE_SUMMARY = 'Delete a message';
 const DELETE_DESCRIPTION =
-  'Moves it to the trash, from every folder it lies in. With `permanent`, or when it lies in the trash already, it is removed for good.';
-const deleteResponses = { 204: { description: 'It is in the trash, or gone.' } } as const;
+  'Moves it to the trash, from every folder it lies in. With `permanent`, or when it lies in the trash already, it is removed for good. A message that waits for its time or for consent is taken back: nobody gets it.';
+const deleteResponses = { 204: { description: 'It is in the trash, gone, or taken back.' } } as const;
 
 interface Context {
   readonly services: Services;
@@ -62,12 +65,17 @@ function refusedField(error: unknown): never {
 }
 
 async function answerDelete(
-  { services: { db }, notifier }: Context,
+  { services, notifier, temporal, caller }: Context & Pick<SendContext, 'temporal' | 'caller'>,
   mailboxId: string,
   messageId: string,
   { permanent = false }: Static<typeof DeleteMessageQuery>,
 ) {
-  if (!(await deleteMessage(db, notifier, mailboxId, messageId, permanent))) throw new CatalogueError('not_found');
+  if (await withdrawMessage(services, mailboxId, messageId, caller.actor)) {
+    await signalDecided(services, temporal, [messageId]);
+    return { status: 204 } as const;
+  }
+  if (!(await deleteMessage(services.db, notifier, mailboxId, messageId, permanent)))
+    throw new CatalogueError('not_found');
   return { status: 204 } as const;
 }
 

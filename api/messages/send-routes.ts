@@ -29,15 +29,21 @@ const sent = {
   subject: 'Re: Where is my order 4711?',
   messageId: '<c1d2@agents.example.com>',
   omitted: [],
+  sendAt: null,
 };
+const { threadId: _, ...goesTo } = sent;
 const held = {
-  id: sent.id,
+  ...goesTo,
   status: 'consent_pending',
   consentId: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
   message: HELD_SENTENCE,
 };
 const responses = {
-  201: { description: 'Submitted; `status` says how far it is.', schema: SentMessage, example: sent },
+  201: {
+    description: 'Submitted; `status` says how far it is, `scheduled` that it waits for `sendAt`.',
+    schema: SentMessage,
+    example: sent,
+  },
   202: { description: 'Held until a person allows its recipients.', schema: HeldMessage, example: held },
 } as const;
 const statusResponses = {
@@ -49,6 +55,7 @@ const statusResponses = {
       status: 'sent',
       consentId: null,
       submittedAt: '2026-11-21T09:16:02.481Z',
+      sendAt: null,
       sentAt: '2026-11-21T09:16:03.012Z',
       finishedAt: '2026-11-21T09:16:03.012Z',
       recipients: [

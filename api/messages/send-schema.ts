@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { idPattern } from '../../domain/ids.ts';
 import { KEYWORDS_PER_MESSAGE_MAX, MESSAGE_MAX_BYTES, RECIPIENTS_PER_MESSAGE_MAX } from '../../domain/mail-limits.ts';
-import { OUTBOUND_STATUSES, RECIPIENT_STATUSES } from '../../domain/outbound.ts';
+import { OUTBOUND_STATUSES, RECIPIENT_STATUSES, SEND_AT_AHEAD_MAX_DAYS } from '../../domain/outbound.ts';
 import { closed, dateTime, nullable } from '../schema-parts.ts';
 import { Address, LABEL_PATTERN, MessageId } from './schema.ts';
 
@@ -31,6 +31,10 @@ const Attachment = closed({
   ),
 });
 
+export const SendAt = dateTime(
+  `Not before this time, at most ${SEND_AT_AHEAD_MAX_DAYS} days ahead; left out: at once. Until then it can be taken back by DELETE.`,
+);
+
 const content = {
   replyTo: Type.Optional(addresses('Where answers go instead of the mailbox.')),
   text: Type.Optional(Type.String()),
@@ -47,6 +51,7 @@ const content = {
       description: 'Further header fields, such as `X-Campaign`. Those the service sets itself are refused.',
     }),
   ),
+  sendAt: Type.Optional(SendAt),
   clientId: Type.Optional(
     Type.String({
       minLength: 1,
@@ -83,20 +88,28 @@ export const ForwardMessage = closed({
 
 const Status = Type.Enum([...OUTBOUND_STATUSES]);
 
+/** Who gets it in the end. */
+const goesTo = {
+  from: Address,
+  to: Type.Array(Address),
+  cc: Type.Array(Address),
+  bcc: Type.Array(Address),
+  subject: Type.String(),
+  messageId: Type.String({ description: 'Message-ID header.' }),
+  omitted: Type.Array(Type.String(), {
+    description: 'People of the answered message who do not get this one; `reply-all` leaves out nobody.',
+  }),
+  sendAt: nullable(dateTime('When it goes at the earliest; null: it does not wait for a time.')),
+};
+
 export const SentMessage = closed(
   {
     id: MessageId,
-    threadId: nullable(Type.String({ pattern: idPattern('thread') })),
+    threadId: nullable(
+      Type.String({ pattern: idPattern('thread'), description: 'Null until a scheduled message has gone.' }),
+    ),
     status: Status,
-    from: Address,
-    to: Type.Array(Address),
-    cc: Type.Array(Address),
-    bcc: Type.Array(Address),
-    subject: Type.String(),
-    messageId: Type.String({ description: 'Message-ID header.' }),
-    omitted: Type.Array(Type.String(), {
-      description: 'People of the answered message who do not get this one; `reply-all` leaves out nobody.',
-    }),
+    ...goesTo,
   },
   { title: 'SentMessage' },
 );
@@ -107,6 +120,7 @@ export const HeldMessage = closed(
     status: Type.Literal('consent_pending'),
     consentId: Type.String({ pattern: idPattern('consent') }),
     message: Type.String({ description: 'What it means, for an agent to read.' }),
+    ...goesTo,
   },
   { title: 'HeldMessage' },
 );
@@ -117,6 +131,7 @@ export const MessageStatus = closed(
     status: Status,
     consentId: nullable(Type.String({ pattern: idPattern('consent') })),
     submittedAt: dateTime(),
+    sendAt: nullable(dateTime('When it goes at the earliest; null: it does not wait for a time.')),
     sentAt: nullable(dateTime('When the first recipient was reached.')),
     finishedAt: nullable(dateTime('When the last recipient was final.')),
     recipients: Type.Array(

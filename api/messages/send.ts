@@ -20,8 +20,9 @@ import {
   readAddresses,
 } from '../../mail/outbound/compose-message.ts';
 import { findOutbound, findRecipients, outboundStatusOf } from '../../mail/outbound/outbound-message.ts';
+import type { Answered } from '../../mail/outbound/own-mail.ts';
 import { prepareMessage } from '../../mail/outbound/prepare-message.ts';
-import { submitMessage } from '../../mail/outbound/submit-message.ts';
+import { type Submission, submitMessage } from '../../mail/outbound/submit-message.ts';
 import { findMessage, readHeader, readText, type StoredMessageContent } from '../../mail/store/read-messages.ts';
 import type {
   ForwardMessage,
@@ -49,11 +50,13 @@ interface Letter {
   readonly inReplyTo?: string | undefined;
   readonly references?: readonly string[];
   readonly omitted?: readonly MailAddress[];
+  /** The message it answers or forwards. */
+  readonly answers?: Answered;
   /** Beside those of the request. */
   readonly attachments?: readonly ComposedAttachment[];
 }
 
-type Reply =
+export type Reply =
   | { readonly status: 201; readonly body: Static<typeof SentMessage> }
   | { readonly status: 202; readonly body: Static<typeof HeldMessage> };
 
@@ -72,6 +75,7 @@ function attachmentsOf({ attachments = [] }: Content): ComposedAttachment[] {
 async function submit(context: SendContext, mailbox: MailboxView, letter: Letter, content: Content): Promise<Reply> {
   const { services, temporal, caller, organization } = context;
   const headers = content.headers ?? {};
+  const sendAt = content.sendAt === undefined ? null : new Date(content.sendAt);
   checkHeaders(headers);
   const recipients = envelopeRecipients([letter.to, letter.cc, letter.bcc]);
   const from = { name: mailbox.name === mailbox.localPart ? '' : mailbox.name, address: mailbox.address };
@@ -88,45 +92,57 @@ async function submit(context: SendContext, mailbox: MailboxView, letter: Letter
     headers,
     inReplyTo: letter.inReplyTo,
     references: letter.references ?? [],
+    // Readers sort by it: a scheduled message is of the day it goes.
+    ...(sendAt === null ? {} : { date: sendAt }),
   });
   const prepared = prepareMessage(composed, mailbox.address, new Date(services.now()));
-  const submitted = await submitMessage(services, {
-    organizationId: organization.id,
-    mailboxId: mailbox.id,
-    prepared,
-    recipients,
-    via: 'api',
-    actor: caller.actor,
-    labels: content.labels ?? [],
-    clientId: content.clientId ?? null,
-  });
-  if (!submitted.repeated) await startOutbound(services, temporal, submitted);
-  if (submitted.consentId !== null)
-    return {
-      status: 202,
-      body: {
-        id: submitted.messageId,
-        status: 'consent_pending',
-        consentId: submitted.consentId,
-        message: HELD_SENTENCE,
-      },
-    };
-  const first = submitted.repeated ? await findOutbound(services.db, submitted.messageId) : undefined;
-  return {
-    status: 201,
-    body: {
-      id: submitted.messageId,
-      threadId: submitted.threadId,
-      status: submitted.status,
-      from: first?.from ?? formatAddress(from),
-      to: first === undefined ? letter.to.map(formatAddress) : [...first.to],
-      cc: first === undefined ? letter.cc.map(formatAddress) : [...first.cc],
-      bcc: letter.bcc.map(formatAddress),
-      subject: first?.subject ?? letter.subject,
-      messageId: first?.messageIdHeader ?? prepared.messageId,
-      omitted: (letter.omitted ?? []).map(formatAddress),
+  return answerSubmitted(
+    context,
+    {
+      organizationId: organization.id,
+      mailboxId: mailbox.id,
+      prepared,
+      recipients,
+      via: 'api',
+      actor: caller.actor,
+      labels: content.labels ?? [],
+      clientId: content.clientId ?? null,
+      sendAt,
+      answers: letter.answers ?? null,
     },
+    { ...letter, from },
+  );
+}
+
+/** What the answer to a submission tells of the message beside the outcome. */
+export interface SubmittedLetter extends Pick<Letter, 'to' | 'cc' | 'bcc' | 'subject' | 'omitted'> {
+  readonly from: MailAddress;
+}
+
+/** Submits, starts the workflow, and answers with what became of it: 201, or 202 while it is held. */
+export async function answerSubmitted(
+  { services, temporal }: SendContext,
+  submission: Submission,
+  letter: SubmittedLetter,
+): Promise<Reply> {
+  const submitted = await submitMessage(services, submission);
+  if (!submitted.repeated) await startOutbound(services, temporal, submitted);
+  const first = submitted.repeated ? await findOutbound(services.db, submitted.messageId) : undefined;
+  const shown = {
+    id: submitted.messageId,
+    from: first?.from ?? formatAddress(letter.from),
+    to: first === undefined ? letter.to.map(formatAddress) : [...first.to],
+    cc: first === undefined ? letter.cc.map(formatAddress) : [...first.cc],
+    bcc: letter.bcc.map(formatAddress),
+    subject: first?.subject ?? letter.subject,
+    messageId: first?.messageIdHeader ?? submission.prepared.messageId,
+    omitted: (letter.omitted ?? []).map(formatAddress),
+    sendAt: submitted.sendAt?.toISOString() ?? null,
   };
+  const { consentId, threadId, status } = submitted;
+  if (consentId !== null)
+    return { status: 202, body: { ...shown, status: 'consent_pending', consentId, message: HELD_SENTENCE } };
+  return { status: 201, body: { ...shown, threadId, status } };
 }
 
 /** The recipients a request names. */
@@ -145,13 +161,17 @@ export async function sendMessage(
   return submit(context, mailbox, { ...named(body), subject: body.subject }, body);
 }
 
-interface Answered {
+interface AnsweredMessage {
   readonly mailbox: MailboxView;
   readonly message: StoredMessageContent;
   readonly fields: readonly HeaderField[];
 }
 
-async function answered({ services, organization }: SendContext, mailboxId: string, id: string): Promise<Answered> {
+async function answered(
+  { services, organization }: SendContext,
+  mailboxId: string,
+  id: string,
+): Promise<AnsweredMessage> {
   const mailbox = await getMailbox(services.db, organization.id, mailboxId);
   const message = await findMessage(services.db, mailbox.id, id);
   if (message === undefined) throw new CatalogueError('not_found');
@@ -176,6 +196,7 @@ export async function replyToMessage(
     omitted: answer.omitted.filter(({ address }) => !given.has(address.toLowerCase())),
     subject: body.subject ?? prefixedSubject('Re', message.subject),
     ...answerReferences(fields),
+    answers: { messageId: message.id, as: 'answered' as const },
   };
   return submit(context, mailbox, letter, body);
 }
@@ -199,6 +220,7 @@ export async function forwardMessage(
     ...named(body),
     subject: body.subject ?? prefixedSubject('Fwd', message.subject),
     references: answerReferences(fields).references,
+    answers: { messageId: message.id, as: 'forwarded' as const },
     attachments: [
       { filename: 'forwarded.eml', contentType: 'message/rfc822', content: original, contentId: undefined },
     ],
@@ -226,6 +248,7 @@ export async function statusOfMessage(
       status: outboundStatusOf(message, recipients),
       consentId: message.consentId,
       submittedAt: message.submittedAt.toISOString(),
+      sendAt: message.sendAt?.toISOString() ?? null,
       sentAt: message.firstSentAt?.toISOString() ?? null,
       finishedAt: message.finishedAt?.toISOString() ?? null,
       recipients: recipients.map(({ address, status, code, reply, nextAttemptAt, updatedAt }) => ({

@@ -8,6 +8,7 @@ import { Migration20261121000007_suppressions } from './Migration20261121000007_
 import { Migration20261121000008_complaints } from './Migration20261121000008_complaints.ts';
 import { Migration20261121000009_sending_health } from './Migration20261121000009_sending_health.ts';
 import { Migration20261121000010_delay_notices } from './Migration20261121000010_delay_notices.ts';
+import { Migration20261121000011_drafts_and_scheduled_mail } from './Migration20261121000011_drafts_and_scheduled_mail.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   Migration20261121000008_complaints,
   Migration20261121000009_sending_health,
   Migration20261121000010_delay_notices,
+  Migration20261121000011_drafts_and_scheduled_mail,
 ];

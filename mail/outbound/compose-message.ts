@@ -19,6 +19,12 @@ export interface Composition {
   /** Message-IDs with brackets. */
   readonly inReplyTo: string | undefined;
   readonly references: readonly string[];
+  /** Time of its Date; default: now. */
+  readonly date?: Date;
+  /** With brackets; default: a new one. */
+  readonly messageId?: string;
+  /** Bcc stands in the bytes: a draft, which reaches nobody. */
+  readonly keepBcc?: true;
 }
 
 export interface ComposedAttachment {
@@ -88,13 +94,16 @@ export function envelopeRecipients(lists: readonly (readonly MailAddress[])[]): 
   return [...seen.values()];
 }
 
-/** Bytes with CRLF line ends; Bcc never stands in them. */
+/** Bytes with CRLF line ends; Bcc stands only in those of a draft. */
 export async function composeMessage(message: Composition): Promise<Buffer> {
   const addresses = (list: readonly MailAddress[]) => list.map(({ name, address }) => ({ name, address }));
   const composer = new MailComposer({
     from: { name: message.from.name, address: message.from.address },
     to: addresses(message.to),
     cc: addresses(message.cc),
+    ...(message.keepBcc ? { bcc: addresses(message.bcc) } : {}),
+    ...(message.date === undefined ? {} : { date: message.date }),
+    ...(message.messageId === undefined ? {} : { messageId: message.messageId }),
     replyTo: addresses(message.replyTo),
     subject: message.subject,
     ...(message.text === undefined && message.html !== undefined ? {} : { text: message.text ?? '' }),
@@ -112,5 +121,7 @@ export async function composeMessage(message: Composition): Promise<Buffer> {
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return composer.compile().build();
+  const node = composer.compile();
+  node.keepBcc = message.keepBcc === true;
+  return node.build();
 }

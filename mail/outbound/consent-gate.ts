@@ -1,6 +1,9 @@
 /**
- * What the workflow of a held message finds when it looks: still waiting, decided, or out of time. The rows say it; the
- * workflow's timer and signal only make it look.
+ * What the workflow of a message that may not go yet finds when it looks: waiting for consent, decided, out of time, or
+ * waiting for the time it is scheduled for. The rows say it; the workflow's timer and signal only make it look.
+ *
+ *   held ──approved──▶ its time is there? ──yes──▶ sending
+ *                             └─no─▶ scheduled ──its time──▶ sending
  */
 import { readBlob } from '../../core/blob-store.ts';
 import { expireConsent } from '../../core/decide-consent.ts';
@@ -34,8 +37,10 @@ export async function passConsentGate(services: SendingServices, messageId: stri
   const { db } = services;
   const message = await findOutbound(db, messageId);
   if (message === undefined) return { kind: 'ended' };
-  if (message.state !== 'held') return { kind: message.state === 'sending' ? 'released' : 'ended' };
+  if (message.state !== 'held' && message.state !== 'scheduled')
+    return { kind: message.state === 'sending' ? 'released' : 'ended' };
   const consent = await findConsent(db, message);
+  if (message.state === 'scheduled') return releaseInTime(services, message, consent);
   if (consent === undefined) throw new Error(`${messageId} is held without a request for consent`);
   switch (consent.status) {
     case 'pending':
@@ -53,7 +58,7 @@ export async function passConsentGate(services: SendingServices, messageId: stri
     case 'denied':
       return { kind: 'ended' };
     case 'approved':
-      return releaseHeld(services, message, consent);
+      return releaseInTime(services, message, consent);
   }
 }
 
@@ -65,23 +70,43 @@ async function findConsent(sql: Sql, { consentId }: OutboundMessage): Promise<Co
   return row;
 }
 
-/** Releases exactly what was approved, once. */
-async function releaseHeld(services: SendingServices, held: OutboundMessage, consent: ConsentRow): Promise<GateResult> {
+async function releaseInTime(
+  services: SendingServices,
+  message: OutboundMessage,
+  consent: ConsentRow | undefined,
+): Promise<GateResult> {
+  const { sendAt } = message;
+  if (sendAt === null || sendAt.getTime() <= services.now()) return releaseWaiting(services, message, consent);
+  const rows = await services.db.query(
+    `update outbound_message set state = 'scheduled', due_at = $2 where id = $1 and state in ('held', 'scheduled')
+     returning 1`,
+    [message.id, new Date(sendAt.getTime() + OUTBOUND_OVERDUE_MS)],
+  );
+  return rows.length === 0 ? { kind: 'ended' } : { kind: 'scheduled', sendAtMs: sendAt.getTime() };
+}
+
+/** Releases exactly what was approved or submitted, once. */
+async function releaseWaiting(
+  services: SendingServices,
+  held: OutboundMessage,
+  consent: ConsentRow | undefined,
+): Promise<GateResult> {
   const sender = await findSender(services.db, held.mailboxId);
   if (sender === undefined) return { kind: 'ended' };
   const bytes = await readBlob(services.db, held.blob, 0, held.size);
   try {
     const released = await services.db.transaction(async (sql) => {
       const message = await lockOutbound(sql, held.id);
-      if (message?.state !== 'held') return undefined;
+      if (message?.state !== 'held' && message?.state !== 'scheduled') return undefined;
       const recipients = await findRecipients(sql, message.id);
       const hash = hashContent(
         bytes,
         recipients.map(({ address }) => address),
       );
-      if (!hash.equals(consent.contentHash)) throw new Error(`${message.id} is not what was approved`);
-      const done = await release(sql, services, sender, message, bytes);
-      if (consent.scope === 'message' && done.threadId !== null)
+      if (!hash.equals(consent?.contentHash ?? message.contentHash))
+        throw new Error(`${message.id} is not what was approved`);
+      const done = await release(sql, services, sender, message, bytes, null);
+      if (consent?.scope === 'message' && done.threadId !== null)
         await sql.query(REMEMBER_THREAD, [
           message.organizationId,
           consent.recipients.map((address) => threadKnown(done.threadId ?? '', address)),
@@ -89,7 +114,9 @@ async function releaseHeld(services: SendingServices, held: OutboundMessage, con
         ]);
       return done;
     });
-    if (released !== undefined) afterCommit(services, released);
+    // Withdrawn, or released by another look, at this very moment: the rows say which.
+    if (released === undefined) return passConsentGate(services, held.id);
+    afterCommit(services, released);
     return { kind: 'released' };
   } catch (error) {
     if (!(error instanceof SenderRefused)) throw error;
@@ -114,7 +141,8 @@ async function refuseRelease(
   const reason = kind === 'over-quota' ? 'quota_exceeded' : 'mailbox_not_active';
   const owed = await services.db.transaction(async (sql) => {
     const rows = await sql.query(
-      `update outbound_message set state = 'denied', finished_at = $2 where id = $1 and state = 'held' returning 1`,
+      `update outbound_message set state = 'denied', finished_at = $2 
+        where id = $1 and state in ('held', 'scheduled') returning 1`,
       [message.id, now],
     );
     if (rows.length === 0) return 0;

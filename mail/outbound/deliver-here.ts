@@ -20,6 +20,7 @@ import { receivedEvent } from '../store/received-event.ts';
 import { type Recipient, recipientDirectory } from '../store/recipients.ts';
 import { type FailedRecipient, type NoticeAction, writeBounce } from './dsn-write.ts';
 import type { OutboundMessage, Sender } from './outbound-message.ts';
+import { changeOwnMail, type OwnMailChanges } from './own-mail.ts';
 
 export type SendingServices = Pick<
   Services,
@@ -110,9 +111,13 @@ async function ownFolders(sql: Sql, mailboxId: string): Promise<{ inbox: number;
   return { inbox: idOf('\\Inbox'), sent: idOf('\\Sent') };
 }
 
-/** All folders a transaction will touch, in the order in which everybody locks them. */
-async function lockAll(sql: Sql, folderIds: readonly number[]): Promise<void> {
+/** All folders a transaction will touch, then the counters, in the order in which everybody locks them. */
+async function lockAll(sql: Sql, folderIds: readonly number[], mailboxIds: readonly string[]): Promise<void> {
   await sql.query(`select id from folder where id = any($1::bigint[]) order by id for no key update`, [folderIds]);
+  await sql.query(
+    `select from mailbox_counter where mailbox_id = any($1::text[]) order by mailbox_id for no key update`,
+    [mailboxIds],
+  );
 }
 
 type Looked = { readonly local: LocalRecipient } & (
@@ -148,7 +153,9 @@ async function lookUp(services: SendingServices, sender: Sender, locals: readonl
  * Files the copy in Sent and delivers to the recipients here; each that refuses becomes a notice in the sender's INBOX.
  * The blob must be stored already.
  *
+ * @param ownMail what else changes in the sender's mailbox
  * @throws {SenderRefused} when the copy does not fit; nothing may be committed then
+ * @throws {CatalogueError} conflict, when the draft to be sent is gone
  */
 export async function deliverHere(
   sql: Sql,
@@ -157,6 +164,7 @@ export async function deliverHere(
   message: OutboundMessage,
   bytes: Buffer,
   locals: readonly LocalRecipient[],
+  ownMail: OwnMailChanges,
 ): Promise<DeliveredHere> {
   const at = new Date(services.now());
   const content = { bytes, read: readMessage(bytes) };
@@ -164,8 +172,14 @@ export async function deliverHere(
   if (own === undefined) throw new SenderRefused('mailbox-closed');
   const folders = await ownFolders(sql, sender.mailbox.id);
   const looked = await lookUp(services, sender, locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX));
-  const inboxes = looked.flatMap((each) => (each.refusal === undefined ? [each.recipient.inboxId] : []));
-  await lockAll(sql, [folders.inbox, folders.sent, ...inboxes]);
+  const reached = looked.flatMap((each) => (each.refusal === undefined ? [each.recipient] : []));
+  const inboxes = reached.map(({ inboxId }) => inboxId);
+  await lockAll(
+    sql,
+    [folders.inbox, folders.sent, ...inboxes, ...ownMail.folderIds],
+    [sender.mailbox.id, ...reached.map(({ mailbox }) => mailbox.id)],
+  );
+  const changed = await changeOwnMail(sql, sender.mailbox.id, ownMail);
 
   const writes: DeliveryWrite[] = [];
   const facts = { envelopeFrom: sender.mailbox.address, at };
@@ -237,7 +251,7 @@ export async function deliverHere(
   return {
     threadId,
     locals: results,
-    folderIds: [folders.inbox, folders.sent, ...inboxes],
+    folderIds: [folders.inbox, folders.sent, ...inboxes, ...changed],
     owed: owed + bounced,
   };
 }

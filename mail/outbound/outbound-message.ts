@@ -3,6 +3,7 @@ import type { Sql } from '../../db/database.ts';
 import type { OrganizationSettings } from '../../db/entities/organization.ts';
 import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '../../domain/event-envelope.ts';
 import {
+  type AnsweredAs,
   type OutboundState,
   type OutboundStatus,
   outboundStatus,
@@ -71,6 +72,11 @@ export interface OutboundMessage {
   readonly filed: boolean;
   readonly consentId: string | null;
   readonly state: OutboundState;
+  /** Not before this time; null: at once. */
+  readonly sendAt: Date | null;
+  /** Message of the mailbox that is marked when this one goes. */
+  readonly answersMessageId: string | null;
+  readonly answersAs: AnsweredAs | null;
   readonly dkimSignature: string | null;
   readonly firstSentAt: Date | null;
   readonly submittedAt: Date;
@@ -81,7 +87,8 @@ export interface OutboundMessage {
 const COLUMNS = `id, organization_id as "organizationId", mailbox_id as "mailboxId", blob, size,
   content_hash as "contentHash", message_id_header as "messageIdHeader", thread_id as "threadId",
   from_address as "from", to_addresses as "to", cc_addresses as "cc", subject, preview, labels, actor, filed,
-  consent_id as "consentId", state, dkim_signature as "dkimSignature", first_sent_at as "firstSentAt",
+  consent_id as "consentId", state, send_at as "sendAt", answers_message_id as "answersMessageId",
+  answers_as as "answersAs", dkim_signature as "dkimSignature", first_sent_at as "firstSentAt",
   submitted_at as "submittedAt", give_up_at as "giveUpAt", finished_at as "finishedAt"`;
 
 export async function findOutbound(sql: Sql, messageId: string): Promise<OutboundMessage | undefined> {

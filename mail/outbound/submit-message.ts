@@ -1,8 +1,11 @@
 /**
  * The one gate through which mail is sent, whatever the door.
  *
- *   limits ─▶ block lists ─▶ consent needed? ──no──▶ Sent copy, local deliveries, external ones queued
- *                                  └──yes──▶ held: nothing but the message, its recipients and the request
+ *   limits ─▶ block lists ─▶ consent needed? ──no──▶ later? ──no──▶ Sent copy, local deliveries, external ones queued
+ *                                  │                   └──yes──▶ scheduled: nothing but the message and its recipients
+ *                                  └──yes──▶ held: the same, and the request
+ *
+ * The draft it was goes in any case; what it answers is marked when it is released.
  *
  * One transaction, with its events; the caller starts the workflow after it.
  */
@@ -23,6 +26,7 @@ import { CONSENT_EXPIRES_DAYS_DEFAULT } from '../../domain/organization-limits.t
 import {
   OUTBOUND_GIVE_UP_MS,
   type OutboundStatus,
+  SEND_AT_AHEAD_MAX_DAYS,
   SENDS_PER_THREAD_HOUR_MAX,
   SENT_COPY_WINDOW_MINUTES,
 } from '../../domain/outbound.ts';
@@ -50,6 +54,7 @@ import {
   outboundStatusOf,
   type Sender,
 } from './outbound-message.ts';
+import { type Answered, answeredByHeader, changeOwnMail, findOwnMailChanges, type SentDraft } from './own-mail.ts';
 import type { PreparedMessage } from './prepare-message.ts';
 import { settleLocals } from './settle.ts';
 
@@ -65,6 +70,12 @@ export interface Submission {
   readonly labels: readonly string[];
   /** The caller's own id: a second submission with it answers the first one. */
   readonly clientId: string | null;
+  /** Not before this time; null: at once. */
+  readonly sendAt?: Date | null;
+  /** The message in Drafts that is sent, where the caller knows it; others are found by their Message-ID. */
+  readonly draftMessageId?: string | null;
+  /** What it answers or forwards, where In-Reply-To does not say it. */
+  readonly answers?: Answered | null;
 }
 
 export interface Submitted {
@@ -76,6 +87,8 @@ export interface Submitted {
   readonly status: OutboundStatus;
   /** Null unless it is held. */
   readonly consentId: string | null;
+  /** When it will be released at the earliest; null: it does not wait for a time. */
+  readonly sendAt: Date | null;
   /** An earlier submission with the same client id; nothing was done. */
   readonly repeated: boolean;
 }
@@ -86,8 +99,8 @@ const DAY_MS = 24 * HOUR_MS;
 /**
  * Submits a message. Start its workflow after it resolves.
  *
- * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients, author), rate_limited
- * with the time to wait, recipient_blocked, quota_exceeded
+ * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients, author, time),
+ * rate_limited with the time to wait, recipient_blocked, quota_exceeded; conflict (the draft changed meanwhile)
  */
 export async function submitMessage(services: SendingServices, submission: Submission): Promise<Submitted> {
   const { db } = services;
@@ -97,6 +110,8 @@ export async function submitMessage(services: SendingServices, submission: Submi
   const earlier = await findByClientId(db, submission);
   if (earlier !== undefined) return earlier;
   requireRecipients(submission.recipients);
+  const sendAt = submission.sendAt ?? null;
+  requireSendAt(sendAt, services.now());
   const { bytes, messageId: messageIdHeader } = submission.prepared;
   const read = readMessage(bytes);
   const author = read.from[0];
@@ -172,9 +187,12 @@ export async function submitMessage(services: SendingServices, submission: Submi
     threadId,
   });
   const held = toAsk.length > 0;
+  const waits = held || sendAt !== null;
   const key = blobKey(bytes);
   await storeBlob(db, key, bytes);
   const copy = await earlierCopy(db, sender.mailbox.id, messageIdHeader);
+  const answers = submission.answers ?? (await answeredByHeader(db, sender.mailbox.id, threadId, bytes));
+  const draft = { messageIdHeader, messageId: submission.draftMessageId ?? null };
   const expiresAt = new Date(
     now.getTime() + (sender.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT) * DAY_MS,
   );
@@ -205,9 +223,12 @@ export async function submitMessage(services: SendingServices, submission: Submi
         submission.clientId,
         copy !== undefined,
         consentId,
-        held ? 'held' : 'sending',
+        held ? 'held' : waits ? 'scheduled' : 'sending',
         now,
-        held ? null : new Date(now.getTime() + OUTBOUND_GIVE_UP_MS),
+        waits ? null : new Date(now.getTime() + OUTBOUND_GIVE_UP_MS),
+        sendAt,
+        answers?.messageId ?? null,
+        answers?.as ?? null,
       ]);
       await sql.query(INSERT_RECIPIENTS, [
         id,
@@ -218,6 +239,9 @@ export async function submitMessage(services: SendingServices, submission: Submi
       ]);
       const message = await lockOutbound(sql, id);
       if (message === undefined) throw new Error('a message was submitted and is not there');
+      if (!waits) return release(sql, services, sender, message, bytes, draft);
+      const ownMail = await findOwnMailChanges(sql, sender.mailbox.id, draft, null);
+      const folderIds = await changeOwnMail(sql, sender.mailbox.id, ownMail);
       if (consentId !== null) {
         await sql.query(INSERT_CONSENT, [
           consentId,
@@ -232,9 +256,9 @@ export async function submitMessage(services: SendingServices, submission: Submi
           now,
         ]);
         const owed = await recordEvents(sql, [requestedEvent(sender, message, consentId, toAsk, expiresAt, now)]);
-        return { id, threadId: null, status: 'consent_pending' as const, folderIds: [], owed };
+        return { id, threadId: null, status: 'consent_pending' as const, folderIds, owed };
       }
-      return release(sql, services, sender, message, bytes);
+      return { id, threadId: null, status: 'scheduled' as const, folderIds, owed: 0 };
     });
 
   const done = await submit().catch((error: unknown) => {
@@ -257,6 +281,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
     threadId: done.threadId,
     status: done.status,
     consentId,
+    sendAt,
     repeated: false,
   };
 }
@@ -281,9 +306,12 @@ export function afterCommit(
 }
 
 /**
- * Lets a message go: copy in Sent, local deliveries, state `sending`. Call it under the lock of its row.
+ * Lets a message go: copy in Sent, local deliveries, what it answers is marked, state `sending`. Call it under the lock
+ * of its row.
  *
+ * @param draft null: it went when the message was submitted
  * @throws {SenderRefused}
+ * @throws {CatalogueError} conflict, when the draft is gone
  */
 export async function release(
   sql: Sql,
@@ -291,10 +319,15 @@ export async function release(
   sender: Sender,
   message: OutboundMessage,
   bytes: Buffer,
+  draft: SentDraft | null,
 ): Promise<Released> {
   const now = new Date(services.now());
   const locals = (await findRecipients(sql, message.id)).filter(({ local }) => local);
-  const here: DeliveredHere = await deliverHere(sql, services, sender, message, bytes, locals);
+  const { answersMessageId, answersAs } = message;
+  const answered =
+    answersMessageId === null || answersAs === null ? null : { messageId: answersMessageId, as: answersAs };
+  const ownMail = await findOwnMailChanges(sql, sender.mailbox.id, draft, answered);
+  const here: DeliveredHere = await deliverHere(sql, services, sender, message, bytes, locals, ownMail);
   await settleLocals(sql, message.id, here, now);
   const reached = here.locals.some(({ refusal }) => refusal === undefined);
   let owed = here.owed;
@@ -328,6 +361,18 @@ function requireRecipients(recipients: readonly string[]): void {
   if (recipients.length > RECIPIENTS_PER_MESSAGE_MAX)
     details.push({ path: '/to', message: `there are at most ${RECIPIENTS_PER_MESSAGE_MAX} recipients` });
   if (details.length > 0) throw new CatalogueError('invalid_request', undefined, { details });
+}
+
+function requireSendAt(sendAt: Date | null, now: number): void {
+  if (sendAt === null) return;
+  const problem =
+    sendAt.getTime() <= now
+      ? 'must lie in the future; leave it out to send at once'
+      : sendAt.getTime() > now + SEND_AT_AHEAD_MAX_DAYS * DAY_MS
+        ? `must lie within ${SEND_AT_AHEAD_MAX_DAYS} days`
+        : undefined;
+  if (problem !== undefined)
+    throw new CatalogueError('invalid_request', undefined, { details: [{ path: '/sendAt', message: problem }] });
 }
 
 async function recordRefusal(services: SendingServices, event: NewEvent): Promise<void> {
@@ -457,6 +502,7 @@ async function findByClientId(sql: Sql, { mailboxId, clientId }: Submission): Pr
     threadId: message.threadId,
     status,
     consentId: message.state === 'held' ? message.consentId : null,
+    sendAt: message.sendAt,
     repeated: true,
   };
 }
@@ -464,8 +510,9 @@ async function findByClientId(sql: Sql, { mailboxId, clientId }: Submission): Pr
 const INSERT_MESSAGE = `
   insert into outbound_message (id, organization_id, mailbox_id, blob, size, content_hash, message_id_header, thread_id,
     from_address, to_addresses, cc_addresses, subject, preview, labels, via, actor, client_id, filed, consent_id, state,
-    submitted_at, give_up_at, due_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $21)`;
+    submitted_at, give_up_at, due_at, send_at, answers_message_id, answers_as)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $21, $23,
+    $24, $25)`;
 
 const INSERT_RECIPIENTS = `
   insert into outbound_recipient (message_id, number, address, local, status, updated_at)

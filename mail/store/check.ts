@@ -226,6 +226,10 @@ const RULES: readonly QueryRule[] = [
       select 'message ' || o.id || ' is held without a request for consent'
         from outbound_message o where o.state = 'held' and o.consent_id is null
       union all
+      select 'message ' || o.id || ' lies in folder ' || p.folder_id || ' before its time'
+        from outbound_message o join placement p on p.message_id = o.id
+       where o.state in ('held', 'scheduled') and not o.filed
+      union all
       select 'message ' || o.id || ' is not what was approved'
         from outbound_message o join consent c on c.id = o.consent_id where o.content_hash <> c.content_hash`,
   },

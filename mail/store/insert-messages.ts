@@ -68,6 +68,8 @@ export async function insertMessages(
   const bytes = new ByteParameter();
   const blobs = new Map<string, object>();
   const shared = new Map<NewMessage, { envelope: ByteRange; structure: ByteRange }>();
+  const log = logRows(placed, folders, counters);
+  const seqs = new Map(log.map(({ folder_id, seq }) => [folder_id, seq]));
   const messages = placed.map((each) => {
     const { message } = each;
     const key = message.blobKey.toString('hex');
@@ -112,9 +114,9 @@ export async function insertMessages(
       flags: each.flags,
       keywords: each.keywords,
       internal_date: each.internalDate,
+      arrived_seq: seqs.get(each.folderId) ?? 0,
     };
   });
-  const log = logRows(placed, folders, counters);
   await sql.query(INSERT_MESSAGES, [
     bytes.value(),
     JSON.stringify({
@@ -193,7 +195,7 @@ const INSERT_MESSAGES = `
       sent_offset_minutes smallint,      size int, envelope_from text, delivered_to text, message_id_header text, from_addresses jsonb,
       to_addresses jsonb, cc_addresses jsonb, subject text, preview text, envelope_at int, envelope_length int,
       structure_at int, structure_length int, parts jsonb, attachments jsonb, auth jsonb, folder_id bigint,
-      uid bigint, modseq bigint, flags int, keywords text[], internal_date timestamptz)
+      uid bigint, modseq bigint, flags int, keywords text[], internal_date timestamptz, arrived_seq bigint)
   ), new_blob as (
     insert into blob (sha256, size, bytes)
     select decode(key, 'hex'), size, substring($1::bytea from at for size)
@@ -203,11 +205,11 @@ const INSERT_MESSAGES = `
   ), new_message as (
     insert into message (id, mailbox_id, blob, thread_id, origin, received_at, sent_at, sent_offset_minutes, size, envelope_from,
       delivered_to, message_id_header, from_addresses, to_addresses, cc_addresses, subject, preview, envelope,
-      bodystructure, parts, attachments, auth)
+      bodystructure, parts, attachments, auth, arrived_seq)
     select id, mailbox_id, decode(blob, 'hex'), thread_id, origin, received_at, sent_at, sent_offset_minutes, size, envelope_from,
       delivered_to, message_id_header, from_addresses, to_addresses, cc_addresses, subject, preview,
       substring($1::bytea from envelope_at for envelope_length),
-      substring($1::bytea from structure_at for structure_length), parts, attachments, auth
+      substring($1::bytea from structure_at for structure_length), parts, attachments, auth, arrived_seq
       from incoming
   ), new_placement as (
     insert into placement (folder_id, uid, message_id, internal_date, save_date, size)

@@ -113,6 +113,57 @@ describe('a message sent over REST', () => {
   });
 });
 
+describe('a scheduled message', () => {
+  const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+
+  test('has a status with its time, is dated by it, and is taken back by DELETE, once', async () => {
+    const sendAt = inAnHour();
+    const body = { to: [ben.address], bcc: [cleo.address], subject: 'Later', text: 'x', sendAt };
+    const answer = await send(ann, body);
+    assert.deepEqual(
+      [answer.status, at(answer.body, 'status'), at(answer.body, 'sendAt'), at(answer.body, 'threadId')],
+      [201, 'scheduled', sendAt, null],
+    );
+    const path = `/api/mailbox/messages/${textAt(answer.body, 'id')}`;
+    const status = async () => (await world.call('GET', `${path}/status`, { as: ann.token })).body;
+    assert.deepEqual([at(await status(), 'status'), at(await status(), 'sendAt')], ['scheduled', sendAt]);
+    const [{ date } = {}] = await world.sql(
+      `select substring(convert_from(b.bytes, 'utf8') from 'Date: ([^\r]+)') as date
+         from outbound_message o join blob b on b.sha256 = o.blob where o.id = $1`,
+      [textAt(answer.body, 'id')],
+    );
+    assert.equal(Math.floor(Date.parse(String(date)) / 1_000), Math.floor(Date.parse(sendAt) / 1_000));
+    assert.equal((await world.call('DELETE', path, { as: ben.token })).status, 404);
+    assert.equal((await world.call('DELETE', path, { as: ann.token })).status, 204);
+    assert.equal(at(await status(), 'status'), 'denied');
+    assert.equal(at(await status(), 'recipients', 0, 'reply'), 'cancelled');
+    assert.equal((await world.call('DELETE', path, { as: ann.token })).status, 404);
+  });
+
+  test('must lie ahead', async () => {
+    const answer = await send(ann, { to: [ben.address], subject: 's', text: 'x', sendAt: '2020-01-01T00:00:00.000Z' });
+    assert.deepEqual([errorCode(answer), detailPaths(answer)], ['invalid_request', ['/sendAt']]);
+  });
+
+  test('that is held tells its recipients and its time', async () => {
+    const { mailbox } = world.other;
+    const sendAt = inAnHour();
+    const body = { to: ['new@example.com'], cc: ['else@example.com'], subject: 's', text: 'x', sendAt };
+    const answer = await send(mailbox, body);
+    assert.equal(answer.status, 202);
+    assert.deepEqual(
+      [at(answer.body, 'to'), at(answer.body, 'cc'), at(answer.body, 'sendAt')],
+      [['new@example.com'], ['else@example.com'], sendAt],
+    );
+    const id = textAt(answer.body, 'id');
+    assert.equal((await world.call('DELETE', `/api/mailbox/messages/${id}`, { as: mailbox.token })).status, 204);
+    const consent = await world.call('GET', `/api/consents/${textAt(answer.body, 'consentId')}`, {
+      as: world.other.key,
+    });
+    assert.deepEqual([at(consent.body, 'status'), at(consent.body, 'decision', 'reason')], ['denied', 'withdrawn']);
+  });
+});
+
 describe('an answer', () => {
   test('goes to the sender in the same thread and names who is left out; to all leaves out nobody', async () => {
     await sent(ann, { to: [ben.address], cc: [cleo.address], subject: 'Plan' });

@@ -41,6 +41,10 @@ test('cancelled while waiting', async () => {
   await save('cancelled', messageId);
 });
 
+test('scheduled', async () => {
+  await save('scheduled', (await world.send(['ann@example.com'], { sendAt: new Date(Date.now() + 2_000) })).messageId);
+});
+
 test('approved and denied', async () => {
   await world.consentMode('always');
   const { services, organizationId } = world.mail;

@@ -134,7 +134,13 @@ export interface OutboundWorld {
   /** Submits a small message and starts its workflow. */
   send(
     to: readonly string[],
-    more?: { subject?: string; from?: TestMailbox; bcc?: readonly string[]; references?: readonly string[] },
+    more?: {
+      subject?: string;
+      from?: TestMailbox;
+      bcc?: readonly string[];
+      references?: readonly string[];
+      sendAt?: Date;
+    },
   ): Promise<Submitted>;
   /** Submits these bytes and starts the workflow. */
   submit(message: string | Buffer, to: readonly string[], more?: Partial<Submission>): Promise<Submitted>;
@@ -187,7 +193,7 @@ export async function openOutboundWorld(
     temporal: worker.temporal,
     peer,
     sender,
-    async send(to, { subject = 'Hello', from = sender, bcc = [], references = [] } = {}) {
+    async send(to, { subject = 'Hello', from = sender, bcc = [], references = [], sendAt } = {}) {
       const bytes = await composeMessage({
         from: { name: '', address: from.address },
         to: readAddresses(to, '/to'),
@@ -202,7 +208,7 @@ export async function openOutboundWorld(
         inReplyTo: references.at(-1),
         references,
       });
-      return world.submit(bytes, [...to, ...bcc], { mailboxId: from.id });
+      return world.submit(bytes, [...to, ...bcc], { mailboxId: from.id, sendAt: sendAt ?? null });
     },
     async submit(message, recipients, more = {}) {
       const [row] = await db.query<{ address: string }>(`select address from mailboxes where id = $1`, [

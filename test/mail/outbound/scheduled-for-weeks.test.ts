@@ -1,0 +1,108 @@
+/** Mail that waits as long as it may, on a server whose clock skips what nobody has to see pass. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { createActivities } from '../../../activities/index.ts';
+import { destinationPolicy } from '../../../core/safe-destination.ts';
+import { createWebhookSender, type WebhookSender } from '../../../core/webhook-sender.ts';
+import { SYSTEM_ACTOR } from '../../../domain/event-envelope.ts';
+import { SEND_AT_AHEAD_MAX_DAYS } from '../../../domain/outbound.ts';
+import { OUTBOUND_MESSAGE, type OutboundInput, outboundWorkflowId } from '../../../domain/outbound-workflow.ts';
+import { captureTransport } from '../../../mail/outbound/capture.ts';
+import { findOutbound, findRecipients } from '../../../mail/outbound/outbound-message.ts';
+import { prepareMessage } from '../../../mail/outbound/prepare-message.ts';
+import { submitMessage } from '../../../mail/outbound/submit-message.ts';
+import { installTemporalRuntime } from '../../../worker/start.ts';
+import { testWorkflowBundle } from '../../support/services.ts';
+import { startTimeSkippingServer } from '../../support/time-skipping-server.ts';
+import { type MailWorld, openMailWorld } from '../mail-world.ts';
+
+const DAY_MS = 86_400_000;
+
+let world: MailWorld;
+let sender: WebhookSender;
+let environment: TestWorkflowEnvironment;
+let worker: Worker;
+let running: Promise<void>;
+/** How far the server's clock is ahead of ours. The activities live by the server's. */
+let aheadMs = 0;
+const attemptedAtMs: number[] = [];
+
+before(async () => {
+  world = await openMailWorld();
+  installTemporalRuntime(world.services);
+  sender = createWebhookSender({ policy: destinationPolicy(world.services.settings), extraCa: [] });
+  environment = await startTimeSkippingServer();
+  const activities = createActivities({
+    services: { ...world.services, now: () => Date.now() + aheadMs },
+    sender,
+    transport: captureTransport,
+    draining: new AbortController().signal,
+    onEndpointGone: () => {},
+  });
+  const onServerTime = async () => {
+    const serverMs = await environment.currentTimeMs();
+    aheadMs = serverMs - Date.now();
+    return serverMs;
+  };
+  worker = await Worker.create({
+    connection: environment.nativeConnection,
+    namespace: environment.namespace ?? 'default',
+    taskQueue: 'scheduled-for-weeks',
+    workflowBundle: testWorkflowBundle(),
+    activities: {
+      async passConsentGate(messageId: string) {
+        await onServerTime();
+        return activities.passConsentGate(messageId);
+      },
+      async attemptOutbound(messageId: string) {
+        attemptedAtMs.push(await onServerTime());
+        return activities.attemptOutbound(messageId);
+      },
+    },
+  });
+  running = worker.run();
+});
+after(async () => {
+  worker?.shutdown();
+  await running;
+  await environment?.teardown();
+  await sender?.close();
+  await world?.close();
+});
+
+test('a message scheduled as far ahead as allowed is sent then, not before', async () => {
+  const { services, organizationId } = world;
+  const mailbox = await world.createMailbox('patient');
+  await services.db.query(`update organizations set settings = '{"outboundConsent":"off"}' where id = $1`, [
+    organizationId,
+  ]);
+  const bytes = Buffer.from(`From: ${mailbox.address}\r\nTo: ann@example.com\r\nSubject: Renewal\r\n\r\nx\r\n`);
+  const sendAt = new Date(Date.now() + SEND_AT_AHEAD_MAX_DAYS * DAY_MS - 60_000);
+  const { messageId } = await submitMessage(services, {
+    organizationId,
+    mailboxId: mailbox.id,
+    prepared: prepareMessage(bytes, mailbox.address, sendAt),
+    recipients: ['ann@example.com'],
+    via: 'api',
+    actor: SYSTEM_ACTOR,
+    labels: [],
+    clientId: null,
+    sendAt,
+  });
+  const input: OutboundInput = { messageId };
+  await environment.client.workflow.execute(OUTBOUND_MESSAGE, {
+    workflowId: outboundWorkflowId(messageId),
+    taskQueue: 'scheduled-for-weeks',
+    args: [input],
+    workflowExecutionTimeout: '100 days',
+  });
+  assert.equal(attemptedAtMs.length, 1);
+  const lateMs = (attemptedAtMs[0] ?? 0) - sendAt.getTime();
+  assert.ok(lateMs >= 0 && lateMs < 60_000, `sent ${lateMs} ms after its time`);
+  assert.equal((await findRecipients(services.db, messageId))[0]?.status, 'captured');
+  // Two days of attempts begin with the release, not with the submission.
+  const message = await findOutbound(services.db, messageId);
+  assert.ok((message?.giveUpAt?.getTime() ?? 0) > sendAt.getTime() + DAY_MS);
+});
