@@ -170,6 +170,8 @@ export interface AnswerMessage {
   readonly attachments?: readonly NewAttachment[];
   readonly labels?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** Not before this time; left out: at once. */
+  readonly sendAt?: string;
   /** Your own id of the message: sending with it again answers the first message and sends nothing. */
   readonly clientId?: string;
 }
@@ -179,12 +181,10 @@ export interface NewMessage extends AnswerMessage {
 }
 
 export type RecipientStatus = 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied';
-export type OutboundStatus = 'consent_pending' | RecipientStatus;
+export type OutboundStatus = 'consent_pending' | 'scheduled' | RecipientStatus;
 
-export interface SentMessage {
-  readonly id: string;
-  readonly threadId: string | null;
-  readonly status: OutboundStatus;
+/** Who gets a submitted message in the end, and when. */
+interface Addressed {
   readonly from: string;
   readonly to: readonly string[];
   readonly cc: readonly string[];
@@ -193,10 +193,18 @@ export interface SentMessage {
   readonly messageId: string;
   /** People of the answered message who do not get this one. */
   readonly omitted: readonly string[];
+  /** When it goes at the earliest; null: it does not wait for a time. */
+  readonly sendAt: string | null;
+}
+
+export interface SentMessage extends Addressed {
+  readonly id: string;
+  readonly threadId: string | null;
+  readonly status: OutboundStatus;
 }
 
 /** A message that waits for a person's consent. That is no failure, and it must not be sent again. */
-export interface HeldMessage {
+export interface HeldMessage extends Addressed {
   readonly id: string;
   readonly status: 'consent_pending';
   readonly consentId: string;
@@ -212,6 +220,7 @@ export interface MessageStatus {
   readonly status: OutboundStatus;
   readonly consentId: string | null;
   readonly submittedAt: string;
+  readonly sendAt: string | null;
   readonly sentAt: string | null;
   readonly finishedAt: string | null;
   readonly recipients: readonly {
