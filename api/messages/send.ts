@@ -73,7 +73,7 @@ function attachmentsOf({ attachments = [] }: Content): ComposedAttachment[] {
 }
 
 async function submit(context: SendContext, mailbox: MailboxView, letter: Letter, content: Content): Promise<Reply> {
-  const { services, temporal, caller, organization } = context;
+  const { caller, organization } = context;
   const headers = content.headers ?? {};
   const sendAt = content.sendAt === undefined ? null : new Date(content.sendAt);
   checkHeaders(headers);

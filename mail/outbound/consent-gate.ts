@@ -115,7 +115,7 @@ async function releaseWaiting(
       return done;
     });
     // Withdrawn, or released by another look, at this very moment: the rows say which.
-    if (released === undefined) return passConsentGate(services, held.id);
+    if (released === undefined) return await passConsentGate(services, held.id);
     afterCommit(services, released);
     return { kind: 'released' };
   } catch (error) {

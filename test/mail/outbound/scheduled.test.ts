@@ -69,7 +69,8 @@ describe('a scheduled message', () => {
     const withdraw = () => withdrawMessage(world.mail.services, world.sender.id, messageId, SYSTEM_ACTOR);
     const other = await world.mail.createMailbox('other');
     assert.equal(await withdrawMessage(world.mail.services, other.id, messageId, SYSTEM_ACTOR), false);
-    assert.deepEqual(await Promise.all([withdraw(), withdraw()]).then((done) => done.toSorted()), [false, true]);
+    const done = await Promise.all([withdraw(), withdraw()]);
+    assert.equal(done.filter(Boolean).length, 1);
     await signalDecided(world.mail.services, world.temporal, [messageId]);
     await world.temporal.client.workflow.getHandle(`outbound/${messageId}`).result();
     assert.equal(await world.status(messageId), 'denied');
