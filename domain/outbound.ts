@@ -58,6 +58,8 @@ export const OUTBOUND_GREETING_TIMEOUT_MS = 30_000;
 export const OUTBOUND_SILENCE_TIMEOUT_MS = 5 * MINUTE_MS;
 /** Destinations of one message that are attempted side by side. */
 export const OUTBOUND_DESTINATIONS_AT_ONCE = 5;
+/** No further destination of a message is begun this long after the first; what is left is attempted at once again. */
+export const OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS = 10 * MINUTE_MS;
 /** Connections of one process to the mail hosts of one domain at once. */
 export const MX_CONNECTIONS_PER_DOMAIN_MAX = 5;
 /** Messages to one domain that may go out without a pause, before its rate holds them apart. */

@@ -9,6 +9,7 @@ import { Migration20261121000008_complaints } from './Migration20261121000008_co
 import { Migration20261121000009_sending_health } from './Migration20261121000009_sending_health.ts';
 import { Migration20261121000010_delay_notices } from './Migration20261121000010_delay_notices.ts';
 import { Migration20261121000011_drafts_and_scheduled_mail } from './Migration20261121000011_drafts_and_scheduled_mail.ts';
+import { Migration20261121000012_delivery_notices } from './Migration20261121000012_delivery_notices.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   Migration20261121000009_sending_health,
   Migration20261121000010_delay_notices,
   Migration20261121000011_drafts_and_scheduled_mail,
+  Migration20261121000012_delivery_notices,
 ];

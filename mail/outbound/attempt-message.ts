@@ -12,9 +12,11 @@ import { askLists } from '../../core/sender-lists.ts';
 import { pausedBecause, reviewSending } from '../../core/sending-health.ts';
 import { findSuppressed, suppress } from '../../core/suppressions.ts';
 import type { Sql } from '../../db/database.ts';
+import { wantsNotice } from '../../domain/delivery-notices.ts';
 import { domainOf } from '../../domain/email-address.ts';
 import {
   isHardBounce,
+  OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS,
   OUTBOUND_DELAY_NOTICE_AFTER_MS,
   OUTBOUND_DESTINATIONS_AT_ONCE,
   OUTBOUND_GIVE_UP_MS,
@@ -24,7 +26,7 @@ import {
   retryDelayMs,
 } from '../../domain/outbound.ts';
 import type { OutboundProgress } from '../../domain/outbound-workflow.ts';
-import { bounceTo, type SendingServices } from './deliver-here.ts';
+import { notifySender, type SendingServices } from './deliver-here.ts';
 import { signMessage } from './dkim.ts';
 import { blockedEvent, type OutboundBlockedReason, sentEvent } from './outbound-events.ts';
 import {
@@ -65,11 +67,14 @@ export async function attemptMessage(
   if (due.length > 0) {
     const bytes = await readBlob(services.db, message.blob, 0, message.size);
     const signature = await signed(services, sender, message, bytes);
-    const groups = Map.groupBy(due, ({ address }) => transport.destinationOf(domainOf(address)));
-    const queue = groups.entries();
+    const groups = groupsOf(transport, due);
+    const queue = groups.values();
+    const until = performance.now() + OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS;
     const attempt = async () => {
-      for (const [destination, recipients] of queue)
-        await attemptDestination({ services, transport, sender, message, bytes, signature, destination, recipients });
+      for (const group of queue) {
+        if (performance.now() > until) return;
+        await attemptDestination({ services, transport, sender, message, bytes, signature, ...group });
+      }
     };
     const beat = setInterval(heartbeat, HEARTBEAT_MS);
     try {
@@ -82,6 +87,22 @@ export async function attemptMessage(
 }
 
 const HEARTBEAT_MS = 2_000;
+
+interface Group {
+  readonly destination: string;
+  readonly recipients: readonly OutboundRecipient[];
+}
+
+/** Who goes in one SMTP transaction: the same destination, and the same to be told of. */
+function groupsOf(transport: Transport, due: readonly OutboundRecipient[]): Group[] {
+  const groups = Map.groupBy(due, ({ address, notify, originalRecipient }) =>
+    JSON.stringify([transport.destinationOf(domainOf(address)), notify, originalRecipient]),
+  );
+  return [...groups.values()].map((recipients) => ({
+    destination: transport.destinationOf(domainOf(recipients[0]?.address ?? '')),
+    recipients,
+  }));
+}
 
 /** A message that needed consent leaves only with it, whatever else the rows say. */
 async function requireConsent({ db }: SendingServices, { id, consentId }: OutboundMessage): Promise<void> {
@@ -176,23 +197,21 @@ export async function cancelMessage(services: SendingServices, messageId: string
     await refuse(services, sender, message, open, { status: 'denied', reason: 'cancelled', rule: null });
 }
 
-interface DestinationAttempt {
+interface DestinationAttempt extends Group {
   readonly services: SendingServices;
   readonly transport: Transport;
   readonly sender: Sender;
   readonly message: OutboundMessage;
   readonly bytes: Buffer;
   readonly signature: string;
-  readonly destination: string;
-  readonly recipients: readonly OutboundRecipient[];
 }
 
 async function attemptDestination(attempt: DestinationAttempt): Promise<void> {
   const { services, transport, sender, message, bytes, signature, destination, recipients } = attempt;
   const startedAt = new Date(services.now());
-  const number = await services.db.transaction(async (sql) => {
+  const tried = await services.db.transaction(async (sql) => {
     await lockOutbound(sql, message.id);
-    const [row] = await sql.query<{ number: number }>(RESERVE, [
+    const [row] = await sql.query<Tried>(RESERVE, [
       message.id,
       destination,
       recipients.map(({ address }) => address),
@@ -201,7 +220,7 @@ async function attemptDestination(attempt: DestinationAttempt): Promise<void> {
     ]);
     const sending = recipients.map((each) => ({ ...each, status: 'sending' as const, nextAttemptAt: startedAt }));
     await changeRecipients(sql, message.id, sending, startedAt);
-    return row?.number ?? 1;
+    return row ?? { number: 1, before: 0 };
   });
   const results = await transport.send({
     sender: returnPathOf(services.pepper, sender.mailbox.domain, {
@@ -209,24 +228,41 @@ async function attemptDestination(attempt: DestinationAttempt): Promise<void> {
       recipient: recipients.length === 1 ? (recipients[0]?.number ?? null) : null,
     }),
     recipients: recipients.map(({ address }) => address),
+    notices: {
+      envelopeId: message.envelopeId,
+      returned: message.returned,
+      notify: recipients[0]?.notify ?? null,
+      originalRecipient: recipients[0]?.originalRecipient ?? null,
+    },
     bytes: signature === '' ? bytes : Buffer.concat([Buffer.from(signature), bytes]),
   });
-  await record(attempt, number, results);
+  await record(attempt, tried, results);
+}
+
+interface Tried {
+  /** Of the attempt, among those at the destination. */
+  readonly number: number;
+  /** Attempts before it that these recipients were part of. */
+  readonly before: number;
 }
 
 const RESERVE = `
   insert into outbound_attempt (message_id, destination, number, recipients, transport, started_at)
   select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5 from outbound_attempt where message_id = $1 and destination = $2
-  returning number`;
+  returning number,
+    (select count(*)::int from outbound_attempt
+      where message_id = $1 and destination = $2 and recipients @> $3::text[]) as before`;
 
 async function record(
   { services, transport, sender, message, bytes, destination, recipients }: DestinationAttempt,
-  number: number,
+  { number, before }: Tried,
   results: readonly RecipientResult[],
 ): Promise<void> {
   const now = new Date(services.now());
   const ladder = services.settings.OUTBOUND_RETRY_DELAYS_MS;
-  const nextAt = new Date(now.getTime() + retryDelayMs(ladder.length > 0 ? ladder : OUTBOUND_RETRY_DELAYS_MS, number));
+  const nextAt = new Date(
+    now.getTime() + retryDelayMs(ladder.length > 0 ? ladder : OUTBOUND_RETRY_DELAYS_MS, before + 1),
+  );
   const givenUp = message.giveUpAt !== null && nextAt > message.giveUpAt;
   const byAddress = new Map(results.map((result) => [result.address, result]));
   const outcomes = recipients.map((recipient) => {
@@ -234,16 +270,16 @@ async function record(
     if (result.kind !== 'deferred' || !givenUp) return { recipient, ...result };
     return { recipient, kind: 'failed' as const, code: '4.4.7', reply: `Given up after two days: ${result.reply}` };
   });
-  const failed = outcomes.flatMap(({ recipient: { address }, kind, code, reply }) =>
-    kind === 'failed' ? [{ address, code, reply }] : [],
-  );
+  const told = (kind: RecipientResult['kind']) =>
+    outcomes.flatMap((outcome) => (outcome.kind === kind ? [{ ...outcome.recipient, ...saidOf(outcome) }] : []));
+  const failed = told('failed');
+  // A host that announced DSN reports a success itself.
+  const relayed = told('sent').filter(({ reports }) => reports !== true);
   // A message that was held is given two days from its release on.
   const triedSinceMs =
     message.giveUpAt === null ? message.submittedAt.getTime() : message.giveUpAt.getTime() - OUTBOUND_GIVE_UP_MS;
   const late = nextAt.getTime() >= triedSinceMs + OUTBOUND_DELAY_NOTICE_AFTER_MS;
-  const delayed = outcomes.flatMap(({ recipient: { address }, kind, code, reply }) =>
-    late && kind === 'deferred' ? [{ address, code, reply }] : [],
-  );
+  const delayed = late ? told('deferred').filter((each) => wantsNotice(each, 'delayed')) : [];
   const reached = outcomes.some(({ kind }) => kind === 'sent' || kind === 'captured');
   const owed = await services.db.transaction(async (sql) => {
     const locked = await lockOutbound(sql, message.id);
@@ -269,15 +305,16 @@ async function record(
     if (failed.length > 0) {
       const gone = failed.flatMap(({ address, code }) => (isHardBounce(code) ? [address] : []));
       await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
-      events += await bounceTo(sql, services, sender, message, bytes, failed);
+      events += await notifySender(sql, services, sender, message, bytes, 'failed', failed);
       await reviewSending(sql, message.mailboxId, now);
     }
     if (delayed.length > 0 && (await tellOnce(sql, message.id, now)))
-      events += await bounceTo(sql, services, sender, message, bytes, delayed, 'delayed');
+      events += await notifySender(sql, services, sender, message, bytes, 'delayed', delayed);
+    events += await notifySender(sql, services, sender, message, bytes, 'relayed', relayed);
     await finishIfDone(sql, message.id, now);
     return events;
   });
-  const inbox = failed.length + delayed.length === 0 ? [] : await inboxOf(services, message.mailboxId);
+  const inbox = failed.length + delayed.length + relayed.length === 0 ? [] : await inboxOf(services, message.mailboxId);
   afterCommit(services, { folderIds: inbox, owed });
 }
 
@@ -288,6 +325,12 @@ async function tellOnce(sql: Sql, messageId: string, now: Date): Promise<boolean
   );
   return told.length > 0;
 }
+
+const saidOf = ({ code, reply, reports }: Pick<RecipientResult, 'code' | 'reply' | 'reports'>) => ({
+  code,
+  reply,
+  reports,
+});
 
 const NO_RESULT: RecipientResult = {
   address: '',

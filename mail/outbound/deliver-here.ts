@@ -6,6 +6,12 @@ import { blobKey } from '../../core/blob-store.ts';
 import { askLists } from '../../core/sender-lists.ts';
 import type { Services } from '../../core/services.ts';
 import type { Sql } from '../../db/database.ts';
+import {
+  type NoticeAction,
+  type RecipientNotices,
+  type ReturnedPart,
+  wantsNotice,
+} from '../../domain/delivery-notices.ts';
 import { domainOf } from '../../domain/email-address.ts';
 import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
 import { MAIL_FLAGS } from '../../domain/mail-flags.ts';
@@ -18,7 +24,7 @@ import type { DeliveryOutcome, DeliveryWrite, IncomingMessage } from '../store/d
 import { threadRefs } from '../store/fingerprints.ts';
 import { receivedEvent } from '../store/received-event.ts';
 import { type Recipient, recipientDirectory } from '../store/recipients.ts';
-import { type FailedRecipient, type NoticeAction, writeBounce } from './dsn-write.ts';
+import { type FailedRecipient, writeNotice } from './dsn-write.ts';
 import type { OutboundMessage, Sender } from './outbound-message.ts';
 import { changeOwnMail, type OwnMailChanges } from './own-mail.ts';
 
@@ -28,7 +34,7 @@ export type SendingServices = Pick<
 >;
 
 /** A recipient whose mail belongs here. */
-export interface LocalRecipient {
+export interface LocalRecipient extends RecipientNotices {
   readonly number: number;
   readonly address: string;
 }
@@ -246,15 +252,23 @@ export async function deliverHere(
     ...local,
     refusal: refusal ?? refusedLater.get(local.number),
   }));
-  const failed = results.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
-  const bounced = failed.length === 0 ? 0 : await bounceTo(sql, services, sender, message, bytes, failed);
+  const [failed, delivered] = [
+    results.flatMap((local) => (local.refusal === undefined ? [] : [{ ...local, ...local.refusal }])),
+    results.flatMap((local) => (local.refusal === undefined ? [{ ...local, ...DELIVERED_HERE }] : [])),
+  ];
+  const notices =
+    (await notifySender(sql, services, sender, message, bytes, 'failed', failed)) +
+    (await notifySender(sql, services, sender, message, bytes, 'delivered', delivered));
   return {
     threadId,
     locals: results,
     folderIds: [folders.inbox, folders.sent, ...inboxes, ...changed],
-    owed: owed + bounced,
+    owed: owed + notices,
   };
 }
+
+/** What is said of a recipient whose mailbox is here and took the message. */
+export const DELIVERED_HERE = { code: '2.0.0', reply: 'delivered here' };
 
 async function threadOf(sql: Sql, messageId: string): Promise<string | undefined> {
   const [row] = await sql.query<{ thread_id: string }>(`select thread_id from message where id = $1`, [messageId]);
@@ -264,58 +278,68 @@ async function threadOf(sql: Sql, messageId: string): Promise<string | undefined
 const HEADER_SHOWN_MAX_BYTES = 65_536;
 
 /**
- * Puts a notice into the sender's INBOX. A full or closed mailbox goes without: the state of the recipients
- * says the same.
+ * Tells the sender what became of recipients, by a notice in its INBOX, as far as it wants to know. A full or closed
+ * mailbox goes without: the state of the recipients says the same.
  *
  * @returns webhook deliveries owed
  */
-export async function bounceTo(
+export async function notifySender(
   sql: Sql,
   services: SendingServices,
   sender: Sender,
   message: OutboundMessage,
   bytes: Buffer,
-  failed: readonly FailedRecipient[],
-  action: NoticeAction = 'failed',
+  action: NoticeAction,
+  recipients: readonly (FailedRecipient & RecipientNotices)[],
 ): Promise<number> {
-  const own = await directoryOf(services).find(sender.mailbox.address, 'fresh');
+  const told = recipients.filter((each) => wantsNotice(each, action));
+  const own = told.length === 0 ? undefined : await directoryOf(services).find(sender.mailbox.address, 'fresh');
   if (own === undefined) return 0;
   const at = new Date(services.now());
   const headerEnd = bytes.indexOf('\r\n\r\n');
-  const notice = writeBounce({
-    action,
-    hostname: services.settings.MAIL_HOSTNAME,
-    sender: sender.mailbox.address,
-    subject: message.subject,
-    messageIdHeader: message.messageIdHeader,
-    failed,
-    header: bytes.subarray(0, Math.min(headerEnd < 0 ? bytes.length : headerEnd + 2, HEADER_SHOWN_MAX_BYTES)),
-    submittedAt: message.submittedAt,
-    now: at,
-  });
-  const incoming = newMessage({ bytes: notice, read: readMessage(notice) }, 'system', {
-    correspondent: `mailer-daemon@${services.settings.MAIL_HOSTNAME}`,
-    envelopeFrom: '',
-    at,
-    auth: null,
-  });
-  const { owed } = await deliverBatch(sql, [
-    {
-      message: incoming,
-      deliveries: [
-        {
-          recipient: own,
-          deliveredTo: sender.mailbox.address,
-          folderId: own.inboxId,
-          labels: [],
-          deliveryHash: undefined,
-        },
-      ],
-      event: (delivery, messageId, threadId) => ({
-        ...receivedEvent(incoming, delivery, messageId, threadId),
-        actor: SYSTEM_ACTOR,
-      }),
-    },
-  ]);
-  return owed;
+  const header = bytes.subarray(0, Math.min(headerEnd < 0 ? bytes.length : headerEnd + 2, HEADER_SHOWN_MAX_BYTES));
+  const put = async (returned: { part: ReturnedPart; bytes: Buffer }) => {
+    const notice = writeNotice({
+      action,
+      hostname: services.settings.MAIL_HOSTNAME,
+      sender: sender.mailbox.address,
+      subject: message.subject,
+      messageIdHeader: message.messageIdHeader,
+      envelopeId: message.envelopeId,
+      told,
+      returned,
+      submittedAt: message.submittedAt,
+      now: at,
+    });
+    const incoming = newMessage({ bytes: notice, read: readMessage(notice) }, 'system', {
+      correspondent: `mailer-daemon@${services.settings.MAIL_HOSTNAME}`,
+      envelopeFrom: '',
+      at,
+      auth: null,
+    });
+    return deliverBatch(sql, [
+      {
+        message: incoming,
+        deliveries: [
+          {
+            recipient: own,
+            deliveredTo: sender.mailbox.address,
+            folderId: own.inboxId,
+            labels: [],
+            deliveryHash: undefined,
+          },
+        ],
+        event: (delivery, messageId, threadId) => ({
+          ...receivedEvent(incoming, delivery, messageId, threadId),
+          actor: SYSTEM_ACTOR,
+        }),
+      },
+    ]);
+  };
+  // The whole message comes back with failures only (RFC 3461 §4.3), and not into a mailbox that has no room for it.
+  if (message.returned === 'FULL' && action === 'failed') {
+    const { outcomes, owed } = await put({ part: 'FULL', bytes });
+    if (outcomes[0]?.kind === 'delivered') return owed;
+  }
+  return (await put({ part: 'HDRS', bytes: header })).owed;
 }

@@ -1,5 +1,6 @@
 /** Delivery status notifications (RFC 3464) that tell a mailbox what became of its message. */
 import { randomUUID } from 'node:crypto';
+import type { NoticeAction, RecipientNotices, ReturnedPart } from '../../domain/delivery-notices.ts';
 import { oneLine } from '../../domain/one-line.ts';
 import { mailDate } from '../mime/mail-date.ts';
 
@@ -11,41 +12,75 @@ export interface FailedRecipient {
   readonly reply: string;
 }
 
-/** What the notice says: it is over, or it is still tried. */
-export type NoticeAction = 'failed' | 'delayed';
+export type ToldRecipient = FailedRecipient & Pick<RecipientNotices, 'originalRecipient'>;
 
-export interface BounceFacts {
+export interface NoticeFacts {
   readonly action: NoticeAction;
   readonly hostname: string;
   readonly sender: string;
   readonly subject: string;
   readonly messageIdHeader: string;
-  readonly failed: readonly FailedRecipient[];
-  /** Header block of the message, for the third part. */
-  readonly header: Buffer;
+  readonly envelopeId: string | null;
+  readonly told: readonly ToldRecipient[];
+  /** The message, or its header block. */
+  readonly returned: { readonly part: ReturnedPart; readonly bytes: Buffer };
   readonly submittedAt: Date;
   readonly now: Date;
 }
 
+interface Words {
+  readonly subject: string;
+  /** `Your message … to:` */
+  readonly became: string;
+  readonly next: string;
+}
+
+const ARRIVED: Words = {
+  subject: 'Mail was delivered',
+  became: 'was delivered',
+  next: 'Whether it is read is not told.',
+};
+const PASSED_ON: Words = {
+  subject: 'Mail was passed on',
+  became: 'was passed on',
+  next: 'The host that has it now does not report further.',
+};
+const WORDS: Readonly<Record<NoticeAction, Words>> = {
+  failed: {
+    subject: 'Undelivered mail returned to sender',
+    became: 'could not be delivered',
+    next: 'It will not be tried again.',
+  },
+  delayed: {
+    subject: 'Mail is delayed',
+    became: 'could not be delivered yet',
+    next: 'It is still tried; there is no need to send it again.',
+  },
+  delivered: ARRIVED,
+  relayed: PASSED_ON,
+  expanded: PASSED_ON,
+};
+
 const ascii = (text: string): string => oneLine(text).replace(/[^ -~]/g, '?');
 
-/** Bytes of a notice: for people, for programs, and the header of the message. From the null sender. */
-export function writeBounce(facts: BounceFacts): Buffer {
-  const { hostname, sender, failed, header, now } = facts;
-  const failedForGood = facts.action === 'failed';
+/** Bytes of a notice: for people, for programs, and what is returned of the message. From the null sender. */
+export function writeNotice(facts: NoticeFacts): Buffer {
+  const { action, hostname, sender, told, returned, envelopeId, now } = facts;
+  const words = WORDS[action];
+  const whole = returned.part === 'FULL';
   const boundary = `dsn-${randomUUID()}`;
-  const lines = failed.map(({ address, code, reply }) => `  ${oneLine(address)}\r\n    ${code} ${oneLine(reply)}`);
+  const lines = told.map(({ address, code, reply }) => `  ${oneLine(address)}\r\n    ${code} ${oneLine(reply)}`);
   const people =
-    `Your message "${oneLine(facts.subject)}" could not be delivered ${failedForGood ? '' : 'yet '}to:\r\n\r\n${lines.join('\r\n')}\r\n\r\n` +
-    `${failedForGood ? 'It will not be tried again.' : 'It is tried again for two days; there is no need to send it again.'} ` +
-    'The header of the message is attached.\r\n';
-  const programs = failed.map(
-    ({ address, code, reply }) =>
-      `Final-Recipient: rfc822; ${ascii(address)}\r\nAction: ${facts.action}\r\nStatus: ${code}\r\n` +
+    `Your message "${oneLine(facts.subject)}" ${words.became} to:\r\n\r\n${lines.join('\r\n')}\r\n\r\n` +
+    `${words.next} The ${whole ? 'message' : 'header of the message'} is attached.\r\n`;
+  const programs = told.map(
+    ({ address, code, reply, originalRecipient }) =>
+      (originalRecipient === null ? '' : `Original-Recipient: ${ascii(originalRecipient)}\r\n`) +
+      `Final-Recipient: rfc822; ${ascii(address)}\r\nAction: ${action}\r\nStatus: ${code}\r\n` +
       `Diagnostic-Code: smtp; ${ascii(reply)}\r\n`,
   );
   const top =
-    `From: Mail delivery <mailer-daemon@${hostname}>\r\nTo: <${sender}>\r\nSubject: ${failedForGood ? 'Undelivered mail returned to sender' : 'Mail is delayed'}\r\n` +
+    `From: Mail delivery <mailer-daemon@${hostname}>\r\nTo: <${sender}>\r\nSubject: ${words.subject}\r\n` +
     `Date: ${mailDate(now)}\r\nMessage-ID: <${randomUUID()}@${hostname}>\r\nIn-Reply-To: ${facts.messageIdHeader}\r\n` +
     `References: ${facts.messageIdHeader}\r\nAuto-Submitted: auto-replied\r\nMIME-Version: 1.0\r\n` +
     `Content-Type: multipart/report; report-type=delivery-status; boundary="${boundary}"\r\n\r\n`;
@@ -60,9 +95,12 @@ export function writeBounce(facts: BounceFacts): Buffer {
     part('text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit', people),
     part(
       'message/delivery-status',
-      `Reporting-MTA: dns; ${hostname}\r\nArrival-Date: ${mailDate(facts.submittedAt)}\r\n\r\n${programs.join('\r\n')}`,
+      (envelopeId === null ? '' : `Original-Envelope-Id: ${ascii(envelopeId)}\r\n`) +
+        `Reporting-MTA: dns; ${hostname}\r\nArrival-Date: ${mailDate(facts.submittedAt)}\r\n\r\n${programs.join('\r\n')}`,
     ),
-    part('text/rfc822-headers', header),
+    whole
+      ? part('message/rfc822\r\nContent-Transfer-Encoding: 8bit', returned.bytes)
+      : part('text/rfc822-headers', returned.bytes),
     Buffer.from(`--${boundary}--\r\n`),
   ]);
 }

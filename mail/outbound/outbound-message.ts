@@ -1,6 +1,7 @@
 /** Rows of submitted messages. */
 import type { Sql } from '../../db/database.ts';
 import type { OrganizationSettings } from '../../db/entities/organization.ts';
+import type { NotifyValue, RecipientNotices, ReturnedPart } from '../../domain/delivery-notices.ts';
 import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '../../domain/event-envelope.ts';
 import {
   type AnsweredAs,
@@ -82,6 +83,8 @@ export interface OutboundMessage {
   readonly submittedAt: Date;
   readonly giveUpAt: Date | null;
   readonly finishedAt: Date | null;
+  readonly envelopeId: string | null;
+  readonly returned: ReturnedPart | null;
 }
 
 const COLUMNS = `id, organization_id as "organizationId", mailbox_id as "mailboxId", blob, size,
@@ -89,7 +92,8 @@ const COLUMNS = `id, organization_id as "organizationId", mailbox_id as "mailbox
   from_address as "from", to_addresses as "to", cc_addresses as "cc", subject, preview, labels, actor, filed,
   consent_id as "consentId", state, send_at as "sendAt", answers_message_id as "answersMessageId",
   answers_as as "answersAs", dkim_signature as "dkimSignature", first_sent_at as "firstSentAt",
-  submitted_at as "submittedAt", give_up_at as "giveUpAt", finished_at as "finishedAt"`;
+  submitted_at as "submittedAt", give_up_at as "giveUpAt", finished_at as "finishedAt",
+  envelope_id as "envelopeId", returned`;
 
 export async function findOutbound(sql: Sql, messageId: string): Promise<OutboundMessage | undefined> {
   const [row] = await sql.query<OutboundMessage>(`select ${COLUMNS} from outbound_message where id = $1`, [messageId]);
@@ -105,7 +109,7 @@ export async function lockOutbound(sql: Sql, messageId: string): Promise<Outboun
   return row;
 }
 
-export interface OutboundRecipient {
+export interface OutboundRecipient extends RecipientNotices {
   readonly number: number;
   readonly address: string;
   readonly local: boolean;
@@ -114,11 +118,14 @@ export interface OutboundRecipient {
   readonly code: string | null;
   readonly nextAttemptAt: Date | null;
   readonly updatedAt: Date;
+  readonly notify: readonly NotifyValue[] | null;
+  readonly successToldAt: Date | null;
 }
 
 export const findRecipients = (sql: Sql, messageId: string): Promise<OutboundRecipient[]> =>
   sql.query<OutboundRecipient>(
-    `select number, address, local, status, reply, code, next_attempt_at as "nextAttemptAt", updated_at as "updatedAt"
+    `select number, address, local, status, reply, code, next_attempt_at as "nextAttemptAt", updated_at as "updatedAt",
+            notify, original_recipient as "originalRecipient", success_told_at as "successToldAt"
        from outbound_recipient where message_id = $1 order by number`,
     [messageId],
   );

@@ -1,5 +1,6 @@
 /**
- * What comes back for mail that had left: failures after the other side had taken it, and complaints.
+ * What comes back for mail that had left: failures after the other side had taken it, successes that were asked for, and
+ * complaints.
  *
  * A failure makes the recipient `bounced` and puts a notice of ours into the sender's INBOX; the words of the report are
  * quoted, the report itself is not passed on. Each is recorded once, however often it is reported. Only a return path of
@@ -8,10 +9,11 @@
 import { readBlob } from '../../core/blob-store.ts';
 import { reviewSending } from '../../core/sending-health.ts';
 import { suppress } from '../../core/suppressions.ts';
+import { type NoticeAction, wantsNotice } from '../../domain/delivery-notices.ts';
 import { isHardBounce } from '../../domain/outbound.ts';
 import { type MailReport, readReport } from '../mime/read-report.ts';
 import { inboxOf } from './attempt-message.ts';
-import { bounceTo, type SendingServices } from './deliver-here.ts';
+import { notifySender, type SendingServices } from './deliver-here.ts';
 import type { FailedRecipient } from './dsn-write.ts';
 import {
   changeRecipients,
@@ -41,39 +43,47 @@ export async function recordReport(
 ): Promise<ReportOutcome> {
   const report = readReport(bytes);
   if (report === undefined || (report.kind === 'status' && !nullSender)) return 'none';
-  if (report.kind === 'status') return recordFailures(services, path, report);
+  if (report.kind === 'status') return recordStatus(services, path, report);
   if (COMPLAINTS.has(report.type)) await recordComplaint(services, path, report.addresses);
   return 'recorded';
 }
 
-interface Failure extends FailedRecipient {
-  readonly recipient: OutboundRecipient;
-}
+type StatusReport = Extract<MailReport, { kind: 'status' }>;
+type Reported = FailedRecipient & OutboundRecipient;
 
-function failuresOf(
+/** Recipients of whom a report says this. */
+function reported(
   path: ReturnPath,
   recipients: readonly OutboundRecipient[],
-  reported: Extract<MailReport, { kind: 'status' }>['recipients'],
-): Failure[] {
-  const failed = reported.filter(({ action }) => action === 'failed');
-  return recipients.flatMap((recipient): Failure[] => {
-    const named = failed.find(({ addresses }) => addresses.includes(recipient.address.toLowerCase()));
+  report: StatusReport,
+  action: NoticeAction,
+): Reported[] {
+  const told = report.recipients.filter((each) => each.action === action);
+  return recipients.flatMap((recipient): Reported[] => {
+    const named = told.find(({ addresses }) => namesOf(recipient).some((name) => addresses.includes(name)));
     // Behind a forwarding the report names an address we never heard of; the return path tells whose it was.
-    const found = named ?? (path.recipient === recipient.number ? failed[0] : undefined);
+    const found = named ?? (path.recipient === recipient.number ? told[0] : undefined);
     if (found === undefined || recipient.local) return [];
-    const reply = found.reply === '' ? 'The other side reported a failure' : found.reply;
-    return [{ recipient, address: recipient.address, code: found.code, reply }];
+    return [{ ...recipient, code: found.code, reply: found.reply === '' ? SILENT_REPLY[action] : found.reply }];
   });
 }
+
+/** In lower case: the address, and what its submitter calls it. */
+const namesOf = ({ address, originalRecipient }: OutboundRecipient): string[] =>
+  [address, originalRecipient?.replace(/^[^;]*;/, '') ?? address].map((name) => name.toLowerCase());
+
+const SILENT_REPLY: Readonly<Record<NoticeAction, string>> = {
+  failed: 'The other side reported a failure',
+  delayed: 'The other side reported a delay',
+  delivered: 'The other side reported the delivery',
+  relayed: 'The other side has passed it on',
+  expanded: 'The other side has passed it on to a list',
+};
 
 const concerns = (path: ReturnPath, { number }: OutboundRecipient): boolean =>
   path.recipient === null || path.recipient === number;
 
-async function recordFailures(
-  services: SendingServices,
-  path: ReturnPath,
-  report: Extract<MailReport, { kind: 'status' }>,
-): Promise<ReportOutcome> {
+async function recordStatus(services: SendingServices, path: ReturnPath, report: StatusReport): Promise<ReportOutcome> {
   const message = await findOutbound(services.db, path.messageId);
   if (message === undefined) return 'recorded';
   const sender = await findSender(services.db, message.mailboxId);
@@ -82,26 +92,40 @@ async function recordFailures(
   const { outcome, owed } = await services.db.transaction(async (sql) => {
     await lockOutbound(sql, message.id);
     const recipients = (await findRecipients(sql, message.id)).filter((each) => concerns(path, each));
-    const failures = failuresOf(path, recipients, report.recipients);
-    if (failures.some(({ recipient }) => recipient.status === 'sending')) return { outcome: 'early' as const, owed: 0 };
-    const fresh = failures.filter(({ recipient }) => recipient.status === 'sent');
-    if (fresh.length === 0) return { outcome: 'recorded' as const, owed: 0 };
-    const changes = fresh.map(({ recipient: { number }, code, reply }) => ({
-      number,
-      status: 'bounced' as const,
-      code,
-      reply,
+    const failures = reported(path, recipients, report, 'failed');
+    const successes = SUCCESSES.map((action) => ({
+      action,
+      asked: reported(path, recipients, report, action).filter((each) => wantsNotice(each, action)),
     }));
+    const spoken = [...failures, ...successes.flatMap(({ asked }) => asked)];
+    if (spoken.some(({ status }) => status === 'sending')) return { outcome: 'early' as const, owed: 0 };
+    const notify = (action: NoticeAction, told: readonly Reported[]) =>
+      sender === undefined ? 0 : notifySender(sql, services, sender, message, bytes, action, told);
+    let notices = 0;
+    for (const { action, asked } of successes) {
+      const told = asked.filter(({ status, successToldAt }) => status === 'sent' && successToldAt === null);
+      await sql.query(SUCCESS_TOLD, [message.id, told.map(({ number }) => number), now]);
+      notices += await notify(action, told);
+    }
+    const fresh = failures.filter(({ status }) => status === 'sent');
+    if (fresh.length === 0) return { outcome: 'recorded' as const, owed: notices };
+    const changes = fresh.map(({ number, code, reply }) => ({ number, status: 'bounced' as const, code, reply }));
     await changeRecipients(sql, message.id, changes, now);
     const gone = fresh.flatMap(({ address, code }) => (path.recipient !== null && isHardBounce(code) ? [address] : []));
     await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
-    const notice = sender === undefined ? 0 : await bounceTo(sql, services, sender, message, bytes, fresh);
+    notices += await notify('failed', fresh);
     await reviewSending(sql, message.mailboxId, now);
-    return { outcome: 'recorded' as const, owed: notice };
+    return { outcome: 'recorded' as const, owed: notices };
   });
   afterCommit(services, { folderIds: await inboxOf(services, message.mailboxId), owed });
   return outcome;
 }
+
+/** Told where the sender asked for it (RFC 3461 §4.1). */
+const SUCCESSES: readonly NoticeAction[] = ['delivered', 'relayed', 'expanded'];
+
+const SUCCESS_TOLD = `
+  update outbound_recipient set success_told_at = $3 where message_id = $1 and number = any($2::smallint[])`;
 
 async function recordComplaint(
   services: SendingServices,

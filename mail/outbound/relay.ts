@@ -4,7 +4,7 @@
  */
 import { createTransport } from 'nodemailer';
 import { OUTBOUND_GREETING_TIMEOUT_MS, OUTBOUND_SILENCE_TIMEOUT_MS } from '../../domain/outbound.ts';
-import { accepted, failure, rejections, resultsOf } from './smtp-outcome.ts';
+import { accepted, dsnOf, failure, rejections, resultsOf } from './smtp-outcome.ts';
 import type { Transport } from './transport.ts';
 
 export interface RelayOptions {
@@ -51,8 +51,9 @@ export function relayTransport({
         const info = await transporter.sendMail({
           envelope: { from: mail.sender, to: [...mail.recipients] },
           raw: mail.bytes,
+          dsn: dsnOf(mail),
         });
-        return resultsOf(mail, rejections(info), accepted(String(Reflect.get(Object(info), 'response') ?? '')));
+        return resultsOf(mail, rejections(info), accepted(info));
       } catch (error) {
         return resultsOf(mail, rejections(error), failure(error));
       }

@@ -1,6 +1,6 @@
 /** Final states of recipients, and the end of a message. */
 import type { Sql } from '../../db/database.ts';
-import type { DeliveredHere } from './deliver-here.ts';
+import { DELIVERED_HERE, type DeliveredHere } from './deliver-here.ts';
 import { changeRecipients } from './outbound-message.ts';
 
 /** Writes what became of the recipients here. */
@@ -11,8 +11,8 @@ export const settleLocals = (sql: Sql, messageId: string, { locals }: DeliveredH
     locals.map(({ number, refusal }) => ({
       number,
       status: refusal === undefined ? 'sent' : 'bounced',
-      reply: refusal?.reply ?? 'delivered here',
-      code: refusal?.code ?? '2.0.0',
+      reply: refusal?.reply ?? DELIVERED_HERE.reply,
+      code: refusal?.code ?? DELIVERED_HERE.code,
     })),
     now,
   );

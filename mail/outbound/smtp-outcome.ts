@@ -1,4 +1,6 @@
 /** What an SMTP conversation by nodemailer says about each recipient. */
+
+import type { SMTPEnvelopeDsn } from 'nodemailer/lib/smtp-connection';
 import { oneLine } from '../../domain/one-line.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 
@@ -12,10 +14,20 @@ export const resultsOf = (
 ): RecipientResult[] =>
   mail.recipients.map((address) => ({ address, ...(rejected.get(address.toLowerCase()) ?? others) }));
 
-export const accepted = (reply: string): Said => ({
-  kind: 'sent',
-  code: enhancedCode(reply, '2', '0.0'),
-  reply: oneLine(reply),
+/** @param info what nodemailer says of a message that was taken */
+export function accepted(info: unknown): Said {
+  const [reply, extensions]: unknown[] = [Reflect.get(Object(info), 'response'), Reflect.get(Object(info), 'ehlo')];
+  const text = typeof reply === 'string' ? reply : '';
+  const reports = Array.isArray(extensions) && extensions.some((line) => /^DSN\b/i.test(String(line).trim()));
+  return { kind: 'sent', code: enhancedCode(text, '2', '0.0'), reply: oneLine(text), reports };
+}
+
+/** What was asked to be told, as nodemailer passes it on where DSN is announced. */
+export const dsnOf = ({ notices }: Pick<OutgoingMail, 'notices'>): SMTPEnvelopeDsn => ({
+  ...(!notices?.envelopeId ? {} : { envid: notices.envelopeId }),
+  ...(!notices?.returned ? {} : { ret: notices.returned }),
+  ...(!notices?.notify ? {} : { notify: [...notices.notify] }),
+  ...(!notices?.originalRecipient ? {} : { orcpt: notices.originalRecipient }),
 });
 
 /**

@@ -1,7 +1,7 @@
 /** One SMTP session with one address of a mail host, which hands over one message. */
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { OUTBOUND_GREETING_TIMEOUT_MS } from '../../domain/outbound.ts';
-import { accepted, failure, rejections, resultsOf, type Said } from './smtp-outcome.ts';
+import { accepted, dsnOf, failure, rejections, resultsOf, type Said } from './smtp-outcome.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 
 export interface SmtpSession {
@@ -73,10 +73,11 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
         to: [...mail.recipients],
         size: mail.bytes.length,
         use8BitMime: mail.bytes.some((byte) => byte > 127),
+        dsn: dsnOf(mail),
       };
       connection.send(envelope, mail.bytes, (refused, info) => {
         if (refused) return failed(refused);
-        resolve({ asked: true, results: resultsOf(mail, rejections(info), accepted(info?.response ?? '')) });
+        resolve({ asked: true, results: resultsOf(mail, rejections(info), accepted(info)) });
         const timer = setTimeout(() => connection.close(), QUIT_WITHIN_MS).unref();
         connection.once('end', () => clearTimeout(timer));
         connection.quit();

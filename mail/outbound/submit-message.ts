@@ -45,6 +45,7 @@ import {
   SenderRefused,
   type SendingServices,
 } from './deliver-here.ts';
+import { keepNotices, type NoticesAsked } from './notices-asked.ts';
 import { blockedEvent, type OutboundBlockedReason, sentEvent } from './outbound-events.ts';
 import {
   findRecipients,
@@ -76,6 +77,8 @@ export interface Submission {
   readonly draftMessageId?: string | null;
   /** What it answers or forwards, where In-Reply-To does not say it. */
   readonly answers?: Answered | null;
+  /** By default failures and delays are told, with the header. */
+  readonly notices?: NoticesAsked | undefined;
 }
 
 export interface Submitted {
@@ -237,6 +240,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
         recipients.map(({ local }) => local),
         now,
       ]);
+      if (submission.notices !== undefined) await keepNotices(sql, id, submission.notices);
       const message = await lockOutbound(sql, id);
       if (message === undefined) throw new Error('a message was submitted and is not there');
       if (!waits) return release(sql, services, sender, message, bytes, draft);

@@ -1,10 +1,13 @@
 /** How mail leaves this host. */
+import type { MessageNotices, RecipientNotices } from '../../domain/delivery-notices.ts';
 
 export interface OutgoingMail {
   readonly sender: string;
   readonly recipients: readonly string[];
   /** As it goes over the line, with the signature on top. */
   readonly bytes: Buffer;
+  /** Passed on to a host that announces DSN (RFC 3461); the same for every recipient. */
+  readonly notices?: (MessageNotices & RecipientNotices) | undefined;
 }
 
 /** What the other side said about one recipient. */
@@ -15,6 +18,8 @@ export interface RecipientResult {
   /** Enhanced status code, RFC 3463. */
   readonly code: string;
   readonly reply: string;
+  /** The other side announced DSN: what becomes of the mail, it reports. */
+  readonly reports?: boolean;
 }
 
 export interface Transport {

@@ -1,11 +1,12 @@
 /**
- * The server of the submission doors: what smtp-server lacks for them, the logins by bearer token. See
- * `docs/adr/0004-bearer-logins-at-submission.md`.
+ * The server of the submission doors: what smtp-server lacks for them. Logins by bearer token (see
+ * `docs/adr/0004-bearer-logins-at-submission.md`), and the whole grammar of parameters for delivery notices.
  */
 import type net from 'node:net';
 import type tls from 'node:tls';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { BEARER_FAILURE, readOauthbearer, readXoauth2, type SaslCredentials } from '../sasl.ts';
+import { dsnFault } from './dsn-parameters.ts';
 import { InboundConnection, InboundServer } from './inbound-server.ts';
 
 /** Mechanisms whose secret is a bearer token. smtp-server knows only the second, and tells its failure at once. */
@@ -38,6 +39,23 @@ class SubmissionConnection extends InboundConnection {
       };
     }
     callback();
+  }
+
+  override handler_MAIL(command: Buffer, callback: () => void): void {
+    if (!this.#refuse(command, callback)) super.handler_MAIL(command, callback);
+  }
+
+  override handler_RCPT(command: Buffer, callback: () => void): void {
+    if (!this.#refuse(command, callback)) super.handler_RCPT(command, callback);
+  }
+
+  /** Whether the line asks for delivery notices in a way that cannot be. */
+  #refuse(command: Buffer, callback: () => void): boolean {
+    const fault = dsnFault(command.toString());
+    if (fault === undefined) return false;
+    this.send(501, `5.5.4 ${fault}`);
+    callback();
+    return true;
   }
 
   #logIn(credentials: SaslCredentials | undefined, callback: () => void): void {

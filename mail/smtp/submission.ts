@@ -28,6 +28,7 @@ import { prepareMessage } from '../outbound/prepare-message.ts';
 import { type Submitted, submitMessage } from '../outbound/submit-message.ts';
 import type { LoginResult, MailAccount } from '../store/interface.ts';
 import { type CertificatePair, TLS_MIN_VERSION, type TlsContext } from '../tls.ts';
+import { messageNotices, recipientNotices } from './dsn-parameters.ts';
 import { receiveData } from './receive-data.ts';
 import { SmtpReply, unavailable } from './smtp-reply.ts';
 import { SUBMISSION_MECHANISMS, SubmissionServer } from './submission-server.ts';
@@ -117,6 +118,10 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
         actor: { type: 'mailbox', id: mailbox.id, name: mailbox.name, email: null, address: mailbox.address },
         labels: [],
         clientId: null,
+        notices: {
+          ...messageNotices(session.envelope.mailFrom),
+          recipients: new Map(session.envelope.rcptTo.map((to) => [to.address.toLowerCase(), recipientNotices(to)])),
+        },
       });
       options.onSubmitted?.(submitted);
       return submitted.consentId === null
@@ -142,7 +147,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
       disabledCommands: ['XCLIENT', 'XFORWARD', 'HELP'],
       disableReverseLookup: true,
       hideENHANCEDSTATUSCODES: false,
-      hideDSN: true,
+      hideDSN: false,
       cert: certificate.cert,
       key: certificate.key,
       minVersion: TLS_MIN_VERSION,

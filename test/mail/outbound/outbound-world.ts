@@ -38,6 +38,8 @@ export interface Received {
   readonly bytes: Buffer;
   /** Came by TLS. */
   readonly secure: boolean;
+  /** Parameters of MAIL, then those of each RCPT, as smtp-server decodes them. */
+  readonly parameters: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface Peer {
@@ -53,6 +55,8 @@ interface PeerOptions {
   readonly port?: number;
   /** Offers STARTTLS with this. */
   readonly tls?: SecureContextOptions;
+  /** Announces DSN. */
+  readonly dsn?: boolean;
 }
 
 /** A mail host outside. What it took stands in `received`, also when its answer got lost. */
@@ -60,6 +64,7 @@ export async function startPeer({
   address: host = '127.0.0.1',
   port: wanted = 0,
   tls,
+  dsn = false,
 }: PeerOptions = {}): Promise<Peer> {
   const peer: Pick<Peer, 'received' | 'faults'> = { received: [], faults: [] };
   const take = (at: Fault['at'], address?: string): Fault | undefined => {
@@ -80,6 +85,7 @@ export async function startPeer({
     disabledCommands: tls === undefined ? ['STARTTLS', 'AUTH'] : ['AUTH'],
     ...tls,
     disableReverseLookup: true,
+    hideDSN: !dsn,
     onConnect(session, callback) {
       act(take('connect'), () => sockets.get(session.id)?.(), callback);
     },
@@ -100,6 +106,9 @@ export async function startPeer({
             to: session.envelope.rcptTo.map(({ address }) => address),
             bytes: Buffer.concat(chunks),
             secure: session.secure,
+            parameters: [session.envelope.mailFrom || { args: {} }, ...session.envelope.rcptTo].map(({ args }) =>
+              Object(args || {}),
+            ),
           });
         act(fault, () => drop(session.remotePort), callback);
       });
@@ -165,6 +174,7 @@ export async function openOutboundWorld(
     capture?: true;
     lookup?: DnsLookup;
     settings?: Readonly<Record<string, string>>;
+    peer?: PeerOptions;
   } = {},
 ): Promise<OutboundWorld> {
   const mail = await openMailWorld({
@@ -176,7 +186,7 @@ export async function openOutboundWorld(
   const { db } = services;
   if (!runtimeInstalled) installTemporalRuntime(services);
   runtimeInstalled = true;
-  const peer = await startPeer();
+  const peer = await startPeer(options.peer);
   const connection = await NativeConnection.connect({ address: testTemporalAddress() });
   const worker: RunningWorker = await startWorker(services, connection, {
     bundle: testWorkflowBundle(),

@@ -1,0 +1,40 @@
+/** A client of the submission door that says what a test tells it to say. */
+import { readFileSync } from 'node:fs';
+import { startOutbound } from '../../../core/start-outbound.ts';
+import { findOutbound } from '../../../mail/outbound/outbound-message.ts';
+import { testTls } from '../../support/services.ts';
+import { SmtpClient, type TestMailbox } from '../mail-world.ts';
+import type { OutboundWorld } from './outbound-world.ts';
+
+/** A connection under TLS, greeted, not logged in. */
+export async function openSubmissionClient(world: OutboundWorld): Promise<SmtpClient> {
+  const { host, port } = world.mail.mail.submissionStarttls;
+  const client = await SmtpClient.open(host, port);
+  await client.command('EHLO client.test');
+  await client.startTls(readFileSync(testTls().caFile));
+  await client.command('EHLO client.test');
+  return client;
+}
+
+/** The same, logged in. */
+export async function logIn(world: OutboundWorld, mailbox: TestMailbox = world.sender): Promise<SmtpClient> {
+  const client = await openSubmissionClient(world);
+  const reply = await client.command(
+    `AUTH PLAIN ${Buffer.from(`\0${mailbox.address}\0${mailbox.token}`).toString('base64')}`,
+  );
+  if (!reply.startsWith('235')) throw new Error(reply);
+  return client;
+}
+
+/** Starts what was answered with 250, as the mail process does. @returns the id of the message */
+export async function startSubmitted(world: OutboundWorld, reply: string): Promise<string> {
+  const [row] = await world.mail.services.db.query<{ id: string }>(
+    `select id from outbound_message where id = $1 or consent_id = $1`,
+    [/(?:msg|con)_\w+/.exec(reply)?.[0]],
+  );
+  const message = row === undefined ? undefined : await findOutbound(world.mail.services.db, row.id);
+  if (message === undefined) throw new Error(reply);
+  const { id, organizationId, mailboxId } = message;
+  await startOutbound(world.mail.services, world.temporal, { messageId: id, organizationId, mailboxId });
+  return id;
+}
