@@ -95,7 +95,7 @@ async function submit(context: SendContext, mailbox: MailboxView, letter: Letter
     // Readers sort by it: a scheduled message is of the day it goes.
     ...(sendAt === null ? {} : { date: sendAt }),
   });
-  const prepared = prepareMessage(composed, mailbox.address, new Date(services.now()));
+  const prepared = prepareMessage(composed, mailbox.address, new Date(context.services.now()));
   return answerSubmitted(
     context,
     {
