@@ -1,0 +1,227 @@
+/** `mail inbox`, `search`, `open`, `raw`, `attachment`, `folders`, `status`. */
+import { writeFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Attachment, Download, Message, MessageStatus, MessageSummary, Page } from '../../client/index.ts';
+import { CommandError, EXIT } from '../exit-codes.ts';
+import { INBOX, LIST_LIMIT, messageId, rememberList } from '../message-numbers.ts';
+import { facts, print, remark, styled } from '../output.ts';
+import { type GlobalOptions, openSession, type Session } from '../session.ts';
+import { fit, safeFilename, safeLine, safeText } from '../terminal-text.ts';
+
+const LIMIT_MAX = 200;
+const PLAIN_COLUMNS = 100;
+const FROM_COLUMNS = 24;
+const KIBIBYTE = 1_024;
+
+interface ListOptions extends GlobalOptions {
+  readonly limit: number;
+  readonly folder?: string;
+  readonly unread?: boolean;
+  readonly from?: string;
+  readonly subject?: string;
+}
+
+export function wholeNumber(max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
+    throw new InvalidArgumentError(`takes a whole number from 1 to ${max}`);
+  };
+}
+
+/** Day and minute of the local time zone; the same form in every locale. */
+function localTime(iso: string): string {
+  const at = new Date(iso);
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
+}
+
+/** `Ann Example` of `Ann Example <ann@example.com>`. */
+const shortSender = (from: string | null): string => {
+  const line = safeLine(from ?? '');
+  return /^(.+?)\s*<[^>]*>$/.exec(line)?.[1]?.replace(/^"(.*)"$/, '$1') ?? line;
+};
+
+function row(message: MessageSummary, number: number, digits: number): string {
+  const marks = `${message.seen ? ' ' : '●'}${message.flagged ? '⚑' : ' '}${message.attachments.length > 0 ? '+' : ' '}`;
+  const head = `${String(number).padStart(digits)} ${marks} ${localTime(message.receivedAt)}  `;
+  const room = Math.max((process.stdout.columns ?? PLAIN_COLUMNS) - head.length - FROM_COLUMNS - 2, 20);
+  const line = `${head}${fit(shortSender(message.from), FROM_COLUMNS)}  ${fit(safeLine(message.subject) || '(no subject)', room)}`;
+  return message.seen ? line.trimEnd() : styled('bold', line.trimEnd());
+}
+
+function printList(options: GlobalOptions, session: Session, page: Page<MessageSummary>, empty: string): void {
+  rememberList(session, page.data);
+  const numbered = page.data.map((message, i) => ({ number: i + 1, ...message }));
+  const digits = String(page.data.length).length;
+  print(options, { data: numbered, nextCursor: page.nextCursor }, () =>
+    page.data.length === 0 ? empty : page.data.map((message, i) => row(message, i + 1, digits)).join('\n'),
+  );
+  if (page.nextCursor !== null && options.json !== true) remark(styled('dim', 'There are more; see --limit.'));
+}
+
+const attachmentLine = ({ id, filename, contentType, sizeBytes }: Attachment): string =>
+  `${id}  ${safeLine(filename ?? '(no name)')}  ${safeLine(contentType)}, ${Math.ceil(sizeBytes / KIBIBYTE)} KiB`;
+
+function messageText(message: Message): string {
+  const people = (list: readonly string[]): string => list.map(safeLine).join(', ');
+  const dmarc = message.authentication?.dmarc.result;
+  const head = facts([
+    ['From', safeLine(message.from ?? '')],
+    ['To', people(message.to)],
+    ...(message.cc.length > 0 ? [['Cc', people(message.cc)] as const] : []),
+    ['Date', localTime(message.sentAt ?? message.receivedAt)],
+    ['Subject', safeLine(message.subject)],
+    ...(dmarc === undefined || dmarc === 'pass' ? [] : [['Sender', `not verified (DMARC ${dmarc})`] as const]),
+    ...(message.labels.length > 0 ? [['Labels', people(message.labels)] as const] : []),
+    ...message.attachments.map((attachment) => ['Attachment', attachmentLine(attachment)] as const),
+    ['Id', message.id],
+  ]);
+  const text = safeText(message.text ?? '').trimEnd();
+  return `${head}\n\n${text}${message.truncated ? '\n\n(cut; `mail raw` has all of it)' : ''}`;
+}
+
+async function openMessage(given: string, options: GlobalOptions & { peek?: boolean }): Promise<void> {
+  const session = openSession(options);
+  const id = await messageId(session, given);
+  const message = await session.client.getMessage(id);
+  const opened = options.peek === true || message.seen ? message : { ...message, seen: true };
+  if (opened !== message) await session.client.updateMessage(id, { seen: true });
+  print(options, opened, () => messageText(message));
+}
+
+/** Bytes to a file, or to standard output where that is no terminal. */
+function save(options: GlobalOptions, { bytes, contentType }: Download, file: string | undefined): void {
+  if (file === '-' || (file === undefined && !process.stdout.isTTY && options.json !== true)) {
+    process.stdout.write(bytes);
+    return;
+  }
+  if (file === undefined)
+    throw new CommandError(
+      'no_output',
+      'Bytes of a mail are not written to a terminal.',
+      'Name a file: --output <file>',
+    );
+  try {
+    writeFileSync(file, bytes, { flag: 'wx' });
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    throw new CommandError(
+      'not_written',
+      exists
+        ? `${file} is there already.`
+        : `${file} was not written: ${error instanceof Error ? error.message : error}`,
+      'Name another file: --output <file>',
+      EXIT.failed,
+    );
+  }
+  print(options, { file, contentType, sizeBytes: bytes.length }, () => `Saved ${file} (${bytes.length} bytes).`);
+}
+
+function statusText(status: MessageStatus): string {
+  return [
+    facts([
+      ['Status', status.status],
+      ['Submitted', localTime(status.submittedAt)],
+      ...(status.consentId === null ? [] : [['Consent', status.consentId] as const]),
+    ]),
+    ...status.recipients.map(({ address, status: of, code, reply, nextAttemptAt }) =>
+      [
+        `  ${safeLine(address)}  ${of}`,
+        code === null ? '' : `  ${safeLine(code)}`,
+        reply === null ? '' : `  ${safeLine(reply)}`,
+        nextAttemptAt === null ? '' : `  next try ${localTime(nextAttemptAt)}`,
+      ].join(''),
+    ),
+  ].join('\n');
+}
+
+export function addReadCommands(mail: Command): void {
+  mail
+    .command('inbox')
+    .description('List messages, newest first, with the numbers the other commands take')
+    .option('--unread', 'only unread ones')
+    .option('--limit <n>', `at most so many, up to ${LIMIT_MAX}`, wholeNumber(LIMIT_MAX), LIST_LIMIT)
+    .option('--folder <name>', 'another folder', INBOX)
+    .option('--from <text>', 'part of the sender')
+    .option('--subject <text>', 'part of the subject')
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<ListOptions>();
+      const session = openSession(options);
+      const { limit, folder, unread, from, subject } = options;
+      const page = await session.client.listMessages({
+        limit,
+        ...(folder === undefined ? {} : { folder }),
+        ...(unread === undefined ? {} : { unread }),
+        ...(from === undefined ? {} : { from }),
+        ...(subject === undefined ? {} : { subject }),
+      });
+      printList(options, session, page, `No ${unread === true ? 'unread ' : ''}messages in ${folder}.`);
+    });
+  mail
+    .command('search')
+    .description('Find messages by their words; "a phrase", -without and or are understood')
+    .argument('<words...>')
+    .option('--limit <n>', `at most so many, up to ${LIMIT_MAX}`, wholeNumber(LIMIT_MAX), LIST_LIMIT)
+    .option('--folder <name>', 'only in this folder')
+    .action(async (words: string[], _, command: Command) => {
+      const options = command.optsWithGlobals<ListOptions>();
+      const session = openSession(options);
+      const { limit, folder } = options;
+      const page = await session.client.searchMessages({
+        q: words.join(' '),
+        limit,
+        ...(folder === undefined ? {} : { folder }),
+      });
+      printList(options, session, page, 'Nothing found.');
+    });
+  mail
+    .command('open')
+    .description('Read a message and mark it as read')
+    .argument('<message>', 'number of the last list, or id')
+    .option('--peek', 'leave it unread')
+    .action((given: string, _, command: Command) => openMessage(given, command.optsWithGlobals()));
+  mail
+    .command('raw')
+    .description('Save the message byte for byte')
+    .argument('<message>', 'number of the last list, or id')
+    .option('-o, --output <file>', 'file; - is standard output')
+    .action(async (given: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { output?: string }>();
+      const session = openSession(options);
+      save(options, await session.client.getRawMessage(await messageId(session, given)), options.output);
+    });
+  mail
+    .command('attachment')
+    .description('Save an attachment under its own name in this folder')
+    .argument('<message>', 'number of the last list, or id')
+    .argument('<attachment>', 'its id, as `mail open` shows it')
+    .option('-o, --output <file>', 'another file; - is standard output')
+    .action(async (given: string, attachmentId: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions & { output?: string }>();
+      const session = openSession(options);
+      const download = await session.client.getAttachment(await messageId(session, given), attachmentId);
+      const file = options.output ?? safeFilename(download.filename ?? '', `attachment-${attachmentId}`);
+      save(options, download, file);
+    });
+  mail
+    .command('folders')
+    .description('List the folders')
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const folders = await openSession(options).client.listFolders();
+      print(options, { data: folders }, () =>
+        facts(folders.map(({ name, messages, unread }) => [safeLine(name), `${messages}, ${unread} unread`])),
+      );
+    });
+  mail
+    .command('status')
+    .description('Show how far a message you sent is')
+    .argument('<id>', 'id of the message, as `mail send` showed it')
+    .action(async (given: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const session = openSession(options);
+      const status = await session.client.messageStatus(await messageId(session, given));
+      print(options, status, () => statusText(status));
+    });
+}

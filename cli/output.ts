@@ -1,0 +1,67 @@
+import { styleText } from 'node:util';
+import { ApiError, type Submitted } from '../client/index.ts';
+import { CommandError, EXIT, exitCodeOf } from './exit-codes.ts';
+import type { GlobalOptions } from './session.ts';
+import { safeJson, safeLine } from './terminal-text.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Styled only where standard output is a terminal that takes it; NO_COLOR is heeded. */
+export const styled = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout });
+const styledError = (style: Style, text: string): string => styleText(style, text, { stream: process.stderr });
+
+/** Writes the answer of a command: JSON with `--json`, else its text. What the text holds is safe already. */
+export function print({ json }: GlobalOptions, value: unknown, text: () => string): void {
+  process.stdout.write(`${json === true ? safeJson(value) : text()}\n`);
+}
+
+/** A remark beside the answer. */
+export const remark = (text: string): void => void process.stderr.write(`${text}\n`);
+
+/** Name and value in two columns. */
+export function facts(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2;
+  return rows.map(([name, value]) => `${styled('dim', name.padEnd(width))}${value}`).join('\n');
+}
+
+/** What became of a message: sent, or held with the service's sentence. Neither is a failure. */
+export function printSubmitted(options: GlobalOptions, submitted: Submitted): void {
+  print(options, submitted, () => {
+    if (submitted.held)
+      return [
+        safeLine(submitted.message),
+        facts([
+          ['Message', submitted.id],
+          ['Consent', submitted.consentId],
+        ]),
+      ].join('\n');
+    const people = (list: readonly string[]): string => list.map(safeLine).join(', ');
+    return facts([
+      ['Status', submitted.status],
+      ['Message', submitted.id],
+      ['To', people(submitted.to)],
+      ...(submitted.cc.length > 0 ? [['Cc', people(submitted.cc)] as const] : []),
+      ...(submitted.bcc.length > 0 ? [['Bcc', people(submitted.bcc)] as const] : []),
+      ['Subject', safeLine(submitted.subject)],
+      ...(submitted.omitted.length > 0 ? [['Not sent to', people(submitted.omitted)] as const] : []),
+    ]);
+  });
+}
+
+/** Tells an error on standard error: code, message, what to do. @returns the exit code */
+export function printError(error: unknown, json: boolean): number {
+  const known = error instanceof ApiError || error instanceof CommandError ? error : undefined;
+  const code = known?.code ?? 'failed';
+  const message = error instanceof Error ? error.message : String(error);
+  const fix = known?.fix ?? '';
+  const { requestId = null, details = [] } = error instanceof ApiError ? error : {};
+  if (json) remark(safeJson({ error: { code, message, fix, requestId, details } }));
+  else {
+    remark(`${styledError('red', `error ${code}:`)} ${safeLine(message)}`);
+    for (const detail of details) remark(`  ${safeLine(detail.path)}: ${safeLine(detail.message)}`);
+    if (fix !== '') remark(`${styledError('dim', 'fix:')} ${safeLine(fix)}`);
+    if (requestId !== null) remark(`${styledError('dim', 'request:')} ${safeLine(requestId)}`);
+  }
+  if (error instanceof CommandError) return error.exitCode;
+  return error instanceof ApiError ? exitCodeOf(error) : EXIT.failed;
+}

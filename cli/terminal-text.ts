@@ -1,0 +1,59 @@
+/**
+ * Words of strangers on a terminal. A mail can hold escape sequences that move the cursor, change the title, fill the
+ * clipboard or fake a prompt, and characters that turn the direction of what follows: none of it reaches the terminal.
+ */
+
+/**
+ * Escape sequences (ECMA-48): strings such as OSC and DCS with their content, then CSI, then two-character ones. A string
+ * without an end goes to the end of its line, so that it cannot hide the rest of the mail.
+ */
+const SEQUENCES =
+  /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
+/** C0 but tab and line feed, DEL, C1; marks, embeddings, overrides and isolates of direction; line separators. */
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const UNSAFE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Text of several lines. */
+export const safeText = (text: string): string =>
+  text.replace(/\r\n?/g, '\n').replace(SEQUENCES, '').replace(CONTROLS, '');
+
+/** Text on one line: every run of white space is one space. */
+export const safeLine = (text: string): string => safeText(text).replace(/\s+/g, ' ').trim();
+
+/** JSON that means the same and holds no control character, C1 and direction included. */
+export const safeJson = (value: unknown): string =>
+  JSON.stringify(value, null, 2).replace(
+    UNSAFE_IN_JSON,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+/** A name for a file in the present folder: no folders, nothing hidden, nothing a shell or terminal would trip over. */
+export function safeFilename(name: string, fallback: string): string {
+  const safe = safeLine(name)
+    .replace(/[\\/:*?"<>|]/g, '_')
+    .replace(/^[.\s-]+/, '')
+    .slice(0, 200);
+  return safe === '' ? fallback : safe;
+}
+
+const segmenter = new Intl.Segmenter();
+/** Scripts and signs that take two columns (Unicode East Asian Width W and F, emoji). */
+const WIDE =
+  /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
+
+const widthOf = (grapheme: string): number => (WIDE.test(grapheme) ? 2 : 1);
+
+/** The text in exactly so many columns, cut with an ellipsis or filled with spaces. */
+export function fit(text: string, columns: number): string {
+  const graphemes = [...segmenter.segment(text)].map(({ segment }) => segment);
+  const total = graphemes.reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
+  if (total <= columns) return text + ' '.repeat(columns - total);
+  let shown = '';
+  let used = 0;
+  for (const grapheme of graphemes) {
+    if (used + widthOf(grapheme) > columns - 1) break;
+    shown += grapheme;
+    used += widthOf(grapheme);
+  }
+  return `${shown}…${' '.repeat(columns - 1 - used)}`;
+}
