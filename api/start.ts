@@ -5,6 +5,7 @@ import type { TemporalClient } from '../core/temporal-client.ts';
 import { openMailNotifier } from '../mail/store/notifier.ts';
 import { documentedEvents } from './documented-events.ts';
 import { addMailSetup } from './mail-setup.ts';
+import { addMcp, type McpEndpoint } from './mcp.ts';
 import { addPages } from './pages.ts';
 import { routes } from './routes.ts';
 import { createApp } from './server.ts';
@@ -23,15 +24,21 @@ export interface StartedApi {
   close(): Promise<void>;
 }
 
-/** Serves the API on API_HOST and API_PORT. */
-export async function startApi(services: Services, temporal: TemporalClient): Promise<StartedApi> {
+/**
+ * Serves the API on API_HOST and API_PORT.
+ *
+ * @param mcp what answers at /mcp; closed with the API
+ */
+export async function startApi(services: Services, temporal: TemporalClient, mcp?: McpEndpoint): Promise<StartedApi> {
   const { API_HOST, API_PORT, API_PUBLIC_URL } = services.settings;
   let url = '';
   const publicUrl = () => API_PUBLIC_URL?.replace(/\/+$/, '') ?? url;
   const notifier = openMailNotifier(services);
-  const app = createApp(routes, { services, temporal, notifier, publicUrl }, (router) => {
+  const context = { services, temporal, notifier, publicUrl };
+  const app = createApp(routes, context, (router) => {
     addPages(router, routes, documentedEvents, publicUrl);
     addMailSetup(router, services);
+    if (mcp !== undefined) addMcp(router, context, mcp, () => server);
   });
   const server = createServer(
     { keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS, headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS },
@@ -51,6 +58,7 @@ export async function startApi(services: Services, temporal: TemporalClient): Pr
       const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await closed;
       clearTimeout(force);
+      await mcp?.close();
       await notifier.close();
     },
   };

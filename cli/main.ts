@@ -1,20 +1,13 @@
 /** `agent-mailbox`: a mailbox on the command line, for people and agents. What it does is in docs/cli.md. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { version } from '../mcp/version.ts';
 import { addAccountCommands } from './commands/account.ts';
 import { addChangeCommands } from './commands/change-mail.ts';
+import { addMcpCommand } from './commands/mcp.ts';
 import { addReadCommands } from './commands/read-mail.ts';
 import { addSendCommands } from './commands/send-mail.ts';
 import { CommandError, EXIT } from './exit-codes.ts';
 import { printError } from './output.ts';
-
-/** Beside the sources in the project, beside the compiled files in the package. */
-const PACKAGE = new URL('../package.json', import.meta.url);
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string };
-  return version;
-}
 
 function commandLine(): Command {
   const program = new Command('agent-mailbox')
@@ -40,6 +33,7 @@ valid, 4 no answer or too many requests (try later), 5 not found, 6 nothing came
   addReadCommands(mail);
   addSendCommands(mail);
   addChangeCommands(mail);
+  addMcpCommand(program);
   throwing(program);
   return program;
 }

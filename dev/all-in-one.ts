@@ -12,8 +12,8 @@ import { readiness } from '../core/readiness.ts';
 import type { Services } from '../core/services.ts';
 import { startOutbound, startOutboundSweep } from '../core/start-outbound.ts';
 import { temporalConnectionOptions } from '../core/temporal-client.ts';
-
 import { startMail } from '../mail/start.ts';
+import { mcpHttp } from '../mcp/http.ts';
 import { installTemporalRuntime, startWorker } from '../worker/start.ts';
 import type { DoorName } from './service-file.ts';
 
@@ -40,7 +40,8 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('dispatcher', () => dispatcher.close());
   const outboundSweep = startOutboundSweep(services, temporal);
   life.onStop('sweep of outgoing mail', () => outboundSweep.close());
-  const api = await startApi(services, temporal);
+  const mcp = mcpHttp((error) => services.log.debug({ error: error.message }, 'an MCP request was refused'));
+  const api = await startApi(services, temporal, mcp);
   life.onStop('API', () => api.close());
   const mail = await startMail(services, {
     onSubmitted: (submitted) => void startOutbound(services, temporal, submitted),

@@ -19,6 +19,7 @@ import { connectTemporal, type TemporalClient } from '../../core/temporal-client
 import { API_SCOPES, type ApiScope, type MemberRole } from '../../domain/api-scopes.ts';
 import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
 import type { PlanName } from '../../domain/plans.ts';
+import { mcpHttp } from '../../mcp/http.ts';
 import { type TestDns, testDns } from './dns-server.ts';
 import { openTestServices } from './services.ts';
 
@@ -128,7 +129,8 @@ export async function apiWorld(overrides: Readonly<Record<string, string>> = {})
     ...overrides,
   });
   const temporal = connectTemporal(services.settings);
-  const api = await startApi(services, temporal);
+  const mcp = mcpHttp((error) => services.log.debug({ error: error.message }, 'mcp'));
+  const api = await startApi(services, temporal, mcp);
   const sql = (text: string, values: readonly unknown[] = []) => services.db.query(text, values);
 
   async function newPerson(organizationId: string, role: MemberRole): Promise<TestPerson> {
