@@ -2,7 +2,6 @@
  * The service, a process of its own: worker, dispatcher, API and inbound mail as in the process `all`, and producers
  * that record events the way a caller does, each event in a transaction of its own, followed by a nudge.
  */
-import { Session } from 'node:inspector/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
@@ -19,6 +18,7 @@ import { installTemporalRuntime, startWorker } from '../worker/start.ts';
 import { answerCalls } from './child-calls.ts';
 import { type EventLoad, type LoadTimes, timedLoad } from './event-load.ts';
 import { eventMark } from './event-mark.ts';
+import { profileCalls } from './profile-calls.ts';
 import { senderDns } from './sender-dns.ts';
 import type { Subscriber } from './subscribers.ts';
 
@@ -54,26 +54,13 @@ async function recordOne(run: number, event: number, subscriber: Subscriber): Pr
   services.deliveriesDue.nudge();
 }
 
-let profiler: Session | undefined;
-
 const calls = {
   record: (load: EventLoad): Promise<LoadTimes> =>
     timedLoad(load, (event, subscriber) => recordOne(load.run, event, subscriber)),
   async doors() {
     return { apiUrl: api.url, smtp: mail.smtp };
   },
-  async startProfile() {
-    profiler = new Session();
-    profiler.connect();
-    await profiler.post('Profiler.enable');
-    await profiler.post('Profiler.setSamplingInterval', { interval: 500 });
-    await profiler.post('Profiler.start');
-  },
-  async endProfile() {
-    const result = await profiler?.post('Profiler.stop');
-    profiler?.disconnect();
-    return result?.profile;
-  },
+  ...profileCalls(),
 };
 export type ServiceCalls = typeof calls;
 

@@ -1,5 +1,4 @@
 /** The mail process that is measured: all doors as in production, more connections of one address, DNS from memory. */
-import { Session } from 'node:inspector/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
@@ -8,6 +7,7 @@ import { openServices } from '../../core/services.ts';
 import { readSettings } from '../../core/settings.ts';
 import { startMail } from '../../mail/start.ts';
 import { answerCalls } from '../child-calls.ts';
+import { profileCalls } from '../profile-calls.ts';
 import { senderDns } from '../sender-dns.ts';
 
 const CONNECTIONS_PER_SOURCE = 5_000;
@@ -23,8 +23,6 @@ const mail = await startMail(services, {
   connectionsPerSource: CONNECTIONS_PER_SOURCE,
   clients: { connectionsPerSource: CONNECTIONS_PER_SOURCE },
 });
-let profiler: Session | undefined;
-
 const calls = {
   async doors() {
     return { smtp: mail.smtp, imap: mail.imap, pop3: mail.pop3 };
@@ -35,18 +33,7 @@ const calls = {
     const { rss, heapUsed } = process.memoryUsage();
     return { rss, heapUsed };
   },
-  async startProfile() {
-    profiler = new Session();
-    profiler.connect();
-    await profiler.post('Profiler.enable');
-    await profiler.post('Profiler.setSamplingInterval', { interval: 500 });
-    await profiler.post('Profiler.start');
-  },
-  async endProfile() {
-    const result = await profiler?.post('Profiler.stop');
-    profiler?.disconnect();
-    return result?.profile;
-  },
+  ...profileCalls(),
 };
 export type DoorCalls = typeof calls;
 
