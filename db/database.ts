@@ -9,6 +9,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
+import { type CopyValue, copyRows, type OnCopiedRow } from './copy-rows.ts';
 import { entities } from './entities/index.ts';
 import { migrations } from './migrations/index.ts';
 
@@ -18,7 +19,13 @@ export interface Sql {
   query<Row extends object = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-export interface Database extends Sql {
+/** Where bytes can be read as they are, outside any transaction. */
+export interface ByteSource {
+  /** Rows of a query with `$1`-style parameters, their fields in PostgreSQL's binary format. See `copy-rows.ts`. */
+  copyRows(text: string, values: readonly CopyValue[], onRow: OnCopiedRow): Promise<void>;
+}
+
+export interface Database extends Sql, ByteSource {
   readonly orm: MikroORM;
   readonly pool: pg.Pool;
   /** Runs `work` in one transaction on one connection: commits when it returns, rolls back when it throws. */
@@ -94,6 +101,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     orm,
     pool,
     ...sqlOf(pool),
+    copyRows: (text, values, onRow) => copyRows(pool, text, values, onRow),
     em: () => orm.em.fork(),
     async transaction(work) {
       const client = await pool.connect();

@@ -7,6 +7,8 @@ const MIB_BYTES = 1024 * KIB_BYTES;
 export const MESSAGE_MAX_BYTES = 25 * MIB_BYTES;
 /** A message above this is spooled to disk while it arrives, and stored before the write transaction. */
 export const MESSAGE_MEMORY_MAX_BYTES = 256 * KIB_BYTES;
+/** A message is read from the store in slices of this size: a reader has at most two of them in memory. */
+export const MESSAGE_SLICE_MAX_BYTES = 512 * KIB_BYTES;
 /** More Received fields than this: the message runs in a circle (RFC 5321 §6.3). */
 export const RECEIVED_FIELDS_MAX = 50;
 export const RECIPIENTS_PER_MESSAGE_MAX = 100;

@@ -1,7 +1,6 @@
 /** Bytes from strangers as downloads that no browser will run: attachment, no sniffing, no origin. */
 import { Readable } from 'node:stream';
-import { readBlob, streamBlob } from '../../core/blob-store.ts';
-import type { Sql } from '../../db/database.ts';
+import { type BlobSource, readBlob, streamBlob } from '../../core/blob-store.ts';
 import { CatalogueError } from '../../domain/errors.ts';
 import { leaves } from '../../mail/mime/parts.ts';
 import { decodeTransfer, isIdentity } from '../../mail/mime/transfer-encoding.ts';
@@ -30,13 +29,13 @@ const safeHeaders = (contentType: string, filename: string, sizeBytes: number) =
 });
 
 /** The message byte for byte. */
-export const rawDownload = (sql: Sql, message: StoredMessageContent): Download => ({
-  body: streamBlob(sql, message.blob, 0, message.size),
+export const rawDownload = (db: BlobSource, message: StoredMessageContent): Download => ({
+  body: streamBlob(db, message.blob, 0, message.size),
   headers: safeHeaders('message/rfc822', `${message.id}.eml`, message.size),
 });
 
 /** @throws {CatalogueError} not_found */
-export async function attachmentDownload(sql: Sql, message: StoredMessageContent, id: string): Promise<Download> {
+export async function attachmentDownload(db: BlobSource, message: StoredMessageContent, id: string): Promise<Download> {
   const info = message.attachments.find((attachment) => attachment.id === id);
   const part = [...leaves(message.parts)].find(({ number }) => number === id)?.part;
   if (info === undefined || part === undefined) throw new CatalogueError('not_found');
@@ -44,10 +43,10 @@ export async function attachmentDownload(sql: Sql, message: StoredMessageContent
   const filename = info.filename ?? `attachment-${id}`;
   if (isIdentity(part.encoding))
     return {
-      body: streamBlob(sql, message.blob, part.body, length),
+      body: streamBlob(db, message.blob, part.body, length),
       headers: safeHeaders(info.contentType, filename, length),
     };
-  const decoded = decodeTransfer(await readBlob(sql, message.blob, part.body, length), part.encoding);
+  const decoded = decodeTransfer(await readBlob(db, message.blob, part.body, length), part.encoding);
   return { body: Readable.from(chunksOf(decoded)), headers: safeHeaders(info.contentType, filename, decoded.length) };
 }
 

@@ -5,6 +5,7 @@ import { figure, repeated, spread } from './samples.ts';
 import type { MailScenario } from './scenario.ts';
 
 const WARM_RUNS = 10;
+const BODY_RUNS = 10;
 const LARGE_MESSAGES = 5;
 const LARGE_BYTES = 20_000_000;
 
@@ -44,7 +45,7 @@ export const body: MailScenario = {
     const large = await world.makeMailbox('large');
     const largeBytes = await world.fill(large, LARGE_MESSAGES, (number) => largeMessage(number, LARGE_BYTES), 1);
     await world.settle();
-    const rows = [['', 'bar MB/s', 'first MB/s', 'warm MB/s']];
+    const rows = [['', 'bar MB/s', 'first MB/s', 'warm MB/s', 'CPU ms per MB: mail', 'PostgreSQL', 'client']];
     for (const { name, account, bytes } of [
       {
         name: `mix, ${figure(messages)} messages, ${figure(mixed.bytes / 1e6)} MB`,
@@ -62,9 +63,12 @@ export const body: MailScenario = {
         return answer.bytes / 1e3 / answer.ms;
       };
       const cold = await megabytesPerSecond();
-      const warm = await world.watch(() => repeated(5, megabytesPerSecond));
+      const { result: warm, cpu } = await world.cpuOf(() => world.watch(() => repeated(BODY_RUNS, megabytesPerSecond)));
       client.close();
-      rows.push([name, '≥ 100', figure(cold), spread(warm)]);
+      const perMegabyte = [cpu.mail, cpu.postgres, cpu.client].map((seconds) =>
+        figure((seconds * 1e9) / (bytes * BODY_RUNS), 1),
+      );
+      rows.push([name, '≥ 100', figure(cold), spread(warm), ...perMegabyte]);
     }
     return { title: 'FETCH 1:* BODY.PEEK[]', rows };
   },

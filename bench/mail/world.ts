@@ -35,6 +35,13 @@ export interface MailProcess {
   readonly pop3: DoorAddress;
 }
 
+export interface CpuSeconds {
+  readonly mail: number;
+  readonly postgres: number;
+  /** The benchmark itself with its clients. */
+  readonly client: number;
+}
+
 export interface MailBenchWorld {
   readonly db: Database;
   /** The mail process under measurement. */
@@ -52,6 +59,8 @@ export interface MailBenchWorld {
   startBareTls(): Promise<Child<BareTlsCalls>>;
   /** Profiles the mail process while the work runs, if that was asked for. */
   watch<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** CPU seconds that each process used while the work ran. */
+  cpuOf<Result>(work: () => Promise<Result>): Promise<{ result: Result; cpu: CpuSeconds }>;
   /** Share of the machine that others took while the work ran. */
   othersRatio<Result>(work: () => Promise<Result>): Promise<{ result: Result; ratio: number }>;
   close(): Promise<void>;
@@ -179,6 +188,16 @@ export async function openMailBenchWorld(
         say(textTable(ownTimes(profile)));
       }
       return result;
+    },
+    async cpuOf(work) {
+      const used = () => {
+        const { user, system } = process.cpuUsage();
+        return [cpuSeconds(mail.child.pid), cpuSeconds(postgres.pid()), (user + system) / 1e6];
+      };
+      const before = used();
+      const result = await work();
+      const [inMail = 0, inPostgres = 0, inClient = 0] = used().map((seconds, i) => seconds - (before[i] ?? 0));
+      return { result, cpu: { mail: inMail, postgres: inPostgres, client: inClient } };
     },
     async othersRatio(work) {
       const [startedAt, own, machine] = [performance.now(), ownSeconds(), machineCpuSeconds()];

@@ -14,12 +14,15 @@ export interface Outlet {
   drained(): Promise<void>;
 }
 
-const PORTION_BYTES = 16_384;
+const PORTION_BYTES = 32_768;
 
 export class ResponseWriter {
   readonly #outlet: Outlet;
   readonly #aheadMaxBytes: number;
+  /** What is gathered: pieces, then text. */
+  #pieces: Uint8Array[] = [];
   #text = '';
+  #gatheredBytes = 0;
 
   constructor(outlet: Outlet, aheadMaxBytes: number) {
     this.#outlet = outlet;
@@ -28,7 +31,7 @@ export class ResponseWriter {
 
   text(latin1: string): void {
     this.#text += latin1;
-    if (this.#text.length >= PORTION_BYTES) this.flush();
+    this.#gathered(latin1.length);
   }
 
   line(latin1: string): void {
@@ -36,18 +39,20 @@ export class ResponseWriter {
   }
 
   bytes(bytes: Uint8Array): void {
-    if (bytes.length < PORTION_BYTES / 4)
-      this.text(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
-    else {
+    if (bytes.length >= PORTION_BYTES) {
       this.flush();
       this.#outlet.write(bytes);
+      return;
     }
+    this.#endText();
+    this.#pieces.push(bytes);
+    this.#gathered(bytes.length);
   }
 
   /** Large content: handed over in pieces, none before the last ones are taken. */
   async content(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length; at += PORTION_BYTES * 2) {
-      this.bytes(bytes.subarray(at, at + PORTION_BYTES * 2));
+    for (let at = 0; at < bytes.length; at += PORTION_BYTES) {
+      this.bytes(bytes.subarray(at, at + PORTION_BYTES));
       if (this.full) await this.ready();
     }
   }
@@ -62,10 +67,24 @@ export class ResponseWriter {
   }
 
   flush(): void {
-    if (this.#text === '') return;
-    const bytes = Buffer.from(this.#text, 'latin1');
-    this.#text = '';
+    if (this.#gatheredBytes === 0) return;
+    this.#endText();
+    const [only, ...others] = this.#pieces;
+    const bytes = only !== undefined && others.length === 0 ? only : Buffer.concat(this.#pieces, this.#gatheredBytes);
+    this.#pieces = [];
+    this.#gatheredBytes = 0;
     this.#outlet.write(bytes);
+  }
+
+  #gathered(bytes: number): void {
+    this.#gatheredBytes += bytes;
+    if (this.#gatheredBytes >= PORTION_BYTES) this.flush();
+  }
+
+  #endText(): void {
+    if (this.#text === '') return;
+    this.#pieces.push(Buffer.from(this.#text, 'latin1'));
+    this.#text = '';
   }
 }
 

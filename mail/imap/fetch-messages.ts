@@ -3,6 +3,7 @@
  * messages are read many at a time, those of large ones slice by slice as the client takes them.
  */
 import { MAIL_FLAGS } from '../../domain/mail-flags.ts';
+import { readAhead } from '../../domain/read-ahead.ts';
 import { decodeTransfer } from '../mime/transfer-encoding.ts';
 import type { MessageColumns, MessageRow } from '../store/interface.ts';
 import { bodyWithoutExtensions } from './body-without-extensions.ts';
@@ -18,9 +19,9 @@ import type { Session } from './session.ts';
 
 /** Messages up to this are read many at a time. */
 const SMALL_MESSAGE_BYTES = 131_072;
-/** Bytes of small messages held at once. */
-const PORTION_BYTES = 2_097_152;
-const PORTION_MESSAGES = 100;
+/** Bytes of small messages that are written; as many are read meanwhile. */
+const PORTION_BYTES = 524_288;
+const PORTION_MESSAGES = 200;
 /** Larger parts are decoded while they are sent, and before that once to learn their size. */
 const DECODED_AT_ONCE_BYTES = 1_048_576;
 
@@ -83,19 +84,34 @@ export async function fetchMessages(
   }
   const uids = Uint32Array.from(live, (index) => selected.map.uidAt(index));
   let served = 0;
-  for await (const rows of session.store.rows(selected.folder.id, uids, plan.columns))
-    for (const portion of portions(rows, plan.needsBytes)) {
-      served += portion.length;
-      await servePortion(session, plan, portion);
-    }
+  for await (const portion of readAhead(portions(session, plan, uids))) {
+    served += portion.rows.length;
+    await servePortion(session, plan, portion);
+  }
   return indices.length - served;
 }
 
-function* portions(rows: readonly MessageRow[], bounded: boolean): Generator<readonly MessageRow[]> {
-  if (!bounded) {
-    yield rows;
-    return;
+/** Rows that are written together, with the contents of the small messages among them where bytes are asked for. */
+interface Portion {
+  readonly rows: readonly MessageRow[];
+  readonly contents: ReadonlyMap<string, Uint8Array>;
+}
+
+async function* portions({ selected, store }: Session, plan: Plan, uids: Uint32Array): AsyncGenerator<Portion> {
+  for await (const all of store.rows(selected.folder.id, uids, plan.columns)) {
+    if (!plan.needsBytes) {
+      yield { rows: all, contents: new Map() };
+      continue;
+    }
+    for (const rows of boundedPortions(all)) {
+      const small = rows.filter(({ size }) => size <= SMALL_MESSAGE_BYTES).map(({ messageId }) => messageId);
+      const contents = small.length === 0 ? new Map() : await store.contents([...new Set(small)], SMALL_MESSAGE_BYTES);
+      yield { rows, contents };
+    }
   }
+}
+
+function* boundedPortions(rows: readonly MessageRow[]): Generator<readonly MessageRow[]> {
   let portion: MessageRow[] = [];
   let bytes = 0;
   for (const row of rows) {
@@ -111,19 +127,14 @@ function* portions(rows: readonly MessageRow[], bounded: boolean): Generator<rea
   if (portion.length > 0) yield portion;
 }
 
-async function servePortion(session: Session, plan: Plan, rows: readonly MessageRow[]): Promise<void> {
+async function servePortion(session: Session, plan: Plan, { rows, contents }: Portion): Promise<void> {
   const { selected, store, out } = session;
-  const small = plan.needsBytes ? rows.filter(({ size }) => size <= SMALL_MESSAGE_BYTES) : [];
-  const contents =
-    small.length === 0
-      ? undefined
-      : await store.contents([...new Set(small.map(({ messageId }) => messageId))], SMALL_MESSAGE_BYTES);
   const seen = plan.setsSeen ? await setSeen(session, rows) : undefined;
   for (const row of rows) {
     const index = selected.map.indexOf(row.uid);
     if (index < 0) continue;
     const bytes = plan.needsBytes
-      ? new MessageBytes(store, row.messageId, row.size, contents?.get(row.messageId))
+      ? new MessageBytes(store, row.messageId, row.size, contents.get(row.messageId))
       : undefined;
     const values: (string | Content)[] = [];
     for (const print of plan.printers) {
@@ -193,13 +204,18 @@ async function writeContent(out: Session['out'], content: Content, message: Mess
     out.text('""');
     return;
   }
-  if (bytes.kind === 'bytes') {
-    const piece = bytes.bytes.subarray(from, to);
+  const piece =
+    bytes.kind === 'bytes'
+      ? bytes.bytes.subarray(from, to)
+      : bytes.kind === 'range'
+        ? message?.held(bytes.from + from, bytes.from + to)
+        : undefined;
+  if (piece !== undefined) {
     out.text(`${binary && piece.includes(0) ? '~' : ''}{${piece.length}}\r\n`);
     await out.content(piece);
     return;
   }
-  if (message === undefined) throw new Error('no bytes were read');
+  if (message === undefined || bytes.kind === 'bytes') throw new Error('no bytes were read');
   let first = true;
   try {
     const slices =
@@ -239,7 +255,7 @@ function planOf(session: Session, asked: readonly FetchItem[], byUid: boolean, w
   const columns: MessageColumns = {
     envelope: simple('ENVELOPE'),
     bodyStructure: simple('BODY', 'BODYSTRUCTURE'),
-    parts: needsBytes,
+    parts: items.some(needsParts),
     preview: simple('PREVIEW'),
     sortKeys: false,
   };
@@ -255,6 +271,12 @@ function planOf(session: Session, asked: readonly FetchItem[], byUid: boolean, w
     printers: items.map((item) => printerOf(session, item)),
   };
 }
+
+/** The whole message is found without its parts. */
+const needsParts = (item: FetchItem): boolean =>
+  item.kind === 'simple' ? item.name === 'RFC822.HEADER' || item.name === 'RFC822.TEXT' : !isWhole(item.section);
+
+const isWhole = ({ path, text }: Section): boolean => path.length === 0 && text.kind === 'whole';
 
 const flagsText = ({ selected, rev2 }: Session, index: number, uid: number): string =>
   `FLAGS ${flagList(selected.map.flagsAt(index), selected.map.keywordsAt(index), !rev2 && selected.isRecent(uid))}`;
@@ -323,13 +345,17 @@ function printerOf(session: Session, item: FetchItem): Printer {
   }
 }
 
+const wholeOf = ({ size }: MessageRow): SectionBytes => ({ kind: 'range', from: 0, to: size });
+
 async function sectionContent(
   { row, bytes }: Message,
   section: Section,
   name: string,
   partial: Partial | null,
 ): Promise<Content> {
-  if (row?.parts === undefined || bytes === undefined) throw new Error('no parts were read');
+  if (row === undefined || bytes === undefined) throw new Error('no bytes were read');
+  if (isWhole(section)) return { name, bytes: wholeOf(row), partial, binary: false };
+  if (row.parts === undefined) throw new Error('no parts were read');
   return { name, bytes: await sectionBytes(row.parts, section, bytes), partial, binary: false };
 }
 
@@ -337,8 +363,9 @@ const KNOWN_ENCODINGS = ['7bit', '8bit', 'binary', 'base64', 'quoted-printable']
 
 /** The part with its transfer encoding undone (RFC 3516). @throws {Refusal} UNKNOWN-CTE */
 async function binaryBytes({ row, bytes }: Message, section: Section): Promise<SectionBytes> {
-  if (row?.parts === undefined || bytes === undefined) throw new Error('no parts were read');
-  if (section.path.length === 0) return { kind: 'range', from: 0, to: row.size };
+  if (row === undefined || bytes === undefined) throw new Error('no bytes were read');
+  if (isWhole(section)) return wholeOf(row);
+  if (row.parts === undefined) throw new Error('no parts were read');
   const found = findPart(row.parts, section.path);
   if (found === undefined) return undefined;
   const { body, end, encoding } = found.part;

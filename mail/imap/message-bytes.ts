@@ -1,8 +1,7 @@
 /** The bytes of one message while it is fetched: in memory where it is small, else read from the store slice by slice. */
+import { MESSAGE_SLICE_MAX_BYTES } from '../../domain/mail-limits.ts';
+import { readAhead } from '../../domain/read-ahead.ts';
 import type { MailboxStore } from '../store/interface.ts';
-
-/** The store reads blobs best in slices of this size. */
-const SLICE_BYTES = 1_048_576;
 
 /** Bytes that were promised to the client are not there. */
 export class MessageCutShort extends Error {}
@@ -24,7 +23,7 @@ export class MessageBytes {
   async read(from: number, to: number): Promise<Uint8Array> {
     if (to <= from) return new Uint8Array(0);
     if (this.#whole !== undefined) return this.#whole.subarray(from, to);
-    if (to - from > SLICE_BYTES) {
+    if (to - from > MESSAGE_SLICE_MAX_BYTES) {
       const pieces: Uint8Array[] = [];
       for await (const piece of this.slices(from, to)) pieces.push(piece);
       return Buffer.concat(pieces);
@@ -36,7 +35,18 @@ export class MessageBytes {
     return bytes;
   }
 
-  async *slices(from: number, to: number): AsyncGenerator<Uint8Array> {
-    for (let at = from; at < to; at += SLICE_BYTES) yield await this.read(at, Math.min(to, at + SLICE_BYTES));
+  /** The bytes where they are in memory already. */
+  held(from: number, to: number): Uint8Array | undefined {
+    return this.#whole?.subarray(from, to);
+  }
+
+  /** The next slice is read while the caller has the last one. */
+  slices(from: number, to: number): AsyncGenerator<Uint8Array> {
+    return readAhead(this.#slices(from, to));
+  }
+
+  async *#slices(from: number, to: number): AsyncGenerator<Uint8Array> {
+    for (let at = from; at < to; at += MESSAGE_SLICE_MAX_BYTES)
+      yield await this.read(at, Math.min(to, at + MESSAGE_SLICE_MAX_BYTES));
   }
 }

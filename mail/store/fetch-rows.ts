@@ -1,5 +1,6 @@
 /** Rows of messages for FETCH, SORT and SEARCH, in portions that hold neither cursor nor connection between them. */
 import type { Sql } from '../../db/database.ts';
+import { readAhead } from '../../domain/read-ahead.ts';
 import type { MailAddress } from '../mime/addresses.ts';
 import type { PartNode } from '../mime/index-message.ts';
 import type { MessageColumns, MessageRow, SortAddress, SortKeys } from './interface.ts';
@@ -29,7 +30,15 @@ interface Row {
 }
 
 /** Ascending UIDs; those that are gone are left out. The next portion is read while the caller has the last one. */
-export async function* fetchRows(
+export const fetchRows = (
+  sql: Sql,
+  mailboxId: string,
+  folderId: number,
+  uids: Uint32Array,
+  want: MessageColumns,
+): AsyncGenerator<readonly MessageRow[]> => readAhead(portions(sql, mailboxId, folderId, uids, want));
+
+async function* portions(
   sql: Sql,
   mailboxId: string,
   folderId: number,
@@ -38,19 +47,9 @@ export async function* fetchRows(
 ): AsyncGenerator<readonly MessageRow[]> {
   const text = statementFor(want);
   const size = want.envelope || want.bodyStructure || want.parts ? HEAVY_PORTION : LIGHT_PORTION;
-  const read = (at: number): Promise<MessageRow[]> | undefined => {
-    if (at >= uids.length) return undefined;
-    const portion = sql
-      .query<Row>(text, [folderId, mailboxId, uidArray(uids.subarray(at, at + size))])
-      .then((rows) => rows.map(rowOf));
-    portion.catch(() => {}); // the caller may go away before it asks for this one
-    return portion;
-  };
-  let next = read(0);
-  for (let at = size; next !== undefined; at += size) {
-    const rows = await next;
-    next = read(at);
-    if (rows.length > 0) yield rows;
+  for (let at = 0; at < uids.length; at += size) {
+    const rows = await sql.query<Row>(text, [folderId, mailboxId, uidArray(uids.subarray(at, at + size))]);
+    if (rows.length > 0) yield rows.map(rowOf);
   }
 }
 

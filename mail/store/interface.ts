@@ -231,7 +231,7 @@ export interface MailboxStore {
 
   /** Rows in ascending UID order, in portions; UIDs that are gone are left out. Holds nothing while not asked. */
   rows(folderId: number, uids: Uint32Array, want: MessageColumns): AsyncIterable<readonly MessageRow[]>;
-  /** Bytes of a message; shorter at its end. */
+  /** Bytes of a message, at most MESSAGE_SLICE_MAX_BYTES; shorter at its end. */
   slice(messageId: string, from: number, length: number): Promise<Uint8Array>;
   /** Whole contents of many small messages in one query; those above the bound are left out. */
   contents(messageIds: readonly string[], maxBytesEach: number): Promise<ReadonlyMap<string, Uint8Array>>;

@@ -1,5 +1,5 @@
 /** Reading messages for REST and MCP: rows of a mailbox with the state of all their placements. */
-import { readBlob } from '../../core/blob-store.ts';
+import { type BlobSource, readBlob } from '../../core/blob-store.ts';
 import type { Sql } from '../../db/database.ts';
 import { JUNK_LABELS, MAIL_FLAGS } from '../../domain/mail-flags.ts';
 import { HEADER_BLOCK_MAX_BYTES, SEARCH_TEXT_MAX_BYTES } from '../../domain/mail-limits.ts';
@@ -226,8 +226,8 @@ const FIND_MESSAGE = `
    where m.mailbox_id = $1 and m.id = $2 and state.placements > 0`;
 
 /** Header fields of a stored message. */
-export async function readHeader(sql: Sql, { blob, parts }: StoredMessageContent): Promise<HeaderField[]> {
-  const bytes = await readBlob(sql, blob, 0, Math.min(parts.body, HEADER_BLOCK_MAX_BYTES));
+export async function readHeader(source: BlobSource, { blob, parts }: StoredMessageContent): Promise<HeaderField[]> {
+  const bytes = await readBlob(source, blob, 0, Math.min(parts.body, HEADER_BLOCK_MAX_BYTES));
   return headerFields(bytes, 0, bytes.length);
 }
 
@@ -237,7 +237,7 @@ export interface StoredText extends MessageText {
 }
 
 /** Text of a stored message; only the bytes of its text parts are read. */
-export async function readText(sql: Sql, { blob, parts }: StoredMessageContent): Promise<StoredText> {
+export async function readText(source: BlobSource, { blob, parts }: StoredMessageContent): Promise<StoredText> {
   const { plain, html } = bodyParts(parts);
   let truncated = false;
   const textsOf = async (list: readonly NumberedPart[]) => {
@@ -245,7 +245,7 @@ export async function readText(sql: Sql, { blob, parts }: StoredMessageContent):
     for (const { part } of list) {
       const length = Math.min(part.end - part.body, SEARCH_TEXT_MAX_BYTES);
       truncated ||= length < part.end - part.body;
-      const bytes = await readBlob(sql, blob, part.body, length);
+      const bytes = await readBlob(source, blob, part.body, length);
       texts.push(partText(bytes, { ...part, body: 0, end: bytes.length }));
     }
     return texts;

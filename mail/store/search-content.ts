@@ -5,9 +5,7 @@
  * Texts are compared as substrings without case, against decoded headers and text (RFC 9051 §6.4.4). A message whose
  * text is not yet filled in, or was cut, is searched in its bytes.
  */
-import { readMessages } from '../../core/blob-store.ts';
-import type { Sql } from '../../db/database.ts';
-import { MESSAGE_MAX_BYTES } from '../../domain/mail-limits.ts';
+import { type BlobSource, readBlob } from '../../core/blob-store.ts';
 import type { PartNode } from '../mime/index-message.ts';
 import { messageText } from '../mime/text.ts';
 import { foldedHeader, foldText } from './folded-text.ts';
@@ -15,14 +13,14 @@ import type { ContentQuery } from './interface.ts';
 import { uidArray } from './uid-ranges.ts';
 
 interface Search {
-  readonly sql: Sql;
+  readonly sql: BlobSource;
   readonly mailboxId: string;
   readonly folderId: number;
 }
 
 /** @returns ascending UIDs among `uids` that match */
 export async function searchContent(
-  sql: Sql,
+  sql: BlobSource,
   mailboxId: string,
   folderId: number,
   uids: Uint32Array,
@@ -44,7 +42,7 @@ async function evaluate(search: Search, uids: Uint32Array, query: ContentQuery):
       const found: number[] = [];
       for (const each of cheapFirst(query.of)) {
         const matching = await evaluate(search, rest, each);
-        found.push(...matching);
+        for (const uid of matching) found.push(uid);
         rest = without(rest, matching);
       }
       return Uint32Array.from(found);
@@ -150,10 +148,9 @@ async function findText(search: Search, uids: Uint32Array, query: TextQuery): Pr
 
 /** One message at a time: each may have 25 MiB. */
 async function matchesBytes({ sql, mailboxId, folderId }: Search, uid: number, query: TextQuery, needle: string) {
-  const [row] = await sql.query<{ id: string; parts: PartNode }>(PARTS_OF, [folderId, mailboxId, uid]);
+  const [row] = await sql.query<{ blob: Buffer; size: number; parts: PartNode }>(BLOB_OF, [folderId, mailboxId, uid]);
   if (row === undefined) return false;
-  const bytes = (await readMessages(sql, mailboxId, [row.id], MESSAGE_MAX_BYTES)).get(row.id);
-  if (bytes === undefined) return false;
+  const bytes = await readBlob(sql, row.blob, 0, row.size);
   const header = query.kind === 'body' ? '' : foldedHeader(bytes, row.parts);
   if (query.kind === 'header') {
     const start = `\n${query.field.toLowerCase()}:`;
@@ -182,8 +179,8 @@ const BY_THREAD_ID = `select p.uid ${MESSAGES} and m.thread_id = $4`;
 /** The day as the header names it, whatever its zone. A message without a Date is of no day. */
 const SENT_DAY = `(m.sent_at + make_interval(mins => m.sent_offset_minutes))`;
 const BY_SENT_DATE = `select p.uid ${MESSAGES} and m.sent_at is not null ${within(SENT_DAY)}`;
-const PARTS_OF = `
-  select m.id, m.parts from placement p join message m on m.id = p.message_id and m.mailbox_id = $2
+const BLOB_OF = `
+  select m.blob, m.size, m.parts from placement p join message m on m.id = p.message_id and m.mailbox_id = $2
    where p.folder_id = $1 and p.uid = $3`;
 
 /** Rows that match, and those without a full text, of which only the bytes can tell. */

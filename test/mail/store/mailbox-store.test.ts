@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { MAIL_FLAGS } from '../../../domain/mail-flags.ts';
+import { MESSAGE_SLICE_MAX_BYTES } from '../../../domain/mail-limits.ts';
 import { pruneMailStore } from '../../../mail/store/housekeeping.ts';
 import type { MessageColumns, MessageRow, StoreFlags, StoreRefusal } from '../../../mail/store/interface.ts';
 import { StoreRefused } from '../../../mail/store/interface.ts';
@@ -114,8 +115,8 @@ describe('the store of a mailbox', () => {
       const [row] = await rowsOf(mailbox, mailbox.inbox.id, [1]);
       assert.equal(row?.size, bytes.length);
       const slices: Uint8Array[] = [];
-      for (let at = 0; at < bytes.length; at += 1_048_576)
-        slices.push(await mailbox.store.slice(row?.messageId ?? '', at, 1_048_576));
+      for (let at = 0; at < bytes.length; at += MESSAGE_SLICE_MAX_BYTES)
+        slices.push(await mailbox.store.slice(row?.messageId ?? '', at, MESSAGE_SLICE_MAX_BYTES));
       assert.ok(Buffer.concat(slices).equals(bytes));
       assert.equal((await mailbox.store.slice(row?.messageId ?? '', bytes.length, 10)).length, 0);
     });
