@@ -3,52 +3,125 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { flagList } from '../../../mail/imap/flags.ts';
 import type { MailboxStore } from '../../../mail/store/interface.ts';
-import type { Client } from './dialogue.ts';
 
 interface Known {
   uid: number | undefined;
   flags: string | undefined;
 }
 
+/** What a view speaks over; see `dialogue.ts`. */
+export interface ViewClient {
+  /** All lines up to the tagged answer, that one included. */
+  command(tag: string, text: string): Promise<string[]>;
+}
+
+/** What a client may ENABLE before it selects. */
+export const MODES = ['', 'CONDSTORE', 'QRESYNC', 'IMAP4rev2'] as const;
+export type Mode = (typeof MODES)[number];
+
 /** What a client believes, from untagged answers alone. */
-export class ClientView {
-  readonly messages: Known[] = [];
-  readonly client: Client;
-  readonly #qresync: boolean;
+export class ClientView<Client extends ViewClient = ViewClient> {
+  messages: Known[] = [];
+  client: Client;
+  readonly folder: string;
+  readonly #mode: Mode;
+  #uidValidity = 0;
+  /** From where a QRESYNC client would ask again. */
+  #modseq = 0;
   #tag = 0;
 
-  constructor(client: Client, qresync: boolean) {
+  private constructor(client: Client, mode: Mode, folder: string) {
     this.client = client;
-    this.#qresync = qresync;
+    this.#mode = mode;
+    this.folder = folder;
+  }
+
+  static async open<Client extends ViewClient>(client: Client, mode: Mode, folder = 'INBOX') {
+    const view = new ClientView(client, mode, folder);
+    await view.#enable();
+    await view.#select();
+    return view;
   }
 
   async run(text: string): Promise<string> {
-    const byNumber = /^(FETCH|STORE|SEARCH|SORT)/.test(text);
-    const tag = `t${++this.#tag}`;
+    const byNumber = /^(FETCH|STORE|SEARCH|SORT|THREAD)/.test(text);
     const own = this.#ownChange(text);
-    const lines = await this.client.command(tag, text);
-    for (const line of withLiterals(lines)) this.#hear(line, byNumber);
-    const last = lines.at(-1) ?? '';
-    if (last.startsWith(`${tag} OK`)) own();
-    assert.ok(!last.includes('SERVERBUG') && last.startsWith(`${tag} `), `${text} → ${last}`);
+    const { lines, last } = await this.#command(text);
+    for (const line of lines) this.#hear(line, byNumber);
+    if (last.includes(' OK ')) own(last);
     return last;
   }
 
-  /** A change in silence is the client's to compute. @returns makes it */
-  #ownChange(text: string): () => void {
-    const [, uid, set = '', change, list = ''] = /^(UID )?STORE (\S+) ([+-]?)FLAGS\.SILENT \((.*)\)$/.exec(text) ?? [];
+  /** Leaves the folder as one of `CLOSE`, `UNSELECT` and a lost line does, and opens it again. */
+  async reselect(how: 'CLOSE' | 'UNSELECT' | Client): Promise<void> {
+    if (typeof how === 'string') {
+      const answer = await this.run(how);
+      // With that code a client may take for removed what it knows to be \Deleted (RFC 7162 §3.2.8).
+      if (how === 'CLOSE' && answer.includes('[HIGHESTMODSEQ'))
+        this.messages = this.messages.filter(({ flags }) => !(flags ?? '').split(' ').includes('\\Deleted'));
+    } else {
+      this.client = how;
+      await this.#enable();
+    }
+    await this.#select();
+  }
+
+  async #enable(): Promise<void> {
+    if (this.#mode !== '') await this.run(`ENABLE ${this.#mode}`);
+  }
+
+  async #command(text: string): Promise<{ lines: string[]; last: string }> {
+    const tag = `t${++this.#tag}`;
+    const lines = withLiterals(await this.client.command(tag, text));
+    const last = lines.at(-1) ?? '';
+    assert.ok(!last.includes('SERVERBUG') && last.startsWith(`${tag} `), `${text} → ${last}`);
+    return { lines, last };
+  }
+
+  /** A QRESYNC client says what it knew and believes the rest of it. */
+  async #select(): Promise<void> {
+    const known = this.messages.filter(({ uid, flags }) => uid !== undefined && flags !== undefined);
+    const uids = known.map(({ uid }) => uid).join(',');
+    const resync =
+      this.#mode === 'QRESYNC' && this.#modseq > 0
+        ? ` (QRESYNC (${this.#uidValidity} ${this.#modseq}${uids === '' ? '' : ` ${uids}`}))`
+        : '';
+    const { lines, last } = await this.#command(`SELECT ${this.folder}${resync}`);
+    assert.match(last, / OK \[READ-WRITE\]/);
+    const number = (pattern: RegExp) => Number(lines.map((line) => pattern.exec(line)?.[1]).find(Boolean) ?? 0);
+    const uidValidity = number(/\[UIDVALIDITY (\d+)\]/);
+    const earlier = numbersOf(
+      lines.map((line) => /^\* VANISHED \(EARLIER\) (\S+)/.exec(line)?.[1]).find(Boolean) ?? '',
+    );
+    const kept = resync === '' || uidValidity !== this.#uidValidity ? [] : known;
+    this.messages = kept.filter(({ uid }) => uid === undefined || !earlier.has(uid));
+    this.#uidValidity = uidValidity;
+    this.#modseq = 0;
+    for (const line of lines) this.#hear(line, true);
+    this.#modseq = number(/\[HIGHESTMODSEQ (\d+)\]/);
+    await this.learn();
+  }
+
+  /** A change in silence is the client's to compute, but for what `MODIFIED` names. @returns makes it */
+  #ownChange(text: string): (answer: string) => void {
+    const [, uid, set = '', change, list = ''] =
+      /^(UID )?STORE (\S+)(?: \(UNCHANGEDSINCE \d+\))? ([+-]?)FLAGS\.SILENT \((.*)\)$/.exec(text) ?? [];
     if (set === '') return () => undefined;
+    const numberOf = (known: Known, i: number) => (uid === undefined ? i + 1 : (known.uid ?? 0));
     const last = uid === undefined ? this.messages.length : (this.messages.at(-1)?.uid ?? 0);
-    const targets = this.messages.filter((known, i) => {
-      const number = uid === undefined ? i + 1 : (known.uid ?? 0);
-      return set.split(',').some((range) => {
-        const [a = 0, b = a] = range.split(':').map((bound) => (bound === '*' ? last : Number(bound)));
-        return number >= Math.min(a, b) && number <= Math.max(a, b);
-      });
-    });
+    const targets = this.messages
+      .map((known, i) => ({ known, number: numberOf(known, i) }))
+      .filter(({ number }) =>
+        set.split(',').some((range) => {
+          const [a = 0, b = a] = range.split(':').map((bound) => (bound === '*' ? last : Number(bound)));
+          return number >= Math.min(a, b) && number <= Math.max(a, b);
+        }),
+      );
     const named = list.split(' ').filter((flag) => flag !== '');
-    return () => {
-      for (const known of targets) {
+    return (answer) => {
+      const modified = numbersOf(/\[MODIFIED (\S+)\]/.exec(answer)?.[1] ?? '');
+      for (const { known, number } of targets) {
+        if (modified.has(number)) continue;
         const before = (known.flags ?? '').split(' ');
         if (change === '+') known.flags = sorted([...new Set([...before, ...named])].join(' '));
         else if (change === '-') known.flags = sorted(before.filter((flag) => !named.includes(flag)).join(' '));
@@ -58,6 +131,8 @@ export class ClientView {
   }
 
   #hear(line: string, byNumber: boolean): void {
+    const highest = /^(?:\* OK|t\d+ OK) \[HIGHESTMODSEQ (\d+)\]/.exec(line);
+    if (highest !== null) this.#modseq = Number(highest[1]);
     const exists = /^\* (\d+) EXISTS$/.exec(line);
     if (exists !== null) {
       assert.ok(Number(exists[1]) >= this.messages.length, 'EXISTS fell');
@@ -67,7 +142,7 @@ export class ClientView {
     const expunged = /^\* (\d+) EXPUNGE$/.exec(line);
     if (expunged !== null) {
       assert.ok(!byNumber, 'EXPUNGE during a command by number');
-      assert.ok(!this.#qresync, 'EXPUNGE although QRESYNC is on');
+      assert.ok(this.#mode !== 'QRESYNC', 'EXPUNGE although QRESYNC is on');
       const number = Number(expunged[1]);
       assert.ok(number >= 1 && number <= this.messages.length, 'EXPUNGE of no message');
       this.messages.splice(number - 1, 1);
@@ -75,20 +150,14 @@ export class ClientView {
     }
     const vanished = /^\* VANISHED ([\d:,]+)$/.exec(line);
     if (vanished !== null) {
-      assert.ok(!byNumber && this.#qresync);
-      const gone = new Set(
-        (vanished[1] ?? '').split(',').flatMap((range) => {
-          const [low = 0, high = low] = range.split(':').map(Number);
-          return Array.from({ length: high - low + 1 }, (_, i) => low + i);
-        }),
-      );
+      assert.ok(!byNumber && this.#mode === 'QRESYNC');
+      const gone = numbersOf(vanished[1] ?? '');
       // Messages whose UID is not known yet are told by UID too: they are asked for first.
-      for (let i = this.messages.length - 1; i >= 0; i--) {
-        const { uid } = this.messages[i] ?? { uid: undefined };
-        if (uid !== undefined && gone.has(uid)) this.messages.splice(i, 1);
-      }
+      this.messages = this.messages.filter(({ uid }) => uid === undefined || !gone.has(uid));
       return;
     }
+    const status = new RegExp(`^\\* STATUS ${this.folder} \\(MESSAGES (\\d+)`).exec(line);
+    if (status !== null) assert.equal(Number(status[1]), this.messages.length, 'STATUS knows more than was told');
     const fetched = /^\* (\d+) FETCH \((.*)\)$/s.exec(line);
     if (fetched !== null) {
       const known = this.messages[Number(fetched[1]) - 1];
@@ -100,6 +169,7 @@ export class ClientView {
       }
       const flags = /FLAGS \(([^)]*)\)/.exec(fetched[2] ?? '')?.[1];
       if (flags !== undefined) known.flags = sorted(flags);
+      this.#modseq = Math.max(this.#modseq, Number(/MODSEQ \((\d+)\)/.exec(fetched[2] ?? '')?.[1] ?? 0));
     }
   }
 
@@ -115,6 +185,19 @@ export class ClientView {
     await this.learn();
     await this.run('NOOP');
   }
+}
+
+/** Numbers of a printed set without `*`. */
+function numbersOf(set: string): Set<number> {
+  return new Set(
+    set
+      .split(',')
+      .filter((range) => range !== '')
+      .flatMap((range) => {
+        const [low = 0, high = low] = range.split(':').map(Number);
+        return Array.from({ length: high - low + 1 }, (_, i) => low + i);
+      }),
+  );
 }
 
 /** Joins the lines of an answer that holds literals; the literals are left out. */
@@ -142,6 +225,7 @@ export const sorted = (flags: string): string =>
 
 const FLAGS = ['\\Seen', '\\Deleted', '\\Flagged', 'work', 'Home'];
 const set = fc.constantFrom('1', '2', '1:2', '2:4', '1:*', '*', '3:*', '1,3');
+const modseq = fc.integer({ min: 1, max: 40 });
 const flagChange = fc
   .tuple(
     fc.constantFrom('FLAGS', '+FLAGS', '-FLAGS', '+FLAGS.SILENT', '-FLAGS.SILENT', 'FLAGS.SILENT'),
@@ -151,8 +235,28 @@ const flagChange = fc
 export const randomCommand = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(set, flagChange).map(([numbers, change]) => `STORE ${numbers} ${change}`) },
   { weight: 3, arbitrary: fc.tuple(set, flagChange).map(([numbers, change]) => `UID STORE ${numbers} ${change}`) },
-  fc.constant('EXPUNGE'),
-  fc.constant('NOOP'),
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom('', 'UID '), set, modseq, flagChange)
+      .map(([uid, numbers, since, change]) => `${uid}STORE ${numbers} (UNCHANGEDSINCE ${since}) ${change}`),
+  },
+  fc.tuple(set, modseq).map(([numbers, since]) => `FETCH ${numbers} (FLAGS) (CHANGEDSINCE ${since})`),
+  fc.tuple(set, modseq).map(([numbers, since]) => `UID FETCH ${numbers} (FLAGS) (CHANGEDSINCE ${since} VANISHED)`),
+  fc.constantFrom(
+    'EXPUNGE',
+    'NOOP',
+    'CHECK',
+    'IDLE\r\nDONE',
+    'SEARCH RETURN (SAVE) UNSEEN',
+    'UID STORE $ +FLAGS (saved)',
+    'COPY $ Archive',
+    'MOVE $ INBOX',
+    'THREAD REFERENCES UTF-8 ALL',
+    'STATUS INBOX (MESSAGES UNSEEN)',
+    'LIST "" INBOX RETURN (STATUS (MESSAGES))',
+    'RENAME INBOX "as it was"',
+  ),
   set.map((numbers) => `UID EXPUNGE ${numbers}`),
   set.map((numbers) => `COPY ${numbers} INBOX`),
   set.map((numbers) => `UID COPY ${numbers} INBOX`),
