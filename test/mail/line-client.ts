@@ -73,6 +73,17 @@ export class LineClient {
     return this.line();
   }
 
+  /** Of IMAP: all lines up to the tagged answer, that one included, or to the end of the connection. */
+  async tagged(tag: string, text: string): Promise<string[]> {
+    this.send(`${tag} ${text}\r\n`);
+    const lines: string[] = [];
+    for (let line = await this.line(); line !== undefined; line = await this.line()) {
+      lines.push(line);
+      if (line.startsWith(`${tag} `)) break;
+    }
+    return lines;
+  }
+
   /** Lines up to the dot that ends them, with their dots unstuffed. */
   async body(): Promise<string[]> {
     const lines: string[] = [];

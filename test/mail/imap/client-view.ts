@@ -36,9 +36,15 @@ export class ClientView<Client extends ViewClient = ViewClient> {
     this.folder = folder;
   }
 
+  /** Over a line that has just logged in. */
   static async open<Client extends ViewClient>(client: Client, mode: Mode, folder = 'INBOX') {
+    if (mode !== '') await client.command('e', `ENABLE ${mode}`);
+    return ClientView.on(client, mode, folder);
+  }
+
+  /** Over a line that has enabled its mode, and may have another folder selected. */
+  static async on<Client extends ViewClient>(client: Client, mode: Mode, folder: string) {
     const view = new ClientView(client, mode, folder);
-    await view.#enable();
     await view.#select();
     return view;
   }
@@ -52,8 +58,12 @@ export class ClientView<Client extends ViewClient = ViewClient> {
     return last;
   }
 
-  /** Leaves the folder as one of `CLOSE`, `UNSELECT` and a lost line does, and opens it again. */
-  async reselect(how: 'CLOSE' | 'UNSELECT' | Client): Promise<void> {
+  /**
+   * Opens the folder again, over another line or after the command that left it. `SELECT`: nothing is to be left, or
+   * another folder.
+   */
+  async reselect(how: 'CLOSE' | 'UNSELECT' | 'SELECT' | Client): Promise<void> {
+    if (how === 'SELECT') return this.#select();
     if (typeof how === 'string') {
       const answer = await this.run(how);
       // With that code a client may take for removed what it knows to be \Deleted (RFC 7162 §3.2.8).
@@ -61,13 +71,9 @@ export class ClientView<Client extends ViewClient = ViewClient> {
         this.messages = this.messages.filter(({ flags }) => !(flags ?? '').split(' ').includes('\\Deleted'));
     } else {
       this.client = how;
-      await this.#enable();
+      if (this.#mode !== '') await this.run(`ENABLE ${this.#mode}`);
     }
     await this.#select();
-  }
-
-  async #enable(): Promise<void> {
-    if (this.#mode !== '') await this.run(`ENABLE ${this.#mode}`);
   }
 
   async #command(text: string): Promise<{ lines: string[]; last: string }> {
@@ -152,8 +158,16 @@ export class ClientView<Client extends ViewClient = ViewClient> {
     if (vanished !== null) {
       assert.ok(!byNumber && this.#mode === 'QRESYNC');
       const gone = numbersOf(vanished[1] ?? '');
-      // Messages whose UID is not known yet are told by UID too: they are asked for first.
-      this.messages = this.messages.filter(({ uid }) => uid === undefined || !gone.has(uid));
+      const vanishedUids = new Set<number>();
+      for (const { uid } of this.messages) if (uid !== undefined && gone.delete(uid)) vanishedUids.add(uid);
+      this.messages = this.messages.filter(({ uid }) => uid === undefined || !vanishedUids.has(uid));
+      // A message may go before the client has asked for its UID: then it is one of those between its neighbours.
+      for (const uid of gone) {
+        const above = this.messages.findIndex((known) => (known.uid ?? 0) > uid);
+        const at = this.messages.findLastIndex((known, i) => known.uid === undefined && (above < 0 || i < above));
+        assert.ok(at >= 0 && at > this.messages.findLastIndex((known) => (known.uid ?? uid) < uid), `VANISHED ${uid}`);
+        this.messages.splice(at, 1);
+      }
       return;
     }
     const status = new RegExp(`^\\* STATUS ${this.folder} \\(MESSAGES (\\d+)`).exec(line);
@@ -272,7 +286,7 @@ export const randomCommand = fc.oneof(
   fc.constant('APPEND INBOX (\\Flagged) {3+}\r\nabc'),
 );
 /** Brings the client up to date and compares what it believes with the store. */
-export async function checkView(view: ClientView, store: MailboxStore, folderId: number): Promise<void> {
+export async function checkView(view: ClientView, store: Pick<MailboxStore, 'view'>, folderId: number): Promise<void> {
   await view.synchronize();
   const now = await store.view(folderId, false);
   assert.ok(now !== undefined);
