@@ -196,7 +196,7 @@ export class Connection implements ReaderHost, ConnectionControl {
 
   loggedIn(onClosed: (listener: () => void) => () => void): void {
     const { limits } = this.#options;
-    this.#stopListening = onClosed(() => this.close('The mailbox was closed or its token changed'));
+    this.#stopListening = onClosed(() => this.close('[ALERT] The mailbox was closed or its token changed'));
     this.#tokenizer.lineMaxBytes = limits.lineMaxBytes;
     clearTimeout(this.#autologout);
     this.#autologout = setTimeout(() => this.close('No command for a long time'), limits.autologoutMs).unref();

@@ -18,7 +18,8 @@ export interface Partial {
   readonly length: number;
 }
 
-const SIMPLE = [
+/** Items without a section. */
+export const SIMPLE_ITEMS = [
   'FLAGS',
   'UID',
   'INTERNALDATE',
@@ -35,7 +36,7 @@ const SIMPLE = [
   'PREVIEW',
   'SAVEDATE',
 ] as const;
-type SimpleName = (typeof SIMPLE)[number];
+type SimpleName = (typeof SIMPLE_ITEMS)[number];
 
 export type FetchItem =
   | { readonly kind: 'simple'; readonly name: SimpleName }
@@ -52,7 +53,7 @@ export interface FetchModifiers {
   readonly vanished: boolean;
 }
 
-const MACROS: Record<string, readonly SimpleName[]> = {
+export const FETCH_MACROS: Record<string, readonly SimpleName[]> = {
   ALL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE'],
   FAST: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE'],
   FULL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE', 'BODY'],
@@ -74,7 +75,7 @@ export function parseFetchItems(scan: Scanner): FetchItem[] {
     }, false);
   }
   const name = itemName(scan);
-  const macro = MACROS[name];
+  const macro = FETCH_MACROS[name];
   return macro === undefined ? [parseItem(scan, name)] : macro.map(simple);
 }
 
@@ -103,7 +104,7 @@ function parseItem(scan: Scanner, name: string): FetchItem {
     scan.expect('LAZY');
     scan.expect(')');
   }
-  const known = SIMPLE.find((each) => each === name);
+  const known = SIMPLE_ITEMS.find((each) => each === name);
   return known === undefined ? scan.fail('a known item') : simple(known);
 }
 

@@ -107,8 +107,12 @@ const SIMPLE_KEYS = new Map<string, SearchKey>([
 ]);
 
 const DAY_MS = 86_400_000;
-const HEADER_KEYS = ['BCC', 'CC', 'FROM', 'SUBJECT', 'TO'];
-const DATE_KEYS = /^(SENT|SAVED)?(BEFORE|ON|SINCE)$/;
+/** BEFORE, ON and SINCE go by the date of arrival, SENTBEFORE and its like by that of the Date header. */
+const DATE_KINDS = [
+  ['', 'internal-date'],
+  ['SENT', 'sent-date'],
+  ['SAVED', 'save-date'],
+] as const;
 const NUMBERS_AHEAD = /[\d*$]/;
 
 function parseKey(scan: Scanner, reading: Reading, depth: number): SearchKey {
@@ -128,49 +132,55 @@ function parseKey(scan: Scanner, reading: Reading, depth: number): SearchKey {
       return { kind: 'not', of: nested() };
     case 'OR':
       return { kind: 'or', of: [nested(), nested()] };
-    default:
+    default: {
+      const withArgument = KEYS_WITH_ARGUMENT.get(name) ?? scan.fail('a known search key');
       scan.space();
-      return parseWithArgument(scan, name, reading);
+      return withArgument(scan, reading);
+    }
   }
 }
 
-function parseWithArgument(scan: Scanner, name: string, reading: Reading): SearchKey {
-  const text = (): string => {
-    const bytes = scan.astring();
-    return fromUtf8(bytes) ?? bytes;
-  };
-  if (HEADER_KEYS.includes(name)) return content({ kind: 'header', field: name.toLowerCase(), text: text() });
-  const dated = DATE_KEYS.exec(name);
-  if (dated !== null) return dateKey(scan, dated[1], dated[2] ?? '');
-  switch (name) {
-    case 'HEADER': {
+const text = (scan: Scanner): string => {
+  const bytes = scan.astring();
+  return fromUtf8(bytes) ?? bytes;
+};
+
+type KeyReader = (scan: Scanner, reading: Reading) => SearchKey;
+
+/** Keys that take an argument; what is behind the space. */
+const KEYS_WITH_ARGUMENT = new Map<string, KeyReader>([
+  ...['BCC', 'CC', 'FROM', 'SUBJECT', 'TO'].map((name): [string, KeyReader] => [
+    name,
+    (scan) => content({ kind: 'header', field: name.toLowerCase(), text: text(scan) }),
+  ]),
+  ...DATE_KINDS.flatMap(([prefix, kind]) =>
+    (['BEFORE', 'ON', 'SINCE'] as const).map((relation): [string, KeyReader] => [
+      `${prefix}${relation}`,
+      (scan) => dateKey(scan, kind, relation),
+    ]),
+  ),
+  [
+    'HEADER',
+    (scan) => {
       const field = scan.astring().toLowerCase();
       scan.space();
-      return content({ kind: 'header', field, text: text() });
-    }
-    case 'BODY':
-      return content({ kind: 'body', text: text() });
-    case 'TEXT':
-      return content({ kind: 'text', text: text() });
-    case 'LARGER':
-      return content({ kind: 'larger', bytes: scan.number64() });
-    case 'SMALLER':
-      return content({ kind: 'smaller', bytes: scan.number64() });
-    case 'OLDER':
-      return content({ kind: 'internal-date', from: null, before: Date.now() - scan.number(1) * 1_000 + 1 });
-    case 'YOUNGER':
-      return content({ kind: 'internal-date', from: Date.now() - scan.number(1) * 1_000, before: null });
-    case 'KEYWORD':
-      return state({ kind: 'keyword', word: scan.atom().toLowerCase(), set: true });
-    case 'UNKEYWORD':
-      return state({ kind: 'keyword', word: scan.atom().toLowerCase(), set: false });
-    case 'UID':
-      return state({ kind: 'numbers', set: parseSequenceSet(scan), uid: true });
-    case 'EMAILID':
-      return content({ kind: 'message-id', id: scan.astring() });
-    case 'THREADID':
-      return content({ kind: 'thread-id', id: scan.astring() });
-    case 'MODSEQ':
+      return content({ kind: 'header', field, text: text(scan) });
+    },
+  ],
+  ['BODY', (scan) => content({ kind: 'body', text: text(scan) })],
+  ['TEXT', (scan) => content({ kind: 'text', text: text(scan) })],
+  ['LARGER', (scan) => content({ kind: 'larger', bytes: scan.number64() })],
+  ['SMALLER', (scan) => content({ kind: 'smaller', bytes: scan.number64() })],
+  ['OLDER', (scan) => content({ kind: 'internal-date', from: null, before: Date.now() - scan.number(1) * 1_000 + 1 })],
+  ['YOUNGER', (scan) => content({ kind: 'internal-date', from: Date.now() - scan.number(1) * 1_000, before: null })],
+  ['KEYWORD', (scan) => state({ kind: 'keyword', word: scan.atom().toLowerCase(), set: true })],
+  ['UNKEYWORD', (scan) => state({ kind: 'keyword', word: scan.atom().toLowerCase(), set: false })],
+  ['UID', (scan) => state({ kind: 'numbers', set: parseSequenceSet(scan), uid: true })],
+  ['EMAILID', (scan) => content({ kind: 'message-id', id: scan.astring() })],
+  ['THREADID', (scan) => content({ kind: 'thread-id', id: scan.astring() })],
+  [
+    'MODSEQ',
+    (scan, reading) => {
       reading.modseq = true;
       // An entry name and type may stand before; flags have one MODSEQ together here (RFC 7162 §3.1.5).
       if (scan.peek() === '"') {
@@ -181,21 +191,22 @@ function parseWithArgument(scan: Scanner, name: string, reading: Reading): Searc
         scan.space();
       }
       return state({ kind: 'modseq', least: scan.number64() });
-    default:
-      return scan.fail('a known search key');
-  }
-}
+    },
+  ],
+]);
+
+/** Words of all keys. */
+export const SEARCH_KEYS: readonly string[] = [...SIMPLE_KEYS.keys(), 'NOT', 'OR', ...KEYS_WITH_ARGUMENT.keys()];
 
 const DATE = /"?(\d{1,2})-([A-Za-z]{3})-(\d{4})"?/y;
 
-function dateKey(scan: Scanner, what: string | undefined, relation: string): SearchKey {
+function dateKey(scan: Scanner, kind: (typeof DATE_KINDS)[number][1], relation: 'BEFORE' | 'ON' | 'SINCE'): SearchKey {
   const text = scan.match(DATE) ?? scan.fail('a date');
   if (text.startsWith('"') !== text.endsWith('"')) scan.fail('a date');
   const [day = 0, monthName = '', year = 0] = text.replaceAll('"', '').split('-');
   const month = monthOf(String(monthName));
   if (month < 0) scan.fail('a date');
   const start = Date.UTC(Number(year), month, Number(day));
-  const kind = what === 'SENT' ? 'sent-date' : what === 'SAVED' ? 'save-date' : 'internal-date';
   if (relation === 'BEFORE') return content({ kind, from: null, before: start });
   return content({ kind, from: start, before: relation === 'ON' ? start + DAY_MS : null });
 }

@@ -5,7 +5,7 @@ import { wireName } from './folder-names.ts';
 import type { Scanner } from './parser.ts';
 import type { Session } from './session.ts';
 
-const ITEMS = [
+export const STATUS_ITEMS = [
   'MESSAGES',
   'RECENT',
   'UIDNEXT',
@@ -18,12 +18,12 @@ const ITEMS = [
   'MAILBOXID',
   'APPENDLIMIT',
 ] as const;
-export type StatusItem = (typeof ITEMS)[number];
+export type StatusItem = (typeof STATUS_ITEMS)[number];
 
 export function parseStatusItems(scan: Scanner): StatusItem[] {
   return scan.list(() => {
     const word = scan.word();
-    return ITEMS.find((item) => item === word) ?? scan.fail('a known status item');
+    return STATUS_ITEMS.find((item) => item === word) ?? scan.fail('a known status item');
   }, false);
 }
 

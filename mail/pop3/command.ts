@@ -6,7 +6,8 @@ import type { Maildrop, MaildropStore } from './maildrop.ts';
 export type Pop3State = 'authorization' | 'transaction';
 
 /** Extended response codes (RFC 2449 §8, RFC 3206). */
-type ResponseCode = 'AUTH' | 'SYS/TEMP' | 'IN-USE' | 'UTF8';
+export const RESPONSE_CODES = ['AUTH', 'SYS/TEMP', 'IN-USE'] as const;
+type ResponseCode = (typeof RESPONSE_CODES)[number];
 
 export type Reply =
   | {

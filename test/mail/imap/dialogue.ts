@@ -16,6 +16,7 @@ import { pino } from 'pino';
 import { type ImapConnection, type ImapOptions, serveImap } from '../../../mail/imap/serve.ts';
 import type { Login, MailboxStore } from '../../../mail/store/interface.ts';
 import type { MemoryStore } from './memory-store.ts';
+import { DialogueRecorder } from './recorded-dialogues.ts';
 
 const ANSWER_MS = 5_000;
 export const TOKEN = 'mbx_secret';
@@ -66,6 +67,7 @@ export class Client {
   readonly #received: string[] = [];
   #rest = '';
   #wake: (() => void) | null = null;
+  readonly #recorder = new DialogueRecorder();
   ended = false;
 
   constructor(store: MailboxStore, options: Partial<ImapOptions> & { loggedInBy?: Login } = {}) {
@@ -90,7 +92,9 @@ export class Client {
   receive(chunk: Buffer): void {
     this.#rest += chunk.toString('latin1');
     for (let lf = this.#rest.indexOf('\n'); lf >= 0; lf = this.#rest.indexOf('\n')) {
-      this.#received.push(this.#rest.slice(0, lf).replace(/\r$/, ''));
+      const line = this.#rest.slice(0, lf).replace(/\r$/, '');
+      this.#recorder.heard(line);
+      this.#received.push(line);
       this.#rest = this.#rest.slice(lf + 1);
     }
     this.#wake?.();
@@ -98,6 +102,7 @@ export class Client {
 
   /** Text in UTF-8. */
   send(text: string): void {
+    this.#recorder.sent(text);
     this.socket.write(Buffer.from(text, 'utf8'));
   }
 

@@ -22,6 +22,9 @@ test('FETCH answers ENVELOPE, BODYSTRUCTURE, BODY and the macros (RFC 9051 §7.5
      C: a2 FETCH 1 FULL
      S: * 1 FETCH (FLAGS (\\Seen \\Recent) INTERNALDATE "17-Jul-1996 02:44:25 +0000" RFC822.SIZE ${LUNCH.length + LUNCH.split('\n').length - 1} ENVELOPE ${envelope} BODY ${body})
      S: a2 OK
+     C: a8 FETCH 1 ENVELOPE
+     S: * 1 FETCH (ENVELOPE ${envelope})
+     S: a8 OK
      C: a3 FETCH 1 ALL
      S: * 1 FETCH (FLAGS (\\Seen \\Recent) INTERNALDATE ... RFC822.SIZE ... ENVELOPE ${envelope})
      S: a3 OK
@@ -187,7 +190,14 @@ test('BODY[] sets \\Seen and tells it; PEEK, ENVELOPE and PREVIEW do not', async
      C2: b2 NOOP
      S2: * 1 FETCH (FLAGS (\\Seen))
      S2: * 2 FETCH (FLAGS (\\Seen))
-     S2: b2 OK`,
+     S2: b2 OK
+     C: a5 STORE 1 -FLAGS.SILENT (\\Seen)
+     S: a5 OK
+     C: a6 FETCH 1 BINARY[1]
+     S: * 1 FETCH (BINARY[1] ~{7}
+     S: Text.
+     S: FLAGS (\\Seen \\Recent))
+     S: a6 OK`,
   );
 });
 

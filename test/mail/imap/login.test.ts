@@ -195,7 +195,7 @@ test('a closed mailbox and a stop of the service end with BYE, also in IDLE', as
   assert.match((await client.line()) ?? '', /^\+ /);
   for (const close of closers) close();
   assert.match((await client.line()) ?? '', /^i OK/);
-  assert.match((await client.line()) ?? '', /^\* BYE The mailbox was closed/);
+  assert.match((await client.line()) ?? '', /^\* BYE \[ALERT\] The mailbox was closed/);
   await client.connection.done;
   assert.equal(closers.size, 0);
   assert.equal(store.watchers, 0);

@@ -40,6 +40,10 @@ const CASES: readonly [query: string, found: string][] = [
   ['DRAFT', ''],
   ['KEYWORD work', ' 2'],
   ['UNKEYWORD work', ' 1 3 4'],
+  ['UNANSWERED', ' 1 2 3'],
+  ['UNFLAGGED', ' 1 3 4'],
+  ['UNDRAFT', ' 1 2 3 4'],
+  ['RECENT', ' 1 2 3 4'],
   ['NEW', ' 2 3 4'],
   ['OLD', ''],
   ['2,4', ' 2 4'],
@@ -67,12 +71,14 @@ const CASES: readonly [query: string, found: string][] = [
   ['SINCE 1-Feb-2026 BEFORE "02-Feb-2026"', ' 2'],
   ['SENTON 20-Nov-2026', ' 1 2 3 4'],
   ['SENTBEFORE 20-Nov-2026', ''],
+  ['SENTBEFORE 21-Nov-2026', ' 1 2 3 4'],
   ['SENTSINCE 20-Nov-2026 SEEN', ' 1'],
   ['YOUNGER 7200', ' 3 4'],
   ['OLDER 7200', ' 1 2'],
   ['YOUNGER 600', ' 4'],
   ['SAVEDON 21-Nov-2026', ' 1 2 3 4'],
   ['SAVEDBEFORE 21-Nov-2026', ''],
+  ['SAVEDBEFORE 22-Nov-2026', ' 1 2 3 4'],
   ['SAVEDSINCE 21-Nov-2026 SAVEDATESUPPORTED', ' 1 2 3 4'],
   ['EMAILID msg_2', ' 2'],
   ['THREADID thr_3', ' 3'],
@@ -86,6 +92,23 @@ test('search keys find what they say', async () => {
     assert.deepEqual(lines, [`* SEARCH${found}`, 'q OK SEARCH completed'], query);
   }
   await client.close();
+});
+
+test('what an earlier session has seen is OLD, drafts are DRAFT', async () => {
+  const store = library();
+  store.deliver('INBOX', note('draft'), { flags: 16 });
+  await play(
+    store,
+    `${OPEN}
+     C: a1 SEARCH DRAFT
+     S: * SEARCH 5
+     S: a1 OK
+     C2: s1 SELECT INBOX
+     S2: *** s1 OK [READ-WRITE]
+     C2: b1 SEARCH OLD NOT RECENT NOT NEW
+     S2: * SEARCH 1 2 3 4 5
+     S2: b1 OK`,
+  );
 });
 
 test('wrong searches are BAD, an unknown charset is BADCHARSET', async () => {
