@@ -246,6 +246,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
       if (!waits) return release(sql, services, sender, message, bytes, draft);
       const ownMail = await findOwnMailChanges(sql, sender.mailbox.id, draft, null);
       const folderIds = await changeOwnMail(sql, sender.mailbox.id, ownMail);
+      if (copy === undefined) await requireRoom(sql, sender.mailbox.id, bytes.length);
       if (consentId !== null) {
         await sql.query(INSERT_CONSENT, [
           consentId,
@@ -288,6 +289,15 @@ export async function submitMessage(services: SendingServices, submission: Submi
     sendAt,
     repeated: false,
   };
+}
+
+/** The copy in Sent is filed when the message goes; that it will not fit is said at the submission. */
+async function requireRoom(sql: Sql, mailboxId: string, bytes: number): Promise<void> {
+  const fits = await sql.query(
+    `select 1 from mailbox_counter where mailbox_id = $1 and bytes_used + $2 <= quota_bytes`,
+    [mailboxId, bytes],
+  );
+  if (fits.length === 0) throw new SenderRefused('over-quota');
 }
 
 export interface Released {

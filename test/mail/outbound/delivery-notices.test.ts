@@ -27,6 +27,7 @@ beforeEach(() => {
 });
 
 let number = 0;
+const doorOf = (world: OutboundWorld) => world.mail.mail.submissionStarttls;
 const mailboxOf = (world: OutboundWorld): Promise<TestMailbox> => world.mail.createMailbox(`sender${++number}`);
 
 interface Rcpt {
@@ -43,7 +44,7 @@ async function submit(
   faults: Fault[] = [],
 ): Promise<string> {
   world.peer.faults = faults;
-  const client = await logIn(world, from);
+  const client = await logIn(doorOf(world), from);
   assert.match(await client.command(`MAIL FROM:<${from.address}> ${mail}`.trim()), /^250/);
   for (const { to, asks = '' } of recipients)
     assert.match(await client.command(`RCPT TO:<${to}> ${asks}`.trim()), /^250/);
@@ -75,7 +76,7 @@ const refuse = (to: string, times = 1): Fault => ({ at: 'rcpt', reply: 550, for:
 
 describe('at submission', () => {
   test('DSN is announced there, and not on the door for other servers', async () => {
-    const client = await openSubmissionClient(plain);
+    const client = await openSubmissionClient(doorOf(plain));
     assert.match(await client.command('EHLO client.test'), /^250[- ]DSN$/m);
     client.close();
     const inbound = await plain.mail.connect();
@@ -84,7 +85,7 @@ describe('at submission', () => {
   });
 
   test('the parameters of RFC 3461 are taken, also in small letters and as xtext', async () => {
-    const client = await logIn(plain);
+    const client = await logIn(doorOf(plain), plain.sender);
     const from = `MAIL FROM:<${plain.sender.address}>`;
     for (const mail of ['RET=HDRS ENVID=QQ314159', 'ret=full', 'ENVID=a+2Bb+3Dc+20d', `ENVID=${'x'.repeat(100)}`]) {
       assert.match(await client.command(`${from} ${mail}`), /^250/, mail);
@@ -104,7 +105,7 @@ describe('at submission', () => {
   });
 
   test('malformed parameters are answered 501 5.5.4, and the transaction goes on', async () => {
-    const client = await logIn(plain);
+    const client = await logIn(doorOf(plain), plain.sender);
     const from = `MAIL FROM:<${plain.sender.address}>`;
     for (const mail of [
       'RET=BODY',
@@ -184,7 +185,7 @@ describe('a notice', () => {
     const from = await mailboxOf(plain);
     const { db } = plain.mail.services;
     plain.peer.faults = [{ at: 'rcpt', reply: 451, times: 1_000 }];
-    const client = await logIn(plain, from);
+    const client = await logIn(doorOf(plain), from);
     await client.command(`MAIL FROM:<${from.address}> RET=FULL`);
     await client.command('RCPT TO:<large@example.com>');
     await client.command('DATA');
@@ -271,7 +272,7 @@ describe('a notice', () => {
   test('of delay goes to who asked for it, or said nothing', async () => {
     const from = await mailboxOf(plain);
     plain.peer.faults = [{ at: 'rcpt', reply: 451, times: 1_000 }];
-    const client = await logIn(plain, from);
+    const client = await logIn(doorOf(plain), from);
     await client.command(`MAIL FROM:<${from.address}>`);
     await client.command('RCPT TO:<patient@example.com> NOTIFY=FAILURE');
     await client.command('RCPT TO:<silent@example.com> NOTIFY=NEVER');

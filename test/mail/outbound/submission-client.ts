@@ -1,14 +1,14 @@
 /** A client of the submission door that says what a test tells it to say. */
 import { readFileSync } from 'node:fs';
 import { startOutbound } from '../../../core/start-outbound.ts';
+import type { DoorAddress } from '../../../mail/client-doors.ts';
 import { findOutbound } from '../../../mail/outbound/outbound-message.ts';
 import { testTls } from '../../support/services.ts';
 import { SmtpClient, type TestMailbox } from '../mail-world.ts';
 import type { OutboundWorld } from './outbound-world.ts';
 
-/** A connection under TLS, greeted, not logged in. */
-export async function openSubmissionClient(world: OutboundWorld): Promise<SmtpClient> {
-  const { host, port } = world.mail.mail.submissionStarttls;
+/** A connection to the door with STARTTLS, under TLS and greeted, not logged in. */
+export async function openSubmissionClient({ host, port }: DoorAddress): Promise<SmtpClient> {
   const client = await SmtpClient.open(host, port);
   await client.command('EHLO client.test');
   await client.startTls(readFileSync(testTls().caFile));
@@ -17,11 +17,12 @@ export async function openSubmissionClient(world: OutboundWorld): Promise<SmtpCl
 }
 
 /** The same, logged in. */
-export async function logIn(world: OutboundWorld, mailbox: TestMailbox = world.sender): Promise<SmtpClient> {
-  const client = await openSubmissionClient(world);
-  const reply = await client.command(
-    `AUTH PLAIN ${Buffer.from(`\0${mailbox.address}\0${mailbox.token}`).toString('base64')}`,
-  );
+export async function logIn(
+  door: DoorAddress,
+  { address, token }: Pick<TestMailbox, 'address' | 'token'>,
+): Promise<SmtpClient> {
+  const client = await openSubmissionClient(door);
+  const reply = await client.command(`AUTH PLAIN ${Buffer.from(`\0${address}\0${token}`).toString('base64')}`);
   if (!reply.startsWith('235')) throw new Error(reply);
   return client;
 }

@@ -7,6 +7,7 @@ import { testTls } from '../../support/services.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { SmtpClient } from '../mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+import { openSubmissionClient } from './submission-client.ts';
 
 let world: OutboundWorld;
 const ca = () => readFileSync(testTls().caFile);
@@ -85,14 +86,7 @@ test('XOAUTH2 logs in with the token', async () => {
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-async function greeted(): Promise<SmtpClient> {
-  const { host, port } = world.mail.mail.submissionStarttls;
-  const client = await SmtpClient.open(host, port);
-  await client.command('EHLO client.test');
-  await client.startTls(ca());
-  await client.command('EHLO client.test');
-  return client;
-}
+const greeted = () => openSubmissionClient(world.mail.mail.submissionStarttls);
 
 /** The two ways of RFC 7628 §4.1 and of XOAUTH2 to say who one is. */
 const BEARERS = {
