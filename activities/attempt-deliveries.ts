@@ -25,6 +25,7 @@ import {
   releaseAttempts,
   reserveAttempts,
   reserveManualAttempts,
+  reserveRecoveryAttempts,
   settleUnattempted,
 } from '../db/queries/attempts.ts';
 import { disableGoneEndpoint } from '../db/queries/endpoint-health.ts';
@@ -37,6 +38,7 @@ import {
   type WaitingEndpoint,
 } from '../domain/delivery-workflows.ts';
 import { timeOfIdMs } from '../domain/ids.ts';
+import { RECOVERY_CONCURRENCY } from '../domain/recovery.ts';
 import { retryDelayMs } from '../domain/retry-ladder.ts';
 import type { AttemptRecorder } from './attempt-recorder.ts';
 import type { EndpointNotes } from './endpoint-notes.ts';
@@ -67,16 +69,26 @@ export interface AttemptContext {
 
 const GONE = 410;
 /** Deliveries reserved together. In an endpoint's lane no more than may be sent at once: what is reserved and not sent counts as an attempt should the worker die. */
-const WINDOW = { 'fan-out': 100, endpoint: ENDPOINT_CONCURRENCY, manual: ENDPOINT_CONCURRENCY } as const;
+const WINDOW = {
+  'fan-out': 100,
+  endpoint: ENDPOINT_CONCURRENCY,
+  manual: ENDPOINT_CONCURRENCY,
+  recovery: RECOVERY_CONCURRENCY,
+} as const;
 /** The next window starts when half of this one is done, or in a fan-out after this time. */
 const NEXT_WINDOW_MS = 50;
 /**
  * A run starts no new attempts after this; the rest goes on in the endpoint's lane. A fan-out ends, with the 15 s of its
  * last request, before the first retry is due.
  */
-const RUN_MS = { 'fan-out': 10_000, endpoint: 30_000, manual: Number.POSITIVE_INFINITY } as const;
+const RUN_MS = {
+  'fan-out': 10_000,
+  endpoint: 30_000,
+  manual: Number.POSITIVE_INFINITY,
+  recovery: Number.POSITIVE_INFINITY,
+} as const;
 /** What was read of an endpoint longer ago than this is read again before something is sent. */
-const FRESH_MS = { 'fan-out': 200, endpoint: 5, manual: 5 } as const;
+const FRESH_MS = { 'fan-out': 200, endpoint: 5, manual: 5, recovery: 5 } as const;
 const HEARTBEAT_MS = 1_000;
 
 export async function attemptDeliveries(
@@ -99,7 +111,7 @@ class AttemptRun {
   readonly #signers = new Map<string, WebhookSigner>();
   readonly #endAtMs: number;
   /** Reserved, but not sent: the endpoint got into trouble, changed or is busy, or the time was up. */
-  readonly #unused: string[] = [];
+  readonly #unused: { readonly id: string; readonly number: number }[] = [];
   readonly #faults: unknown[] = [];
   /** The worker is shutting down, and there was more to attempt. */
   #interrupted = false;
@@ -131,6 +143,8 @@ class AttemptRun {
     if (this.#faults.length > 0) throw this.#faults[0];
     await notes.write(this.#outcomes);
     if (this.#interrupted) throw new Error('this worker is shutting down; another one goes on');
+    // Each stays with the workflow that holds it.
+    if (this.#input.lane === 'recovery') return { waiting: [] };
     return this.#settle(ids.filter((id) => !this.#settled.has(id)));
   }
 
@@ -161,7 +175,9 @@ class AttemptRun {
 
   #reserve(ids: readonly string[]): Promise<ReservedAttempt[]> {
     const { db, now } = this.#deps;
-    return this.#input.lane === 'manual' ? reserveManualAttempts(db, ids) : reserveAttempts(db, ids, new Date(now()));
+    const { lane } = this.#input;
+    if (lane === 'manual') return reserveManualAttempts(db, ids);
+    return lane === 'recovery' ? reserveRecoveryAttempts(db, ids) : reserveAttempts(db, ids, new Date(now()));
   }
 
   /** Never rejects: what goes wrong is an outcome, or one of `#faults`. */
@@ -173,7 +189,7 @@ class AttemptRun {
       if (slot === undefined && lane === 'endpoint')
         this.#comeBackAtMs = this.#deps.now() + slots.comeBackInMs(reserved.endpointId);
       slot?.release();
-      this.#unused.push(reserved.id);
+      this.#unused.push(reserved);
       return;
     }
     let delivered: boolean | undefined;
@@ -187,13 +203,13 @@ class AttemptRun {
       slot.release(delivered);
       leave();
       leave = () => {};
-      if (attempt === undefined || result === undefined) this.#unused.push(reserved.id);
+      if (attempt === undefined || result === undefined) this.#unused.push(reserved);
       else await this.#take(attempt, result);
     } catch (error) {
       if (delivered === undefined) {
         // A secret that does not open, a payload that cannot be read: nothing was sent.
         slot.release();
-        this.#unused.push(reserved.id);
+        this.#unused.push(reserved);
         log.error({ deliveryId: reserved.id, error: messageOf(error) }, 'a delivery could not be attempted');
         // In its own lane it is tried until the fault is mended; in a fan-out it must not hold its neighbours.
         if (lane === 'fan-out') return;
@@ -245,7 +261,7 @@ class AttemptRun {
   }
 
   #judge(attempt: ReservedAttempt, result: AttemptResult): AttemptRecord {
-    const manual = this.#input.lane === 'manual';
+    const manual = this.#input.lane === 'manual' || this.#input.lane === 'recovery';
     const base = {
       deliveryId: attempt.id,
       number: attempt.number,

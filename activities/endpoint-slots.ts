@@ -11,14 +11,15 @@
  */
 import { ENDPOINT_CONCURRENCY } from '../domain/delivery-limits.ts';
 import type { AttemptInput } from '../domain/delivery-workflows.ts';
+import { RECOVERY_CONCURRENCY } from '../domain/recovery.ts';
 
 type Lane = AttemptInput['lane'];
 
 export interface EndpointSlots {
   /**
    * Waits for a slot. Resolves to undefined in a fan-out when the endpoint is in trouble or gets so before a slot is
-   * free, in an endpoint's lane when the line is full, and in every lane when the worker shuts down. What a person asked
-   * for (`manual`) waits in a line of any length.
+   * free, in an endpoint's lane when the line is full, in a recovery when half of the slots are taken, and in every lane
+   * when the worker shuts down. What a person asked for (`manual`) waits in a line of any length.
    */
   acquire(endpointId: string, lane: Lane): Promise<Slot | undefined>;
   /** When a lane that found the line full should come back: one for each slot that becomes free until then. */
@@ -133,6 +134,8 @@ export function endpointSlots(draining: AbortSignal): EndpointSlots {
     async acquire(endpointId, lane) {
       const state = stateOf(endpointId);
       if (draining.aborted || (lane === 'fan-out' && state.troubledUntil > performance.now())) return undefined;
+      if (lane === 'recovery' && (state.inFlight.size >= RECOVERY_CONCURRENCY || state.waiting.length > 0))
+        return undefined;
       if (state.inFlight.size < ENDPOINT_CONCURRENCY && state.waiting.length === 0) return take(state);
       if (lane === 'endpoint' && state.waiting.length >= LINE_MAX) return undefined;
       return new Promise((give) => {

@@ -2,14 +2,16 @@ import { Context } from '@temporalio/activity';
 import type { Services } from '../core/services.ts';
 import type { WebhookSender } from '../core/webhook-sender.ts';
 import type { AttemptInput, AttemptOutput } from '../domain/delivery-workflows.ts';
+import type { RecoveryInput, RecoveryProgress } from '../domain/recovery.ts';
 import { chooseTransport } from '../mail/outbound/choose-transport.ts';
 import type { Transport } from '../mail/outbound/transport.ts';
-import { attemptDeliveries } from './attempt-deliveries.ts';
+import { type AttemptContext, attemptDeliveries } from './attempt-deliveries.ts';
 import { attemptRecorder } from './attempt-recorder.ts';
 import { type DeletedHistory, deleteHistory } from './delete-history.ts';
 import { endpointNotes } from './endpoint-notes.ts';
 import { endpointSlots } from './endpoint-slots.ts';
 import { type OutboundActivities, outboundActivities } from './outbound.ts';
+import { recoverSome } from './recover-deliveries.ts';
 
 export interface ActivityDependencies {
   readonly services: Services;
@@ -25,6 +27,8 @@ export interface ActivityDependencies {
 /** The effects that workflows ask for. One set per worker: slots and recorder are shared by all its activities. */
 export interface Activities extends OutboundActivities {
   attemptDeliveries(input: AttemptInput): Promise<AttemptOutput>;
+  /** Goes on with a recovery for some seconds. */
+  recoverSome(input: RecoveryInput): Promise<RecoveryProgress>;
   deleteHistory(): Promise<DeletedHistory>;
 }
 
@@ -48,15 +52,17 @@ export function createActivities({
     notes: endpointNotes(db),
     onEndpointGone,
   };
+  const attemptContext = (): AttemptContext => {
+    const context = Context.current();
+    return {
+      workflowId: context.info.workflowExecution?.workflowId ?? '',
+      heartbeat: () => context.heartbeat(),
+      givenUp: context.cancellationSignal,
+    };
+  };
   return {
-    attemptDeliveries(input) {
-      const context = Context.current();
-      return attemptDeliveries(attempt, input, {
-        workflowId: context.info.workflowExecution?.workflowId ?? '',
-        heartbeat: () => context.heartbeat(),
-        givenUp: context.cancellationSignal,
-      });
-    },
+    attemptDeliveries: (input) => attemptDeliveries(attempt, input, attemptContext()),
+    recoverSome: (input) => recoverSome(attempt, input, attemptContext()),
     ...outboundActivities(services, transport ?? chooseTransport(services.settings)),
     deleteHistory: () => deleteHistory(db, now()),
   };

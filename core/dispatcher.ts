@@ -33,6 +33,7 @@ import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
 import { fairShares } from './fair-shares.ts';
 import { fanOutsTotal, inFlightDeliveries } from './metrics.ts';
 import { newId } from './new-id.ts';
+import { sweepRecoveries } from './recover-deliveries.ts';
 import { retryDelaysMs } from './retry-ladder-setting.ts';
 import type { Services } from './services.ts';
 import { searchKeys, type TemporalClient } from './temporal-client.ts';
@@ -232,6 +233,8 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     while (!closed) {
       try {
         await sweep(overdueMs);
+        const recoveries = await sweepRecoveries(services, temporal);
+        if (recoveries > 0) log.info({ recoveries }, 'started overdue recoveries again');
         overdueMs = OVERDUE_SWEEP_AFTER_MS;
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'the sweep for overdue deliveries failed; trying again');

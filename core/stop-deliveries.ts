@@ -1,6 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { openDeliveryWorkflows } from '../db/queries/open-delivery-workflows.ts';
 import { STOP_DELIVERIES_SIGNAL, type StopDeliveries, type StopReason } from '../domain/delivery-workflows.ts';
+import { wakeRecoveries } from './recover-deliveries.ts';
 import type { Services } from './services.ts';
 import type { TemporalClient } from './temporal-client.ts';
 
@@ -31,6 +32,9 @@ export function stopDeliveries(
       { error: error.message, reason },
       'stop signals were not all sent; the next attempts will see it',
     ),
+  );
+  wakeRecoveries(services, temporal, target).catch((error: Error) =>
+    services.log.warn({ error: error.message, reason }, 'recoveries were not all told; their next look will see it'),
   );
 }
 

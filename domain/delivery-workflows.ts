@@ -68,9 +68,10 @@ export interface AttemptInput {
   readonly ladderMs: readonly number[];
   /**
    * `fan-out`: first attempts of many endpoints, where an endpoint in trouble must not hold the others.
-   * `endpoint`: one endpoint's own lane. `manual`: as asked by a person, due or not, final or not.
+   * `endpoint`: one endpoint's own lane. `manual`: as asked by a person, due or not, final or not. `recovery`: as asked
+   * for many at once; takes what live deliveries leave, and holds no delivery.
    */
-  readonly lane: 'fan-out' | 'endpoint' | 'manual';
+  readonly lane: 'fan-out' | 'endpoint' | 'manual' | 'recovery';
 }
 
 /** What is still owed after an activity, by endpoint. Everything else of its input is final. */

@@ -23,6 +23,7 @@ export const ID_PREFIXES = {
   domain: 'dom_',
   audit: 'aud_',
   invitation: 'inv_',
+  recovery: 'rcv_',
   request: 'req_',
 } as const;
 

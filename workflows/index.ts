@@ -3,3 +3,4 @@ export { deleteHistory } from './delete-history.ts';
 export { endpointDelivery } from './endpoint-delivery.ts';
 export { eventFanOut } from './event-fan-out.ts';
 export { outboundMessage } from './outbound-message.ts';
+export { recoverDeliveries } from './recover-deliveries.ts';

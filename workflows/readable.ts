@@ -1,6 +1,7 @@
 /** What a person sees of a workflow in the Temporal UI: the ids it is found by, and sentences. */
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { WaitingDelivery, WaitingEndpoint } from '../domain/delivery-workflows.ts';
+import type { RecoveryProgress } from '../domain/recovery.ts';
 import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
 
 const organizationId = defineSearchAttributeKey('OrganizationId', SearchAttributeType.KEYWORD);
@@ -27,6 +28,9 @@ export const waitSummary = (due: readonly WaitingDelivery[], delayMs: number): s
 
 export const attemptSummary = (ids: readonly string[]): string =>
   ids.length === 1 ? `attempt of ${ids[0]}` : `attempts of ${ids.length} deliveries`;
+
+export const recoverySummary = (before: RecoveryProgress | undefined): string =>
+  before === undefined ? 'send given-up deliveries again' : `go on after ${before.done} of ${before.total}`;
 
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1_000);

@@ -8,6 +8,7 @@ import {
   type StopDeliveries,
 } from '../domain/delivery-workflows.ts';
 import { CANCEL_SIGNAL, DECIDE_SIGNAL } from '../domain/outbound-workflow.ts';
+import { LOOK_AGAIN_SIGNAL, RECOVERY_PROGRESS_QUERY, type RecoveryProgress } from '../domain/recovery.ts';
 
 /** The endpoint was set inactive or deleted, or its organization lost webhooks: end the wait and look at the rows. */
 export const stopDeliveries = defineSignal<[StopDeliveries]>(STOP_DELIVERIES_SIGNAL);
@@ -23,3 +24,9 @@ export const decide = defineSignal(DECIDE_SIGNAL);
 
 /** Stop what is not sent yet. */
 export const cancel = defineSignal(CANCEL_SIGNAL);
+
+/** The row of a recovery, or what it hangs on, was changed. */
+export const lookAgain = defineSignal(LOOK_AGAIN_SIGNAL);
+
+/** How far a recovery has come, as of its last look; null before the first. */
+export const recoveryProgress = defineQuery<RecoveryProgress | null>(RECOVERY_PROGRESS_QUERY);

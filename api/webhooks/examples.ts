@@ -54,3 +54,22 @@ export const deliveryWithAttemptsExample = {
     },
   ],
 };
+
+const recoveryId = 'rcv_01k8e8f2c0e4x9w2v7a3r5t6y8';
+export const recoveryExample = {
+  id: recoveryId,
+  endpointId: endpointExample.id,
+  status: 'exhausted',
+  since: '2026-11-20T22:00:00.000Z',
+  until: '2026-11-21T09:15:00.000Z',
+  state: 'running',
+  stopReason: null,
+  total: 418,
+  done: 120,
+  succeeded: 119,
+  failed: 1,
+  createdAt: '2026-11-21T09:15:00.000Z',
+  updatedAt: '2026-11-21T09:15:02.430Z',
+  finishedAt: null,
+  workflowId: `recover/${endpointExample.id}/${recoveryId}`,
+};

@@ -2,7 +2,9 @@ import type { Static } from 'typebox';
 import type { EndpointView } from '../../core/endpoint-queries.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { AttemptView, DeliveryWithPayload } from '../../db/queries/list-deliveries.ts';
-import type { Delivery, DeliveryWithAttempts, Endpoint } from './schema.ts';
+import type { RecoveryRow } from '../../db/queries/recoveries.ts';
+import { recoveryWorkflowId } from '../../domain/recovery.ts';
+import type { Delivery, DeliveryWithAttempts, Endpoint, Recovery } from './schema.ts';
 
 const timeOf = (date: Date | null): string | null => date?.toISOString() ?? null;
 
@@ -70,3 +72,27 @@ export const presentDeliveryWithAttempts = (
     remoteAddress: attempt.remoteAddress,
   })),
 });
+
+export const presentRecovery = (recovery: RecoveryRow, settings: Settings): Static<typeof Recovery> => {
+  const { id, endpointId, status, state, stopReason, total, succeeded, failed } = recovery;
+  const workflowId = recoveryWorkflowId(endpointId, id);
+  return {
+    id,
+    endpointId,
+    status,
+    since: recovery.since.toISOString(),
+    until: recovery.until.toISOString(),
+    state,
+    stopReason,
+    // Deliveries that failed since it began may have joined.
+    total: Math.max(total, succeeded + failed),
+    done: succeeded + failed,
+    succeeded,
+    failed,
+    createdAt: recovery.createdAt.toISOString(),
+    updatedAt: recovery.updatedAt.toISOString(),
+    finishedAt: timeOf(recovery.finishedAt),
+    workflowId,
+    ...linkTo(workflowId, settings),
+  };
+};

@@ -10,6 +10,7 @@ import { deliveryRoutes } from './delivery-routes.ts';
 import { webhookEvents } from './event-schemas.ts';
 import { endpointExample, secretExample } from './examples.ts';
 import { presentEndpoint } from './present.ts';
+import { recoveryRoutes } from './recovery-routes.ts';
 import {
   ChangeEndpoint,
   CreateEndpoint,
@@ -210,4 +211,4 @@ const endpointRoutes: readonly Route[] = [
   }),
 ];
 
-export const webhookRoutes: readonly Route[] = [...endpointRoutes, ...deliveryRoutes];
+export const webhookRoutes: readonly Route[] = [...endpointRoutes, ...deliveryRoutes, ...recoveryRoutes];

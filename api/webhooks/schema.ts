@@ -11,9 +11,11 @@ import {
   DISABLED_REASONS,
   EXHAUSTED_REASONS,
 } from '../../domain/delivery-status.ts';
+import { STOP_REASONS } from '../../domain/delivery-workflows.ts';
 import { ENDPOINT_DESCRIPTION_MAX, ENDPOINT_URL_MAX } from '../../domain/endpoint-limits.ts';
 import { EVENT_TYPES } from '../../domain/event-types.ts';
 import { idPattern } from '../../domain/ids.ts';
+import { RECOVERABLE_STATUSES, RECOVERY_STATES } from '../../domain/recovery.ts';
 import { MailboxId } from '../mailboxes/schema.ts';
 import { listOf, pageQuery } from '../pagination.ts';
 import { closed, dateTime, nullable } from '../schema-parts.ts';
@@ -23,6 +25,8 @@ const DeliveryId = Type.String({ pattern: idPattern('delivery'), description: 'D
 
 export const EndpointParams = closed({ id: EndpointId });
 export const DeliveryParams = closed({ id: EndpointId, did: DeliveryId });
+const RecoveryId = Type.String({ pattern: idPattern('recovery'), description: 'Recovery id.' });
+export const RecoveryParams = closed({ id: EndpointId, rid: RecoveryId });
 
 const Url = Type.String({
   maxLength: ENDPOINT_URL_MAX,
@@ -220,3 +224,42 @@ export const EventTypeList = listOf(
     example: Type.Record(Type.String(), Type.Unknown()),
   }),
 );
+
+export const RecoverDeliveries = closed({
+  since: dateTime('Deliveries made from this moment on.'),
+  until: Type.Optional(dateTime('And before this one. Default, and at most: now.')),
+  status: Type.Optional(
+    Type.Enum(RECOVERABLE_STATUSES, {
+      description:
+        'Which: those that were given up, whatever the reason (`exhausted`, the default), or those that wait for a retry, which is then made now (`failed`).',
+    }),
+  ),
+});
+
+export const Recovery = closed(
+  {
+    id: RecoveryId,
+    endpointId: EndpointId,
+    status: Type.Enum(RECOVERABLE_STATUSES, { description: 'Which deliveries are sent again.' }),
+    since: dateTime(),
+    until: dateTime(),
+    state: Type.Enum(RECOVERY_STATES, {
+      description:
+        '`running` and `paused` go on or can; `completed`: nothing is left; `cancelled`: by a person; `stopped`: see `stopReason`.',
+    }),
+    stopReason: nullable(Type.Enum(STOP_REASONS, { description: 'Why it was `stopped`; null in every other state.' })),
+    total: Type.Integer({ minimum: 0, description: 'Deliveries it found when it began.' }),
+    done: Type.Integer({ minimum: 0, description: 'Sent again until now: `succeeded` + `failed`.' }),
+    succeeded: count(),
+    failed: count(),
+    createdAt: dateTime(),
+    updatedAt: dateTime(),
+    finishedAt: nullable(dateTime()),
+    workflowId: Type.String(),
+    temporalUrl: Type.Optional(
+      Type.String({ description: 'Its workflow in the Temporal UI, where one is configured.' }),
+    ),
+  },
+  { title: 'Recovery' },
+);
+export const RecoveryList = listOf(Recovery);

@@ -10,6 +10,7 @@ import { Migration20261121000009_sending_health } from './Migration2026112100000
 import { Migration20261121000010_delay_notices } from './Migration20261121000010_delay_notices.ts';
 import { Migration20261121000011_drafts_and_scheduled_mail } from './Migration20261121000011_drafts_and_scheduled_mail.ts';
 import { Migration20261121000012_delivery_notices } from './Migration20261121000012_delivery_notices.ts';
+import { Migration20261121000013_recoveries } from './Migration20261121000013_recoveries.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   Migration20261121000010_delay_notices,
   Migration20261121000011_drafts_and_scheduled_mail,
   Migration20261121000012_delivery_notices,
+  Migration20261121000013_recoveries,
 ];

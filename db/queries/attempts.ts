@@ -60,6 +60,17 @@ const RESERVE = /* sql */ `${RESERVE_FROM}
 const RESERVE_MANUAL = /* sql */ `${RESERVE_FROM}
   returning ${RESERVE_COLUMNS}`;
 
+/** Keeps the workflow that waits for the retry from making it meanwhile. */
+const RECOVERY_HOLD = /* sql */ `interval '60 seconds'`;
+
+const RESERVE_RECOVERY = /* sql */ `${RESERVE_FROM.replace(
+  'attempt_count = d.attempt_count + 1',
+  `attempt_count = d.attempt_count + 1,
+         next_attempt_at = case when d.status = 'failed' then greatest(d.next_attempt_at, now() + ${RECOVERY_HOLD}) end`,
+)}
+     and (d.status = 'exhausted' or d.status = 'failed' and d.next_attempt_at > now())
+  returning ${RESERVE_COLUMNS}`;
+
 const TIME_END = ID_PREFIXES.delivery.length + 10;
 
 /** Smallest and largest of ids, and the range of event ids made in the same milliseconds. */
@@ -84,6 +95,11 @@ export function reserveAttempts(sql: Sql, ids: readonly string[], now: Date): Pr
 /** As `reserveAttempts`, for a person's resend: due or not, final or not. */
 export function reserveManualAttempts(sql: Sql, ids: readonly string[]): Promise<ReservedAttempt[]> {
   return sql.query<ReservedAttempt>(RESERVE_MANUAL, [ids, ...ranges(ids), PLANS_WITH_WEBHOOKS]);
+}
+
+/** As `reserveAttempts`, for a recovery: given up, or waiting for a retry that is not due yet. */
+export function reserveRecoveryAttempts(sql: Sql, ids: readonly string[]): Promise<ReservedAttempt[]> {
+  return sql.query<ReservedAttempt>(RESERVE_RECOVERY, [ids, ...ranges(ids), PLANS_WITH_WEBHOOKS]);
 }
 
 /** The text of an event, for payloads too large to travel with the reservation. */
@@ -167,14 +183,20 @@ export async function recordAttempts(sql: Sql, records: readonly AttemptRecord[]
   ]);
 }
 
+/** Not when a later number was reserved meanwhile: that one is in use. */
 const RELEASE = /* sql */ `
-  update deliveries set attempt_count = attempt_count - 1
-   where id = any($1) and id >= $2 and id <= $3 and status in ('pending', 'failed')`;
+  update deliveries d set attempt_count = d.attempt_count - 1
+    from unnest($1::text[], $2::int[]) as unused(id, number)
+   where d.id = unused.id and d.id = any($1) and d.id >= $3 and d.id <= $4 and d.attempt_count = unused.number`;
 
 /** Gives back reserved numbers that were not used: nothing was sent under them. */
-export async function releaseAttempts(sql: Sql, ids: readonly string[]): Promise<void> {
+export async function releaseAttempts(
+  sql: Sql,
+  unused: readonly { readonly id: string; readonly number: number }[],
+): Promise<void> {
+  const ids = unused.map(({ id }) => id);
   const [low, high] = ranges(ids);
-  await sql.query(RELEASE, [ids, low, high]);
+  await sql.query(RELEASE, [ids, unused.map(({ number }) => number), low, high]);
 }
 
 /** A delivery that is still owed. */

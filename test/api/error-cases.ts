@@ -57,6 +57,25 @@ async function downgraded(world: ApiWorld): Promise<{ organization: TestOrganiza
   return { organization, endpointId };
 }
 
+const recover = (world: ApiWorld, organization: TestOrganization, endpointId: string): Promise<Answer> =>
+  world.call('POST', `/api/webhooks/${endpointId}/recover`, {
+    as: organization.key,
+    body: { since: '2026-01-01T00:00:00.000Z' },
+  });
+
+/** A recovery that was stopped because its endpoint was set inactive. */
+const moveEnded =
+  (verb: string): Reach =>
+  async (world) => {
+    const id = await endpoint(world, world.organization);
+    const recovery = textAt((await recover(world, world.organization, id)).body, 'id');
+    await world.sql(
+      `update recoveries set state = 'stopped', stop_reason = 'endpoint_inactive', finished_at = now() where id = $1`,
+      [recovery],
+    );
+    return world.call('POST', `/api/webhooks/${id}/recoveries/${recovery}/${verb}`, { as: world.organization.key });
+  };
+
 async function testDelivery(world: ApiWorld, organization: TestOrganization, endpointId: string): Promise<string> {
   const answer = await world.call('POST', `/api/webhooks/${endpointId}/test`, { as: organization.key, body: {} });
   assert.equal(answer.status, 202, answer.text);
@@ -364,6 +383,20 @@ export const errorCases: Readonly<Record<string, Reach>> = {
     const body = { eventType: 'mailbox_created' };
     return world.call('POST', `/api/webhooks/${id}/test`, { as: world.organization.key, body });
   },
+
+  async 'recoverDeliveries plan_required'(world) {
+    const { organization, endpointId } = await downgraded(world);
+    return recover(world, organization, endpointId);
+  },
+  async 'recoverDeliveries conflict'(world) {
+    const id = await endpoint(world, world.organization);
+    const begun = await recover(world, world.organization, id);
+    assert.equal(begun.status, 202, begun.text);
+    return recover(world, world.organization, id);
+  },
+  'cancelRecovery conflict': moveEnded('cancel'),
+  'pauseRecovery conflict': moveEnded('pause'),
+  'resumeRecovery conflict': moveEnded('resume'),
 
   async 'resendDelivery plan_required'(world) {
     const organization = await world.newOrganization('team');

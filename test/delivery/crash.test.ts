@@ -9,10 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { type Dispatcher, startDispatcher } from '../../core/dispatcher.ts';
 import { newId } from '../../core/new-id.ts';
 import { recordEvents } from '../../core/record-event.ts';
+import { startRecovery } from '../../core/recover-deliveries.ts';
 import { openServices, type Services } from '../../core/services.ts';
 import { readSettings } from '../../core/settings.ts';
 import { connectTemporal } from '../../core/temporal-client.ts';
+import { findRecovery } from '../../db/queries/recoveries.ts';
 import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
+import { RECOVERY_CONCURRENCY } from '../../domain/recovery.ts';
 import { rowsOf } from '../support/delivery-world.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createTestDatabase, testLog, testVariables } from '../support/services.ts';
@@ -153,6 +156,60 @@ test('SIGKILL of the whole service between commit and dispatch, or between claim
     spawnWorker();
     dispatch();
     assert.equal(await assertAllDelivered(services, receiver, endpointId), 0, 'none is sent twice');
+  }));
+
+test('SIGKILL of the worker in the middle of a recovery loses none and counts each once', () =>
+  scene(async ({ services, receiver, organization, endpointId, spawnWorker }) => {
+    const rows = 200;
+    receiver.answer((res) => setTimeout(() => res.writeHead(200).end(), 20));
+    for (let i = 0; i < rows; i += 50)
+      await recordEvents(
+        services.db,
+        Array.from({ length: 50 }, () => ({
+          type: 'email_received' as const,
+          organization,
+          mailbox: null,
+          actor: SYSTEM_ACTOR,
+          data: {},
+        })),
+      );
+    await services.db.query(
+      `update deliveries set status = 'exhausted', reason = 'attempts_exhausted', attempt_count = 5, completed_at = now(),
+              fan_out_id = 'fan-out/test' where endpoint_id = $1`,
+      [endpointId],
+    );
+    const temporal = connectTemporal(services.settings);
+    try {
+      const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+      const range = { since: new Date(Date.now() - 3_600_000), until: new Date(Date.now() + 1) };
+      const worker = spawnWorker();
+      const { id } = await startRecovery(
+        services,
+        temporal,
+        { ...organization, plan: 'unlimited' },
+        endpointId,
+        caller,
+        range,
+      );
+      await waitUntil('the worker to be in the middle of it', () => receiver.requests.length > rows / 4, 60_000);
+      await kill(worker);
+      assert.ok(receiver.requests.length < rows, 'the worker was killed before it was done');
+      spawnWorker();
+      const row = await waitUntil(
+        'the recovery to end',
+        async () => {
+          const found = await findRecovery(services.db, { organizationId: organization.id, endpointId }, id);
+          return found?.finishedAt !== null && found;
+        },
+        90_000,
+      );
+      assert.deepEqual([row.state, row.total, row.succeeded, row.failed], ['completed', rows, rows, 0]);
+      const sent = new Set(receiver.requests.map(({ headers }) => headers['webhook-id']));
+      assert.equal(sent.size, rows);
+      assert.ok(receiver.requests.length <= rows + RECOVERY_CONCURRENCY, 'only what was under way is sent twice');
+    } finally {
+      await temporal.close();
+    }
   }));
 
 test('SIGTERM lets attempts under way end: nothing is sent twice and nothing is lost', () =>

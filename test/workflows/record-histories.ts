@@ -7,8 +7,11 @@
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { moveRecovery, startRecovery } from '../../core/recover-deliveries.ts';
 import { signalStop } from '../../core/stop-deliveries.ts';
 import { ATTEMPT_NOW_SIGNAL, DELETE_HISTORY } from '../../domain/delivery-workflows.ts';
+import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
+import { recoveryWorkflowId } from '../../domain/recovery.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -73,4 +76,39 @@ test('retention', async () => {
   const { client, taskQueue } = world.temporal;
   await client.workflow.execute(DELETE_HISTORY, { workflowId: 'delete-history', taskQueue });
   await save('delete-history', 'delete-history');
+});
+
+test('recovery: completed, and paused then resumed', async () => {
+  const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+  for (const name of ['completed', 'resumed'] as const) {
+    receiver.answer(200);
+    const organization = await world.organization('team');
+    const endpoint = await world.endpoint(organization, { url: receiver.url });
+    for (let i = 0; i < 8; i++) await world.happen({ organization });
+    await waitUntil('deliveries', async () => (await world.deliveries(endpoint.id)).filter(isFinal).length === 8);
+    await world.sql(
+      `update deliveries set status = 'exhausted', reason = 'attempts_exhausted' where endpoint_id = $1`,
+      [endpoint.id],
+    );
+    const held: (() => void)[] = [];
+    if (name === 'resumed') receiver.answer((response) => held.push(() => response.end()));
+    const of = { organizationId: organization.id, endpointId: endpoint.id };
+    const range = { since: new Date(Date.now() - 3_600_000) };
+    const active = { ...organization, plan: 'team' as const };
+    const { id } = await startRecovery(world.services, world.temporal, active, endpoint.id, caller, range);
+    const workflowId = recoveryWorkflowId(endpoint.id, id);
+    if (name === 'resumed') {
+      await waitUntil('requests', () => held.length > 0);
+      await moveRecovery(world.services, world.temporal, of, id, caller, 'paused');
+      receiver.answer(200);
+      for (const letGo of held) letGo();
+      const handle = world.temporal.client.workflow.getHandle(workflowId);
+      await waitUntil(
+        'it to wait',
+        async () => (await handle.query<{ state: string } | null>('progress'))?.state === 'paused',
+      );
+      await moveRecovery(world.services, world.temporal, of, id, caller, 'running');
+    }
+    await save(`recover-deliveries.${name}`, workflowId);
+  }
 });

@@ -1,0 +1,117 @@
+/**
+ * The activity of a recovery: some seconds of sending deliveries again.
+ *
+ *   look at the row ─▶ ended, paused, must stop: say so
+ *        ▲   │
+ *        │   ▼
+ *        │  next few deliveries ─▶ none left: completed
+ *        │   │
+ *        │   ▼
+ *        └─ one attempt each, marked `manual` ─▶ counted in the row ─▶ wait for the rate
+ *
+ * It takes half of the endpoint's slots at most and none that somebody waits for, so live deliveries go before.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sql } from '../db/database.ts';
+import {
+  advanceRecovery,
+  changeRecovery,
+  type RecoveryRow,
+  type RecoveryStanding,
+  recoveryStanding,
+  recoveryWindow,
+  touchRecovery,
+} from '../db/queries/recoveries.ts';
+import type { StopReason } from '../domain/delivery-workflows.ts';
+import {
+  RECOVERY_CONCURRENCY,
+  type RecoveryInput,
+  type RecoveryProgress,
+  recoveryPerSecond,
+} from '../domain/recovery.ts';
+import { type AttemptContext, type AttemptDependencies, attemptDeliveries } from './attempt-deliveries.ts';
+
+/** Then the engine hears how far it is. */
+const RUN_MS = 30_000;
+/** While the slots of the endpoint are taken. */
+const BUSY_MS = 500;
+const HEARTBEAT_MS = 1_000;
+
+const GONE: RecoveryProgress = { state: 'cancelled', stopReason: null, total: 0, done: 0, succeeded: 0, failed: 0 };
+
+const progressOf = ({ state, stopReason, total, succeeded, failed }: RecoveryRow): RecoveryProgress => ({
+  state,
+  stopReason,
+  // Deliveries that failed since it began may have joined.
+  total: Math.max(total, succeeded + failed),
+  done: succeeded + failed,
+  succeeded,
+  failed,
+});
+
+export async function recoverSome(
+  deps: AttemptDependencies,
+  { recoveryId, ladderMs }: RecoveryInput,
+  context: AttemptContext,
+): Promise<RecoveryProgress> {
+  const beat = setInterval(context.heartbeat, HEARTBEAT_MS);
+  try {
+    const endAtMs = performance.now() + RUN_MS;
+    for (;;) {
+      const standing = await recoveryStanding(deps.db, recoveryId);
+      if (standing === undefined) return GONE;
+      const ended = await endIfDue(deps, standing);
+      if (ended !== undefined) return progressOf(ended);
+      if (standing.state === 'paused' || performance.now() >= endAtMs) return progressOf(standing);
+      if (deps.draining.aborted) throw new Error('this worker is shutting down; another one goes on');
+      if (!(await recoverWindow(deps, standing, ladderMs, context)))
+        return progressOf((await endAs(deps.db, recoveryId, 'completed', null)) ?? standing);
+    }
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+/** @returns the row when it has ended, or must end now */
+async function endIfDue({ db }: AttemptDependencies, standing: RecoveryStanding): Promise<RecoveryRow | undefined> {
+  if (standing.finishedAt !== null) return standing;
+  if (standing.mustStop === null) return undefined;
+  return endAs(db, standing.id, 'stopped', standing.mustStop);
+}
+
+/** Somebody may have ended it meanwhile: then that holds. */
+const endAs = async (
+  sql: Sql,
+  id: string,
+  state: 'completed' | 'stopped',
+  reason: StopReason | null,
+): Promise<RecoveryRow | undefined> =>
+  (await changeRecovery(sql, id, state, reason)) ?? (await recoveryStanding(sql, id));
+
+/** @returns false when nothing was left */
+async function recoverWindow(
+  deps: AttemptDependencies,
+  standing: RecoveryStanding,
+  ladderMs: readonly number[],
+  context: AttemptContext,
+): Promise<boolean> {
+  const { db } = deps;
+  const startedAtMs = performance.now();
+  const window = await recoveryWindow(db, standing, RECOVERY_CONCURRENCY);
+  if (window.length === 0) return false;
+  const deliveryIds = window.filter(({ sentAgain }) => !sentAgain).map(({ id }) => id);
+  if (deliveryIds.length > 0) await attemptDeliveries(deps, { deliveryIds, ladderMs, lane: 'recovery' }, context);
+  // What found no slot is taken up again: it has not been sent since.
+  const left = new Set(
+    (await recoveryWindow(db, standing, RECOVERY_CONCURRENCY)).flatMap(({ id, sentAgain }) => (sentAgain ? [] : [id])),
+  );
+  const through = window.map(({ id }) => id);
+  const firstLeft = through.findIndex((id) => left.has(id));
+  const done = firstLeft < 0 ? through : through.slice(0, firstLeft);
+  await advanceRecovery(db, standing.id, done);
+  if (done.length === 0) await touchRecovery(db, standing.id);
+  const dueMs = (done.length / recoveryPerSecond(standing.plan, standing.running)) * 1_000;
+  const waitMs = Math.max(done.length === 0 ? BUSY_MS : 0, startedAtMs + dueMs - performance.now());
+  if (waitMs > 0) await sleep(waitMs, undefined, { signal: deps.draining }).catch(() => {});
+  return true;
+}

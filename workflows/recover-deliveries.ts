@@ -1,0 +1,43 @@
+/**
+ * Sends the given-up deliveries of an endpoint again, at a bounded rate, until nothing is left or it is ended.
+ *
+ *   activity: some seconds of sending ──▶ completed, cancelled, stopped: done
+ *        ▲             └ paused: wait until `lookAgain`
+ *        └── running ──┘
+ *
+ * The row is the truth, also of pause, cancel and how far it has come; `lookAgain` only ends the wait of a paused one.
+ * Nothing is handed on but the row's id, so a new run begins where the one before ended.
+ */
+import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+import type { RecoveryInput, RecoveryProgress } from '../domain/recovery.ts';
+import { recoverySummary } from './readable.ts';
+import { lookAgain, recoveryProgress } from './signals.ts';
+
+const { recoverSome } = proxyActivities<Pick<Activities, 'recoverSome'>>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '6 seconds',
+  retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds', maximumAttempts: 100 },
+});
+
+/** Heals a lost signal to a paused one. */
+const LOOK_BY_ITSELF = '1 hour';
+
+export async function recoverDeliveries(input: RecoveryInput): Promise<RecoveryProgress> {
+  let progress: RecoveryProgress | undefined;
+  let signals = 0;
+  setHandler(lookAgain, () => {
+    signals++;
+  });
+  setHandler(recoveryProgress, () => progress ?? null);
+
+  for (;;) {
+    const seen = signals;
+    progress = await recoverSome.executeWithOptions({ summary: recoverySummary(progress) }, [input]);
+    if (progress.state !== 'running' && progress.state !== 'paused') return progress;
+    if (progress.state === 'paused')
+      await condition(() => signals > seen, LOOK_BY_ITSELF, { summary: 'paused until somebody resumes or cancels' });
+    // A signal that came meanwhile is not handed on, and need not be: the new run looks at once.
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof recoverDeliveries>(input);
+  }
+}
