@@ -1,6 +1,7 @@
 import { auditRoutes } from './audit/routes.ts';
 import { consentRoutes } from './consents/routes.ts';
 import { domainRoutes } from './domains/routes.ts';
+import { draftRoutes } from './drafts/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...messageRoutes,
   ...messageChangeRoutes,
   ...sendRoutes,
+  ...draftRoutes,
   ...consentRoutes,
   ...listRoutes,
   ...suppressionRoutes,

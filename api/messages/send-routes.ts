@@ -38,7 +38,8 @@ const held = {
   consentId: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
   message: HELD_SENTENCE,
 };
-const responses = {
+/** What every way to submit answers. */
+export const submitResponses = {
   201: {
     description: 'Submitted; `status` says how far it is, `scheduled` that it waits for `sendAt`.',
     schema: SentMessage,
@@ -79,7 +80,7 @@ const content = { text: 'Dear Ada, your order is on its way.' };
 const sendExample = { to: ['Ada Byron <ada@customer.example>'], subject: 'Your order 4711', ...content };
 const forwardExample = { to: ['colleague@acme.example'], ...content };
 
-const common = { tag, bodyLimitBytes: SEND_BODY_LIMIT_BYTES, responses };
+const common = { tag, bodyLimitBytes: SEND_BODY_LIMIT_BYTES, responses: submitResponses };
 const SEND = { summary: 'Send a message', description: `As the mailbox.${HELD_NOTE}` };
 const REPLY = {
   summary: 'Answer a message',

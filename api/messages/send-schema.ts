@@ -12,7 +12,7 @@ const ADDRESS_TEXT_MAX = 998;
 const SUBJECT_MAX = 998;
 const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$';
 
-const addresses = (description: string) =>
+export const addresses = (description: string) =>
   Type.Array(Type.String({ minLength: 3, maxLength: ADDRESS_TEXT_MAX, pattern: NO_CONTROLS }), {
     maxItems: RECIPIENTS_PER_MESSAGE_MAX,
     description,
@@ -35,7 +35,8 @@ export const SendAt = dateTime(
   `Not before this time, at most ${SEND_AT_AHEAD_MAX_DAYS} days ahead; left out: at once. Until then it can be taken back by DELETE.`,
 );
 
-const content = {
+/** What every body of a message takes beside recipients and subject. */
+export const content = {
   replyTo: Type.Optional(addresses('Where answers go instead of the mailbox.')),
   text: Type.Optional(Type.String()),
   html: Type.Optional(Type.String()),
@@ -48,6 +49,7 @@ const content = {
   ),
   headers: Type.Optional(
     Type.Record(Type.String(), Type.String(), {
+      maxProperties: 50,
       description: 'Further header fields, such as `X-Campaign`. Those the service sets itself are refused.',
     }),
   ),
@@ -60,7 +62,7 @@ const content = {
     }),
   ),
 };
-const subject = Type.String({ maxLength: SUBJECT_MAX, pattern: NO_CONTROLS });
+export const subject = Type.String({ maxLength: SUBJECT_MAX, pattern: NO_CONTROLS });
 
 export const SendMessage = closed({
   to: Type.Optional(addresses('Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.')),

@@ -9,7 +9,7 @@ import { startOutbound } from '../../core/start-outbound.ts';
 import type { TemporalClient } from '../../core/temporal-client.ts';
 import { HELD_SENTENCE } from '../../domain/consent.ts';
 import { CatalogueError } from '../../domain/errors.ts';
-import { formatAddress, type MailAddress } from '../../mail/mime/addresses.ts';
+import { formatAddress, type MailAddress, readableAddresses } from '../../mail/mime/addresses.ts';
 import type { HeaderField } from '../../mail/mime/header-fields.ts';
 import { answerRecipients, answerReferences, prefixedSubject } from '../../mail/outbound/answer-message.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { findOutbound, findRecipients, outboundStatusOf } from '../../mail/outbound/outbound-message.ts';
 import type { Answered } from '../../mail/outbound/own-mail.ts';
 import { prepareMessage } from '../../mail/outbound/prepare-message.ts';
-import { type Submission, submitMessage } from '../../mail/outbound/submit-message.ts';
+import { type Submission, type Submitted, submitMessage } from '../../mail/outbound/submit-message.ts';
 import { findMessage, readHeader, readText, type StoredMessageContent } from '../../mail/store/read-messages.ts';
 import type {
   ForwardMessage,
@@ -62,7 +62,8 @@ export type Reply =
 
 const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}\s*$/;
 
-function attachmentsOf({ attachments = [] }: Content): ComposedAttachment[] {
+/** @throws {CatalogueError} invalid_request for what is not base64 */
+export function attachmentsOf({ attachments = [] }: Pick<Content, 'attachments'>): ComposedAttachment[] {
   return attachments.map(({ filename, contentType, contentBase64, contentId }, i) => {
     if (!BASE64.test(contentBase64))
       throw new CatalogueError('invalid_request', undefined, {
@@ -72,13 +73,19 @@ function attachmentsOf({ attachments = [] }: Content): ComposedAttachment[] {
   });
 }
 
+/** The mailbox as author. A generated local part is no name. */
+export const authorOf = ({ name, localPart, address }: MailboxView): MailAddress => ({
+  name: name === localPart ? '' : name,
+  address,
+});
+
 async function submit(context: SendContext, mailbox: MailboxView, letter: Letter, content: Content): Promise<Reply> {
   const { caller, organization } = context;
   const headers = content.headers ?? {};
   const sendAt = content.sendAt === undefined ? null : new Date(content.sendAt);
   checkHeaders(headers);
   const recipients = envelopeRecipients([letter.to, letter.cc, letter.bcc]);
-  const from = { name: mailbox.name === mailbox.localPart ? '' : mailbox.name, address: mailbox.address };
+  const from = authorOf(mailbox);
   const composed = await composeMessage({
     from,
     to: letter.to,
@@ -126,27 +133,50 @@ export async function answerSubmitted(
   letter: SubmittedLetter,
 ): Promise<Reply> {
   const submitted = await submitMessage(services, submission);
-  if (!submitted.repeated) await startOutbound(services, temporal, submitted);
-  const first = submitted.repeated ? await findOutbound(services.db, submitted.messageId) : undefined;
-  const shown = {
-    id: submitted.messageId,
-    from: first?.from ?? formatAddress(letter.from),
-    to: first === undefined ? letter.to.map(formatAddress) : [...first.to],
-    cc: first === undefined ? letter.cc.map(formatAddress) : [...first.cc],
+  if (submitted.repeated) return answerRepeated(services, submitted);
+  await startOutbound(services, temporal, submitted);
+  return answerOf(submitted, {
+    from: formatAddress(letter.from),
+    to: letter.to.map(formatAddress),
+    cc: letter.cc.map(formatAddress),
     bcc: letter.bcc.map(formatAddress),
-    subject: first?.subject ?? letter.subject,
-    messageId: first?.messageIdHeader ?? submission.prepared.messageId,
+    subject: letter.subject,
+    messageId: submission.prepared.messageId,
     omitted: (letter.omitted ?? []).map(formatAddress),
-    sendAt: submitted.sendAt?.toISOString() ?? null,
-  };
-  const { consentId, threadId, status } = submitted;
+  });
+}
+
+/** The answer to a submission that was made before, from its rows. */
+export async function answerRepeated({ db }: Pick<Services, 'db'>, submitted: Submitted): Promise<Reply> {
+  const first = await findOutbound(db, submitted.messageId);
+  if (first === undefined) throw new CatalogueError('not_found');
+  const shown = new Set(
+    [...first.to, ...first.cc].flatMap(readableAddresses).map(({ address }) => address.toLowerCase()),
+  );
+  const bcc = (await findRecipients(db, first.id)).filter(({ address }) => !shown.has(address.toLowerCase()));
+  return answerOf(submitted, {
+    from: first.from,
+    to: [...first.to],
+    cc: [...first.cc],
+    bcc: bcc.map(({ address }) => address),
+    subject: first.subject,
+    messageId: first.messageIdHeader,
+    omitted: [],
+  });
+}
+
+function answerOf(
+  { messageId: id, threadId, status, consentId, sendAt }: Submitted,
+  letter: Omit<Static<typeof SentMessage>, 'id' | 'threadId' | 'status' | 'sendAt'>,
+): Reply {
+  const shown = { id, ...letter, sendAt: sendAt?.toISOString() ?? null };
   if (consentId !== null)
     return { status: 202, body: { ...shown, status: 'consent_pending', consentId, message: HELD_SENTENCE } };
   return { status: 201, body: { ...shown, threadId, status } };
 }
 
 /** The recipients a request names. */
-const named = (body: { to?: string[]; cc?: string[]; bcc?: string[] }) => ({
+export const named = (body: { to?: string[]; cc?: string[]; bcc?: string[] }) => ({
   to: readAddresses(body.to ?? [], '/to'),
   cc: readAddresses(body.cc ?? [], '/cc'),
   bcc: readAddresses(body.bcc ?? [], '/bcc'),

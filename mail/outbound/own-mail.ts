@@ -80,6 +80,7 @@ async function removeDraft(sql: Sql, locked: LockedFolders, mailboxId: string, d
   for (const { folder_id: folderId, uid } of found)
     if (locked.folders.has(folderId))
       await removePlacements(sql, locked, folderId, [uid], { onlyDeleted: false, purge: true });
+  await sql.query(`delete from draft where message_id = any($1::text[])`, [found.map(({ message_id }) => message_id)]);
 }
 
 const draftGone = () =>

@@ -79,6 +79,20 @@ function requireOwnAddress(fields: readonly HeaderField[], sender: string): void
 const CR = 0x0d;
 const LF = 0x0a;
 
+/** The message with this Date instead of the one it has. */
+export function withDate(given: Uint8Array, date: Date): Buffer {
+  const fields = headerFields(given, 0, findBodyStart(given, 0, given.length));
+  const kept: Uint8Array[] = [Buffer.from(`Date: ${mailDate(date)}\r\n`, 'latin1')];
+  let at = 0;
+  for (const { name, start, end } of fields)
+    if (name === 'date') {
+      kept.push(given.subarray(at, start));
+      at = end;
+    }
+  kept.push(given.subarray(at));
+  return Buffer.concat(kept);
+}
+
 /** Bare CR and bare LF become CRLF: what another host takes for the end of a message must not stand inside it. */
 function withCrlf(given: Uint8Array): Buffer {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);

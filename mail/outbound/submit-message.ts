@@ -110,7 +110,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
   const sender = await findSender(db, submission.mailboxId);
   if (sender === undefined || sender.organization.id !== submission.organizationId)
     throw new CatalogueError('not_found');
-  const earlier = await findByClientId(db, submission);
+  const earlier = await findSubmitted(db, submission.mailboxId, submission.clientId);
   if (earlier !== undefined) return earlier;
   requireRecipients(submission.recipients);
   const sendAt = submission.sendAt ?? null;
@@ -499,7 +499,12 @@ async function earlierCopy(sql: Sql, mailboxId: string, messageIdHeader: string)
   return row?.id;
 }
 
-async function findByClientId(sql: Sql, { mailboxId, clientId }: Submission): Promise<Submitted | undefined> {
+/** What was submitted with this client id before, if anything. */
+export async function findSubmitted(
+  sql: Sql,
+  mailboxId: string,
+  clientId: string | null,
+): Promise<Submitted | undefined> {
   if (clientId === null) return undefined;
   const [row] = await sql.query<{ id: string }>(
     `select id from outbound_message where mailbox_id = $1 and client_id = $2`,

@@ -31,12 +31,13 @@ export async function prepareAppends(
   account: MailAccount,
   messages: readonly AppendMessage[],
   receivedAt: Date,
+  origin: 'append' | 'draft' = 'append',
 ): Promise<PreparedAppend[]> {
   const prepared: PreparedAppend[] = [];
   let heldBytes = 0;
   for (const append of messages) {
     const mayHold = heldBytes + append.content.size <= WRITE_BATCH_MAX_BYTES;
-    const each = await prepareAppend(sql, account, append, receivedAt, mayHold);
+    const each = await prepareAppend(sql, account, append, { receivedAt, origin }, mayHold);
     heldBytes += each.message.bytes.length;
     prepared.push(each);
   }
@@ -47,7 +48,7 @@ async function prepareAppend(
   sql: Sql,
   account: MailAccount,
   append: AppendMessage,
-  receivedAt: Date,
+  facts: Pick<NewMessage, 'receivedAt' | 'origin'>,
   mayHold: boolean,
 ): Promise<PreparedAppend> {
   const { size } = append.content;
@@ -63,8 +64,7 @@ async function prepareAppend(
       blobKey: blobKey(bytes),
       read,
       refs: threadRefs(read, correspondentOf(read, account.address)),
-      origin: 'append',
-      receivedAt,
+      ...facts,
       auth: null,
     };
     const messageId = newId('message');

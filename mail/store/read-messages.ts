@@ -225,6 +225,15 @@ const FIND_MESSAGE = `
   select ${COLUMNS}, m.blob, m.parts from message m ${STATE}
    where m.mailbox_id = $1 and m.id = $2 and state.placements > 0`;
 
+/** Those of these messages that are placed somewhere, in no order. */
+export async function findMessages(sql: Sql, mailboxId: string, ids: readonly string[]): Promise<StoredMessage[]> {
+  return (await sql.query<MessageRow>(FIND_MESSAGES, [mailboxId, ids])).map(messageOf);
+}
+
+const FIND_MESSAGES = `
+  select ${COLUMNS} from message m ${STATE}
+   where m.mailbox_id = $1 and m.id = any($2::text[]) and state.placements > 0`;
+
 /** Header fields of a stored message. */
 export async function readHeader(source: BlobSource, { blob, parts }: StoredMessageContent): Promise<HeaderField[]> {
   const bytes = await readBlob(source, blob, 0, Math.min(parts.body, HEADER_BLOCK_MAX_BYTES));

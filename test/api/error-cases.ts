@@ -14,6 +14,7 @@ import {
   type TestOrganization,
   textAt,
 } from '../support/api-world.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
 type Reach = (world: ApiWorld) => Promise<Answer>;
 
@@ -162,6 +163,99 @@ const sendCases: Readonly<Record<string, Reach>> = Object.fromEntries(
         ({ token }) => token,
       ),
       ...(verb === undefined ? [] : [[`${own} not_found`, ownMessage(`/${verb}`, 'POST', bodyTo('x@example.com'))]]),
+    ];
+  }),
+);
+
+const WAITING_FOR_A_LOCK = `
+  select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+
+/** Every step with a draft that fails, at both of its paths. */
+const draftCases: Readonly<Record<string, Reach>> = Object.fromEntries(
+  [
+    { name: '', base: () => '/api/mailbox', as: ({ token }: TestMailbox) => token },
+    { name: 'Mailbox', base: (id: string) => `/api/mailboxes/${id}`, as: ({ token }: TestMailbox) => token },
+  ].flatMap(({ name, base, as }): [string, Reach][] => {
+    const draftOf = async (world: ApiWorld, body: object) => {
+      const mailbox = await world.newMailbox(world.organization);
+      const path = `${base(mailbox.id)}/drafts`;
+      const answer = await world.call('POST', path, { as: as(mailbox), body });
+      assert.equal(answer.status, 201, answer.text);
+      return { mailbox, path, own: `${path}/${textAt(answer.body, 'id')}`, as: as(mailbox) };
+    };
+    const full = async (world: ApiWorld, body: object = {}) => {
+      const draft = await draftOf(world, body);
+      await world.sql(`update mailbox_counter set quota_bytes = 1 where mailbox_id = $1`, [draft.mailbox.id]);
+      return draft;
+    };
+    /** The draft goes while a request about it waits for the lock of its folder. */
+    const meanwhile = async (world: ApiWorld, method: string, rest: string, body: object) => {
+      const { mailbox, own, as: credential } = await draftOf(world, { to: ['a@example.com'], subject: 's' });
+      let answer: Promise<Answer> | undefined;
+      await world.services.db.transaction(async (sql) => {
+        await sql.query(`select from folder where mailbox_id = $1 for update`, [mailbox.id]);
+        answer = world.call(method, `${own}${rest}`, { as: credential, body });
+        await waitUntil('the request to wait', async () => (await world.sql(WAITING_FOR_A_LOCK)).length > 0);
+        await sql.query(
+          `delete from placement p using folder f where f.id = p.folder_id and f.mailbox_id = $1 and f.special_use = '\\Drafts'`,
+          [mailbox.id],
+        );
+      });
+      return answer ?? assert.fail();
+    };
+    const missing =
+      (method: string, rest = ''): Reach =>
+      (world) =>
+        world.call(method, `/api/mailbox/drafts/${newId('draft')}${rest}`, {
+          as: world.organization.mailbox.token,
+          ...(method === 'PATCH' ? { body: { subject: 's' } } : method === 'POST' ? { body: {} } : {}),
+        });
+    const body = { to: ['a@blocked.example'], subject: 's', text: 'x' };
+    return [
+      ...(name === ''
+        ? [
+            ['getDraft not_found', missing('GET')] as [string, Reach],
+            ['updateDraft not_found', missing('PATCH')] as [string, Reach],
+            ['deleteDraft not_found', missing('DELETE')] as [string, Reach],
+            ['sendDraft not_found', missing('POST', '/send')] as [string, Reach],
+          ]
+        : []),
+      [
+        `create${name}Draft quota_exceeded`,
+        async (world) => {
+          const { path, as: credential } = await full(world);
+          return world.call('POST', path, { as: credential, body });
+        },
+      ],
+      [
+        `update${name}Draft quota_exceeded`,
+        async (world) => {
+          const { own, as: credential } = await full(world);
+          return world.call('PATCH', own, { as: credential, body });
+        },
+      ],
+      [`update${name}Draft conflict`, (world) => meanwhile(world, 'PATCH', '', { subject: 'x' })],
+      [`send${name}Draft conflict`, (world) => meanwhile(world, 'POST', '/send', {})],
+      [
+        `send${name}Draft quota_exceeded`,
+        async (world) => {
+          const { mailbox, own, as: credential } = await draftOf(world, { subject: 's' });
+          await world.call('PATCH', own, { as: credential, body: { to: [mailbox.address] } });
+          await world.sql(`update mailbox_counter set quota_bytes = 1 where mailbox_id = $1`, [mailbox.id]);
+          return world.call('POST', `${own}/send`, { as: credential, body: {} });
+        },
+      ],
+      [
+        `send${name}Draft recipient_blocked`,
+        async (world) => {
+          await world.call('POST', '/api/lists/outbound/block', {
+            as: world.organization.owner.session,
+            body: { value: 'blocked.example' },
+          });
+          const { own, as: credential } = await draftOf(world, body);
+          return world.call('POST', `${own}/send`, { as: credential, body: {} });
+        },
+      ],
     ];
   }),
 );
@@ -324,6 +418,7 @@ export const errorCases: Readonly<Record<string, Reach>> = {
   'getThread not_found': (world) =>
     world.call('GET', `/api/mailbox/threads/${newId('thread')}`, { as: world.organization.mailbox.token }),
   ...sendCases,
+  ...draftCases,
   ...listCases,
   'approveConsent conflict': decideTwice('approve', { scope: 'message' }),
   'denyConsent conflict': decideTwice('deny', {}),

@@ -1,0 +1,249 @@
+/** From the body of a request to a saved or sent draft. */
+import type { Static } from 'typebox';
+import { readBlob } from '../../core/blob-store.ts';
+import { getMailbox } from '../../core/mailbox-queries.ts';
+import type { MailboxView } from '../../core/mailbox-view.ts';
+import { CatalogueError } from '../../domain/errors.ts';
+import { type EditableMessage, editableMessage } from '../../mail/mime/editable-message.ts';
+import { answerRecipients, answerReferences, prefixedSubject } from '../../mail/outbound/answer-message.ts';
+import {
+  checkHeaders,
+  composeMessage,
+  envelopeRecipients,
+  isOwnField,
+  readAddresses,
+} from '../../mail/outbound/compose-message.ts';
+import { prepareMessage, withDate } from '../../mail/outbound/prepare-message.ts';
+import { findSubmitted } from '../../mail/outbound/submit-message.ts';
+import {
+  createDraft,
+  type DraftRow,
+  type DraftSave,
+  type DraftStore,
+  deleteDraft,
+  findDraft,
+  listDrafts,
+  replaceDraft,
+} from '../../mail/store/drafts.ts';
+import type { MailNotifier } from '../../mail/store/notifier.ts';
+import { findMessage, findMessages, readHeader } from '../../mail/store/read-messages.ts';
+import {
+  answerRepeated,
+  answerSubmitted,
+  attachmentsOf,
+  authorOf,
+  named,
+  type Reply,
+  type SendContext,
+} from '../messages/send.ts';
+import { listBody, pageOf } from '../pagination.ts';
+import { presentDraft, presentDraftSummary } from './present.ts';
+import type { CreateDraft, Draft, SendDraft, UpdateDraft } from './schema.ts';
+
+export interface DraftContext extends SendContext {
+  readonly notifier: MailNotifier;
+}
+
+type DraftReply<Status extends number> = { readonly status: Status; readonly body: Static<typeof Draft> };
+
+const mailboxOf = ({ services, organization }: DraftContext, id: string): Promise<MailboxView> =>
+  getMailbox(services.db, organization.id, id);
+
+const storeOf = ({ services: { db, now }, notifier }: DraftContext): DraftStore => ({ db, notifier, now });
+
+const accountOf = ({ id, address }: MailboxView) => ({ mailboxId: id, address });
+
+async function requireDraft({ services }: DraftContext, mailboxId: string, id: string): Promise<DraftRow> {
+  const draft = await findDraft(services.db, mailboxId, id);
+  if (draft === undefined)
+    throw new CatalogueError(
+      'not_found',
+      'There is no such draft: it was sent or deleted, or a mail client replaced it, which makes another draft of it.',
+    );
+  return draft;
+}
+
+async function contentOf({ services }: DraftContext, { blob, size }: DraftRow): Promise<EditableMessage> {
+  return editableMessage(await readBlob(services.db, blob, 0, size), isOwnField);
+}
+
+async function shown(context: DraftContext, mailboxId: string, id: string): Promise<Static<typeof Draft>> {
+  const draft = await requireDraft(context, mailboxId, id);
+  const message = await findMessage(context.services.db, mailboxId, draft.messageId);
+  if (message === undefined) throw new CatalogueError('not_found');
+  return presentDraft(draft, message, await contentOf(context, draft));
+}
+
+export async function answerDrafts(context: DraftContext, id: string, query: { limit?: number; cursor?: string }) {
+  const { db } = context.services;
+  const mailbox = await mailboxOf(context, id);
+  const page = pageOf('draft', query);
+  const drafts = await listDrafts(db, mailbox.id, page);
+  const messages = await findMessages(
+    db,
+    mailbox.id,
+    drafts.map(({ messageId }) => messageId),
+  );
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  // What was replaced between the two looks is left out; the next page goes on behind it.
+  const rows = drafts.flatMap((draft) => {
+    const message = byId.get(draft.messageId);
+    return message === undefined ? [] : [{ id: draft.id, draft, message }];
+  });
+  return {
+    status: 200,
+    body: listBody(rows, page, ({ draft, message }) => presentDraftSummary(draft, message)),
+  } as const;
+}
+
+export async function answerDraft(context: DraftContext, mailboxId: string, id: string): Promise<DraftReply<200>> {
+  const mailbox = await mailboxOf(context, mailboxId);
+  return { status: 200, body: await shown(context, mailbox.id, id) };
+}
+
+/** The bytes of a draft as it is saved: with Bcc, and under the Message-ID it keeps until it is sent. */
+function saveOf(
+  { services }: DraftContext,
+  mailbox: MailboxView,
+  content: EditableMessage,
+  rest: Omit<DraftSave, 'bytes'>,
+): Promise<DraftSave> {
+  const { messageId, ...letter } = content;
+  return composeMessage({
+    ...letter,
+    from: authorOf(mailbox),
+    date: new Date(services.now()),
+    ...(messageId === undefined ? {} : { messageId }),
+    keepBcc: true,
+  }).then((bytes) => ({ bytes, ...rest }));
+}
+
+const EMPTY: EditableMessage = {
+  to: [],
+  cc: [],
+  bcc: [],
+  replyTo: [],
+  subject: '',
+  text: undefined,
+  html: undefined,
+  attachments: [],
+  headers: {},
+  messageId: undefined,
+  inReplyTo: undefined,
+  references: [],
+};
+
+/** What a draft is before the request says more: the answer to a message, or nothing. */
+async function beginningOf(
+  context: DraftContext,
+  mailbox: MailboxView,
+  { inReplyTo, replyAll = true, to, cc, bcc }: Static<typeof CreateDraft>,
+): Promise<EditableMessage> {
+  const { db } = context.services;
+  if (inReplyTo === undefined) return EMPTY;
+  const message = await findMessage(db, mailbox.id, inReplyTo);
+  if (message === undefined)
+    throw new CatalogueError('invalid_request', undefined, {
+      details: [{ path: '/inReplyTo', message: 'is no message of this mailbox' }],
+    });
+  const fields = await readHeader(db, message);
+  const addressed = to !== undefined || cc !== undefined || bcc !== undefined;
+  const answer = answerRecipients(fields, mailbox.address, replyAll);
+  return {
+    ...EMPTY,
+    ...(addressed ? {} : { to: answer.to, cc: answer.cc }),
+    subject: prefixedSubject('Re', message.subject),
+    ...answerReferences(fields),
+  };
+}
+
+/** The content with what a request names in place of what was there. */
+function changed(before: EditableMessage, body: Static<typeof UpdateDraft>): EditableMessage {
+  const given = named(body);
+  if (body.headers !== undefined) checkHeaders(body.headers);
+  return {
+    ...before,
+    ...(body.to === undefined ? {} : { to: given.to }),
+    ...(body.cc === undefined ? {} : { cc: given.cc }),
+    ...(body.bcc === undefined ? {} : { bcc: given.bcc }),
+    ...(body.replyTo === undefined ? {} : { replyTo: readAddresses(body.replyTo, '/replyTo') }),
+    ...(body.subject === undefined ? {} : { subject: body.subject }),
+    ...(body.text === undefined ? {} : { text: body.text ?? undefined }),
+    ...(body.html === undefined ? {} : { html: body.html ?? undefined }),
+    ...(body.attachments === undefined ? {} : { attachments: attachmentsOf({ attachments: body.attachments }) }),
+    ...(body.headers === undefined ? {} : { headers: body.headers }),
+  };
+}
+
+export async function answerCreate(
+  context: DraftContext,
+  mailboxId: string,
+  body: Static<typeof CreateDraft>,
+): Promise<DraftReply<200> | DraftReply<201>> {
+  const mailbox = await mailboxOf(context, mailboxId);
+  const { inReplyTo: _, replyAll: __, clientId = null, sendAt, labels = [], ...content } = body;
+  const save = await saveOf(context, mailbox, changed(await beginningOf(context, mailbox, body), content), {
+    labels,
+    sendAt: sendAt === undefined ? null : new Date(sendAt),
+  });
+  const { id, created } = await createDraft(storeOf(context), accountOf(mailbox), save, clientId);
+  return { status: created ? 201 : 200, body: await shown(context, mailbox.id, id) };
+}
+
+export async function answerUpdate(
+  context: DraftContext,
+  mailboxId: string,
+  id: string,
+  body: Static<typeof UpdateDraft>,
+): Promise<DraftReply<200>> {
+  const mailbox = await mailboxOf(context, mailboxId);
+  const draft = await requireDraft(context, mailbox.id, id);
+  const { sendAt, labels = draft.labels, ...content } = body;
+  const save = await saveOf(context, mailbox, changed(await contentOf(context, draft), content), {
+    labels,
+    sendAt: sendAt === undefined ? draft.sendAt : sendAt === null ? null : new Date(sendAt),
+  });
+  await replaceDraft(storeOf(context), accountOf(mailbox), draft, save);
+  return { status: 200, body: await shown(context, mailbox.id, id) };
+}
+
+export async function answerDelete(context: DraftContext, mailboxId: string, id: string) {
+  const mailbox = await mailboxOf(context, mailboxId);
+  if (!(await deleteDraft(storeOf(context), accountOf(mailbox), id))) throw new CatalogueError('not_found');
+  return { status: 204 } as const;
+}
+
+/**
+ * Sends the bytes of the draft, without its Bcc and with the date of their sending. The draft's id is the client id of
+ * the submission: sending it again answers what was sent.
+ */
+export async function answerSend(
+  context: DraftContext,
+  mailboxId: string,
+  id: string,
+  body: Static<typeof SendDraft>,
+): Promise<Reply> {
+  const { services, organization, caller } = context;
+  const mailbox = await mailboxOf(context, mailboxId);
+  const earlier = await findSubmitted(services.db, mailbox.id, id);
+  if (earlier !== undefined) return answerRepeated(services, earlier);
+  const draft = await requireDraft(context, mailbox.id, id);
+  const sendAt = body.sendAt === undefined ? draft.sendAt : body.sendAt === null ? null : new Date(body.sendAt);
+  const now = new Date(services.now());
+  const bytes = await readBlob(services.db, draft.blob, 0, draft.size);
+  const { to, cc, bcc, subject } = editableMessage(bytes, isOwnField);
+  const prepared = prepareMessage(withDate(bytes, sendAt ?? now), mailbox.address, now);
+  const submission = {
+    organizationId: organization.id,
+    mailboxId: mailbox.id,
+    prepared,
+    recipients: envelopeRecipients([to, cc, bcc]),
+    via: 'api',
+    actor: caller.actor,
+    labels: draft.labels,
+    clientId: id,
+    sendAt,
+    draftMessageId: draft.messageId,
+  } as const;
+  return answerSubmitted(context, submission, { from: authorOf(mailbox), to, cc, bcc, subject });
+}
