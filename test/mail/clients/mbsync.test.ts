@@ -15,6 +15,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { ImapFlow } from 'imapflow';
 import { testTls } from '../../support/services.ts';
+import { LineClient } from '../line-client.ts';
 import { letter, openMailWorld, type TestMailbox } from '../mail-world.ts';
 import { runProgram } from './run-program.ts';
 
@@ -25,6 +26,9 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 const { caFile } = testTls();
+/** Of the first synchronization. All of it: `TEST_MBSYNC_MESSAGES=10000 npm test -- test/mail/clients/mbsync.test.ts`. */
+const MESSAGES = Number(process.env['TEST_MBSYNC_MESSAGES'] ?? 1_000);
+const RUN_WITHIN_MS = 120_000 + MESSAGES * 60;
 
 interface Maildir {
   sync(): Promise<void>;
@@ -70,6 +74,7 @@ SyncState ${root}/state-
     async sync() {
       const { code, stderr } = await runProgram('mbsync', ['-c', config, '-a'], {
         environment: { HOME: root },
+        withinMs: RUN_WITHIN_MS,
       });
       assert.equal(code, 0, stderr);
       assert.doesNotMatch(stderr, /UIDVALIDITY|lost track|Warning|Error/i);
@@ -141,13 +146,23 @@ test('twenty rounds of changes on both sides meanwhile: both come out alike, wit
     const [one, two] = [...near.messages().values()];
     if (one !== undefined) renameSync(one.file, `${one.file.replace(/\/new\//, '/cur/').replace(/:2,.*$/, '')}:2,F`);
     if (two !== undefined && round % 2 === 0) unlinkSync(two.file);
-    // There, while it runs: deliveries, flags, a move, an expunge.
+    // There, while it runs: deliveries, flags, a move there and one back, an expunge, a copy put aside by APPEND.
     const running = near.sync();
-    await Promise.all([deliver(`round ${round} a`), deliver(`round ${round} b`)]);
+    await Promise.all([
+      deliver(`round ${round} a`),
+      deliver(`round ${round} b`),
+      far.append('Archive', letter(`aside ${round}`).replaceAll('\n', '\r\n'), ['\\Seen']),
+    ]);
     await far.noop();
     await far.messageFlagsAdd('*', ['\\Answered']);
-    if (round % 3 === 1) await far.messageMove('1', 'Archive');
-    if (round % 3 === 2) await far.messageDelete('1');
+    await far.messageFlagsRemove('2', ['\\Flagged']);
+    await far.messageMove('1', 'Archive');
+    await far.messageDelete('2');
+    if (round % 4 === 3) {
+      await far.mailboxOpen('Archive');
+      await far.messageMove('1', 'INBOX');
+      await far.mailboxOpen('INBOX');
+    }
     await running;
   }
   await far.logout();
@@ -170,4 +185,31 @@ test('a folder made on one side appears on the other, with its mail', async () =
   await client.logout();
   await near.sync();
   assert.deepEqual([...near.messages('Projekte/S&APw-d').keys()], ['there']);
+});
+
+test(`the first synchronization of ${MESSAGES} messages brings them all, the second changes nothing`, {
+  timeout: RUN_WITHIN_MS * 3,
+}, async () => {
+  const mailbox = await world.createMailbox('mbsync-large');
+  const client = await LineClient.open(world.mail.imap.port, { secure: true });
+  await client.line();
+  await client.tagged('l', `LOGIN ${mailbox.address} ${mailbox.token}`);
+  const expected = new Map<string, string>();
+  for (let from = 0; from < MESSAGES; from += 500) {
+    const messages = Array.from({ length: Math.min(500, MESSAGES - from) }, (_, i) => {
+      const subject = `message ${from + i}`;
+      expected.set(subject, i % 3 === 0 ? 'S' : '');
+      const text = letter(subject, '', `Text ${'x'.repeat((i * 37) % 3_000)}\n`).replaceAll('\n', '\r\n');
+      return ` (${i % 3 === 0 ? '\\Seen' : ''}) {${text.length}+}\r\n${text}`;
+    });
+    assert.match((await client.tagged(`a${from}`, `APPEND INBOX${messages.join('')}`)).at(-1) ?? '', / OK /);
+  }
+  client.close();
+  const near = maildir(mailbox);
+  await near.sync();
+  assert.deepEqual(flagsOf(near.messages()), expected);
+  const before = [await changes(mailbox), [...near.messages().values()].map(({ file }) => file)];
+  await near.sync();
+  assert.deepEqual([await changes(mailbox), [...near.messages().values()].map(({ file }) => file)], before);
+  assert.deepEqual(await world.faults(), []);
 });

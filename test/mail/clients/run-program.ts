@@ -13,12 +13,16 @@ const WITHIN_MS = 120_000;
 export function runProgram(
   program: string,
   args: readonly string[],
-  options: { readonly input?: string; readonly environment?: Readonly<Record<string, string>> } = {},
+  options: {
+    readonly input?: string;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly withinMs?: number;
+  } = {},
 ): Promise<ProgramResult> {
   const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, ...options.environment },
-    timeout: WITHIN_MS,
+    timeout: options.withinMs ?? WITHIN_MS,
   });
   const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
   child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
