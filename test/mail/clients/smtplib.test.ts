@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { MESSAGE_MAX_BYTES } from '../../../domain/mail-limits.ts';
 import { testTls } from '../../support/services.ts';
 import { openMailWorld } from '../mail-world.ts';
 import { runPython } from './run-program.ts';
 import { storedMail } from './stored-mail.ts';
 
-const world = await openMailWorld();
+const world = await openMailWorld({ clients: { failureDelayMs: () => 10 } });
 after(() => world.close());
 
 test('Python’s smtplib delivers over STARTTLS, and hears which recipient is refused', async () => {
@@ -22,3 +23,45 @@ test('Python’s smtplib delivers over STARTTLS, and hears which recipient is re
   assert.match(stored?.toString() ?? '', /^Subject: =\?utf-8\?/im);
   assert.match(stored?.toString() ?? '', /filename="b\.bin"/);
 });
+
+interface SubmissionSession {
+  features: Record<string, string>;
+  wrongToken: [number, string] | null;
+  tooLargeByItsSize: [number, string] | null;
+  tooLargeInDATA: [number, string] | null;
+  sent: [number, string] | null;
+  held: [number, string];
+}
+
+for (const door of ['submission', 'submissionStarttls'] as const)
+  test(`Python’s smtplib submits by the ${door} door, and is told of a wrong token, of a size, and of what is held`, async () => {
+    const [sender, receiver] = [
+      await world.createMailbox(`py-${door.toLowerCase()}`),
+      await world.createMailbox(`py-to-${door.toLowerCase()}`),
+    ];
+    const session = await runPython<SubmissionSession>('smtplib_submission.py', {
+      caFile: testTls().caFile,
+      port: world.mail[door].port,
+      starttls: door === 'submissionStarttls',
+      address: sender.address,
+      token: sender.token,
+      to: receiver.address,
+      tooLargeBytes: MESSAGE_MAX_BYTES,
+    });
+    assert.deepEqual(session.features['size'], String(MESSAGE_MAX_BYTES));
+    assert.match(session.features['auth'] ?? '', /PLAIN/);
+    assert.equal(session.wrongToken?.[0], 535);
+    assert.match(session.wrongToken?.[1] ?? '', /^5\.7\.8/);
+    for (const refused of [session.tooLargeByItsSize, session.tooLargeInDATA]) {
+      assert.equal(refused?.[0], 552);
+      assert.match(refused?.[1] ?? '', /^5\.3\.4/);
+    }
+    assert.equal(session.sent, null);
+    assert.equal(session.held[0], 250);
+    assert.match(session.held[1], /^2\.0\.0 held for consent con_/);
+    assert.deepEqual(
+      (await storedMail(world, receiver)).map((mail) => /^Subject: (.*?)\r?$/m.exec(mail.toString())?.[1]),
+      ['by smtplib'],
+    );
+    assert.deepEqual(await world.faults(), []);
+  });

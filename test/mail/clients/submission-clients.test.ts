@@ -52,7 +52,7 @@ const swaks = (sender: TestMailbox, door: Door, to: string, ...more: string[]) =
 const from = (sender: TestMailbox, subject: string) =>
   letter(subject).replace(/^From: .*\n/, `From: Agent <${sender.address}>\n`);
 
-test('msmtp sends by both doors, and is told of a wrong token and of a message that is too large', async () => {
+test('msmtp sends by both doors, is told of a wrong token and of a message too large, and what it sends to a stranger is held', async () => {
   const [sender, receiver] = [await world.createMailbox('msmtp'), await world.createMailbox('msmtp-to')];
   for (const door of DOORS) {
     const { code, stderr } = await msmtp(sender, door, receiver.address, from(sender, `by msmtp, ${door}`));
@@ -61,10 +61,21 @@ test('msmtp sends by both doors, and is told of a wrong token and of a message t
     assert.equal(wrong.code, EX_NOPERM, wrong.stderr);
     assert.match(wrong.stderr, /535 5\.7\.8/);
   }
+  for (const door of DOORS) {
+    const held = await msmtp(sender, door, 'stranger@example.org', from(sender, 'held'));
+    assert.equal(held.code, 0, held.stderr);
+  }
+  const [waiting] = await world.services.db.query<{ n: number }>(
+    `select count(*)::int as n from consent where mailbox_id = $1 and status = 'pending'`,
+    [sender.id],
+  );
+  assert.equal(waiting?.n, DOORS.length);
   const large = `${from(sender, 'too large')}${`${'x'.repeat(76)}\n`.repeat(Math.ceil(MESSAGE_MAX_BYTES / 77))}`;
-  const refused = await msmtp(sender, 'submission', receiver.address, large);
-  assert.notEqual(refused.code, 0);
-  assert.match(refused.stderr, /552 5\.3\.4/);
+  for (const door of DOORS) {
+    const refused = await msmtp(sender, door, receiver.address, large);
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stderr, /552 5\.3\.4/);
+  }
   const subjects = (await storedMail(world, receiver)).map(
     (mail) => /^Subject: (.*?)\r?$/m.exec(mail.toString())?.[1] ?? '',
   );
@@ -75,14 +86,25 @@ test('msmtp sends by both doors, and is told of a wrong token and of a message t
   assert.deepEqual(await world.faults(), []);
 });
 
-test('swaks sends by both doors, and is told what is held for consent', async () => {
+test('swaks sends by both doors, and is told of a wrong token, of a message too large, and of what is held', async () => {
   const [sender, receiver] = [await world.createMailbox('swaks'), await world.createMailbox('swaks-to')];
+  const tooLarge = path.join(root, 'too-large.eml');
+  writeFileSync(
+    tooLarge,
+    `${from(sender, 'too large')}${`${'x'.repeat(76)}\n`.repeat(Math.ceil(MESSAGE_MAX_BYTES / 77))}`,
+  );
   for (const door of DOORS) {
     const sent = await swaks(sender, door, receiver.address);
     assert.equal(sent.code, 0, sent.stdout);
     const held = await swaks(sender, door, 'stranger@example.org');
     assert.equal(held.code, 0, held.stdout);
     assert.match(held.stdout, /250 2\.0\.0 held for consent con_/);
+    const wrong = await swaks({ ...sender, token: receiver.token }, door, receiver.address);
+    assert.notEqual(wrong.code, 0);
+    assert.match(wrong.stdout, /535 5\.7\.8/);
+    const refused = await swaks(sender, door, receiver.address, '--data', tooLarge);
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.stdout, /552 5\.3\.4/);
   }
   assert.equal((await storedMail(world, receiver)).length, DOORS.length);
 });
