@@ -7,6 +7,7 @@ import { tlsContext } from '../../../mail/tls.ts';
 import { testLog, testTls } from '../../support/services.ts';
 import { LineClient } from '../line-client.ts';
 import type { MemoryMaildrop } from './memory-maildrop.ts';
+import { recorded } from './recorded-sessions.ts';
 
 export const ADDRESS = 'agent@agents.test';
 export const TOKEN = 'amt_right horse';
@@ -72,12 +73,12 @@ export async function startPop3(
     plainPort: plain.port,
     logins,
     async connect() {
-      const client = await LineClient.open(secure.port, { secure: true });
+      const client = recorded(await LineClient.open(secure.port, { secure: true }), true);
       await client.line();
       return client;
     },
     async connectPlain() {
-      const client = await LineClient.open(plain.port);
+      const client = recorded(await LineClient.open(plain.port), false);
       await client.line();
       return client;
     },
