@@ -53,6 +53,8 @@ export interface AttemptDependencies {
   readonly notes: EndpointNotes;
   /** Told when an endpoint's server answered 410 and it was set inactive. */
   readonly onEndpointGone: (endpointId: string) => void;
+  /** Called when attempts of deliveries of these endpoints were used up: some may have failed for too long. */
+  readonly reviewFailing: (endpointIds: readonly string[]) => Promise<void>;
   /** Aborted when the worker shuts down: requests under way end, no others begin. */
   readonly draining: AbortSignal;
   readonly log: Logger;
@@ -125,6 +127,8 @@ class AttemptRun {
   readonly #settled = new Set<string>();
   /** Last outcome of each endpoint: whether it acknowledged. */
   readonly #outcomes = new Map<string, boolean>();
+  /** Endpoints of which deliveries were given up. */
+  readonly #exhausted = new Set<string>();
   /** One place in the allowed lateness for the run, so that an endpoint's retries stay together. */
   readonly #lateness = Math.random();
 
@@ -142,6 +146,7 @@ class AttemptRun {
     if (this.#unused.length > 0) await releaseAttempts(db, this.#unused);
     if (this.#faults.length > 0) throw this.#faults[0];
     await notes.write(this.#outcomes);
+    if (this.#exhausted.size > 0) await this.#deps.reviewFailing([...this.#exhausted]);
     if (this.#interrupted) throw new Error('this worker is shutting down; another one goes on');
     // Each stays with the workflow that holds it.
     if (this.#input.lane === 'recovery') return { waiting: [] };
@@ -255,6 +260,7 @@ class AttemptRun {
     count(record, attempt);
     await recorder.record(record);
     if (record.status === 'success' || record.status === 'exhausted') this.#settled.add(attempt.id);
+    if (record.status === 'exhausted') this.#exhausted.add(attempt.endpointId);
     this.#outcomes.set(attempt.endpointId, result.error === null);
     if (result.responseCode === GONE && (await disableGoneEndpoint(db, attempt.endpointId, attempt.url)))
       onEndpointGone(attempt.endpointId);

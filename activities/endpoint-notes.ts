@@ -11,19 +11,19 @@ export interface EndpointNotes {
 const REPEAT_MS = 10_000;
 const REMEMBERED_MAX = 50_000;
 
-export function endpointNotes(sql: Sql): EndpointNotes {
+export function endpointNotes(sql: Sql, now: () => number): EndpointNotes {
   const written = new Map<string, { delivered: boolean; atMs: number }>();
   return {
     async write(outcomes) {
-      const nowMs = Date.now();
+      const nowMs = now();
       const news = [...outcomes].filter(([endpointId, delivered]) => {
         const last = written.get(endpointId);
         return last === undefined || last.delivered !== delivered || nowMs - last.atMs >= REPEAT_MS;
       });
       const succeeded = news.filter(([, delivered]) => delivered).map(([endpointId]) => endpointId);
       const failed = news.filter(([, delivered]) => !delivered).map(([endpointId]) => endpointId);
-      if (succeeded.length > 0) await noteEndpointSuccess(sql, succeeded);
-      if (failed.length > 0) await noteEndpointFailure(sql, failed);
+      if (succeeded.length > 0) await noteEndpointSuccess(sql, succeeded, new Date(now()));
+      if (failed.length > 0) await noteEndpointFailure(sql, failed, new Date(now()));
       if (written.size + news.length > REMEMBERED_MAX) written.clear();
       for (const [endpointId, delivered] of news) written.set(endpointId, { delivered, atMs: nowMs });
     },

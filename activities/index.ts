@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { type Disabled, disableFailingEndpoints } from '../core/disable-failing-endpoints.ts';
 import type { Services } from '../core/services.ts';
 import type { WebhookSender } from '../core/webhook-sender.ts';
 import type { AttemptInput, AttemptOutput } from '../domain/delivery-workflows.ts';
@@ -22,6 +23,8 @@ export interface ActivityDependencies {
   readonly draining: AbortSignal;
   /** Told when an endpoint answered 410 and was set inactive. */
   readonly onEndpointGone: (endpointId: string) => void;
+  /** Told when endpoints had failed for too long and were set inactive. */
+  readonly onDisabled: (disabled: readonly Disabled[]) => void;
 }
 
 /** The effects that workflows ask for. One set per worker: slots and recorder are shared by all its activities. */
@@ -38,6 +41,7 @@ export function createActivities({
   transport,
   draining,
   onEndpointGone,
+  onDisabled,
 }: ActivityDependencies): Activities {
   const { db, secrets, log, now } = services;
   const attempt = {
@@ -49,8 +53,12 @@ export function createActivities({
     slots: endpointSlots(draining),
     draining,
     recorder: attemptRecorder(db),
-    notes: endpointNotes(db),
+    notes: endpointNotes(db, now),
     onEndpointGone,
+    async reviewFailing(endpointIds: readonly string[]) {
+      const disabled = await disableFailingEndpoints(services, endpointIds);
+      if (disabled.length > 0) onDisabled(disabled);
+    },
   };
   const attemptContext = (): AttemptContext => {
     const context = Context.current();

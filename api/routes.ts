@@ -12,6 +12,7 @@ import { messageChangeRoutes } from './messages/change-routes.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { messageSearchRoutes } from './messages/search-routes.ts';
 import { sendRoutes } from './messages/send-routes.ts';
+import { noticeRoutes } from './notices/routes.ts';
 import { organizationRoutes } from './organization/routes.ts';
 import type { Route } from './route.ts';
 import { sessionRoutes } from './sessions/routes.ts';
@@ -37,6 +38,7 @@ export const routes: readonly Route[] = [
   ...domainRoutes,
   ...sessionRoutes,
   ...organizationRoutes,
+  ...noticeRoutes,
   ...memberRoutes,
   ...keyRoutes,
   ...usageRoutes,

@@ -2,9 +2,11 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOfEntityManager } from '../db/database.ts';
 import { WebhookEndpoint, type WebhookEndpointRow } from '../db/entities/webhook-endpoint.ts';
+import { givenUpSince } from '../db/queries/endpoint-health.ts';
 import { CatalogueError } from '../domain/errors.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
+import type { Recoverable } from './endpoint-notices.ts';
 import { requireEndpoint } from './endpoint-queries.ts';
 import {
   type AuthHeader,
@@ -47,6 +49,7 @@ export async function lockEndpoint(
 /**
  * Changes an endpoint. A delivery that is being attempted ends as it began; every later attempt goes by the new fields.
  *
+ * @returns when it was inactive and is active now, what was given up since it began to fail, if anything
  * @throws {CatalogueError} not_found, conflict (suspended), and the rejections of `core/endpoint-rules.ts`
  */
 export async function changeEndpoint(
@@ -56,7 +59,7 @@ export async function changeEndpoint(
   endpointId: string,
   caller: Caller,
   changes: EndpointChanges,
-): Promise<void> {
+): Promise<Recoverable | undefined> {
   // The scope never changes, so what is checked against it here holds in the transaction.
   const { mailboxId } = await requireEndpoint(services.db, organizationId, endpointId);
   const eventTypes =
@@ -65,11 +68,17 @@ export async function changeEndpoint(
   if (authHeader !== undefined && authHeader !== null) requireAuthHeader(authHeader);
   if (changes.url !== undefined) await requireSafeDestination(services.settings, changes.url);
 
-  await services.db.em().transactional(async (em) => {
+  const failedFrom = await services.db.em().transactional(async (em) => {
     const endpoint = await lockEndpoint(em, organizationId, endpointId);
+    const { createdAt, lastSuccessAt, failingSince } = endpoint;
+    const reactivated = active === true && !endpoint.active;
     if (active === true && endpoint.disabledReason === 'suspended')
       throw new CatalogueError('conflict', 'The endpoint was suspended by the operator of this service.');
-    if (changes.url !== undefined) endpoint.url = changes.url;
+    if (changes.url !== undefined && changes.url !== endpoint.url) {
+      endpoint.url = changes.url;
+      // Another server, which has not failed yet.
+      endpoint.failingSince = null;
+    }
     if (eventTypes !== undefined) endpoint.eventTypes = eventTypes;
     if (changes.description !== undefined) endpoint.description = changes.description;
     if (authHeader !== undefined) {
@@ -96,7 +105,9 @@ export async function changeEndpoint(
           ...(active === undefined ? {} : { active }),
         },
       });
+    return reactivated ? (failingSince ?? lastSuccessAt ?? createdAt) : undefined;
   });
   // Also when it was inactive already: a signal may have been lost.
   if (active === false) stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive');
+  return failedFrom === undefined ? undefined : givenUpSince(services.db, endpointId, failedFrom, services.now());
 }

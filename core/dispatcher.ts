@@ -31,6 +31,7 @@ import {
 import type { PlanName } from '../domain/plans.ts';
 import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
 import { fairShares } from './fair-shares.ts';
+import { sweepNotices } from './member-notices.ts';
 import { fanOutsTotal, inFlightDeliveries } from './metrics.ts';
 import { newId } from './new-id.ts';
 import { sweepRecoveries } from './recover-deliveries.ts';
@@ -234,6 +235,8 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       try {
         await sweep(overdueMs);
         const recoveries = await sweepRecoveries(services, temporal);
+        const notices = await sweepNotices(services, temporal);
+        if (notices > 0) log.info({ notices }, 'started overdue notices again');
         if (recoveries > 0) log.info({ recoveries }, 'started overdue recoveries again');
         overdueMs = OVERDUE_SWEEP_AFTER_MS;
       } catch (error) {

@@ -31,10 +31,13 @@ export const AUDIT_ACTIONS = [
   'webhook.deleted',
   'webhook.deliveries_recovered',
   'webhook.delivery_resent',
+  'webhook.disabled',
   'webhook.recovery_cancelled',
   'webhook.recovery_paused',
   'webhook.recovery_resumed',
   'webhook.secret_rotated',
+  'webhook.suspended',
+  'webhook.suspension_lifted',
   'webhook.tested',
   'webhook.updated',
 ] as const;

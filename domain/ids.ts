@@ -24,6 +24,7 @@ export const ID_PREFIXES = {
   audit: 'aud_',
   invitation: 'inv_',
   recovery: 'rcv_',
+  notice: 'ntc_',
   request: 'req_',
 } as const;
 

@@ -16,6 +16,7 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../activities/index.ts';
+import { sendNotices } from '../core/member-notices.ts';
 import { destinationPolicy } from '../core/safe-destination.ts';
 import type { Services } from '../core/services.ts';
 import { stopDeliveries } from '../core/stop-deliveries.ts';
@@ -81,6 +82,12 @@ export async function startWorker(
     draining: draining.signal,
     onEndpointGone: (endpointId) =>
       stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive'),
+    onDisabled(disabled) {
+      const endpointIds = disabled.map(({ endpointId }) => endpointId);
+      stopDeliveries(services, temporal, { endpointIds }, 'endpoint_inactive');
+      const notices = disabled.flatMap((each) => each.notices);
+      void sendNotices(services, temporal, notices);
+    },
   });
   const options: WorkerOptions = {
     connection,

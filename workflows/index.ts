@@ -2,5 +2,6 @@
 export { deleteHistory } from './delete-history.ts';
 export { endpointDelivery } from './endpoint-delivery.ts';
 export { eventFanOut } from './event-fan-out.ts';
+export { memberNotice } from './member-notice.ts';
 export { outboundMessage } from './outbound-message.ts';
 export { recoverDeliveries } from './recover-deliveries.ts';

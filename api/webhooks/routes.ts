@@ -3,6 +3,7 @@ import { createEndpoint } from '../../core/create-endpoint.ts';
 import { deleteEndpoint } from '../../core/delete-endpoint.ts';
 import { getEndpoint, listEndpoints } from '../../core/endpoint-queries.ts';
 import { rotateSecret } from '../../core/rotate-secret.ts';
+import { liftSuspension, suspendEndpoint } from '../../core/suspend-endpoint.ts';
 import { CatalogueError } from '../../domain/errors.ts';
 import { listBody, pageOf } from '../pagination.ts';
 import { type Route, route } from '../route.ts';
@@ -12,6 +13,7 @@ import { endpointExample, secretExample } from './examples.ts';
 import { presentEndpoint } from './present.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 import {
+  ChangedEndpoint,
   ChangeEndpoint,
   CreateEndpoint,
   Endpoint,
@@ -22,6 +24,7 @@ import {
   EventTypeList,
   RotatedSecretBody,
   RotateSecret,
+  SuspendEndpoint,
 } from './schema.ts';
 
 const tag = 'Webhooks';
@@ -139,12 +142,18 @@ const endpointRoutes: readonly Route[] = [
     tag,
     summary: 'Change an endpoint',
     description:
-      'Fields that are left out stay. `authHeader: null` removes the header. `active: false` gives up waiting deliveries at once.',
+      'Fields that are left out stay. `authHeader: null` removes the header. `active: false` gives up waiting deliveries at once. When an inactive endpoint is set active, `recover` says what was given up since it failed; `POST /api/webhooks/:id/recover` sends it again.',
     auth: { scope: 'webhook:manage' },
     params: EndpointParams,
     body: ChangeEndpoint,
     bodyExample: { eventTypes: ['email_received'], active: true, description: 'Order intake', authHeader: null },
-    responses: { 200: { description: 'The endpoint as it is now.', schema: Endpoint, example: endpointExample } },
+    responses: {
+      200: {
+        description: 'The endpoint as it is now.',
+        schema: ChangedEndpoint,
+        example: { ...endpointExample, recover: { since: '2026-11-20T22:00:00.000Z', deliveries: 418 } },
+      },
+    },
     errors: [
       'not_found',
       'conflict',
@@ -162,7 +171,43 @@ const endpointRoutes: readonly Route[] = [
         throw new CatalogueError('immutable_field', 'The scope of an endpoint cannot be changed.', {
           details: [{ path: '/mailboxId', message: 'cannot be changed after creation' }],
         });
-      await changeEndpoint(services, temporal, organization.id, params.id, caller, changes);
+      const given = await changeEndpoint(services, temporal, organization.id, params.id, caller, changes);
+      const endpoint = await getEndpoint(services.db, organization.id, params.id, services.now());
+      const recover = given === undefined ? {} : { recover: { ...given, since: given.since.toISOString() } };
+      return { status: 200, body: { ...presentEndpoint(endpoint), ...recover } };
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/webhooks/:id/suspension',
+    operationId: 'suspendWebhook',
+    tag,
+    summary: 'Suspend an endpoint, or lift its suspension',
+    description:
+      'For the operator of the instance, against abuse. A suspended endpoint is inactive, its waiting deliveries are given up at once, and its organization cannot set it active; owners and admins are told by mail. Lifted, it stays inactive until the organization sets it active. To take webhooks from an organization altogether, move it to a plan without them. With several organizations on the instance, x-organization-id says which.',
+    auth: 'operator',
+    params: EndpointParams,
+    body: SuspendEndpoint,
+    bodyExample: { suspended: true, reason: 'It answers every delivery after 14 seconds.' },
+    responses: {
+      200: {
+        description: 'The endpoint as it is now.',
+        schema: Endpoint,
+        example: { ...endpointExample, active: false, disabledReason: 'suspended' },
+      },
+    },
+    errors: ['not_found'],
+    async handler({ services, temporal, organization, caller, params, body }) {
+      if (body.suspended)
+        await suspendEndpoint(
+          services,
+          temporal,
+          organization,
+          params.id,
+          caller,
+          body.reason ?? 'No reason was given.',
+        );
+      else await liftSuspension(services, organization.id, params.id, caller);
       const endpoint = await getEndpoint(services.db, organization.id, params.id, services.now());
       return { status: 200, body: presentEndpoint(endpoint) };
     },

@@ -71,6 +71,17 @@ export const ChangeEndpoint = closed({
   mailboxId: Type.Optional(Type.Unknown({ description: 'Cannot be changed: answers `immutable_field`.' })),
 });
 
+export const SuspendEndpoint = closed({
+  suspended: Type.Boolean(),
+  reason: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: ENDPOINT_DESCRIPTION_MAX,
+      description: 'For owners and admins, who are told by mail.',
+    }),
+  ),
+});
+
 export const RotateSecret = closed({
   overlapSeconds: Type.Optional(
     Type.Integer({
@@ -117,6 +128,21 @@ const endpointFields = {
 };
 
 export const Endpoint = closed(endpointFields, { title: 'WebhookEndpoint' });
+export const ChangedEndpoint = closed(
+  {
+    ...endpointFields,
+    recover: Type.Optional(
+      closed(
+        {
+          since: dateTime('Give it to `POST /api/webhooks/:id/recover` to have them sent again.'),
+          deliveries: count(),
+        },
+        { description: 'There when the endpoint was inactive before: deliveries that were given up since it failed.' },
+      ),
+    ),
+  },
+  { title: 'ChangedWebhookEndpoint' },
+);
 export const EndpointList = listOf(Endpoint);
 export const EndpointQuery = closed({ ...pageQuery, mailboxId: Type.Optional(MailboxId) });
 

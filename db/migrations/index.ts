@@ -11,6 +11,7 @@ import { Migration20261121000010_delay_notices } from './Migration20261121000010
 import { Migration20261121000011_drafts_and_scheduled_mail } from './Migration20261121000011_drafts_and_scheduled_mail.ts';
 import { Migration20261121000012_delivery_notices } from './Migration20261121000012_delivery_notices.ts';
 import { Migration20261121000013_recoveries } from './Migration20261121000013_recoveries.ts';
+import { Migration20261121000014_member_notices } from './Migration20261121000014_member_notices.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   Migration20261121000011_drafts_and_scheduled_mail,
   Migration20261121000012_delivery_notices,
   Migration20261121000013_recoveries,
+  Migration20261121000014_member_notices,
 ];

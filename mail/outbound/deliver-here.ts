@@ -89,7 +89,8 @@ interface Content {
   readonly read: ReadMessage;
 }
 
-function newMessage(
+/** A message of this host, as it is filed in a mailbox here. */
+export function newMessage(
   { bytes, read }: Content,
   origin: 'submission' | 'local' | 'system',
   facts: { correspondent: string; envelopeFrom: string; at: Date; auth: AuthenticationResults | null },

@@ -17,9 +17,15 @@ interface DkimKey {
   readonly privateKey: string;
 }
 
+/** Whose mail it is: the domain says with which key. */
+interface Signer {
+  readonly organization: Pick<Sender['organization'], 'id'>;
+  readonly mailbox: Pick<Sender['mailbox'], 'domain'>;
+}
+
 const instanceKeyPlace = (domain: string): string => `dkim_key:private_key:${domain}`;
 
-async function keyOf(services: SendingServices, { organization, mailbox }: Sender): Promise<DkimKey | undefined> {
+async function keyOf(services: SendingServices, { organization, mailbox }: Signer): Promise<DkimKey | undefined> {
   const { db, secrets, settings } = services;
   if (mailbox.domain.toLowerCase() === settings.MAIL_DOMAIN.toLowerCase()) return instanceKey(services);
   const [row] = await db.query<{ id: string; dkim_selector: string; dkim_private_key_sealed: string }>(
@@ -57,7 +63,7 @@ async function instanceKey({ db, secrets, settings, now, log }: SendingServices)
 }
 
 /** DKIM-Signature field with its line break; empty for a domain without a verified key. */
-export async function signMessage(services: SendingServices, sender: Sender, bytes: Buffer): Promise<string> {
+export async function signMessage(services: SendingServices, sender: Signer, bytes: Buffer): Promise<string> {
   const key = await keyOf(services, sender);
   if (key === undefined) return '';
   const data = { signingDomain: sender.mailbox.domain, ...key };

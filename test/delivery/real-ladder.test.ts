@@ -51,6 +51,7 @@ before(async () => {
     sender,
     draining: new AbortController().signal,
     onEndpointGone: () => {},
+    onDisabled: () => {},
   });
   worker = await Worker.create({
     connection: environment.nativeConnection,

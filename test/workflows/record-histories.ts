@@ -7,10 +7,14 @@
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { createMailbox } from '../../core/create-mailbox.ts';
+import { sendNotices } from '../../core/member-notices.ts';
+import { newId } from '../../core/new-id.ts';
 import { moveRecovery, startRecovery } from '../../core/recover-deliveries.ts';
 import { signalStop } from '../../core/stop-deliveries.ts';
 import { ATTEMPT_NOW_SIGNAL, DELETE_HISTORY } from '../../domain/delivery-workflows.ts';
 import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
+import { memberNoticeWorkflowId } from '../../domain/member-notices.ts';
 import { recoveryWorkflowId } from '../../domain/recovery.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -20,7 +24,10 @@ let world: DeliveryWorld;
 let receiver: Receiver;
 before(async () => {
   // Long enough a first wait for a signal to come in between; timers of the engine have a resolution of a second.
-  [world, receiver] = await Promise.all([deliveryWorld({ WEBHOOK_RETRY_DELAYS_MS: '3000,50,50,50' }), startReceiver()]);
+  [world, receiver] = await Promise.all([
+    deliveryWorld({ WEBHOOK_RETRY_DELAYS_MS: '3000,50,50,50', OUTBOUND_RETRY_DELAYS_MS: '2000' }),
+    startReceiver(),
+  ]);
 });
 after(async () => {
   await world?.close();
@@ -111,4 +118,24 @@ test('recovery: completed, and paused then resumed', async () => {
     }
     await save(`recover-deliveries.${name}`, workflowId);
   }
+});
+
+test('a notice that is sent at the second attempt', async () => {
+  const organization = { ...(await world.organization('team')), plan: 'team' as const };
+  const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+  const { mailbox } = await createMailbox(world.services, organization, caller, {});
+  await world.sql(`update mailboxes set status = 'suspended' where id = $1`, [mailbox.id]);
+  const notice = { id: newId('notice'), organizationId: organization.id, kind: 'webhook_failing' as const };
+  await world.sql(
+    `insert into member_notices (id, organization_id, kind, target_id, recipient, subject, body, created_at, due_at)
+     values ($1, $2, $3, 'whe_x', $4, 'S', 'B', now(), now())`,
+    [notice.id, organization.id, notice.kind, mailbox.address],
+  );
+  await sendNotices(world.services, world.temporal, [notice]);
+  await waitUntil('a first attempt', async () => {
+    const [row] = await world.sql(`select attempts, state from member_notices where id = $1`, [notice.id]);
+    return row?.['attempts'] === 1 && row['state'] === 'waiting';
+  });
+  await world.sql(`update mailboxes set status = 'active' where id = $1`, [mailbox.id]);
+  await save('member-notice.second-attempt', memberNoticeWorkflowId(notice.id));
 });

@@ -40,6 +40,7 @@ before(async () => {
     transport: captureTransport,
     draining: new AbortController().signal,
     onEndpointGone: () => {},
+    onDisabled: () => {},
   });
   const onServerTime = async () => {
     const serverMs = await environment.currentTimeMs();

@@ -1,0 +1,31 @@
+/**
+ * What the service itself tells owners and admins of an organization, by mail and in the API.
+ *
+ *   waiting ──sent, or kept on this host──▶ sent | captured
+ *      │ └─refused for now──▶ waiting, by the ladder of outgoing mail
+ *      └─refused for good, or two days are over──▶ failed
+ */
+export const MEMBER_NOTICE_KINDS = ['webhook_failing', 'webhook_suspended'] as const;
+export type MemberNoticeKind = (typeof MEMBER_NOTICE_KINDS)[number];
+
+export const MEMBER_NOTICE_STATES = ['waiting', 'sent', 'captured', 'failed'] as const;
+export type MemberNoticeState = (typeof MEMBER_NOTICE_STATES)[number];
+
+/** Name the workflow is registered under. */
+export const MEMBER_NOTICE = 'memberNotice';
+
+/** Id of the workflow that sends a notice. */
+export const memberNoticeWorkflowId = (noticeId: string): string => `notice/${noticeId}`;
+
+/** Input of `memberNotice`. */
+export interface MemberNoticeInput {
+  readonly noticeId: string;
+}
+
+/** When the next attempt is due, in milliseconds since 1970; null: it is over. */
+export interface MemberNoticeProgress {
+  readonly nextAtMs: number | null;
+}
+
+/** A notice that waits and is overdue by this is started again by the sweep. */
+export const MEMBER_NOTICE_OVERDUE_MS = 120_000;
