@@ -232,6 +232,17 @@ export interface MessageStatus {
     readonly nextAttemptAt: string | null;
     readonly updatedAt: string;
   }[];
+  /** For other hosts only, oldest first. */
+  readonly attempts: readonly {
+    readonly destination: string;
+    readonly number: number;
+    readonly transport: 'capture' | 'relay' | 'mx';
+    readonly recipients: readonly string[];
+    readonly startedAt: string;
+    readonly finishedAt: string | null;
+    readonly outcome: 'sent' | 'captured' | 'partial' | 'deferred' | 'failed' | null;
+    readonly reply: string | null;
+  }[];
 }
 
 export interface ThreadSummary {

@@ -37,6 +37,12 @@ export function outboundStatus(state: OutboundState, recipients: readonly Recipi
   return TOLD_FIRST.find((status) => recipients.includes(status)) ?? 'captured';
 }
 
+/** What came of an attempt; `partial`: not the same for every recipient. */
+export const ATTEMPT_OUTCOMES = ['sent', 'captured', 'partial', 'deferred', 'failed'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+/** The newest attempts of a message that its status lists. */
+export const ATTEMPTS_SHOWN_MAX = 100;
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 

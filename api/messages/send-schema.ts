@@ -1,7 +1,13 @@
 import Type from 'typebox';
 import { idPattern } from '../../domain/ids.ts';
 import { KEYWORDS_PER_MESSAGE_MAX, MESSAGE_MAX_BYTES, RECIPIENTS_PER_MESSAGE_MAX } from '../../domain/mail-limits.ts';
-import { OUTBOUND_STATUSES, RECIPIENT_STATUSES, SEND_AT_AHEAD_MAX_DAYS } from '../../domain/outbound.ts';
+import {
+  ATTEMPT_OUTCOMES,
+  ATTEMPTS_SHOWN_MAX,
+  OUTBOUND_STATUSES,
+  RECIPIENT_STATUSES,
+  SEND_AT_AHEAD_MAX_DAYS,
+} from '../../domain/outbound.ts';
 import { closed, dateTime, nullable } from '../schema-parts.ts';
 import { Address, LABEL_PATTERN, MessageId } from './schema.ts';
 
@@ -145,6 +151,21 @@ export const MessageStatus = closed(
         nextAttemptAt: nullable(dateTime()),
         updatedAt: dateTime(),
       }),
+    ),
+    attempts: Type.Array(
+      closed({
+        destination: Type.String({ description: 'Host of the relay, or domain.' }),
+        number: Type.Integer({ description: 'From 1 on, for each destination.' }),
+        transport: Type.Enum(['capture', 'relay', 'mx']),
+        recipients: Type.Array(Type.String()),
+        startedAt: dateTime(),
+        finishedAt: nullable(dateTime('Null while it is under way, or when it was cut off; then it is made again.')),
+        outcome: nullable(
+          Type.Enum([...ATTEMPT_OUTCOMES], { description: '`partial`: not the same for all recipients.' }),
+        ),
+        reply: nullable(Type.String({ description: 'Answer of the other side about the first recipient.' })),
+      }),
+      { description: `Mail for other hosts only: the newest ${ATTEMPTS_SHOWN_MAX}, oldest first.` },
     ),
   },
   { title: 'MessageStatus' },

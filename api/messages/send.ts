@@ -12,6 +12,7 @@ import { CatalogueError } from '../../domain/errors.ts';
 import { formatAddress, type MailAddress, readableAddresses } from '../../mail/mime/addresses.ts';
 import type { HeaderField } from '../../mail/mime/header-fields.ts';
 import { answerRecipients, answerReferences, prefixedSubject } from '../../mail/outbound/answer-message.ts';
+import { findAttempts } from '../../mail/outbound/attempts.ts';
 import {
   type ComposedAttachment,
   checkHeaders,
@@ -289,6 +290,14 @@ export async function statusOfMessage(
         nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
         updatedAt: updatedAt.toISOString(),
       })),
+      attempts: (await findAttempts(services.db, messageId)).map(
+        ({ recipients: to, startedAt, finishedAt, ...attempt }) => ({
+          ...attempt,
+          recipients: [...to],
+          startedAt: startedAt.toISOString(),
+          finishedAt: finishedAt?.toISOString() ?? null,
+        }),
+      ),
     },
   };
 }

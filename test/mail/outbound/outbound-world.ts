@@ -22,7 +22,8 @@ import { type MailWorld, openMailWorld, type TestMailbox } from '../mail-world.t
 
 /** One thing the host outside does wrong: at a command, so many times. */
 export interface Fault {
-  readonly at: 'connect' | 'mail' | 'rcpt' | 'data';
+  /** `body`: while the message comes, only `drop`; `data`: after it, before the answer. */
+  readonly at: 'connect' | 'mail' | 'rcpt' | 'body' | 'data';
   /** Reply with this code; `drop` ends the connection instead; `silence` never answers. */
   readonly reply: number | 'drop' | 'silence';
   /** Only this recipient. */
@@ -80,14 +81,13 @@ export async function startPeer({
     if (fault.reply === 'drop') return drop();
     done(Object.assign(new Error(fault.words ?? 'as told'), { responseCode: fault.reply }));
   };
-  const sockets = new Map<string, () => void>();
   const server: SMTPServer = new SMTPServer({
     disabledCommands: tls === undefined ? ['STARTTLS', 'AUTH'] : ['AUTH'],
     ...tls,
     disableReverseLookup: true,
     hideDSN: !dsn,
     onConnect(session, callback) {
-      act(take('connect'), () => sockets.get(session.id)?.(), callback);
+      act(take('connect'), () => drop(session.remotePort), callback);
     },
     onMailFrom(_address, session, callback) {
       act(take('mail'), () => drop(session.remotePort), callback);
@@ -97,7 +97,11 @@ export async function startPeer({
     },
     onData(stream, session, callback) {
       const chunks: Buffer[] = [];
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        if (take('body') !== undefined) drop(session.remotePort);
+      });
+      stream.on('error', () => {});
       stream.on('end', () => {
         const fault = take('data');
         if (typeof fault?.reply !== 'number' || fault.reply < 400)

@@ -2,6 +2,7 @@
 import { NativeConnection } from '@temporalio/worker';
 import { startOutbound } from '../../../core/start-outbound.ts';
 import { type RelayOptions, relayTransport } from '../../../mail/outbound/relay.ts';
+import type { Transport } from '../../../mail/outbound/transport.ts';
 import { type MailDoors, type MailOptions, startMail } from '../../../mail/start.ts';
 import { installTemporalRuntime, startWorker } from '../../../worker/start.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '../../support/api-world.ts';
@@ -60,6 +61,8 @@ export async function openTwoDoors(
     readonly settings?: Readonly<Record<string, string>>;
     readonly mail?: MailOptions;
     readonly relay?: Partial<RelayOptions>;
+    /** Instead of the relay. */
+    readonly transport?: Transport;
   } = {},
 ): Promise<TwoDoors> {
   const api = await apiWorld({ OUTBOUND_RETRY_DELAYS_MS: '100', ...options.settings });
@@ -75,7 +78,7 @@ export async function openTwoDoors(
   const connection = await NativeConnection.connect({ address: testTemporalAddress() });
   const worker = await startWorker(services, connection, {
     bundle: testWorkflowBundle(),
-    transport: relayTransport({ url: peer.url, hostname: 'mail.test', ...options.relay }),
+    transport: options.transport ?? relayTransport({ url: peer.url, hostname: 'mail.test', ...options.relay }),
   });
 
   async function byRest(from: TestMailbox, { to, subject = 'Hello', text = 'Some words.', answers }: Letter) {
