@@ -19,7 +19,8 @@ export const outboundActivities = (services: Services, transport: Transport): Ou
   passConsentGate: (messageId) => passConsentGate(services, messageId),
   attemptOutbound(messageId) {
     const context = Context.current();
-    return attemptMessage(services, transport, messageId, () => context.heartbeat());
+    const control = { heartbeat: () => context.heartbeat(), signal: context.cancellationSignal };
+    return attemptMessage(services, transport, messageId, control);
   },
   cancelOutbound: (messageId) => cancelMessage(services, messageId),
   sendMemberNotice(noticeId) {

@@ -31,6 +31,10 @@ export async function findConsent(sql: Sql, organizationId: string, id: string):
   return row;
 }
 
+/** Several at once, in no order; those of other organizations are left out. */
+export const findConsents = (sql: Sql, organizationId: string, ids: readonly string[]): Promise<ConsentRow[]> =>
+  sql.query<ConsentRow>(`${SELECT} and id = any($2::text[])`, [organizationId, ids]);
+
 const LIST = `${SELECT} and ($2::text is null or id < $2) and ($3::text is null or status = $3)
     and ($4::text is null or mailbox_id = $4) order by id desc limit $5`;
 

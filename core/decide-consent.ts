@@ -7,9 +7,10 @@ import type { ConsentScope } from '../domain/consent.ts';
 import { domainOf } from '../domain/email-address.ts';
 import { CatalogueError } from '../domain/errors.ts';
 import { type Actor, type EnvelopeMailbox, type EnvelopeOrganization, SYSTEM_ACTOR } from '../domain/event-envelope.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS } from '../domain/outbound.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
-import { type ConsentRow, findConsent } from './consent-queries.ts';
+import { type ConsentRow, findConsent, findConsents } from './consent-queries.ts';
 import { type NewEvent, recordEvents } from './record-event.ts';
 import type { Services } from './services.ts';
 
@@ -21,11 +22,19 @@ export interface Decided {
   readonly messageIds: readonly string[];
 }
 
-/** Sets pending rows that are still in time; what is decided already is left alone. */
+/**
+ * Sets pending rows that are still in time; what is decided already is left alone. Should the signal to the workflow get
+ * lost, the sweep for overdue messages gives it another one soon.
+ */
 const DECIDE = `
-  update consent set status = $2, scope = $3, reason = $4, decided_at = $5, decided_by = $6
-   where id = any($1::text[]) and status = 'pending' and ($7::bool or expires_at > $5)
-  returning id`;
+  with decided as (
+    update consent set status = $2, scope = $3, reason = $4, decided_at = $5, decided_by = $6
+     where id = any($1::text[]) and status = 'pending' and ($7::bool or expires_at > $5)
+    returning id, message_id
+  ), woken as (
+    update outbound_message o set due_at = $8 from decided where o.id = decided.message_id
+  )
+  select id from decided`;
 
 async function decide(
   sql: Sql,
@@ -42,6 +51,7 @@ async function decide(
     now,
     JSON.stringify(actor),
     decision.expired,
+    new Date(now.getTime() + OUTBOUND_DECIDED_OVERDUE_MS),
   ]);
   return rows.map(({ id }) => id);
 }
@@ -83,9 +93,10 @@ export async function approveConsent(
     await requireDecision(sql, organizationId, consentId, first);
     const others: string[] = [];
     if (scope !== 'message') {
-      const values = scope === 'address' ? wanted.recipients : wanted.recipients.map(domainOf);
-      await sql.query(REMEMBER, [organizationId, scope, [...new Set(values)].sort(), consentId]);
-      const covered = await sql.query<{ id: string }>(COVERED, [organizationId, now]);
+      const all = scope === 'address' ? wanted.recipients : wanted.recipients.map(domainOf);
+      const values = [...new Set(all)].sort();
+      await sql.query(REMEMBER, [organizationId, scope, values, consentId]);
+      const covered = await sql.query<{ id: string }>(COVERED, [organizationId, now, scope === 'domain', values]);
       others.push(
         ...(await decide(
           sql,
@@ -96,7 +107,7 @@ export async function approveConsent(
         )),
       );
     }
-    const rows = await allConsents(sql, organizationId, [consentId, ...others]);
+    const rows = await findConsents(sql, organizationId, [consentId, ...others]);
     for (const { id, recipients } of rows)
       await recordAudit(sql, caller, {
         organizationId,
@@ -104,8 +115,7 @@ export async function approveConsent(
         targetId: id,
         details: { scope, recipients: [...recipients] },
       });
-    const events = await Promise.all(rows.map((row) => decisionEvent(sql, row, caller.actor, now)));
-    return { decided: rows, owed: await recordEvents(sql, events) };
+    return { decided: rows, owed: await recordEvents(sql, await decisionEvents(sql, rows, caller.actor, now)) };
   });
   if (owed > 0) services.deliveriesDue.nudge();
   return decidedOf(decided, consentId);
@@ -117,24 +127,22 @@ function decidedOf(rows: readonly ConsentRow[], consentId: string): Decided {
   return { consent, messageIds: rows.map(({ messageId }) => messageId) };
 }
 
-async function allConsents(sql: Sql, organizationId: string, ids: readonly string[]): Promise<ConsentRow[]> {
-  const rows: ConsentRow[] = [];
-  for (const id of ids) {
-    const row = await findConsent(sql, organizationId, id);
-    if (row !== undefined) rows.push(row);
-  }
-  return rows;
-}
-
 const REMEMBER = `
   insert into known_recipient (organization_id, kind, value, source, consent_id)
   select $1, $2, value, 'approved', $4 from unnest($3::text[]) as value order by value
   on conflict (organization_id, kind, value) do update set source = 'approved', consent_id = excluded.consent_id`;
 
-/** Pending requests all of whose recipients are approved by now. One that somebody else is deciding is left to them. */
+/**
+ * Pending requests that this decision is about (one of their recipients at least) and all of whose recipients are
+ * approved by now. Others whose recipients were approved before stay: in mode `always` they wait for a decision of their
+ * own. One that somebody else is deciding is left to them.
+ */
 const COVERED = `
   select c.id from consent c
    where c.organization_id = $1 and c.status = 'pending' and c.expires_at > $2
+     and exists (
+       select from unnest(c.recipients) as r (address)
+        where case when $3::bool then split_part(r.address, '@', -1) else r.address end = any($4::text[]))
      and not exists (
        select from unnest(c.recipients) as r (address)
         where not exists (
@@ -164,7 +172,7 @@ export async function denyConsent(
       details: { reason },
     });
     return {
-      rows: await allConsents(sql, organizationId, [consentId]),
+      rows: await findConsents(sql, organizationId, [consentId]),
       owed: await endDenied(sql, consentId, organizationId, 'consent_denied', caller.actor, now),
     };
   });
@@ -172,13 +180,23 @@ export async function denyConsent(
   return decidedOf(rows, consentId);
 }
 
+/** Why the service itself denies: nobody decided in time, the mailbox was deleted, or the content is another one. */
+export type ServiceDenial = 'expired' | 'mailbox deleted' | 'content changed';
+
+const BLOCKED_BECAUSE = {
+  expired: 'consent_expired',
+  'mailbox deleted': 'mailbox_not_active',
+  'content changed': 'content_changed',
+  withdrawn: 'cancelled',
+} as const satisfies Record<ServiceDenial | 'withdrawn', string>;
+
 /**
- * Nobody decided in time: a denial by the service.
+ * A denial by the service.
  *
- * @returns false when somebody did after all
+ * @returns false when somebody had decided after all
  */
-export const expireConsent = (services: Part, consentId: string): Promise<boolean> =>
-  endUndecided(services, consentId, 'expired', SYSTEM_ACTOR);
+export const denyByService = (services: Part, consentId: string, denial: ServiceDenial): Promise<boolean> =>
+  endUndecided(services, consentId, denial, SYSTEM_ACTOR);
 
 /**
  * The sender took the message back: there is nothing to decide any more.
@@ -191,7 +209,7 @@ export const withdrawConsent = (services: Part, consentId: string, actor: Actor)
 async function endUndecided(
   services: Part,
   consentId: string,
-  reason: 'expired' | 'withdrawn',
+  reason: keyof typeof BLOCKED_BECAUSE,
   actor: Actor,
 ): Promise<boolean> {
   const now = new Date(services.now());
@@ -202,8 +220,7 @@ async function endUndecided(
     const [row] = await sql.query<{ organization_id: string }>(`select organization_id from consent where id = $1`, [
       id,
     ]);
-    const blockedBecause = reason === 'expired' ? 'consent_expired' : 'cancelled';
-    return endDenied(sql, id, row?.organization_id ?? '', blockedBecause, actor, now);
+    return endDenied(sql, id, row?.organization_id ?? '', BLOCKED_BECAUSE[reason], actor, now);
   });
   if (owed === undefined) return false;
   if (owed > 0) services.deliveriesDue.nudge();
@@ -215,7 +232,7 @@ async function endDenied(
   sql: Sql,
   consentId: string,
   organizationId: string,
-  reason: 'consent_denied' | 'consent_expired' | 'cancelled',
+  reason: 'consent_denied' | (typeof BLOCKED_BECAUSE)[keyof typeof BLOCKED_BECAUSE],
   actor: Actor,
   now: Date,
 ): Promise<number> {
@@ -236,7 +253,7 @@ async function endDenied(
   );
   const about = await aboutMailbox(sql, consent.mailboxId);
   return recordEvents(sql, [
-    await decisionEvent(sql, consent, actor, now),
+    ...(await decisionEvents(sql, [consent], actor, now)),
     {
       ...about,
       type: 'email_blocked',
@@ -255,11 +272,31 @@ async function endDenied(
   ]);
 }
 
-async function decisionEvent(sql: Sql, consent: ConsentRow, actor: Actor, occurredAt: Date): Promise<NewEvent> {
+async function decisionEvents(
+  sql: Sql,
+  consents: readonly ConsentRow[],
+  actor: Actor,
+  occurredAt: Date,
+): Promise<NewEvent[]> {
+  const mailboxes = new Map<string, Awaited<ReturnType<typeof aboutMailbox>>>();
+  for (const { mailboxId } of consents)
+    if (!mailboxes.has(mailboxId)) mailboxes.set(mailboxId, await aboutMailbox(sql, mailboxId));
+  return consents.flatMap((consent) => {
+    const about = mailboxes.get(consent.mailboxId);
+    return about === undefined ? [] : [decisionEvent(consent, about, actor, occurredAt)];
+  });
+}
+
+function decisionEvent(
+  consent: ConsentRow,
+  about: Awaited<ReturnType<typeof aboutMailbox>>,
+  actor: Actor,
+  occurredAt: Date,
+): NewEvent {
   const decidedAt = occurredAt.toISOString();
   const approved = consent.status === 'approved';
   return {
-    ...(await aboutMailbox(sql, consent.mailboxId)),
+    ...about,
     type: approved ? 'outbound_consent_approved' : 'outbound_consent_denied',
     actor,
     occurredAt,

@@ -15,7 +15,8 @@ import { lockMailbox } from './update-mailbox.ts';
 
 /**
  * Deletes a mailbox: its token and address die with the commit, its own endpoints are deleted and their deliveries
- * stopped, organization endpoints hear `mailbox_deleted`. Its mail stays until it is purged.
+ * stopped, organization endpoints hear `mailbox_deleted`. What it had still to send ends as `denied`. Its mail stays until
+ * it is purged.
  *
  * @throws {CatalogueError} not_found
  */
@@ -43,6 +44,11 @@ export async function deleteMailbox(
     for (const endpoint of endpoints) endpoint.deletedAt = now;
     await em.flush();
     await announceMailboxAccess(sql, mailboxId);
+    // What is held or still to be sent is ended by its workflow, which the sweep wakes.
+    await sql.query(`update outbound_message set due_at = $2 where mailbox_id = $1 and state in ('held', 'sending')`, [
+      mailboxId,
+      now,
+    ]);
     await recordAudit(sql, caller, {
       organizationId: organization.id,
       action: 'mailbox.deleted',

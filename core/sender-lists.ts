@@ -6,6 +6,7 @@ import type { Sql } from '../db/database.ts';
 import { domainNameProblem } from '../domain/domain-name.ts';
 import { domainOf, isEmailAddress } from '../domain/email-address.ts';
 import { CatalogueError } from '../domain/errors.ts';
+import { withAsciiDomain } from './ascii-domain.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { newId } from './new-id.ts';
@@ -53,7 +54,7 @@ export async function addListEntry(
   caller: Caller,
   entry: { readonly value: string; readonly mailboxId: string | null },
 ): Promise<ListEntry> {
-  const value = entry.value.trim().toLowerCase();
+  const value = withAsciiDomain(entry.value.trim().toLowerCase());
   if (!isEmailAddress(value) && domainNameProblem(value) !== undefined)
     throw new CatalogueError('invalid_request', undefined, {
       details: [{ path: '/value', message: 'must be an address or a domain' }],
@@ -118,9 +119,11 @@ export interface ListQuestion {
 export async function askLists(sql: Sql, question: ListQuestion): Promise<Map<string, ListVerdict>> {
   const addresses = [...new Set(question.addresses.map((address) => address.toLowerCase()))];
   if (addresses.length === 0) return new Map();
+  const asked = addresses.map(withAsciiDomain);
   const rows = await sql.query<{ address: string; action: ListAction; value: string }>(ASK_LISTS, [
     addresses,
-    addresses.map(domainOf),
+    asked,
+    asked.map(domainOf),
     question.organizationId,
     question.mailboxId,
     question.direction,
@@ -130,10 +133,10 @@ export async function askLists(sql: Sql, question: ListQuestion): Promise<Map<st
 
 const ASK_LISTS = `
   select asked.address, entry.action, entry.value
-    from unnest($1::text[], $2::text[]) as asked (address, domain)
+    from unnest($1::text[], $2::text[], $3::text[]) as asked (address, ascii, domain)
    cross join lateral (
      select action, value from sender_list
-      where organization_id = $3 and (mailbox_id is null or mailbox_id = $4) and direction = $5
-        and value in (asked.address, asked.domain)
+      where organization_id = $4 and (mailbox_id is null or mailbox_id = $5) and direction = $6
+        and value in (asked.ascii, asked.domain)
       order by mailbox_id is null, value = asked.domain, action
       limit 1) as entry`;

@@ -394,6 +394,48 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     problems.push('TLS_CERT and TLS_KEY belong together: set both or neither');
   if (settings.OUTBOUND_TRANSPORT === 'relay' && settings.OUTBOUND_RELAY_URL === undefined)
     problems.push('OUTBOUND_TRANSPORT is "relay", which needs OUTBOUND_RELAY_URL');
+  problems.push(...hostnameProblems(settings), ...portClashes(settings));
   if (problems.length > 0) throw new SettingsError(problems);
   return settings;
+}
+
+/** Receivers ask DNS about the name of who brings mail, and refuse one that is made up. */
+function hostnameProblems({ MODE, OUTBOUND_TRANSPORT, MAIL_HOSTNAME }: Settings): string[] {
+  const known = /\.[^.]+$/.test(MAIL_HOSTNAME) && !/\.(?:localhost|local|invalid)$/i.test(MAIL_HOSTNAME);
+  if (MODE !== 'production' || OUTBOUND_TRANSPORT !== 'mx' || known) return [];
+  return [
+    `OUTBOUND_TRANSPORT is "mx", which says MAIL_HOSTNAME to other mail hosts, but that is "${MAIL_HOSTNAME}": set it to the name this host has in reverse DNS`,
+  ];
+}
+
+/** Port of the UI of the development server, beside TEMPORAL_PORT. */
+const TEMPORAL_UI_PORT_OFFSET = 1_000;
+
+/** Two listeners of one process on one port: the second would fail with no more than EADDRINUSE. */
+function portClashes(settings: Settings): string[] {
+  const { DATABASE_URL, POSTGRES_PORT, TEMPORAL_ADDRESS, TEMPORAL_PORT } = settings;
+  const listeners: readonly (readonly [string, number | undefined])[] = [
+    ['METRICS_PORT', settings.METRICS_PORT],
+    ['API_PORT', settings.API_PORT],
+    ['SMTP_PORT', settings.SMTP_PORT],
+    ['SUBMISSIONS_PORT', settings.SUBMISSIONS_PORT],
+    ['SUBMISSION_PORT', settings.SUBMISSION_PORT],
+    ['IMAPS_PORT', settings.IMAPS_PORT],
+    ['IMAP_PORT', settings.IMAP_PORT],
+    ['POP3S_PORT', settings.POP3S_PORT],
+    ['POP3_PORT', settings.POP3_PORT],
+    ['POSTGRES_PORT', DATABASE_URL === undefined ? POSTGRES_PORT : undefined],
+    ['TEMPORAL_PORT', TEMPORAL_ADDRESS === undefined ? TEMPORAL_PORT : undefined],
+    [
+      `TEMPORAL_PORT + ${TEMPORAL_UI_PORT_OFFSET} (its UI)`,
+      TEMPORAL_ADDRESS === undefined && TEMPORAL_PORT > 0 ? TEMPORAL_PORT + TEMPORAL_UI_PORT_OFFSET : undefined,
+    ],
+  ];
+  // 0 takes any free port, and switches metrics off.
+  const used = listeners.filter(([, number]) => number !== undefined && number > 0);
+  return [...Map.groupBy(used, ([, number]) => number)].flatMap(([number, same]) =>
+    same.length < 2
+      ? []
+      : [`${same.map(([name]) => name).join(' and ')} are all ${number}, but each listens on a port of its own`],
+  );
 }

@@ -4,8 +4,9 @@
  */
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { OUTBOUND_OVERDUE_MS } from '../domain/outbound.ts';
+import { OUTBOUND_SWEEP_AGAIN_MS } from '../domain/outbound.ts';
 import {
+  CANCEL_SIGNAL,
   DECIDE_SIGNAL,
   OUTBOUND_MESSAGE,
   type OutboundInput,
@@ -23,26 +24,29 @@ export interface OutboundToStart {
 /** Whoever submitted does not wait longer for the engine: the message is safe, and the sweep starts it. */
 const ANSWER_WITHIN_MS = 2_000;
 
-async function start(
-  temporal: TemporalClient,
-  { messageId, organizationId, mailboxId }: OutboundToStart,
-): Promise<void> {
-  const input: OutboundInput = { messageId };
-  await temporal.client.workflow.start(OUTBOUND_MESSAGE, {
-    workflowId: outboundWorkflowId(messageId),
-    taskQueue: temporal.taskQueue,
-    args: [input],
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+const optionsOf = (temporal: TemporalClient, { messageId, organizationId, mailboxId }: OutboundToStart) => ({
+  workflowId: outboundWorkflowId(messageId),
+  taskQueue: temporal.taskQueue,
+  args: [{ messageId }] as [OutboundInput],
+  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  typedSearchAttributes: new TypedSearchAttributes([
+    { key: searchKeys.organizationId, value: organizationId },
+    { key: searchKeys.mailboxId, value: mailboxId },
+    { key: searchKeys.messageId, value: messageId },
+  ]),
+  staticSummary: `send ${messageId}`,
+});
+
+const start = (temporal: TemporalClient, message: OutboundToStart): Promise<unknown> =>
+  temporal.client.workflow.start(OUTBOUND_MESSAGE, {
+    ...optionsOf(temporal, message),
     requestEagerStart: temporal.eager,
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: searchKeys.organizationId, value: organizationId },
-      { key: searchKeys.mailboxId, value: mailboxId },
-      { key: searchKeys.messageId, value: messageId },
-    ]),
-    staticSummary: `send ${messageId}`,
   });
-}
+
+/** Makes a workflow look at its rows, whether it waits or is to be started. */
+const wake = (temporal: TemporalClient, message: OutboundToStart, signal: string): Promise<unknown> =>
+  temporal.client.workflow.signalWithStart(OUTBOUND_MESSAGE, { ...optionsOf(temporal, message), signal });
 
 /** Call it after the commit that submitted the message. Never throws: what fails here the sweep does. */
 export async function startOutbound(
@@ -56,7 +60,7 @@ export async function startOutbound(
   );
 }
 
-/** Tells waiting workflows that their consents were decided. Call it after the commit; a lost signal costs time only. */
+/** Tells waiting workflows that their consents were decided. Call it after the commit; for a lost signal the sweep gives another. */
 export async function signalDecided(
   { log }: Pick<Services, 'log'>,
   temporal: TemporalClient,
@@ -82,20 +86,28 @@ export interface OutboundSweep {
 const SWEEP_MS = 5_000;
 const SWEEP_ROWS = 200;
 
-/** Looks every five seconds for messages whose workflow is overdue. */
+/**
+ * Looks every five seconds for messages whose workflow is overdue. One that waits is woken: a held message may have been
+ * decided, a mailbox deleted.
+ */
 export function startOutboundSweep(services: Services, temporal: TemporalClient): OutboundSweep {
   let closed = false;
-  let wake = () => {};
+  let stopWaiting = () => {};
 
   async function sweep(): Promise<void> {
     const now = services.now();
-    const rows = await services.db.query<{ id: string; organization_id: string; mailbox_id: string }>(TAKE_OVERDUE, [
+    const rows = await services.db.query<OverdueRow>(TAKE_OVERDUE, [
       new Date(now),
-      new Date(now + OUTBOUND_OVERDUE_MS),
+      new Date(now + OUTBOUND_SWEEP_AGAIN_MS),
       SWEEP_ROWS,
     ]);
-    for (const { id, organization_id, mailbox_id } of rows)
-      if (!closed) await start(temporal, { messageId: id, organizationId: organization_id, mailboxId: mailbox_id });
+    for (const { id, organization_id, mailbox_id, held, deleted } of rows) {
+      if (closed) return;
+      const message = { messageId: id, organizationId: organization_id, mailboxId: mailbox_id };
+      if (held) await wake(temporal, message, DECIDE_SIGNAL);
+      else if (deleted) await wake(temporal, message, CANCEL_SIGNAL);
+      else await start(temporal, message);
+    }
   }
 
   async function loop(): Promise<void> {
@@ -108,7 +120,7 @@ export function startOutboundSweep(services: Services, temporal: TemporalClient)
       if (closed) return;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, SWEEP_MS);
-        wake = () => {
+        stopWaiting = () => {
           clearTimeout(timer);
           resolve();
         };
@@ -120,15 +132,26 @@ export function startOutboundSweep(services: Services, temporal: TemporalClient)
   return {
     async close() {
       closed = true;
-      wake();
+      stopWaiting();
       await running;
     },
   };
 }
 
+interface OverdueRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  /** It waits for consent, or for its time. */
+  held: boolean;
+  /** Its mailbox. */
+  deleted: boolean;
+}
+
 /** The next look at the same row comes later, so that a dead engine is not asked for each every five seconds. */
 const TAKE_OVERDUE = `
-  update outbound_message set due_at = $2
-   where id in (select id from outbound_message where state in ('held', 'scheduled', 'sending') and due_at < $1
-                 order by due_at limit $3 for update skip locked)
-  returning id, organization_id, mailbox_id`;
+  update outbound_message o set due_at = $2 from mailboxes m
+   where m.id = o.mailbox_id
+     and o.id in (select id from outbound_message where state in ('held', 'scheduled', 'sending') and due_at < $1
+                   order by due_at limit $3 for update skip locked)
+  returning o.id, o.organization_id, o.mailbox_id, o.state <> 'sending' as held, m.deleted_at is not null as deleted`;

@@ -23,6 +23,8 @@ export type GateResult =
 export interface OutboundProgress {
   /** When the next attempt is due; null: every recipient is final. */
   readonly nextAtMs: number | null;
-  /** For the timer, e.g. `retry 3 for example.org: 451 greylisted`. */
+  /** Domain and code, as timers of workflows that began before `retry` show them. */
   readonly waitsFor: string;
+  /** For the timer: what is tried again next, how often it was tried, and the last words of the other side. */
+  readonly retry?: { readonly number: number; readonly domain: string; readonly reply: string };
 }

@@ -62,16 +62,26 @@ export const OUTBOUND_DELAY_NOTICE_AFTER_MS = 4 * HOUR_MS;
 /** The other side may be silent for this long before its greeting, and for this long later (RFC 5321 §4.5.3.2). */
 export const OUTBOUND_GREETING_TIMEOUT_MS = 30_000;
 export const OUTBOUND_SILENCE_TIMEOUT_MS = 5 * MINUTE_MS;
+/** One session, however little the other side is silent: a host may not keep a connection by trickling. */
+export const OUTBOUND_SESSION_MAX_MS = 15 * MINUTE_MS;
+/** What is due this soon is attempted together with what is due. */
+export const OUTBOUND_DUE_TOGETHER_MS = 10_000;
+/** Messages above 256 KiB that one process holds in memory for sending: 16 of 25 MiB, one copy each. */
+export const OUTBOUND_LARGE_AT_ONCE = 16;
+/** How long the outcome of an attempt is kept for a database that is away. */
+export const OUTBOUND_KEEP_OUTCOME_MS = 5 * MINUTE_MS;
 /** Destinations of one message that are attempted side by side. */
 export const OUTBOUND_DESTINATIONS_AT_ONCE = 5;
 /** No further destination of a message is begun this long after the first; what is left is attempted at once again. */
-export const OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS = 10 * MINUTE_MS;
+export const OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS = 5 * MINUTE_MS;
 /** Connections of one process to the mail hosts of one domain at once. */
 export const MX_CONNECTIONS_PER_DOMAIN_MAX = 5;
 /** Messages to one domain that may go out without a pause, before its rate holds them apart. */
 export const MX_BURST_MESSAGES = 20;
 /** A message waits for a connection or for the rate this long before it is put off. */
 export const MX_PATIENCE_MS = 30_000;
+/** Messages to one domain that wait so in one process; further ones are told when to come back. */
+export const MX_LINE_MAX = 50;
 /** Addresses of mail hosts tried in one attempt, and the time after which no further one is begun. */
 export const MX_ADDRESSES_TRIED_MAX = 10;
 export const MX_TRYING_MAX_MS = 3 * MINUTE_MS;
@@ -81,6 +91,10 @@ export const MTA_STS_FETCH_TIMEOUT_MS = 10_000;
 export const MTA_STS_POLICY_MAX_BYTES = 65_536;
 /** A workflow that has not shown itself this long after it was due is started again. */
 export const OUTBOUND_OVERDUE_MS = 10 * MINUTE_MS;
+/** The same for a held message that was decided: its signal was lost. */
+export const OUTBOUND_DECIDED_OVERDUE_MS = 15_000;
+/** The sweep looks at a message again after this time, when starting its workflow did not help. */
+export const OUTBOUND_SWEEP_AGAIN_MS = MINUTE_MS;
 /** A second copy of a sent message within this time is the same message. */
 export const SENT_COPY_WINDOW_MINUTES = 60;
 /** Messages of one mailbox within one thread and hour: two agents that answer each other stop there. */

@@ -9,13 +9,14 @@
  *       └── wait (durable timer, at most two days in all; `cancel` ends it and stops what is not sent)
  *
  * Rows are the truth: activities read them again each time, and write the states that the API shows. A workflow that
- * the engine forgot is started again under the same id.
+ * the engine forgot is started again under the same id. One with many destinations continues as new before its history
+ * gets too long.
  */
-import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
+import { condition, continueAsNew, patched, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 import type { OutboundInput } from '../domain/outbound-workflow.ts';
 import { consentGate } from './outbound-consent.ts';
-import { durationText } from './readable.ts';
+import { outboundRetrySummary } from './readable.ts';
 import { cancel, decide } from './signals.ts';
 
 const { attemptOutbound, cancelOutbound } = proxyActivities<Pick<Activities, 'attemptOutbound' | 'cancelOutbound'>>({
@@ -24,6 +25,8 @@ const { attemptOutbound, cancelOutbound } = proxyActivities<Pick<Activities, 'at
   heartbeatTimeout: '20 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds', maximumAttempts: 100 },
 });
+
+const PAUSE_MS = 1_000;
 
 export async function outboundMessage({ messageId }: OutboundInput): Promise<void> {
   const decisions = { count: 0 };
@@ -41,12 +44,14 @@ export async function outboundMessage({ messageId }: OutboundInput): Promise<voi
       await cancelOutbound.executeWithOptions({ summary: `cancel ${messageId}` }, [messageId]);
       return;
     }
-    const { nextAtMs, waitsFor } = await attemptOutbound.executeWithOptions({ summary: `send ${messageId}` }, [
-      messageId,
-    ]);
-    if (nextAtMs === null) return;
-    const waitMs = Math.max(0, nextAtMs - Date.now());
-    const summary = `retry for ${waitsFor} in ${durationText(waitMs)}`;
+    const progress = await attemptOutbound.executeWithOptions({ summary: `send ${messageId}` }, [messageId]);
+    if (progress.nextAtMs === null) return;
+    const waitMs = progress.nextAtMs - Date.now();
+    const summary = outboundRetrySummary(progress, waitMs);
     if (waitMs > 0) await condition(() => cancelled, waitMs, { summary });
+    // The clock of the worker may be behind that of the engine: without a pause round would follow round.
+    else if (patched('pause-between-rounds')) await condition(() => cancelled, PAUSE_MS, { summary });
+    if (!cancelled && workflowInfo().continueAsNewSuggested && patched('continue-as-new'))
+      await continueAsNew<typeof outboundMessage>({ messageId });
   }
 }

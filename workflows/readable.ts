@@ -1,6 +1,7 @@
 /** What a person sees of a workflow in the Temporal UI: the ids it is found by, and sentences. */
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { WaitingDelivery, WaitingEndpoint } from '../domain/delivery-workflows.ts';
+import type { OutboundProgress } from '../domain/outbound-workflow.ts';
 import type { RecoveryProgress } from '../domain/recovery.ts';
 import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
 
@@ -31,6 +32,14 @@ export const attemptSummary = (ids: readonly string[]): string =>
 
 export const recoverySummary = (before: RecoveryProgress | undefined): string =>
   before === undefined ? 'send given-up deliveries again' : `go on after ${before.done} of ${before.total}`;
+
+/** E.g. `retry 3 for example.org in 15 min: 451 greylisted`. */
+export function outboundRetrySummary({ waitsFor, retry }: OutboundProgress, waitMs: number): string {
+  const time = durationText(waitMs);
+  if (retry === undefined) return `retry for ${waitsFor} in ${time}`;
+  const { number, domain, reply } = retry;
+  return `${number === 0 ? 'try' : `retry ${number} for`} ${domain} in ${time}${reply === '' ? '' : `: ${reply}`}`;
+}
 
 export function durationText(ms: number): string {
   const seconds = Math.round(ms / 1_000);

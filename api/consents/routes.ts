@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { findConsent, listConsents } from '../../core/consent-queries.ts';
 import { approveConsent, type Decided, denyConsent } from '../../core/decide-consent.ts';
 import { requireDecider } from '../../core/may-decide.ts';
@@ -8,6 +7,7 @@ import type { TemporalClient } from '../../core/temporal-client.ts';
 import { CatalogueError } from '../../domain/errors.ts';
 import { mailboxExample } from '../mailboxes/examples.ts';
 import { listBody, pageOf } from '../pagination.ts';
+import { refuseMailboxToken } from '../refuse-mailbox-token.ts';
 import { type Route, route } from '../route.ts';
 import { presentConsent } from './present.ts';
 import { ApproveConsent, Consent, ConsentList, ConsentPath, ConsentsQuery, DenyConsent } from './schema.ts';
@@ -44,12 +44,6 @@ const decided = (status: string, scope: string | null, reason: string | null) =>
 });
 const DECIDES =
   'For a person: a session of a member. An API key may only where the organization sets `consentByApiKey`, a mailbox token never. A second decision is a conflict.';
-
-/** A mailbox token never decides, whatever else is presented with it. */
-function refuseMailboxToken({ authorization }: IncomingHttpHeaders): void {
-  if (/^bearer +amt_/i.test(authorization ?? ''))
-    throw new CatalogueError('forbidden', 'A mailbox token can never decide about consent.');
-}
 
 async function told(services: Services, temporal: TemporalClient, { consent, messageIds }: Decided) {
   await signalDecided(services, temporal, messageIds);

@@ -12,6 +12,7 @@ import {
   removeListEntry,
 } from '../../core/sender-lists.ts';
 import { listBody, pageOf } from '../pagination.ts';
+import { refuseMailboxToken } from '../refuse-mailbox-token.ts';
 import { type Route, route } from '../route.ts';
 import { CreateEntry, EntriesQuery, Entry, EntryList, EntryPath, ListVerdict, TestLists } from './schema.ts';
 
@@ -82,8 +83,11 @@ function routesOf(direction: ListDirection, action: ListAction): Route[] {
       bodyExample: { value: 'customer.example' },
       responses: { 201: { description: 'The entry.', schema: Entry, example } },
       errors: ['conflict', 'not_found'],
-      async handler({ services, organization, caller, body }) {
-        if (decides) await requireDecider(services.db, organization.id, caller);
+      async handler({ services, organization, caller, body, headers }) {
+        if (decides) {
+          refuseMailboxToken(headers);
+          await requireDecider(services.db, organization.id, caller);
+        }
         if (body.mailboxId !== undefined) await getMailbox(services.db, organization.id, body.mailboxId);
         const list = { organizationId: organization.id, direction, action };
         const entry = { value: body.value, mailboxId: body.mailboxId ?? null };

@@ -6,24 +6,27 @@
  *                             └─no─▶ scheduled ──its time──▶ sending
  */
 import { readBlob } from '../../core/blob-store.ts';
-import { expireConsent } from '../../core/decide-consent.ts';
+import { denyByService } from '../../core/decide-consent.ts';
 import { hashContent, threadKnown } from '../../core/outbound-consent.ts';
 import { recordEvents } from '../../core/record-event.ts';
+import { askLists } from '../../core/sender-lists.ts';
 import type { Sql } from '../../db/database.ts';
 import type { ConsentScope, ConsentStatus } from '../../domain/consent.ts';
 import { OUTBOUND_OVERDUE_MS } from '../../domain/outbound.ts';
 import type { GateResult } from '../../domain/outbound-workflow.ts';
 import { SenderRefused, type SendingServices } from './deliver-here.ts';
-import { blockedEvent } from './outbound-events.ts';
+import { blockedEvent, type OutboundBlockedReason } from './outbound-events.ts';
 import {
+  changeRecipients,
   findOutbound,
   findRecipients,
   findSender,
   lockOutbound,
   type OutboundMessage,
+  type OutboundRecipient,
   type Sender,
 } from './outbound-message.ts';
-import { afterCommit, release } from './submit-message.ts';
+import { afterCommit, earlierCopy, release } from './submit-message.ts';
 
 interface ConsentRow {
   readonly status: ConsentStatus;
@@ -39,28 +42,37 @@ export async function passConsentGate(services: SendingServices, messageId: stri
   if (message === undefined) return { kind: 'ended' };
   if (message.state !== 'held' && message.state !== 'scheduled')
     return { kind: message.state === 'sending' ? 'released' : 'ended' };
+  // Written before the consent is read: a decision makes the message due sooner, which must not be overwritten.
+  await db.query(WAIT_FOR_EXPIRY, [messageId, OUTBOUND_OVERDUE_MS / 1_000]);
   const consent = await findConsent(db, message);
-  if (message.state === 'scheduled') return releaseInTime(services, message, consent);
-  if (consent === undefined) throw new Error(`${messageId} is held without a request for consent`);
+  const sender = await findSender(db, message.mailboxId, 'any');
+  if (sender === undefined) return { kind: 'ended' };
+  if (message.state === 'scheduled' && message.consentId === null)
+    return releaseInTime(services, sender, message, undefined);
+  if (consent === undefined) {
+    await refuseRelease(services, sender, message, 'content_changed');
+    return { kind: 'ended' };
+  }
   switch (consent.status) {
-    case 'pending':
-      if (consent.expiresAt.getTime() > services.now()) {
-        await db.query(`update outbound_message set due_at = $2 where id = $1`, [
-          messageId,
-          new Date(consent.expiresAt.getTime() + OUTBOUND_OVERDUE_MS),
-        ]);
-        return { kind: 'held', expiresAtMs: consent.expiresAt.getTime() };
-      }
+    case 'pending': {
+      const late = consent.expiresAt.getTime() <= services.now();
+      const denial = sender.status === 'deleting' ? 'mailbox deleted' : late ? 'expired' : undefined;
+      if (denial === undefined) return { kind: 'held', expiresAtMs: consent.expiresAt.getTime() };
       // Decided at this very moment: the next look sees how.
-      return (await expireConsent(services, message.consentId ?? ''))
+      return (await denyByService(services, message.consentId ?? '', denial))
         ? { kind: 'ended' }
         : passConsentGate(services, messageId);
+    }
     case 'denied':
       return { kind: 'ended' };
     case 'approved':
-      return releaseInTime(services, message, consent);
+      return releaseInTime(services, sender, message, consent);
   }
 }
+
+const WAIT_FOR_EXPIRY = `
+  update outbound_message o set due_at = c.expires_at + make_interval(secs => $2)
+    from consent c where o.id = $1 and o.state = 'held' and c.id = o.consent_id`;
 
 async function findConsent(sql: Sql, { consentId }: OutboundMessage): Promise<ConsentRow | undefined> {
   const [row] = await sql.query<ConsentRow>(
@@ -72,11 +84,13 @@ async function findConsent(sql: Sql, { consentId }: OutboundMessage): Promise<Co
 
 async function releaseInTime(
   services: SendingServices,
+  sender: Sender,
   message: OutboundMessage,
   consent: ConsentRow | undefined,
 ): Promise<GateResult> {
   const { sendAt } = message;
-  if (sendAt === null || sendAt.getTime() <= services.now()) return releaseWaiting(services, message, consent);
+  const isDue = sendAt === null || sendAt.getTime() <= services.now();
+  if (isDue || sender.status === 'deleting') return releaseWaiting(services, sender, message, consent);
   const rows = await services.db.query(
     `update outbound_message set state = 'scheduled', due_at = $2 where id = $1 and state in ('held', 'scheduled')
      returning 1`,
@@ -85,14 +99,18 @@ async function releaseInTime(
   return rows.length === 0 ? { kind: 'ended' } : { kind: 'scheduled', sendAtMs: sendAt.getTime() };
 }
 
-/** Releases exactly what was approved or submitted, once. */
+/** Releases exactly what was approved or submitted, once; what cannot be released any more is ended. */
 async function releaseWaiting(
   services: SendingServices,
+  sender: Sender,
   held: OutboundMessage,
   consent: ConsentRow | undefined,
 ): Promise<GateResult> {
-  const sender = await findSender(services.db, held.mailboxId);
-  if (sender === undefined) return { kind: 'ended' };
+  const refused = async (reason: OutboundBlockedReason): Promise<GateResult> => {
+    await refuseRelease(services, sender, held, reason);
+    return { kind: 'ended' };
+  };
+  if (sender.status !== 'active') return refused('mailbox_not_active');
   const bytes = await readBlob(services.db, held.blob, 0, held.size);
   try {
     const released = await services.db.transaction(async (sql) => {
@@ -103,26 +121,63 @@ async function releaseWaiting(
         bytes,
         recipients.map(({ address }) => address),
       );
-      if (!hash.equals(consent?.contentHash ?? message.contentHash))
-        throw new Error(`${message.id} is not what was approved`);
-      const done = await release(sql, services, sender, message, bytes, null);
+      if (!hash.equals(consent?.contentHash ?? message.contentHash)) return 'changed';
+      const blocked = await refuseBlockedHere(sql, services, sender, message, recipients);
+      const done = await release(sql, services, sender, await withFiledCopy(sql, message), bytes, null);
       if (consent?.scope === 'message' && done.threadId !== null)
         await sql.query(REMEMBER_THREAD, [
           message.organizationId,
           consent.recipients.map((address) => threadKnown(done.threadId ?? '', address)),
           message.consentId,
         ]);
-      return done;
+      return { ...done, owed: done.owed + blocked };
     });
+    if (released === 'changed') return await refused('content_changed');
     // Withdrawn, or released by another look, at this very moment: the rows say which.
     if (released === undefined) return await passConsentGate(services, held.id);
     afterCommit(services, released);
     return { kind: 'released' };
   } catch (error) {
     if (!(error instanceof SenderRefused)) throw error;
-    await refuseRelease(services, sender, held, error);
-    return { kind: 'ended' };
+    return refused(error.kind === 'over-quota' ? 'quota_exceeded' : 'mailbox_not_active');
   }
+}
+
+/** Recipients here that were put on a block list while the message was held; the others are looked at before attempts. */
+async function refuseBlockedHere(
+  sql: Sql,
+  services: SendingServices,
+  sender: Sender,
+  message: OutboundMessage,
+  recipients: readonly OutboundRecipient[],
+): Promise<number> {
+  const here = recipients.filter(({ local }) => local);
+  const verdicts = await askLists(sql, {
+    organizationId: message.organizationId,
+    mailboxId: message.mailboxId,
+    direction: 'outbound',
+    addresses: here.map(({ address }) => address),
+  });
+  const blocked = here.filter(({ address }) => verdicts.get(address.toLowerCase())?.action === 'block');
+  if (blocked.length === 0) return 0;
+  const now = new Date(services.now());
+  const reason = 'blocked_recipient';
+  await changeRecipients(
+    sql,
+    message.id,
+    blocked.map(({ number }) => ({ number, status: 'denied', reply: reason, code: '5.7.1' })),
+    now,
+  );
+  const rule = verdicts.get(blocked[0]?.address.toLowerCase() ?? '')?.value ?? null;
+  const told = { recipients: blocked.map(({ address }) => address), reason, rule } as const;
+  return recordEvents(sql, [blockedEvent(sender, message, told, now)]);
+}
+
+/** A mail client may have filed its copy while the message was held: then none is filed beside it. */
+async function withFiledCopy(sql: Sql, message: OutboundMessage): Promise<OutboundMessage> {
+  if (message.filed) return message;
+  const copy = await earlierCopy(sql, message.mailboxId, message.messageIdHeader, message.submittedAt);
+  return copy === undefined ? message : { ...message, filed: true, threadId: copy.threadId };
 }
 
 const REMEMBER_THREAD = `
@@ -130,15 +185,14 @@ const REMEMBER_THREAD = `
   select $1, 'thread', value, 'approved', $3 from unnest($2::text[]) as value order by value
   on conflict do nothing`;
 
-/** The sender's mailbox is full or closed by now. */
+/** Ends a held message that cannot be released, whatever was decided. */
 async function refuseRelease(
   services: SendingServices,
   sender: Sender,
   message: OutboundMessage,
-  { kind }: SenderRefused,
+  reason: OutboundBlockedReason,
 ): Promise<void> {
   const now = new Date(services.now());
-  const reason = kind === 'over-quota' ? 'quota_exceeded' : 'mailbox_not_active';
   const owed = await services.db.transaction(async (sql) => {
     const rows = await sql.query(
       `update outbound_message set state = 'denied', finished_at = $2 

@@ -33,6 +33,8 @@ export interface MxOptions {
   readonly messagesPerMinute: number;
   /** How long the other side may be silent; default 5 minutes, 30 s up to its greeting. */
   readonly silenceMs?: number;
+  /** How long one session may take; default 15 minutes. */
+  readonly sessionMs?: number;
   /** Root certificates instead of Node's own, PEM. */
   readonly ca?: readonly string[];
   /** Port of the web servers with MTA-STS policies; default 443. */
@@ -43,7 +45,7 @@ const deferred = (code: string, reply: string): Said => ({ kind: 'deferred', cod
 const failed = (code: string, reply: string): Said => ({ kind: 'failed', code, reply });
 
 export function mxTransport(options: MxOptions): Transport {
-  const { hostname, port, dnsServers, ca, silenceMs = OUTBOUND_SILENCE_TIMEOUT_MS } = options;
+  const { hostname, port, dnsServers, ca, sessionMs, silenceMs = OUTBOUND_SILENCE_TIMEOUT_MS } = options;
   const hosts = mailHosts(dnsServers, hostname);
   const gate = domainGate(options.messagesPerMinute);
   const destinations: DestinationPolicy = {
@@ -58,7 +60,7 @@ export function mxTransport(options: MxOptions): Transport {
   });
 
   async function talk(mail: OutgoingMail, host: string, address: string, enforced: boolean): Promise<SessionEnd> {
-    const session = { host, address, port, hostname, ca, silenceMs };
+    const session = { host, address, port, hostname, ca, silenceMs, sessionMs };
     const end = await smtpSession({ ...session, tls: enforced ? 'verified' : 'offered' }, mail);
     if (end.asked || !end.tlsFailed) return end;
     if (!enforced) return smtpSession({ ...session, tls: 'none' }, mail);
@@ -108,14 +110,17 @@ export function mxTransport(options: MxOptions): Transport {
       const written = domainOf(mail.recipients[0] ?? '');
       const domain = domainToASCII(written);
       if (domain === '') return all(failed('5.1.2', `${written} is not a domain`));
-      const leave = await gate.enter(domain);
-      if (leave === undefined) return all(deferred('4.4.5', `More mail for ${domain} than may leave at once`));
+      const entry = await gate.enter(domain);
+      if ('comeBackInMs' in entry) {
+        const busy = deferred('4.4.5', `More mail for ${domain} than may leave at once`);
+        return all({ ...busy, comeBackInMs: entry.comeBackInMs });
+      }
       try {
         const found = await hosts.of(domain);
         if ('problem' in found) return all(found.problem);
         return await bring(mail, domain, found.hosts, await policies.of(domain));
       } finally {
-        leave();
+        entry.leave();
       }
     },
   };

@@ -41,6 +41,7 @@ export type OutboundBlockedReason =
   | 'suppressed_recipient'
   | 'consent_denied'
   | 'consent_expired'
+  | 'content_changed'
   | 'mailbox_not_active'
   | 'sending_paused'
   | 'plan_limit'

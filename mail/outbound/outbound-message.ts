@@ -35,9 +35,17 @@ interface SenderRow {
   settings: OrganizationSettings;
 }
 
-/** Undefined: there is no such mailbox any more. */
-export async function findSender(sql: Sql, mailboxId: string): Promise<Sender | undefined> {
-  const [row] = await sql.query<SenderRow>(FIND_SENDER, [mailboxId]);
+/**
+ * Undefined: there is no such mailbox any more.
+ *
+ * @param which `any`: a deleted one too (its status is `deleting`), whose messages are still to be ended
+ */
+export async function findSender(
+  sql: Sql,
+  mailboxId: string,
+  which: 'undeleted' | 'any' = 'undeleted',
+): Promise<Sender | undefined> {
+  const [row] = await sql.query<SenderRow>(FIND_SENDER, [mailboxId, which === 'any']);
   if (row === undefined) return undefined;
   return {
     mailbox: { id: row.id, name: row.name, address: row.address, localPart: row.local_part, domain: row.domain },
@@ -52,7 +60,7 @@ const FIND_SENDER = `
   select m.id, m.name, m.address, m.local_part, m.domain, m.status, o.id as organization_id,
          o.name as organization_name, o.slug, o.plan, o.settings
     from mailboxes m join organizations o on o.id = m.organization_id
-   where m.id = $1 and m.deleted_at is null`;
+   where m.id = $1 and ($2::bool or m.deleted_at is null)`;
 
 export interface OutboundMessage {
   readonly id: string;

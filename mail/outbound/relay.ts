@@ -3,8 +3,12 @@
  * it says before (greeting, TLS, login) is about us and never fails a message for good.
  */
 import { createTransport } from 'nodemailer';
-import { OUTBOUND_GREETING_TIMEOUT_MS, OUTBOUND_SILENCE_TIMEOUT_MS } from '../../domain/outbound.ts';
-import { accepted, dsnOf, failure, rejections, resultsOf } from './smtp-outcome.ts';
+import {
+  OUTBOUND_GREETING_TIMEOUT_MS,
+  OUTBOUND_SESSION_MAX_MS,
+  OUTBOUND_SILENCE_TIMEOUT_MS,
+} from '../../domain/outbound.ts';
+import { accepted, dsnOf, failure, rejections, resultsOf, tookTooLong } from './smtp-outcome.ts';
 import type { Transport } from './transport.ts';
 
 export interface RelayOptions {
@@ -16,6 +20,8 @@ export interface RelayOptions {
   readonly ca?: readonly string[];
   /** How long the other side may be silent after its greeting; default 5 minutes. */
   readonly silenceMs?: number;
+  /** How long one session may take; default 15 minutes. */
+  readonly sessionMs?: number;
 }
 
 export function relayTransport({
@@ -23,6 +29,7 @@ export function relayTransport({
   hostname,
   ca,
   silenceMs = OUTBOUND_SILENCE_TIMEOUT_MS,
+  sessionMs = OUTBOUND_SESSION_MAX_MS,
 }: RelayOptions): Transport {
   const relay = new URL(url);
   const secure = relay.protocol === 'smtps:';
@@ -47,15 +54,17 @@ export function relayTransport({
     via: 'relay',
     destinationOf: () => relay.host,
     async send(mail) {
+      const signal = AbortSignal.timeout(sessionMs);
       try {
         const info = await transporter.sendMail({
           envelope: { from: mail.sender, to: [...mail.recipients] },
           raw: mail.bytes,
           dsn: dsnOf(mail),
+          signal,
         });
         return resultsOf(mail, rejections(info), accepted(info));
       } catch (error) {
-        return resultsOf(mail, rejections(error), failure(error));
+        return resultsOf(mail, rejections(error), signal.aborted ? tookTooLong(sessionMs) : failure(error));
       }
     },
   };

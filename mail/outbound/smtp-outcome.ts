@@ -39,6 +39,13 @@ function enhancedCode(reply: string, statusClass: '2' | '4' | '5', otherwise: st
   return `${statusClass}.${found ?? otherwise}`;
 }
 
+/** A host that trickles is never silent long enough. */
+export const tookTooLong = (sessionMs: number): Said => ({
+  kind: 'deferred',
+  code: '4.4.2',
+  reply: `The session was not over within ${Math.round(sessionMs / 1_000)} s`,
+});
+
 /** RCPT refusals of a result or an error, by lower-cased address. */
 export function rejections(source: unknown): Map<string, Said> {
   const list: unknown = Reflect.get(Object(source), 'rejectedErrors');

@@ -1,7 +1,7 @@
 /** One SMTP session with one address of a mail host, which hands over one message. */
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { OUTBOUND_GREETING_TIMEOUT_MS } from '../../domain/outbound.ts';
-import { accepted, dsnOf, failure, rejections, resultsOf, type Said } from './smtp-outcome.ts';
+import { OUTBOUND_GREETING_TIMEOUT_MS, OUTBOUND_SESSION_MAX_MS } from '../../domain/outbound.ts';
+import { accepted, dsnOf, failure, rejections, resultsOf, type Said, tookTooLong } from './smtp-outcome.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 
 export interface SmtpSession {
@@ -19,6 +19,8 @@ export interface SmtpSession {
   /** Root certificates instead of Node's own, PEM. */
   readonly ca?: readonly string[] | undefined;
   readonly silenceMs: number;
+  /** How long all of it may take; default 15 minutes. */
+  readonly sessionMs?: number | undefined;
 }
 
 export type SessionEnd =
@@ -32,7 +34,7 @@ const QUIT_WITHIN_MS = 5_000;
 
 /** Never rejects: what goes wrong is an outcome. */
 export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<SessionEnd> {
-  const { host, address, port, hostname, tls, ca, silenceMs } = session;
+  const { host, address, port, hostname, tls, ca, silenceMs, sessionMs = OUTBOUND_SESSION_MAX_MS } = session;
   const connection = new SMTPConnection({
     host: address,
     port,
@@ -53,8 +55,8 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
   });
   return new Promise((resolve) => {
     let asked = false;
-    const failed = (error: unknown) => {
-      const said = failure(error);
+    const failed = (error: unknown, said: Said = failure(error)) => {
+      clearTimeout(limit);
       if (asked) resolve({ asked: true, results: resultsOf(mail, rejections(error), said) });
       else {
         const tlsFailed = connection.upgrading === true || Reflect.get(Object(error), 'code') === 'ETLS';
@@ -62,7 +64,8 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
       }
       connection.close();
     };
-    connection.on('error', failed);
+    const limit = setTimeout(() => failed(undefined, tookTooLong(sessionMs)), sessionMs);
+    connection.on('error', (error) => failed(error));
     // The reason comes first where there is one.
     connection.on('end', () => setImmediate(() => failed(new Error('Connection closed unexpectedly'))));
     connection.connect((error) => {
@@ -77,6 +80,7 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
       };
       connection.send(envelope, mail.bytes, (refused, info) => {
         if (refused) return failed(refused);
+        clearTimeout(limit);
         resolve({ asked: true, results: resultsOf(mail, rejections(info), accepted(info)) });
         const timer = setTimeout(() => connection.close(), QUIT_WITHIN_MS).unref();
         connection.once('end', () => clearTimeout(timer));

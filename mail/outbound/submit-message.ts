@@ -9,6 +9,7 @@
  *
  * One transaction, with its events; the caller starts the workflow after it.
  */
+import { withAsciiDomain } from '../../core/ascii-domain.ts';
 import { blobKey, storeBlob } from '../../core/blob-store.ts';
 import { newId } from '../../core/new-id.ts';
 import { hashContent, recipientsToAsk } from '../../core/outbound-consent.ts';
@@ -96,7 +97,8 @@ export interface Submitted {
   readonly repeated: boolean;
 }
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
@@ -105,8 +107,9 @@ const DAY_MS = 24 * HOUR_MS;
  * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients, author, time),
  * rate_limited with the time to wait, recipient_blocked, quota_exceeded; conflict (the draft changed meanwhile)
  */
-export async function submitMessage(services: SendingServices, submission: Submission): Promise<Submitted> {
+export async function submitMessage(services: SendingServices, given: Submission): Promise<Submitted> {
   const { db } = services;
+  const submission = { ...given, recipients: oncePerPlace(given.recipients) };
   const sender = await findSender(db, submission.mailboxId);
   if (sender === undefined || sender.organization.id !== submission.organizationId)
     throw new CatalogueError('not_found');
@@ -193,7 +196,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
   const waits = held || sendAt !== null;
   const key = blobKey(bytes);
   await storeBlob(db, key, bytes);
-  const copy = await earlierCopy(db, sender.mailbox.id, messageIdHeader);
+  const copy = await earlierCopy(db, sender.mailbox.id, messageIdHeader, now);
   const answers = submission.answers ?? (await answeredByHeader(db, sender.mailbox.id, threadId, bytes));
   const draft = { messageIdHeader, messageId: submission.draftMessageId ?? null };
   const expiresAt = new Date(
@@ -202,9 +205,9 @@ export async function submitMessage(services: SendingServices, submission: Submi
   const consentId = held ? newId('consent') : null;
   const contentHash = hashContent(bytes, submission.recipients);
 
-  const submit = () =>
+  const submit = (copyId: string | undefined) =>
     db.transaction(async (sql) => {
-      const id = copy ?? newId('message');
+      const id = copyId ?? newId('message');
       await sql.query(INSERT_MESSAGE, [
         id,
         sender.organization.id,
@@ -224,7 +227,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
         submission.via,
         JSON.stringify(submission.actor),
         submission.clientId,
-        copy !== undefined,
+        copyId !== undefined,
         consentId,
         held ? 'held' : waits ? 'scheduled' : 'sending',
         now,
@@ -246,7 +249,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
       if (!waits) return release(sql, services, sender, message, bytes, draft);
       const ownMail = await findOwnMailChanges(sql, sender.mailbox.id, draft, null);
       const folderIds = await changeOwnMail(sql, sender.mailbox.id, ownMail);
-      if (copy === undefined) await requireRoom(sql, sender.mailbox.id, bytes.length);
+      if (copyId === undefined) await requireRoom(sql, sender.mailbox.id, bytes.length);
       if (consentId !== null) {
         await sql.query(INSERT_CONSENT, [
           consentId,
@@ -266,7 +269,12 @@ export async function submitMessage(services: SendingServices, submission: Submi
       return { id, threadId: null, status: 'scheduled' as const, folderIds, owed: 0 };
     });
 
-  const done = await submit().catch((error: unknown) => {
+  // Another submission at this very moment may have the same client id, or the same copy in Sent.
+  const submitting = submit(copy?.id).catch(async (error: unknown) => {
+    if (!isTaken(error)) throw error;
+    return (await findSubmitted(db, submission.mailboxId, submission.clientId)) ?? submit(undefined);
+  });
+  const done = await submitting.catch((error: unknown) => {
     if (!(error instanceof SenderRefused)) throw error;
     const full = error.kind === 'over-quota';
     return refuse(
@@ -278,6 +286,7 @@ export async function submitMessage(services: SendingServices, submission: Submi
       null,
     );
   });
+  if ('repeated' in done) return done;
   afterCommit(services, done);
   return {
     messageId: done.id,
@@ -336,7 +345,7 @@ export async function release(
   draft: SentDraft | null,
 ): Promise<Released> {
   const now = new Date(services.now());
-  const locals = (await findRecipients(sql, message.id)).filter(({ local }) => local);
+  const locals = (await findRecipients(sql, message.id)).filter(({ local, status }) => local && status === 'queued');
   const { answersMessageId, answersAs } = message;
   const answered =
     answersMessageId === null || answersAs === null ? null : { messageId: answersMessageId, as: answersAs };
@@ -366,6 +375,11 @@ export async function release(
 const RELEASE = `
   update outbound_message set state = 'sending', filed = true, thread_id = $2, first_sent_at = $3, due_at = $4, give_up_at = $5
    where id = $1`;
+
+/** Each place mail goes to once, its domain as DNS and the lists know it. */
+const oncePerPlace = (recipients: readonly string[]): string[] => [
+  ...new Map(recipients.map(withAsciiDomain).map((address) => [address.toLowerCase(), address])).values(),
+];
 
 function requireRecipients(recipients: readonly string[]): void {
   const details = recipients.flatMap((address, i) =>
@@ -485,19 +499,40 @@ async function addressesOutside(
   return recipients.filter((_, i) => outside[i]).map(({ address }) => address);
 }
 
-/** A client that files its copy before it submits: that one is the copy, and its id the message's. */
-async function earlierCopy(sql: Sql, mailboxId: string, messageIdHeader: string): Promise<string | undefined> {
-  const [row] = await sql.query<{ id: string }>(
-    `select m.id from message m
-       join placement p on p.message_id = m.id join folder f on f.id = p.folder_id and f.special_use = '\\Sent'
-      where m.mailbox_id = $1 and m.message_id_header = $2 and m.origin = 'append'
-        and m.received_at > now() - make_interval(mins => $3)
-        and not exists (select from outbound_message o where o.id = m.id)
-      limit 1`,
-    [mailboxId, messageIdHeader, SENT_COPY_WINDOW_MINUTES],
-  );
-  return row?.id;
+/** PostgreSQL: unique_violation. */
+const isTaken = (error: unknown): boolean => Reflect.get(Object(error), 'code') === '23505';
+
+/**
+ * A client that files its copy itself: that one is the copy, and its id the message's unless it came later.
+ *
+ * @param submittedAt copies filed up to an hour before count, and all later ones
+ */
+export async function earlierCopy(
+  sql: Sql,
+  mailboxId: string,
+  messageIdHeader: string,
+  submittedAt: Date,
+): Promise<{ id: string; threadId: string } | undefined> {
+  const [row] = await sql.query<{ id: string; threadId: string }>(EARLIER_COPY, [
+    mailboxId,
+    messageIdHeader,
+    new Date(submittedAt.getTime() - SENT_COPY_WINDOW_MINUTES * MINUTE_MS),
+  ]);
+  return row;
 }
+
+/** The newest of Sent are looked through, as in `mail/store/filed-copy.ts`: no index by Message-ID is kept. */
+const EARLIER_COPY = `
+  select m.id, m.thread_id as "threadId"
+    from folder f cross join lateral (
+      select uid, message_id, save_date from placement where folder_id = f.id order by uid desc limit 500
+    ) as newest
+    join message m on m.id = newest.message_id
+   where f.mailbox_id = $1 and f.special_use = '\\Sent' and f.deleted_at is null and m.message_id_header = $2
+     and m.origin = 'append' and newest.save_date > $3
+     and not exists (select from outbound_message o where o.id = m.id)
+   order by newest.uid desc
+   limit 1`;
 
 /** What was submitted with this client id before, if anything. */
 export async function findSubmitted(

@@ -20,6 +20,8 @@ export interface RecipientResult {
   readonly reply: string;
   /** The other side announced DSN: what becomes of the mail, it reports. */
   readonly reports?: boolean;
+  /** With `deferred`: nothing was tried, as there is too much to do; come back after this time. */
+  readonly comeBackInMs?: number;
 }
 
 export interface Transport {

@@ -106,6 +106,8 @@ describe('sending to a stranger', () => {
       const answer = await decide(consentId, 'approve', { scope: 'message' }, as);
       assert.deepEqual([answer.status, errorCode(answer)], [403, 'forbidden']);
     }
+    const allow = { as: both, body: { value: 'by-both.example' } };
+    assert.equal(errorCode(await world.call('POST', '/api/lists/outbound/allow', allow)), 'forbidden');
     assert.equal(await statusOf(id), 'consent_pending');
     await world.call('PATCH', '/api/organization', {
       as: organization.owner.session,

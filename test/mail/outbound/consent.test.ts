@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { approveConsent, denyConsent } from '../../../core/decide-consent.ts';
-import { signalDecided, startOutbound } from '../../../core/start-outbound.ts';
+import { deleteMailbox } from '../../../core/delete-mailbox.ts';
+import { signalDecided, startOutbound, startOutboundSweep } from '../../../core/start-outbound.ts';
 import type { ConsentScope } from '../../../domain/consent.ts';
 import type { Actor } from '../../../domain/event-envelope.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS } from '../../../domain/outbound.ts';
+import { outboundWorkflowId } from '../../../domain/outbound-workflow.ts';
 import type { Submitted } from '../../../mail/outbound/submit-message.ts';
-import { dnsStub } from '../mail-world.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { dnsStub, type TestMailbox } from '../mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
 let world: OutboundWorld;
@@ -17,6 +21,18 @@ after(() => world?.close());
 
 const PERSON: Actor = { type: 'user', id: 'usr_1', name: 'Grace', email: 'grace@acme.test', address: null };
 const CALLER = { actor: PERSON, ipAddress: null, requestId: null };
+
+async function waitForTimer({ messageId }: Submitted): Promise<void> {
+  const handle = world.temporal.client.workflow.getHandle(outboundWorkflowId(messageId));
+  await waitUntil('the timer', async () =>
+    (await handle.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes),
+  );
+}
+
+async function deleteTheMailbox({ id }: TestMailbox): Promise<void> {
+  const { services, organizationId } = world.mail;
+  await deleteMailbox(services, world.temporal, { id: organizationId, name: 'Acme', slug: 'acme' }, id, CALLER);
+}
 
 let number = 0;
 const stranger = (domain = `d${++number}.example`) => `p${++number}@${domain}`;
@@ -158,16 +174,94 @@ test('in mode always, known contacts are held too, and colleagues are not', asyn
   await world.consentMode('first_contact');
 });
 
-test('content changed after the request is never released', async () => {
-  const held = await world.send([stranger()]);
-  const { services, organizationId } = world.mail;
-  await services.db.query(`update outbound_recipient set address = 'thief@example.com' where message_id = $1`, [
-    held.messageId,
-  ]);
-  await approveConsent(services, organizationId, held.consentId ?? '', 'message', CALLER);
-  const { passConsentGate } = await import('../../../mail/outbound/consent-gate.ts');
-  await assert.rejects(passConsentGate(services, held.messageId), /not what was approved/);
+test('in mode always, a decision about one contact releases nothing held for another', async () => {
+  await world.consentMode('always');
+  const [old, now] = [stranger(), stranger()];
+  await approve(await world.send([old]), 'address');
+  const held = await world.send([old]);
+  const both = await world.send([old, now]);
+  assert.equal(await approve(await world.send([now]), 'address'), 2);
+  assert.equal(await world.finished(both.messageId), 'sent');
   assert.equal(await world.status(held.messageId), 'consent_pending');
+  await world.consentMode('first_contact');
+});
+
+test('content changed after the request is never released, and says so', async () => {
+  const to = stranger();
+  const held = await world.send([to]);
+  await world.mail.services.db.query(
+    `update outbound_recipient set address = 'thief@example.com' where message_id = $1`,
+    [held.messageId],
+  );
+  await approve(held, 'message');
+  assert.equal(await world.finished(held.messageId), 'denied');
+  const [blocked] = await eventsOf('email_blocked', held);
+  assert.equal(blocked?.data['reason'], 'content_changed');
+  assert.ok(!world.peer.received.some((mail) => mail.to.includes(to) || mail.to.includes('thief@example.com')));
+  // The rules of the store would tell of the change.
+  await world.mail.services.db.query(`update outbound_recipient set address = $2 where message_id = $1`, [
+    held.messageId,
+    to,
+  ]);
+});
+
+describe('while a message is held', () => {
+  test('its mailbox is deleted: the request ends, and nothing can be approved or sent', async () => {
+    const mailbox = await world.mail.createMailbox('leaving');
+    const held = await world.send([stranger()], { from: mailbox });
+    await waitForTimer(held);
+    const sweep = startOutboundSweep(world.mail.services, world.temporal);
+    try {
+      await deleteTheMailbox(mailbox);
+      assert.equal(await world.finished(held.messageId), 'denied');
+    } finally {
+      await sweep.close();
+    }
+    const [denied] = await eventsOf('outbound_consent_denied', held);
+    assert.equal(Object(denied?.data['decision']).reason, 'mailbox deleted');
+    assert.equal((await eventsOf('email_blocked', held))[0]?.data['reason'], 'mailbox_not_active');
+    await assert.rejects(approve(held, 'message'), { code: 'conflict' });
+  });
+
+  test('its mailbox is suspended: approved, it ends as denied and nobody here gets it', async () => {
+    const mailbox = await world.mail.createMailbox('resting');
+    const colleague = await world.mail.createMailbox('colleague-of-resting');
+    const held = await world.send([stranger(), colleague.address], { from: mailbox });
+    await world.mail.services.db.query(`update mailboxes set status = 'suspended' where id = $1`, [mailbox.id]);
+    await approve(held, 'message');
+    assert.equal(await world.finished(held.messageId), 'denied');
+    assert.deepEqual(await world.folder(colleague, '\\Inbox'), []);
+  });
+
+  test('a recipient here is blocked: approved, it reaches the others only', async () => {
+    const foe = await world.mail.createMailbox('foe');
+    const to = stranger();
+    const held = await world.send([to, foe.address]);
+    await world.mail.services.db.query(
+      `insert into sender_list (id, organization_id, direction, action, value) values ('lst_foe', $1, 'outbound', 'block', $2)`,
+      [world.mail.organizationId, foe.address],
+    );
+    await approve(held, 'message');
+    assert.equal(await world.finished(held.messageId), 'denied');
+    assert.deepEqual(await world.folder(foe, '\\Inbox'), []);
+    assert.deepEqual(world.peer.received.at(-1)?.to, [to]);
+    const [blocked] = await eventsOf('email_blocked', held);
+    assert.deepEqual([blocked?.data['reason'], blocked?.data['rule']], ['blocked_recipient', foe.address]);
+  });
+});
+
+test('a decision whose signal was lost is carried out by the sweep, though the workflow waits', async () => {
+  const held = await world.send([stranger()]);
+  await waitForTimer(held);
+  const { services, organizationId } = world.mail;
+  const later = { ...services, now: () => Date.now() + OUTBOUND_DECIDED_OVERDUE_MS };
+  await approveConsent(services, organizationId, held.consentId ?? '', 'message', CALLER);
+  const sweep = startOutboundSweep(later, world.temporal);
+  try {
+    assert.equal(await world.finished(held.messageId), 'sent');
+  } finally {
+    await sweep.close();
+  }
 });
 
 test('a decision whose signal was lost is found when the workflow is started again', async () => {

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { developmentCertificates } from '../../../dev/certificates.ts';
-import { domainGate } from '../../../mail/outbound/domain-gate.ts';
+import { domainGate, type Entry } from '../../../mail/outbound/domain-gate.ts';
 import { type MxOptions, mxTransport } from '../../../mail/outbound/mx.ts';
 import { type DnsRecord, type TestDns, testDns } from '../../support/dns-server.ts';
 import { type Peer, startPeer } from './outbound-world.ts';
@@ -25,6 +25,10 @@ const known = { cert: pem(ours.certFile), key: pem(ours.keyFile) };
 const unknown = { cert: pem(others.certFile), key: pem(others.keyFile) };
 /** No version of TLS in common with anybody careful. */
 const outdated = { ...known, minVersion: 'TLSv1', maxVersion: 'TLSv1.1' } as const;
+
+const leave = (entry: Entry | undefined): void => {
+  if (entry !== undefined && 'leave' in entry) entry.leave();
+};
 
 let dns: TestDns;
 const open: { close(): Promise<void> }[] = [];
@@ -324,19 +328,49 @@ describe('towards one domain', () => {
 
     const gate = domainGate(1_000_000, 20);
     const places = await Promise.all(Array.from({ length: 5 }, () => gate.enter('dest.test')));
-    assert.equal(await gate.enter('dest.test'), undefined);
-    assert.notEqual(await gate.enter('elsewhere.test'), undefined);
-    places[0]?.();
-    assert.notEqual(await gate.enter('dest.test'), undefined);
+    assert.ok('comeBackInMs' in (await gate.enter('dest.test')));
+    assert.ok('leave' in (await gate.enter('elsewhere.test')));
+    leave(places[0]);
+    assert.ok('leave' in (await gate.enter('dest.test')));
   });
 
   test('messages above the burst go out at the rate', async () => {
     const gate = domainGate(1_200, 500);
     const started = performance.now();
-    for (let i = 0; i < 22; i++) (await gate.enter('dest.test'))?.();
+    for (let i = 0; i < 22; i++) leave(await gate.enter('dest.test'));
     assert.ok(performance.now() - started >= 2 * 50 - 5);
     const slow = domainGate(1, 500);
-    for (let i = 0; i < 20; i++) (await slow.enter('dest.test'))?.();
-    assert.equal(await slow.enter('dest.test'), undefined);
+    for (let i = 0; i < 20; i++) leave(await slow.enter('dest.test'));
+    assert.ok('comeBackInMs' in (await slow.enter('dest.test')));
+  });
+
+  test('a host that trickles is left when the session has lasted long enough', async () => {
+    const server = net.createServer((socket) => {
+      const trickle = setInterval(() => socket.write('220-more\r\n'), 20);
+      socket.on('close', () => clearInterval(trickle)).on('error', () => {});
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    open.push({ close: async () => void server.close() });
+    dns.records = [mx('mx.dest.test'), a('mx.dest.test', '127.0.0.1')];
+    const { port } = server.address() as AddressInfo;
+    const [result] = await transport(port, { silenceMs: 60_000, sessionMs: 300 }).send({
+      sender: 'agent@agents.test',
+      recipients: [ANN],
+      bytes: BYTES,
+    });
+    assert.deepEqual([result?.kind, result?.code], ['deferred', '4.4.2']);
+  });
+
+  test('a long queue does not stand in line: each is told a turn of its own, one interval after the other', async () => {
+    const gate = domainGate(60, 300);
+    const entered: Promise<Entry>[] = [];
+    for (let i = 0; i < 5; i++) await gate.enter('dead.test');
+    for (let i = 0; i < 50; i++) entered.push(gate.enter('dead.test'));
+    const turns = await Promise.all([gate.enter('dead.test'), gate.enter('dead.test'), gate.enter('dead.test')]);
+    const times = turns.map((entry) => ('comeBackInMs' in entry ? entry.comeBackInMs : 0));
+    assert.ok((times[0] ?? 0) > 300);
+    for (const i of [1, 2]) assert.ok(Math.abs((times[i] ?? 0) - (times[i - 1] ?? 0) - 1_000) < 50);
+    await Promise.all(entered);
   });
 });

@@ -17,7 +17,7 @@ test('the enhanced code stands behind the reply code, not in an address or a lin
 test('a code says what the reply says, whatever its own class', () => {
   assert.equal(said('550 4.7.1 never').code, '5.7.1');
   assert.equal(said('451 5.7.1 later').code, '4.7.1');
-  assert.equal(accepted('250 ok').code, '2.0.0');
+  assert.equal(accepted({ response: '250 ok' }).code, '2.0.0');
   assert.equal(said('554 5.7.1 go away', 'CONN').code, '4.7.1');
 });
 
@@ -36,5 +36,5 @@ test('words of another host are one line of storable text', () => {
   const { reply } = said(`550 5.7.1 a\0b\x1b[31m\r\n${'x'.repeat(2_000)}`);
   assert.match(reply, /^550 5\.7\.1 a b \[31m x+$/);
   assert.equal(reply.length, 500);
-  assert.equal(accepted('250 \0ok').reply, '250 ok');
+  assert.equal(accepted({ response: '250 \0ok' }).reply, '250 ok');
 });
