@@ -18,6 +18,14 @@ export class InboundConnection extends SMTPConnection {
     super.send(code, shown, own ? false : context);
   }
 
+  /**
+   * Answers MAIL a moment later: a transaction that came in one piece behind another one would otherwise run to its end
+   * within the package's `continue()`, which then forgets to go on behind it, and the line would hang.
+   */
+  override handler_MAIL(command: Buffer, callback: () => void): void {
+    super.handler_MAIL(command, () => queueMicrotask(callback));
+  }
+
   get receiving(): boolean {
     return Boolean(this._dataStream);
   }
