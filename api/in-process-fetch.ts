@@ -1,7 +1,7 @@
 /**
  * `fetch` to the API in its own process, without a network: a real connection to its HTTP server through memory. So what
  * runs inside (the MCP server) takes the same way as a client outside, with the same checks, and still works while the
- * server stops accepting from outside. Why not by TCP: docs/adr/0004-mcp-in-the-api-process.md.
+ * server stops accepting from outside. Why not by TCP: docs/adr/0005-mcp-in-the-api-process.md.
  */
 import type { Server } from 'node:http';
 import { duplexPair } from 'node:stream';
