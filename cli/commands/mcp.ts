@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { serveMcpStdio } from '../../mcp/stdio.ts';
 import { remark } from '../output.ts';
 import { openSession } from '../session.ts';
 
@@ -8,7 +7,9 @@ export function addMcpCommand(program: Command): void {
   program
     .command('mcp')
     .description('Serve the mailbox to an agent by MCP on standard input and output')
-    .action((_, command: Command) => {
+    .action(async (_, command: Command) => {
+      // Costs half a second to load, which no other command should pay.
+      const { serveMcpStdio } = await import('../../mcp/stdio.ts');
       const { client } = openSession(command.optsWithGlobals());
       serveMcpStdio(client, (error) => remark(`mcp: ${error.message}`));
     });

@@ -1,0 +1,261 @@
+/** The command as a person or agent runs it, against the service as `npm start` runs it. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createTransport } from 'nodemailer';
+import { MailboxClient } from '../../client/index.ts';
+import { HELD_SENTENCE } from '../../domain/consent.ts';
+import { at, textAt } from '../support/api-world.ts';
+import { type CommandLine, commandLine, type Ended } from '../support/command-line.ts';
+import { freePorts, type StartedService, startService } from '../support/started-service.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'cli-service-'));
+let service: StartedService;
+let ann: { readonly id: string; readonly address: string; readonly token: string };
+let ben: { readonly id: string; readonly address: string; readonly token: string };
+let cli: CommandLine;
+
+async function newMailbox(localPart: string) {
+  const answer = await fetch(`${service.facts.apiUrl}/api/mailboxes`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-organization-key': service.facts.apiKey ?? '' },
+    body: JSON.stringify({ localPart }),
+  });
+  const body: unknown = await answer.json();
+  return { id: textAt(body, 'id'), address: textAt(body, 'address'), token: textAt(body, 'token') };
+}
+
+/** Brings a mail to Ann from outside, by SMTP. */
+async function deliver(subject: string, text: string, from = 'Ada Example <ada@example.org>'): Promise<void> {
+  const { smtp, caFile } = service.facts;
+  const transport = createTransport({
+    host: smtp?.host ?? '',
+    port: smtp?.port ?? 0,
+    requireTLS: true,
+    tls: { ca: readFileSync(caFile ?? '') },
+  });
+  await transport.sendMail({ from, to: ann.address, subject, text });
+  transport.close();
+}
+
+const done = (ended: Ended): string => {
+  assert.equal(ended.code, 0, ended.stderr);
+  return ended.stdout;
+};
+const ok = async (...args: string[]): Promise<string> => done(await cli.run(args));
+const okJson = async (...args: string[]): Promise<unknown> => JSON.parse(await ok(...args, '--json'));
+
+/** No control character of a terminal but tab and line feed. */
+const assertHarmless = (text: string): void =>
+  assert.doesNotMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+
+before(async () => {
+  service = await startService({ ...(await freePorts()), DATA_DIR: path.join(folder, 'data') });
+  [ann, ben] = [await newMailbox('ann'), await newMailbox('ben')];
+  cli = commandLine(service.facts.apiUrl);
+});
+after(async () => {
+  cli?.close();
+  await service?.end('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('login', () => {
+  test('keeps the token for its owner only and shows the settings for mail clients', async () => {
+    const shown = await ok('login', `--token=${ann.token}`);
+    assert.match(shown, new RegExp(`as ${ann.address}`));
+    assert.match(shown, new RegExp(`IMAP +\\S+:${service.facts.imap?.port} +SSL/TLS`));
+    assert.match(shown, new RegExp(`POP3 +\\S+:${service.facts.pop3?.port} +SSL/TLS`));
+    assert.match(shown, new RegExp(`SMTP +\\S+:${service.facts.submission?.port} +SSL/TLS`));
+    assert.doesNotMatch(shown, /amt_/);
+    assert.equal(statSync(cli.configurationFile).mode & 0o777, 0o600);
+    assert.equal(statSync(path.dirname(cli.configurationFile)).mode & 0o777, 0o700);
+    const saved: unknown = JSON.parse(readFileSync(cli.configurationFile, 'utf8'));
+    assert.equal(at(saved, 'profiles', 'default', 'connection', 'imap', 'port'), service.facts.imap?.port);
+    assert.match(await ok('whoami'), new RegExp(ann.address));
+    assert.equal(textAt(await okJson('connection'), 'imap', 'username'), ann.address);
+  });
+
+  test('takes the token from standard input, into a profile of its own', async () => {
+    done(await cli.run(['login', '--profile', 'ben'], { input: `${ben.token}\n` }));
+    assert.equal(textAt(await okJson('whoami', '--profile', 'ben'), 'mailbox', 'address'), ben.address);
+    assert.equal(textAt(await okJson('whoami'), 'mailbox', 'address'), ann.address);
+    const fromEnvironment = await cli.run(['whoami', '--json'], { env: { AGENT_MAILBOX_TOKEN: ben.token } });
+    assert.equal(textAt(JSON.parse(done(fromEnvironment)), 'mailbox', 'address'), ben.address);
+  });
+
+  test('a file that others can read is closed again', async () => {
+    chmodSync(cli.configurationFile, 0o644);
+    await ok('whoami');
+    assert.equal(statSync(cli.configurationFile).mode & 0o777, 0o600);
+  });
+
+  test('a wrong token is refused with what to do, and nothing is kept', async () => {
+    const wrong = commandLine(service.facts.apiUrl);
+    const ended = await wrong.run(['login', `--token=${ann.token}0`]);
+    assert.equal(ended.code, 3);
+    assert.match(ended.stderr, /^error unauthenticated: .+\nfix: .+/);
+    assert.equal(ended.stdout, '');
+    assert.equal(existsSync(wrong.configurationFile), false);
+    assert.equal((await wrong.run(['mail', 'inbox'])).code, 3);
+    wrong.close();
+  });
+
+  test('where no service answers, it says so and ends with its own code', async () => {
+    const ended = await cli.run(['login', `--token=${ann.token}`, '--url', 'http://127.0.0.1:9', '--json']);
+    assert.equal(ended.code, 4);
+    assert.equal(at(JSON.parse(ended.stderr), 'error', 'code'), 'unreachable');
+  });
+
+  test('logout forgets a profile and nothing else', async () => {
+    done(await cli.run(['login', '--profile', 'gone', `--token=${ben.token}`]));
+    await ok('logout', '--profile', 'gone');
+    const ended = await cli.run(['whoami', '--profile', 'gone']);
+    assert.equal(ended.code, 3);
+    assert.match(ended.stderr, /agent-mailbox login --token=<MAILBOX_TOKEN> --profile gone/);
+    await ok('whoami');
+    assert.doesNotMatch(readFileSync(cli.configurationFile, 'utf8'), /"gone"/);
+  });
+});
+
+describe('reading', () => {
+  test('open takes the number of the list that was shown, also when newer mail has come', async () => {
+    await deliver('First', 'The first text.');
+    await deliver('Second', 'The second text.');
+    const [second, first] = (await ok('mail', 'inbox', '--unread')).trim().split('\n');
+    assert.match(first ?? '', /^2 ●.* Ada Example +First$/);
+    assert.match(second ?? '', /^1 ●.* Ada Example +Second$/);
+    await deliver('Third', 'The third text.');
+    const opened = await ok('mail', 'open', '2');
+    assert.match(opened, /Subject +First\n[^]*\n\nThe first text\.\n$/);
+    // It is read now, and a peek reads nothing.
+    await ok('mail', 'open', '1', '--peek');
+    const unread = await okJson('mail', 'inbox', '--unread');
+    assert.deepEqual([at(unread, 'data', 0, 'subject'), at(unread, 'data', 1, 'subject')], ['Third', 'Second']);
+    assert.deepEqual([at(unread, 'data', 0, 'number'), at(unread, 'data', 1, 'number')], [1, 2]);
+    const id = textAt(unread, 'data', 0, 'id');
+    assert.match(await ok('mail', 'open', id), /The third text/);
+    const beyond = await cli.run(['mail', 'open', '99']);
+    assert.equal(beyond.code, 5);
+    assert.match(beyond.stderr, /error no_such_number: .*ends with 2\./);
+  });
+
+  test('a mail cannot write escape sequences to the terminal', async () => {
+    const evil = 'Invoice\u001b]0;owned\u0007 \u001b[2J\u009b31m \u202egnp.exe';
+    await deliver(
+      evil,
+      `Look:\u001b[1A\u001b[2K\u001b]52;c;ZXZpbA==\u0007 here\u0008\u0008\r\nUnfinished \u001b]0;x\r\nLast line.`,
+    );
+    const listed = await ok('mail', 'inbox');
+    assertHarmless(listed);
+    assert.match(listed, /Invoice gnp\.exe/);
+    const opened = await ok('mail', 'open', '1');
+    assertHarmless(opened);
+    assert.match(opened, /Look: here\nUnfinished\s*\nLast line\.\n$/);
+    const asJson = await ok('mail', 'open', '1', '--json');
+    assertHarmless(asJson);
+    assert.equal(textAt(JSON.parse(asJson), 'subject'), evil);
+  });
+
+  test('search, folders and the raw message', async () => {
+    const found = await waitUntil('the words', async () => {
+      const hits = at(await okJson('mail', 'search', '"second text"'), 'data');
+      return Array.isArray(hits) && hits.length > 0 && hits;
+    });
+    assert.equal(at(found, 0, 'subject'), 'Second');
+    assert.match(await ok('mail', 'folders'), /INBOX +4, /);
+    assert.match(await ok('mail', 'raw', '1'), /^[^]*Subject: Second\r\n[^]*The second text/);
+  });
+});
+
+describe('sending', () => {
+  test('what is held for approval is no failure: the sentence of the API and exit code 0', async () => {
+    const ended = await cli.run(['mail', 'send', '--to', 'Eve <eve@outside.example>', '--subject', 'Hello'], {
+      input: 'A text from a pipe.\n',
+    });
+    const [sentence, ...rest] = done(ended).trim().split('\n');
+    assert.equal(sentence, HELD_SENTENCE);
+    assert.equal(ended.stderr, '');
+    const [, id = ''] = /Message +(msg_\S+)/.exec(rest.join('\n')) ?? [];
+    const status = await ok('mail', 'status', id);
+    assert.match(status, /^Status +consent_pending\n[^]*Consent +con_[^]*eve@outside\.example/);
+    const again = await okJson('mail', 'send', '--to', 'mal@outside.example', '--subject', 'x', '--text', 'y');
+    assert.deepEqual([at(again, 'held'), at(again, 'message')], [true, HELD_SENTENCE]);
+  });
+
+  test('a message with its files reaches a colleague, who answers and hands it on', async () => {
+    const file = path.join(cli.folder, 'list.csv');
+    writeFileSync(file, 'a;b\n');
+    const sent = await ok(
+      'mail',
+      'send',
+      '--to',
+      ben.address,
+      '--subject',
+      'Files',
+      '--text',
+      'See them.',
+      '--attach',
+      file,
+    );
+    assert.match(sent, /^Status +sent\n/);
+    await ok('mail', 'inbox', '--profile', 'ben');
+    assert.match(await ok('mail', 'open', '1', '--profile', 'ben'), /Attachment +2 +list\.csv +text\/csv/);
+    rmSync(file);
+    await ok('mail', 'attachment', '1', '2', '--profile', 'ben');
+    assert.equal(readFileSync(file, 'utf8'), 'a;b\n');
+    const twice = await cli.run(['mail', 'attachment', '1', '2', '--profile', 'ben']);
+    assert.equal(twice.code, 1);
+    assert.match(twice.stderr, /list\.csv is there already/);
+    await ok('mail', 'reply', '1', '--text', 'Thank you.', '--profile', 'ben');
+    await ok('mail', 'forward', '1', '--to', ann.address, '--profile', 'ben');
+    const inbox = await okJson('mail', 'inbox', '--limit', '2');
+    assert.deepEqual([at(inbox, 'data', 0, 'subject'), at(inbox, 'data', 1, 'subject')], ['Fwd: Files', 'Re: Files']);
+  });
+
+  test('what the service refuses is told by field, with exit code 1', async () => {
+    const ended = await cli.run(['mail', 'send', '--to', 'nobody', '--subject', 'x', '--text', 'y']);
+    assert.equal(ended.code, 1);
+    assert.match(ended.stderr, /error invalid_request: [^]*\/to\/0: [^]*fix: [^]*request: req_/);
+  });
+});
+
+test('messages are moved, flagged, labelled and deleted by their numbers', async () => {
+  await ok('mail', 'inbox');
+  assert.match(await ok('mail', 'flag', '1', '2'), /Fwd: Files.*flagged\n.*Re: Files.*flagged/);
+  assert.match(await ok('mail', 'label', '1', '--add', 'order'), /labels order/);
+  assert.doesNotMatch(await ok('mail', 'label', '1', '--remove', 'ORDER'), /labels/);
+  assert.match(await ok('mail', 'archive', '1'), /in Archive/);
+  assert.match(await ok('mail', 'move', '1', '--to', 'INBOX'), /in INBOX/);
+  assert.match(await ok('mail', 'seen', '1', '--off'), /unread/);
+  // One wrong number among others changes nothing.
+  assert.equal((await cli.run(['mail', 'delete', '1', '99'])).code, 5);
+  assert.equal(await ok('mail', 'delete', '1'), 'Deleted 1 message.\n');
+  const { data } = await new MailboxClient({ url: service.facts.apiUrl, token: ann.token }).listMessages({
+    folder: 'Trash',
+  });
+  assert.deepEqual(
+    data.map(({ subject }) => subject),
+    ['Fwd: Files'],
+  );
+});
+
+test('wrong use ends with 2 and says what is wrong', async () => {
+  for (const [args, message] of [
+    [['bogus'], /error usage: unknown command 'bogus'/],
+    [['mail', 'inbox', '--limit', '0'], /takes a whole number from 1 to 200/],
+    [['mail', 'send', '--subject', 'x'], /--to <address>/],
+    [['mail', 'open', 'first'], /neither the number of a message nor its id/],
+    [['whoami', '--profile', '../x'], /no name of a profile/],
+    [['login', '--token=x', '--url', 'mail.example'], /not the address of a service/],
+    [['login'], /No mailbox token was given/],
+  ] as const) {
+    const ended = await cli.run(args);
+    assert.equal(ended.code, 2, args.join(' '));
+    assert.match(ended.stderr, message);
+    assert.equal(ended.stdout, '');
+  }
+});
