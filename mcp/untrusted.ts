@@ -7,8 +7,7 @@
  * Invisible characters that carry text (tags, variation selectors supplement), turn its direction, or hide within words.
  * Zero-width joiner and non-joiner stay: emoji and several scripts are written with them.
  */
-const INVISIBLE =
-  /[\u{e0000}-\u{e0fff}\u202a-\u202e\u2060-\u2064\u2066-\u2069\u200b\u200e\u200f\u061c\ufeff\u00ad]/gu;
+const INVISIBLE = /[\u{e0000}-\u{e0fff}\u202a-\u202e\u2060-\u2064\u2066-\u2069\u200b\u200e\u200f\u061c\ufeff\u00ad]/gu;
 
 const visible = (value: unknown): unknown => {
   if (typeof value === 'string') return value.replace(INVISIBLE, '');

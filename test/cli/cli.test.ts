@@ -4,11 +4,11 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createTransport } from 'nodemailer';
 import { MailboxClient } from '../../client/index.ts';
 import { HELD_SENTENCE } from '../../domain/consent.ts';
 import { at, textAt } from '../support/api-world.ts';
 import { type CommandLine, commandLine, type Ended } from '../support/command-line.ts';
+import { deliverBySmtp } from '../support/deliver-by-smtp.ts';
 import { freePorts, type StartedService, startService } from '../support/started-service.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -28,18 +28,8 @@ async function newMailbox(localPart: string) {
   return { id: textAt(body, 'id'), address: textAt(body, 'address'), token: textAt(body, 'token') };
 }
 
-/** Brings a mail to Ann from outside, by SMTP. */
-async function deliver(subject: string, text: string, from = 'Ada Example <ada@example.org>'): Promise<void> {
-  const { smtp, caFile } = service.facts;
-  const transport = createTransport({
-    host: smtp?.host ?? '',
-    port: smtp?.port ?? 0,
-    requireTLS: true,
-    tls: { ca: readFileSync(caFile ?? '') },
-  });
-  await transport.sendMail({ from, to: ann.address, subject, text });
-  transport.close();
-}
+const deliver = (subject: string, text: string): Promise<void> =>
+  deliverBySmtp(service.facts, { to: ann.address, subject, text });
 
 const done = (ended: Ended): string => {
   assert.equal(ended.code, 0, ended.stderr);
