@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Static, TObject } from 'typebox';
 import { ApiError, type CallOptions, type MailboxClient } from '../client/index.ts';
+import { inputValidator } from './input-validator.ts';
 
 /** One tool: what it takes, and what it does with the mailbox. */
 interface ToolDefinition<Input extends TObject> {
@@ -35,8 +36,9 @@ function refusal(error: ApiError): CallToolResult {
 /** Defines a tool. Errors of the API become tool errors that say what to do; wrong arguments never reach `run`. */
 export function tool<Input extends TObject>(definition: ToolDefinition<Input>): Tool {
   const { name, title, description, annotations, input, run } = definition;
+  // Compiled once: over HTTP there is a server for each request.
+  const inputSchema = fromJsonSchema<Static<Input>>({ ...input }, inputValidator);
   return (server, client) => {
-    const inputSchema = fromJsonSchema<Static<Input>>({ ...input });
     server.registerTool(name, { title, description, annotations, inputSchema }, async (values, context) => {
       try {
         return await run(client, values, { signal: context.mcpReq.signal });

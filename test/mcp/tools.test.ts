@@ -228,7 +228,10 @@ for (const [transport, connect] of [
     test('wrong arguments, and what the API refuses, come back as errors one can act on', async () => {
       const wrong = await call(client, 'list_messages', { limit: 1_000, foldr: 'INBOX' });
       assert.equal(wrong.isError, true);
-      assert.match(wrong.texts.join(), /limit|foldr/);
+      assert.match(wrong.texts[0] ?? '', /foldr is not known; look for a typing error/);
+      assert.match(wrong.texts[0] ?? '', /limit must be <= 100/);
+      const incomplete = await call(client, 'send_message', { to: ['a@b.example'], text: 'x' });
+      assert.match(incomplete.texts[0] ?? '', /subject is required/);
       const nobody = await call(client, 'send_message', { to: ['nobody'], subject: 'x', text: 'y' });
       assert.equal(nobody.isError, true);
       assert.match(nobody.texts[0] ?? '', /^invalid_request: [^]*\/to\/0: [^]*What to do: [^]*Request: req_/);
