@@ -38,6 +38,7 @@ export function printSubmitted(options: GlobalOptions, submitted: Submitted): vo
     const people = (list: readonly string[]): string => list.map(safeLine).join(', ');
     return facts([
       ['Status', submitted.status],
+      ...(submitted.sendAt === null ? [] : [['Goes at', submitted.sendAt] as const]),
       ['Message', submitted.id],
       ['To', people(submitted.to)],
       ...(submitted.cc.length > 0 ? [['Cc', people(submitted.cc)] as const] : []),

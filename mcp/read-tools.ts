@@ -219,7 +219,7 @@ export const readTools: readonly Tool[] = [
     name: 'message_status',
     title: 'Status of a sent message',
     description:
-      'How far a message you sent is: consent_pending (a person decides; do not send it again), queued, sending, sent, captured, bounced, suppressed or denied, and each recipient.',
+      'How far a message you sent is: consent_pending (a person decides; do not send it again), scheduled, queued, sending, sent, captured, bounced, suppressed or denied, and each recipient.',
     annotations: READS,
     input: Type.Object({ messageId: MessageId }, closed),
     async run(client, { messageId }, call) {

@@ -29,6 +29,9 @@ const content = {
       { maxItems: 100 },
     ),
   ),
+  sendAt: Type.Optional(
+    Type.String({ description: 'When it goes, ISO 8601; default: now. delete_message takes it back until then.' }),
+  ),
   clientId: Type.Optional(
     Type.String({
       minLength: 1,

@@ -18,12 +18,16 @@ export const guide = (publicUrl: string): Html => html`
   -H "content-type: application/json" \\
   -d '{"url": "https://example.com/hooks", "eventTypes": ["email_received"]}'</code></pre>
 
+<p>Read it with the mailbox token, on the command line (<code>npx agent-mailbox login --token=amt_…</code>), or as an agent's tools:</p>
+<pre><code>{"mcpServers": {"mailbox": {"type": "http", "url": "${publicUrl}/mcp",
+  "headers": {"Authorization": "Bearer amt_…"}}}}</code></pre>
+
 <h2 id="credentials">Credentials</h2>
 <div class="scroll"><table><thead><tr><th>Credential</th><th>Sent as</th><th>Opens</th></tr></thead><tbody>
 <tr><td>API key</td><td><code>x-organization-key: amk_…</code></td><td>what its scopes say, in its organization</td></tr>
 <tr><td>Session</td><td><code>Authorization: Bearer ams_…</code></td><td>what the member's role says; with several organizations
 <code>x-organization-id</code> chooses</td></tr>
-<tr><td>Mailbox token</td><td><code>Authorization: Bearer amt_…</code></td><td>its own mailbox; also the password for IMAP, POP3 and SMTP</td></tr>
+<tr><td>Mailbox token</td><td><code>Authorization: Bearer amt_…</code></td><td>its own mailbox, by REST and MCP; also the password for IMAP, POP3 and SMTP</td></tr>
 <tr><td>Operator key</td><td><code>x-operator-key: …</code></td><td>plans of organizations, for whoever runs the instance</td></tr>
 </tbody></table></div>
 <p>Credentials end in a checksum: a mistyped one is told as not well-formed. Unknown, revoked and expired ones answer alike.</p>

@@ -123,6 +123,7 @@ function statusText(status: MessageStatus): string {
     facts([
       ['Status', status.status],
       ['Submitted', localTime(status.submittedAt)],
+      ...(status.sendAt === null ? [] : [['Goes at', localTime(status.sendAt)] as const]),
       ...(status.consentId === null ? [] : [['Consent', status.consentId] as const]),
     ]),
     ...status.recipients.map(({ address, status: of, code, reply, nextAttemptAt }) =>

@@ -17,6 +17,7 @@ interface LetterOptions extends GlobalOptions {
   readonly html?: string;
   readonly attach?: string[];
   readonly clientId?: string;
+  readonly sendAt?: string;
   readonly all?: boolean;
 }
 
@@ -31,7 +32,7 @@ async function textOf({ text }: LetterOptions, required: boolean): Promise<strin
 }
 
 async function letterOf(options: LetterOptions, textRequired: boolean): Promise<AnswerMessage> {
-  const { to, cc, bcc, subject, html, attach = [], clientId } = options;
+  const { to, cc, bcc, subject, html, attach = [], clientId, sendAt } = options;
   const text = await textOf(options, textRequired && html === undefined);
   return {
     ...(to === undefined ? {} : { to }),
@@ -42,6 +43,7 @@ async function letterOf(options: LetterOptions, textRequired: boolean): Promise<
     ...(html === undefined ? {} : { html }),
     ...(attach.length === 0 ? {} : { attachments: attach.map(attachmentOf) }),
     ...(clientId === undefined ? {} : { clientId }),
+    ...(sendAt === undefined ? {} : { sendAt }),
   };
 }
 
@@ -52,6 +54,10 @@ const withLetterOptions = (command: Command): Command =>
     .option('--text <text>', 'the text; without it standard input is read')
     .option('--html <html>', 'the text as HTML')
     .option('--attach <file>', 'file to attach; may be repeated', collect)
+    .option(
+      '--send-at <time>',
+      'when it goes, ISO 8601, such as 2026-12-01T09:00:00Z; `mail delete <id>` takes it back',
+    )
     .option('--client-id <id>', 'your own id: sending with it again sends nothing and answers the first message');
 
 export function addSendCommands(mail: Command): void {
