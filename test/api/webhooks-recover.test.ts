@@ -119,7 +119,9 @@ test('only deliveries of the time range are sent again', async () => {
   const [, second, third] = setting.givenUp;
   const timeOf = async (of: DeliveryState | undefined): Promise<string> => {
     const [row] = await world.sql(`select created_at from deliveries where id = $1`, [of?.id]);
-    return (row?.['created_at'] as Date).toISOString();
+    const at = row?.['created_at'];
+    assert.ok(at instanceof Date);
+    return at.toISOString();
   };
   const begun = await recover(setting, { since: await timeOf(second), until: await timeOf(third) });
   assert.deepEqual(figures(await ended(setting, begun)), ['completed', 1, 1, 1, 0]);

@@ -166,7 +166,7 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
   const viewLine = async (mode: Mode): Promise<LineClient & ViewClient> => {
     const line = await imapLine();
     if (mode !== '') assert.match((await line.tagged('e', `ENABLE ${mode}`)).at(-1) ?? '', /^e OK/);
-    return Object.assign(line, { command: line.tagged.bind(line) }) as unknown as LineClient & ViewClient;
+    return Object.assign(line, { command: line.tagged.bind(line) });
   };
 
   async function viewClient(number: number): Promise<void> {

@@ -111,9 +111,10 @@ export async function openTwoDoors(
     const [, consentId = ''] = /^250 2\.0\.0 held for consent (con_\w+)$/.exec(words) ?? [];
     const [, id = ''] = /^250 2\.0\.0 accepted (msg_\w+)$/.exec(words) ?? [];
     const [row] = await api.sql(`select message_id from consent where id = $1`, [consentId]);
+    const heldId = row?.['message_id'];
     return {
       kind: consentId !== '' ? ('held' as const) : id !== '' ? ('accepted' as const) : ('refused' as const),
-      id: id || String(row?.['message_id'] ?? ''),
+      id: id || (typeof heldId === 'string' ? heldId : ''),
       consentId,
       words,
       retryAfter: null,

@@ -36,7 +36,7 @@ const USES: Readonly<Record<string, () => boolean>> = {
   'AUTH-RESP-CODE': () => exchanges.some(({ reply }) => reply.startsWith('-ERR [AUTH] ')),
   PIPELINING: () => pipelined.length > 0,
   USER: () => answered(/^USER /).length > 0 && answered(/^PASS /).length > 0,
-  SASL: () => answered(/^AUTH PLAIN /i).length > 0 && exchanges.some(({ text }) => /^AUTH XOAUTH2 /.test(text)),
+  SASL: () => answered(/^AUTH PLAIN /i).length > 0 && exchanges.some(({ text }) => text.startsWith('AUTH XOAUTH2 ')),
   STLS: () => answered(/^STLS$/).length > 0,
   EXPIRE: () =>
     answered(/^RETR 1$/).some(({ connection }) => {
