@@ -41,11 +41,19 @@ const organizationOf = (row: OrganizationColumns): ActiveOrganization => ({
   plan: row.organization_plan,
 });
 
-const unauthenticated = (message?: string): CatalogueError => new CatalogueError('unauthenticated', message);
+const unauthenticated = (message?: string, fix?: string): CatalogueError =>
+  new CatalogueError('unauthenticated', message, fix === undefined ? {} : { fix });
 
 /** One text for unknown, revoked and expired. */
-const invalidCredential = (kind: string): CatalogueError =>
-  unauthenticated(`The ${kind} is not valid: it is unknown, revoked or expired.`);
+const invalidCredential = (kind: keyof typeof NEW_CREDENTIAL): CatalogueError =>
+  unauthenticated(`The ${kind} is not valid: it is unknown, revoked or expired.`, NEW_CREDENTIAL[kind]);
+
+const NEW_CREDENTIAL = {
+  'API key': 'Check that the whole key was copied; if it was, have an admin create another one.',
+  session: 'Sign in again: POST /api/sessions.',
+  'mailbox token': 'Check that the whole token was copied; if it was, rotate it: POST /api/mailboxes/:id/rotate-token.',
+  'operator key': 'Send the OPERATOR_KEY this instance was started with.',
+} as const;
 
 const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
@@ -72,7 +80,11 @@ export async function authenticate(
   if (bearer === undefined) throw unauthenticated();
   if (bearer.startsWith('ams_')) return authenticateSession(services, rule, bearer, chosenOrganization);
   if (bearer.startsWith('amt_')) return authenticateMailboxToken(services, bearer);
-  if (bearer.startsWith('amk_')) throw unauthenticated('An API key is sent as x-organization-key, not as Bearer.');
+  if (bearer.startsWith('amk_'))
+    throw unauthenticated(
+      'An API key is sent as x-organization-key, not as Bearer.',
+      'Send the key in the header x-organization-key.',
+    );
   throw unauthenticated('The Bearer credential is neither a session nor a mailbox token.');
 }
 
@@ -103,7 +115,10 @@ const wrongOrganization = (message: string): CatalogueError =>
 function chooseOrganization(rows: readonly OrganizationColumns[], chosen: string | undefined): ActiveOrganization {
   const [row, another] = rows;
   if (row === undefined && chosen !== undefined) throw wrongOrganization('names no organization of yours');
-  if (row === undefined) throw new CatalogueError('forbidden', 'You are a member of no organization.');
+  if (row === undefined)
+    throw new CatalogueError('forbidden', 'You are a member of no organization.', {
+      fix: 'Ask an admin of an organization to invite you, and accept the invitation.',
+    });
   if (another !== undefined && chosen === undefined)
     throw wrongOrganization('is required, because there are several organizations');
   return organizationOf(row);

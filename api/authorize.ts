@@ -20,13 +20,17 @@ export function authorize(rule: AuthRule, principal: Principal, pathId: string |
   if ('role' in rule) {
     requireKind(principal, 'user', `a signed-in ${rule.role} (Authorization: Bearer ams_…)`);
     if (principal.kind === 'user' && (principal.role === null || !roleIncludes(principal.role, rule.role)))
-      throw new CatalogueError('forbidden', `This needs the role ${rule.role}; yours is ${principal.role ?? 'none'}.`);
+      throw new CatalogueError('forbidden', `This needs the role ${rule.role}; yours is ${principal.role ?? 'none'}.`, {
+        fix: `Ask somebody with the role ${rule.role} to do it, or an owner to give you the role.`,
+      });
     return;
   }
   if (principal.kind === 'user') return;
   if (principal.kind === 'api_key') {
     if (principal.scopes.includes(rule.scope)) return;
-    throw new CatalogueError('insufficient_scope', `This key lacks the scope ${rule.scope}.`);
+    throw new CatalogueError('insufficient_scope', `This key lacks the scope ${rule.scope}.`, {
+      fix: `Use a key with the scope ${rule.scope}, or let an admin add it: PATCH /api/keys/:id.`,
+    });
   }
   if (principal.kind === 'mailbox' && rule.mailboxToken === true) {
     if (principal.id === pathId) return;

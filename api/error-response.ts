@@ -1,5 +1,5 @@
 import { isDatabaseAway } from '../db/database-away.ts';
-import { CatalogueError, ERROR_CATALOGUE, type ErrorCode, type ErrorDetail } from '../domain/errors.ts';
+import { CatalogueError, type ErrorCode, type ErrorDetail } from '../domain/errors.ts';
 
 /** Body of every error answer. */
 export interface ErrorBody {
@@ -30,7 +30,7 @@ export const errorBody = (error: CatalogueError, requestId: string, publicUrl: s
   error: {
     code: error.code,
     message: error.message,
-    fix: ERROR_CATALOGUE[error.code].fix,
+    fix: error.fix,
     docs: `${publicUrl}/docs/errors#${error.code}`,
     requestId,
     details: error.details,

@@ -87,9 +87,12 @@ export async function reserve(
     [principal, key],
   );
   if (stored === undefined || !stored.request_hash.equals(hash))
-    throw new CatalogueError('idempotency_conflict', 'This Idempotency-Key was used with another request.');
+    throw new CatalogueError('idempotency_conflict', 'This Idempotency-Key was used with another request.', {
+      fix: 'Use a new key for this request; to repeat the other one, send its very body.',
+    });
   if (stored.status === null)
     throw new CatalogueError('idempotency_conflict', 'A request with this Idempotency-Key is still running.', {
+      fix: 'Send the same request again after the seconds in Retry-After: it answers what the running one does.',
       retryAfterSeconds: 1,
     });
   const withSecrets =

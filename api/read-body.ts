@@ -17,11 +17,15 @@ export async function readBody(
   const { 'content-length': length, 'transfer-encoding': chunked, 'content-type': type } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return { text: '', value: {} };
   if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity')
-    throw new CatalogueError('unsupported_media_type', 'A body with Content-Encoding is not taken.');
+    throw new CatalogueError('unsupported_media_type', 'A body with Content-Encoding is not taken.', {
+      fix: 'Send the body as it is, without compression.',
+    });
   if (type === undefined || !JSON_TYPE.test(type)) throw new CatalogueError('unsupported_media_type');
   const charset = CHARSET.exec(type)?.[1];
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
-    throw new CatalogueError('unsupported_media_type', 'JSON is sent in UTF-8.');
+    throw new CatalogueError('unsupported_media_type', 'JSON is sent in UTF-8.', {
+      fix: 'Encode the body in UTF-8 and leave the charset out.',
+    });
   if (Number(length) > limitBytes) throw tooLarge(limitBytes);
   const text = await readText(request, limitBytes);
   if (text === '') return { text, value: {} };
@@ -44,14 +48,16 @@ export async function readText(request: IncomingMessage, limitBytes: number): Pr
     }
   } catch (error) {
     if (error instanceof CatalogueError) throw error;
-    throw new CatalogueError('invalid_request', 'The body ended before its end.');
+    throw new CatalogueError('invalid_request', 'The body ended before its end.', {
+      fix: 'Send it again, as long as Content-Length says.',
+    });
   }
   const [first] = chunks;
   const bytes = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new CatalogueError('invalid_request', 'The body is not valid UTF-8.');
+    throw new CatalogueError('invalid_request', 'The body is not valid UTF-8.', { fix: 'Encode the body in UTF-8.' });
   }
 }
 
@@ -63,6 +69,7 @@ function parseJson(text: string): unknown {
     const reason = error instanceof Error ? error.message : 'unknown';
     throw new CatalogueError('invalid_request', 'The body is not valid JSON.', {
       details: [{ path: '', message: reason }],
+      fix: 'Correct the JSON at the place named in details.',
     });
   }
   // In valid JSON and UTF-8 only escapes can stand for what cannot be stored.

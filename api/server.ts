@@ -96,7 +96,10 @@ export function createApp(
   app.use(async (context) => {
     if (context.body !== undefined || context.status !== 404) return;
     const methods = allowedMethods(router, context.path);
-    if (methods.length === 0) throw new CatalogueError('not_found', 'There is no such path.');
+    if (methods.length === 0)
+      throw new CatalogueError('not_found', 'There is no such path.', {
+        fix: 'Look the path up at /docs or /openapi.json.',
+      });
     context.set('Allow', methods.join(', '));
     if (context.method !== 'OPTIONS') throw new CatalogueError('method_not_allowed');
     context.status = 204;

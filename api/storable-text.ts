@@ -18,7 +18,11 @@ export function refuseUnstorableText(value: unknown): void {
 
 function refuseText(text: string): void {
   if (text.includes('\0'))
-    throw new CatalogueError('invalid_request', 'A text holds the character U+0000, which cannot be stored.');
+    throw new CatalogueError('invalid_request', 'A text holds the character U+0000, which cannot be stored.', {
+      fix: 'Take the character out.',
+    });
   if (!text.isWellFormed())
-    throw new CatalogueError('invalid_request', 'A text holds half of a surrogate pair, which is no character.');
+    throw new CatalogueError('invalid_request', 'A text holds half of a surrogate pair, which is no character.', {
+      fix: 'Cut texts between characters, not inside of one.',
+    });
 }

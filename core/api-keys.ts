@@ -3,9 +3,11 @@ import { sqlOfEntityManager } from '../db/database.ts';
 import { ApiKey, type ApiKeyRow } from '../db/entities/api-key.ts';
 import type { ApiScope } from '../domain/api-scopes.ts';
 import { CatalogueError } from '../domain/errors.ts';
+import { API_KEYS_MAX } from '../domain/organization-limits.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { credentialHint, hashCredential, newCredential } from './credentials.ts';
+import { lockOrganization } from './lock-organization.ts';
 import { newId } from './new-id.ts';
 import type { Services } from './services.ts';
 
@@ -29,7 +31,7 @@ function checkExpiry(services: Services, expiresAt: Date | null | undefined): vo
     });
 }
 
-/** @returns the row and the key itself, for this once @throws {CatalogueError} invalid_request */
+/** @returns the row and the key itself, for this once @throws {CatalogueError} invalid_request, conflict (all in use) */
 export async function createApiKey(
   services: Services,
   organizationId: string,
@@ -40,6 +42,7 @@ export async function createApiKey(
   const key = newCredential('apiKey');
   const now = new Date(services.now());
   const row = await services.db.em().transactional(async (em) => {
+    await takePlace(em, organizationId);
     const created = em.create(ApiKey, {
       id: newId('apiKey', now.getTime()),
       organization: organizationId,
@@ -61,6 +64,15 @@ export async function createApiKey(
     return created;
   });
   return { row, key };
+}
+
+/** Counts under the organization's lock, so that creations at the same time do not both take the last place. */
+async function takePlace(em: EntityManager, organizationId: string): Promise<void> {
+  await lockOrganization(em, organizationId);
+  if ((await em.count(ApiKey, { organization: organizationId })) >= API_KEYS_MAX)
+    throw new CatalogueError('conflict', `An organization may have ${API_KEYS_MAX} API keys, and all are in use.`, {
+      fix: 'Delete keys that have expired or are not used any more: lastUsedAt in GET /api/keys tells.',
+    });
 }
 
 async function ownKey(em: EntityManager, organizationId: string, keyId: string): Promise<ApiKeyRow> {

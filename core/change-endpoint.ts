@@ -66,16 +66,18 @@ export async function changeEndpoint(
     changes.eventTypes === undefined ? undefined : requireEventTypes(changes.eventTypes, mailboxId !== null);
   const { authHeader, active } = changes;
   if (authHeader !== undefined && authHeader !== null) requireAuthHeader(authHeader);
-  if (changes.url !== undefined) await requireSafeDestination(services.settings, changes.url);
+  const url = changes.url === undefined ? undefined : await requireSafeDestination(services.settings, changes.url);
 
   const failedFrom = await services.db.em().transactional(async (em) => {
     const endpoint = await lockEndpoint(em, organizationId, endpointId);
     const { createdAt, lastSuccessAt, failingSince } = endpoint;
     const reactivated = active === true && !endpoint.active;
     if (active === true && endpoint.disabledReason === 'suspended')
-      throw new CatalogueError('conflict', 'The endpoint was suspended by the operator of this service.');
-    if (changes.url !== undefined && changes.url !== endpoint.url) {
-      endpoint.url = changes.url;
+      throw new CatalogueError('conflict', 'The endpoint was suspended by the operator of this service.', {
+        fix: 'Ask the operator to lift the suspension; GET /api/notices says why it was made.',
+      });
+    if (url !== undefined && url !== endpoint.url) {
+      endpoint.url = url;
       // Another server, which has not failed yet.
       endpoint.failingSince = null;
     }
@@ -100,7 +102,7 @@ export async function changeEndpoint(
         targetId: endpointId,
         details: {
           fields,
-          ...(changes.url === undefined ? {} : { url: auditedUrl(changes.url) }),
+          ...(url === undefined ? {} : { url: auditedUrl(url) }),
           ...(eventTypes === undefined ? {} : { eventTypes }),
           ...(active === undefined ? {} : { active }),
         },

@@ -14,6 +14,7 @@ import {
   requireSafeDestination,
   requireWebhookPlan,
 } from './endpoint-rules.ts';
+import { lockOrganization } from './lock-organization.ts';
 import { newId } from './new-id.ts';
 import type { Services } from './services.ts';
 import { authHeaderPlace, webhookSecretPlace } from './webhook-secrets.ts';
@@ -45,7 +46,7 @@ export async function createEndpoint(
   requireWebhookPlan(organization.plan);
   const eventTypes = requireEventTypes(input.eventTypes, input.mailboxId !== undefined);
   if (input.authHeader !== undefined) requireAuthHeader(input.authHeader);
-  await requireSafeDestination(settings, input.url);
+  const url = await requireSafeDestination(settings, input.url);
 
   const now = services.now();
   const id = newId('webhookEndpoint', now);
@@ -57,7 +58,7 @@ export async function createEndpoint(
       id,
       organization: organization.id,
       mailbox: input.mailboxId ?? null,
-      url: input.url,
+      url,
       eventTypes,
       description: input.description ?? null,
       authHeaderName: input.authHeader?.name ?? null,
@@ -73,7 +74,7 @@ export async function createEndpoint(
       organizationId: organization.id,
       action: 'webhook.created',
       targetId: id,
-      details: { url: auditedUrl(input.url), eventTypes, mailboxId: input.mailboxId ?? null },
+      details: { url: auditedUrl(url), eventTypes, mailboxId: input.mailboxId ?? null },
     });
   });
   return { endpoint: await getEndpoint(db, organization.id, id, now), secret };
@@ -82,13 +83,10 @@ export async function createEndpoint(
 /** Counts under the organization's lock, so that creations at the same time do not both take the last place. */
 async function takePlace(em: EntityManager, organizationId: string): Promise<void> {
   const sql = sqlOfEntityManager(em);
-  const [organization] = await sql.query<{ plan: PlanName }>(
-    `select plan from organizations where id = $1 for no key update`,
-    [organizationId],
-  );
-  if (organization === undefined) throw new CatalogueError('not_found');
-  requireWebhookPlan(organization.plan);
-  const limit = PLANS[organization.plan].maxWebhookEndpoints;
+  const plan = await lockOrganization(em, organizationId);
+  if (plan === undefined) throw new CatalogueError('not_found');
+  requireWebhookPlan(plan);
+  const limit = PLANS[plan].maxWebhookEndpoints;
   if (limit === null) return;
   const [row] = await sql.query<{ count: number }>(
     `select count(*)::int as count from webhook_endpoints where organization_id = $1 and deleted_at is null`,
@@ -97,7 +95,8 @@ async function takePlace(em: EntityManager, organizationId: string): Promise<voi
   if ((row?.count ?? 0) >= limit)
     throw new CatalogueError(
       'plan_limit_reached',
-      `The plan ${organization.plan} allows ${limit} webhook endpoints, and all are in use.`,
+      `The plan ${plan} allows ${limit} webhook endpoints, and all are in use.`,
+      { fix: 'Delete an endpoint that is not needed, add the event types to one there is, or move to a larger plan.' },
     );
 }
 
@@ -111,6 +110,7 @@ async function takePlaceAtMailbox(em: EntityManager, organizationId: string, mai
   if (mailbox === undefined)
     throw new CatalogueError('not_found', 'There is no such mailbox in this organization.', {
       details: [{ path: '/mailboxId', message: 'names no mailbox of this organization' }],
+      fix: 'Take an id from GET /api/mailboxes, or leave mailboxId out to hear of the whole organization.',
     });
   const [row] = await sql.query<{ count: number }>(
     `select count(*)::int as count from webhook_endpoints where mailbox_id = $1 and deleted_at is null`,
@@ -120,5 +120,8 @@ async function takePlaceAtMailbox(em: EntityManager, organizationId: string, mai
     throw new CatalogueError(
       'plan_limit_reached',
       `A mailbox may have ${MAX_ENDPOINTS_PER_MAILBOX} webhook endpoints, and all are in use.`,
+      {
+        fix: 'Delete one of this mailbox that is not needed, or use an endpoint of the whole organization; no plan allows more.',
+      },
     );
 }

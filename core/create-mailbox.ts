@@ -96,6 +96,7 @@ export async function createMailbox(
             message: `is taken; a deleted address is given out again after ${ADDRESS_REUSE_AFTER_DAYS} days`,
           },
         ],
+        fix: 'Choose another localPart, or leave it out to have one made.',
       });
   }
   throw new Error(`no free local part found for ${domain} in ${GENERATED_TRIES} tries`);
@@ -107,7 +108,9 @@ function alreadyThere(mailbox: MailboxView, input: NewMailbox): CreatedMailbox {
     (input.localPart !== undefined && input.localPart.toLowerCase() !== mailbox.localPart) ||
     (input.domain !== undefined && input.domain.toLowerCase() !== mailbox.domain);
   if (other)
-    throw new CatalogueError('conflict', `The clientId belongs to the mailbox ${mailbox.id} with another address.`);
+    throw new CatalogueError('conflict', `The clientId belongs to the mailbox ${mailbox.id} with another address.`, {
+      fix: 'Use a clientId of its own for each mailbox, or ask for the address the mailbox has.',
+    });
   return { mailbox, token: null };
 }
 
@@ -186,7 +189,9 @@ async function checkPlanLimit(sql: Sql, organizationId: string): Promise<void> {
     [organizationId],
   );
   if ((row?.count ?? 0) >= limit)
-    throw new CatalogueError('plan_limit_reached', `The plan allows ${limit} mailboxes, and all are in use.`);
+    throw new CatalogueError('plan_limit_reached', `The plan allows ${limit} mailboxes, and all are in use.`, {
+      fix: 'Delete a mailbox that is not needed, or move the organization to a larger plan.',
+    });
 }
 
 async function write(sql: Sql, creations: readonly Creation[]): Promise<Outcome[]> {
@@ -233,7 +238,10 @@ async function refuseJustDeleted(sql: Sql, created: readonly Creation[], reusabl
   const chosen = created.filter((creation) => creation.chosen).map(({ mailbox }) => mailbox.address);
   if (chosen.length === 0) return;
   const [deleted] = await addressesDeletedSince(sql, chosen, reusableBefore);
-  if (deleted !== undefined) throw new CatalogueError('conflict', `The address ${deleted} was deleted just now.`);
+  if (deleted !== undefined)
+    throw new CatalogueError('conflict', `The address ${deleted} was deleted just now.`, {
+      fix: `Choose another localPart; this one is given out again after ${ADDRESS_REUSE_AFTER_DAYS} days.`,
+    });
 }
 
 const insertOf = ({ organization, mailbox, tokenHash }: Creation): MailboxInsert => ({

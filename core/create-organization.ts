@@ -62,6 +62,7 @@ export async function createOrganization(
   } catch (error) {
     if (error instanceof UniqueConstraintViolationException)
       throw new CatalogueError('conflict', 'The slug belongs to another organization.', {
+        fix: 'Choose another slug.',
         details: [{ path: '/slug', message: 'is taken' }],
       });
     throw error;

@@ -69,6 +69,7 @@ async function requireDecision(
   throw new CatalogueError(
     'conflict',
     consent.status === 'pending' ? 'The request for consent has expired.' : `It was ${consent.status} already.`,
+    { fix: 'A decision is final. To send the message after all, submit it again, which asks again.' },
   );
 }
 

@@ -18,10 +18,12 @@ import { type DomainRecord, MailDomain, type MailDomainRow } from '../db/entitie
 import { Mailbox } from '../db/entities/mailbox.ts';
 import { domainNameProblem } from '../domain/domain-name.ts';
 import { CatalogueError } from '../domain/errors.ts';
+import { PLANS } from '../domain/plans.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { checkRecords } from './check-domain.ts';
 import { domainRecords } from './domain-records.ts';
+import { lockOrganization } from './lock-organization.ts';
 import { publicDoorPorts } from './mail-connection.ts';
 import { newId } from './new-id.ts';
 import type { Services } from './services.ts';
@@ -37,7 +39,7 @@ export const dkimKeyPlace = (domainId: string): string => `domains:dkim_private_
 const invalidName = (message: string): CatalogueError =>
   new CatalogueError('invalid_request', undefined, { details: [{ path: '/name', message }] });
 
-/** @throws {CatalogueError} invalid_request, conflict (claimed already) */
+/** @throws {CatalogueError} invalid_request, conflict (claimed already), plan_limit_reached */
 export async function createDomain(
   services: Services,
   organizationId: string,
@@ -66,6 +68,7 @@ export async function createDomain(
   };
   try {
     return await services.db.em().transactional(async (em) => {
+      await takePlace(em, organizationId, name);
       const row = em.create(MailDomain, {
         id,
         organization: organizationId,
@@ -91,9 +94,21 @@ export async function createDomain(
     if (error instanceof UniqueConstraintViolationException)
       throw new CatalogueError('conflict', `The organization has ${name} already.`, {
         details: [{ path: '/name', message: 'is there already' }],
+        fix: 'Use the one there is: GET /api/domains.',
       });
     throw error;
   }
+}
+
+async function takePlace(em: EntityManager, organizationId: string, name: string): Promise<void> {
+  const plan = await lockOrganization(em, organizationId);
+  const limit = plan === undefined ? null : PLANS[plan].maxDomains;
+  if (limit === null) return;
+  // One that is there already is told so, below.
+  if ((await em.count(MailDomain, { organization: organizationId, name: { $ne: name } })) >= limit)
+    throw new CatalogueError('plan_limit_reached', `The plan ${plan} allows ${limit} domains, and all are in use.`, {
+      fix: 'Delete a domain that is not needed, or move the organization to a larger plan.',
+    });
 }
 
 async function ownDomain(em: EntityManager, organizationId: string, id: string, lock = false): Promise<MailDomainRow> {
@@ -130,7 +145,9 @@ export async function deleteDomain(services: Services, organizationId: string, i
     const row = await ownDomain(em, organizationId, id, true);
     const mailboxes = await em.count(Mailbox, { organization: organizationId, domain: row.name, deletedAt: null });
     if (mailboxes > 0)
-      throw new CatalogueError('conflict', `${mailboxes} mailboxes use ${row.name}; delete them first.`);
+      throw new CatalogueError('conflict', `${mailboxes} mailboxes use ${row.name}; delete them first.`, {
+        fix: `Delete the mailboxes at ${row.name}, then the domain.`,
+      });
     em.remove(row);
     await recordAudit(sqlOfEntityManager(em), caller, {
       organizationId,
@@ -182,7 +199,9 @@ export async function verifyDomain(
     });
   } catch (error) {
     if (error instanceof UniqueConstraintViolationException)
-      throw new CatalogueError('conflict', `Another organization has verified ${asked.name}.`);
+      throw new CatalogueError('conflict', `Another organization has verified ${asked.name}.`, {
+        fix: 'If the domain is yours, ask the operator of this service; its mail goes to the other organization until then.',
+      });
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 /** What a webhook endpoint may be: every rejection of interface §7 that is about its own fields. */
 import { authHeaderProblem } from '../domain/auth-header-rules.ts';
+import { ENDPOINT_URL_MAX } from '../domain/endpoint-limits.ts';
 import { CatalogueError, type ErrorDetail } from '../domain/errors.ts';
 import { EVENT_TYPES, type EventType, isEventType, MAILBOX_EVENT_TYPES } from '../domain/event-types.ts';
 import { type PlanName, planHasWebhooks } from '../domain/plans.ts';
@@ -13,7 +14,10 @@ export interface AuthHeader {
 
 /** @throws {CatalogueError} plan_required */
 export function requireWebhookPlan(plan: PlanName): void {
-  if (!planHasWebhooks(plan)) throw new CatalogueError('plan_required', `The plan ${plan} does not include webhooks.`);
+  if (!planHasWebhooks(plan))
+    throw new CatalogueError('plan_required', `The plan ${plan} does not include webhooks.`, {
+      fix: 'Ask the operator of this service to move the organization to a paid plan.',
+    });
 }
 
 /**
@@ -59,12 +63,24 @@ export function requireAuthHeader(header: AuthHeader): void {
 /**
  * Asks DNS, so it must not be called within a transaction.
  *
+ * @returns the URL in its normal form, in which it is kept, shown and sent to
  * @throws {CatalogueError} invalid_url, unresolvable_destination, unsafe_destination
  */
-export async function requireSafeDestination(settings: Settings, url: string): Promise<void> {
+export async function requireSafeDestination(settings: Settings, url: string): Promise<string> {
   const check = await checkDestination(url, destinationPolicy(settings));
   if (!check.ok)
     throw new CatalogueError(check.problem, undefined, { details: [{ path: '/url', message: check.message }] });
+  const { href } = check.url;
+  if (href.length > ENDPOINT_URL_MAX)
+    throw new CatalogueError('invalid_url', undefined, {
+      details: [
+        {
+          path: '/url',
+          message: `has ${href.length} characters in its normal form (percent-encoded), but may have ${ENDPOINT_URL_MAX}`,
+        },
+      ],
+    });
+  return href;
 }
 
 /** A destination for the audit log, which more people may read: without the query, where some put a token. */

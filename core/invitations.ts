@@ -8,9 +8,11 @@ import { User } from '../db/entities/user.ts';
 import type { MemberRole } from '../domain/api-scopes.ts';
 import { INVITATION_LIFE_DAYS } from '../domain/credential-format.ts';
 import { CatalogueError } from '../domain/errors.ts';
+import { OPEN_INVITATIONS_MAX } from '../domain/organization-limits.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { hashCredential } from './credentials.ts';
+import { lockOrganization } from './lock-organization.ts';
 import type { ActingMember } from './members.ts';
 import { newId } from './new-id.ts';
 import { hashPassword } from './passwords.ts';
@@ -20,12 +22,13 @@ import { verifySignIn } from './sign-in.ts';
 
 const DAY_MS = 86_400_000;
 const TOKEN_BYTES = 32;
+const NEW_INVITATION = 'Sign in, if you have accepted it already; otherwise ask for another invitation.';
 
 /**
  * Offers a place in the organization to an e-mail address. An open offer to the same address is replaced.
  *
  * @returns the row and the token of the link, for this once
- * @throws {CatalogueError} forbidden (only owners invite owners), conflict (a member already)
+ * @throws {CatalogueError} forbidden (only owners invite owners), conflict (a member already, too many open)
  */
 export async function createInvitation(
   services: Services,
@@ -35,16 +38,31 @@ export async function createInvitation(
   input: { readonly email: string; readonly role: MemberRole },
 ): Promise<{ row: InvitationRow; token: string }> {
   if (input.role === 'owner' && acting.role !== 'owner')
-    throw new CatalogueError('forbidden', 'Only an owner may invite an owner.');
+    throw new CatalogueError('forbidden', 'Only an owner may invite an owner.', {
+      fix: 'Invite with the role admin or member, or ask an owner to do it.',
+    });
   return services.db.em().transactional(async (em) => {
     const email = input.email.toLowerCase();
     if ((await em.count(Member, { organization: organizationId, user: { email } })) > 0)
       throw new CatalogueError('conflict', `${email} is a member already.`, {
         details: [{ path: '/email', message: 'is a member already' }],
+        fix: 'To change the role, use PATCH /api/members/:id.',
       });
     await em.nativeDelete(Invitation, { organization: organizationId, email, acceptedAt: null });
+    await takePlace(services, em, organizationId);
     return insertInvitation(services, em, organizationId, caller, { email, role: input.role });
   });
+}
+
+async function takePlace(services: Services, em: EntityManager, organizationId: string): Promise<void> {
+  await lockOrganization(em, organizationId);
+  const expiresAt = { $gt: new Date(services.now()) };
+  if (
+    (await em.count(Invitation, { organization: organizationId, acceptedAt: null, expiresAt })) >= OPEN_INVITATIONS_MAX
+  )
+    throw new CatalogueError('conflict', `${OPEN_INVITATIONS_MAX} invitations are open, and there may be no more.`, {
+      fix: 'Withdraw some that are not needed, DELETE /api/invitations/:id, or wait until they are accepted or expire.',
+    });
 }
 
 /** Writes an invitation in somebody's transaction. @param input the address in lower case */
@@ -134,7 +152,8 @@ export async function acceptInvitation(
     expiresAt: { $gt: new Date(services.now()) },
   };
   const offered = await services.db.em().findOne(Invitation, open);
-  if (offered === null) throw new CatalogueError('not_found', 'The invitation is unknown, used or expired.');
+  if (offered === null)
+    throw new CatalogueError('not_found', 'The invitation is unknown, used or expired.', { fix: NEW_INVITATION });
   const account = await services.db.em().findOne(User, { email: offered.email });
   // Hashing takes a while: outside the transaction.
   const existing =
@@ -148,7 +167,8 @@ export async function acceptInvitation(
     });
   return services.db.em().transactional(async (em) => {
     const invitation = await em.findOne(Invitation, open, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (invitation === null) throw new CatalogueError('not_found', 'The invitation is unknown, used or expired.');
+    if (invitation === null)
+      throw new CatalogueError('not_found', 'The invitation is unknown, used or expired.', { fix: NEW_INVITATION });
     const now = new Date(services.now());
     invitation.acceptedAt = now;
     const organizationId = invitation.organization.id;

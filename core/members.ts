@@ -66,12 +66,15 @@ async function lockMember(em: EntityManager, organizationId: string, memberId: s
   return { member, lastOwner: member.role === 'owner' && owners.length <= 1 };
 }
 
+const ANOTHER_OWNER = 'Give another member the role owner first: PATCH /api/members/:id.';
 const LAST_OWNER = 'The last owner cannot leave or take another role; make somebody else an owner first.';
 
 /** Only owners make owners or change them. */
 function checkOwnership(acting: ActingMember, ...roles: readonly MemberRole[]): void {
   if (roles.includes('owner') && acting.role !== 'owner')
-    throw new CatalogueError('forbidden', 'Only an owner may give or take the role owner.');
+    throw new CatalogueError('forbidden', 'Only an owner may give or take the role owner.', {
+      fix: 'Ask an owner of the organization to do it.',
+    });
 }
 
 /** @throws {CatalogueError} not_found, forbidden, conflict */
@@ -86,7 +89,7 @@ export async function changeMemberRole(
   await services.db.em().transactional(async (em) => {
     const { member, lastOwner } = await lockMember(em, organizationId, memberId);
     checkOwnership(acting, member.role, role);
-    if (lastOwner && role !== 'owner') throw new CatalogueError('conflict', LAST_OWNER);
+    if (lastOwner && role !== 'owner') throw new CatalogueError('conflict', LAST_OWNER, { fix: ANOTHER_OWNER });
     const before = member.role;
     member.role = role;
     await recordAudit(sqlOfEntityManager(em), caller, {
@@ -110,10 +113,12 @@ export async function removeMember(
     const { member, lastOwner } = await lockMember(em, organizationId, memberId);
     if (memberId !== acting.memberId) {
       if (acting.role === null || !roleIncludes(acting.role, 'admin'))
-        throw new CatalogueError('forbidden', 'Only an admin or owner may remove others.');
+        throw new CatalogueError('forbidden', 'Only an admin or owner may remove others.', {
+          fix: 'Ask an admin or owner to do it; you may only leave yourself.',
+        });
       checkOwnership(acting, member.role);
     }
-    if (lastOwner) throw new CatalogueError('conflict', LAST_OWNER);
+    if (lastOwner) throw new CatalogueError('conflict', LAST_OWNER, { fix: ANOTHER_OWNER });
     em.remove(member);
     await recordAudit(sqlOfEntityManager(em), caller, {
       organizationId,

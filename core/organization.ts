@@ -44,6 +44,7 @@ export async function updateOrganization(
   } catch (error) {
     if (error instanceof UniqueConstraintViolationException)
       throw new CatalogueError('conflict', 'The slug belongs to another organization.', {
+        fix: 'Choose another slug.',
         details: [{ path: '/slug', message: 'is taken' }],
       });
     throw error;

@@ -106,6 +106,7 @@ async function alreadyUnderWay({ db }: Services, endpointId: string): Promise<Ca
   return new CatalogueError(
     'conflict',
     `Deliveries of this endpoint are being recovered already${open === undefined ? '' : `: ${open.id}`}.`,
+    { fix: 'Wait until that recovery has ended, or cancel it: POST /api/webhooks/:id/recoveries/:rid/cancel.' },
   );
 }
 
@@ -154,6 +155,7 @@ export async function moveRecovery(
     throw new CatalogueError(
       'conflict',
       `The recovery has ended: ${(await getRecovery(services, of, recoveryId)).state}.`,
+      { fix: 'Begin another one for what is left: POST /api/webhooks/:id/recover.' },
     );
   await tell(services, temporal, row, () =>
     state === 'running' ? startWorkflow(services, temporal, row) : signalLookAgain(temporal, row),

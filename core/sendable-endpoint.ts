@@ -17,9 +17,8 @@ export async function requireSendableEndpoint(
   const endpoint = await requireEndpoint(sql, organization.id, endpointId);
   requireWebhookPlan(organization.plan);
   if (!endpoint.active)
-    throw new CatalogueError(
-      'conflict',
-      'The endpoint is inactive, so nothing is sent to it; set active to true first.',
-    );
+    throw new CatalogueError('conflict', 'The endpoint is inactive, so nothing is sent to it.', {
+      fix: 'Set it active first: PATCH /api/webhooks/:id {"active": true}; disabledReason says why it is not.',
+    });
   return endpoint;
 }

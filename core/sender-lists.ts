@@ -68,6 +68,7 @@ export async function addListEntry(
     if (row === undefined)
       throw new CatalogueError('conflict', `${value} is on the allow or block list already.`, {
         details: [{ path: '/value', message: 'is there already' }],
+        fix: 'Nothing, if it is on the wanted list; otherwise delete the entry there is and add this one.',
       });
     await recordAudit(sql, caller, {
       organizationId,

@@ -29,7 +29,10 @@ export async function verifySignIn(
   const user = await services.db.em().findOne(User, { email });
   const matches =
     user === null ? await verifyAgainstNobody(input.password) : await verifyPassword(input.password, user.passwordHash);
-  if (user === null || !matches) throw new CatalogueError('unauthenticated', 'E-mail address or password is wrong.');
+  if (user === null || !matches)
+    throw new CatalogueError('unauthenticated', 'E-mail address or password is wrong.', {
+      fix: 'Check both and try again; after several failed tries you have to wait.',
+    });
   for (const counter of counters) await uncountUse(services.db, counter);
   return user;
 }

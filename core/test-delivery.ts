@@ -41,6 +41,7 @@ export async function sendTestDelivery(
   if (endpoint.mailboxId !== null && !EVENT_SCOPES[type].mailbox)
     throw new CatalogueError('event_type_not_allowed_for_mailbox', undefined, {
       details: [{ path: '/eventType', message: `${type} reaches endpoints with organization scope only` }],
+      fix: 'Name one of the types of GET /api/webhooks/event-types whose scopes include the mailbox.',
     });
   const example = examples[type];
   const mailbox =

@@ -41,7 +41,12 @@ export async function updateMailbox(
     const { status } = changes;
     if (status !== undefined && status !== mailbox.status) {
       if (mailbox.status === 'pending' || !MAILBOX_TRANSITIONS[mailbox.status].includes(status))
-        throw new CatalogueError('conflict', `A mailbox that is ${mailbox.status} cannot become ${status}.`);
+        throw new CatalogueError('conflict', `A mailbox that is ${mailbox.status} cannot become ${status}.`, {
+          fix:
+            mailbox.status === 'pending'
+              ? 'Verify its domain first: POST /api/domains/:id/verify; it becomes active by that.'
+              : 'Read the mailbox again: its status changed meanwhile.',
+        });
       mailbox.status = status;
       await announceMailboxAccess(sqlOfEntityManager(em), mailboxId);
     }

@@ -151,17 +151,20 @@ export class CatalogueError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[];
   readonly retryAfterSeconds: number | undefined;
+  /** What to do in this very case; where nothing is given, what the catalogue says in general. */
+  readonly fix: string;
 
   constructor(
     code: ErrorCode,
     message: string = ERROR_CATALOGUE[code].message,
-    more: { details?: readonly ErrorDetail[]; retryAfterSeconds?: number } = {},
+    more: { details?: readonly ErrorDetail[]; retryAfterSeconds?: number; fix?: string } = {},
   ) {
     super(message);
     this.name = 'CatalogueError';
     this.code = code;
     this.details = more.details ?? [];
     this.retryAfterSeconds = more.retryAfterSeconds;
+    this.fix = more.fix ?? ERROR_CATALOGUE[code].fix;
   }
 
   get status(): number {

@@ -17,3 +17,7 @@ export const slugOf = (name: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .slice(0, SLUG_MAX)
     .replaceAll(/^-+|-+$/g, '');
+
+/** API keys of an organization, and invitations nobody has accepted yet, on any plan. */
+export const API_KEYS_MAX = 200;
+export const OPEN_INVITATIONS_MAX = 200;

@@ -8,6 +8,8 @@ export interface Plan {
   readonly maxMailboxes: number | null;
   /** 0: the plan has no webhooks. Null: no limit. */
   readonly maxWebhookEndpoints: number | null;
+  /** Mail domains of its own, verified or not. Null: no limit. */
+  readonly maxDomains: number | null;
   readonly quotaBytesPerMailbox: number;
   /** API requests per minute and organization, the basis of the RateLimit headers. Null: not limited. */
   readonly apiRequestsPerMinute: number | null;
@@ -22,6 +24,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
   free: {
     maxMailboxes: 3,
     maxWebhookEndpoints: 0,
+    maxDomains: 1,
     quotaBytesPerMailbox: GIB_BYTES,
     apiRequestsPerMinute: 300,
     sendsPerMailboxHour: 50,
@@ -31,6 +34,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
   team: {
     maxMailboxes: 50,
     maxWebhookEndpoints: 10,
+    maxDomains: 10,
     quotaBytesPerMailbox: 5 * GIB_BYTES,
     apiRequestsPerMinute: 1_200,
     sendsPerMailboxHour: 200,
@@ -40,6 +44,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
   business: {
     maxMailboxes: 1_000,
     maxWebhookEndpoints: 100,
+    maxDomains: 100,
     quotaBytesPerMailbox: 10 * GIB_BYTES,
     apiRequestsPerMinute: 6_000,
     sendsPerMailboxHour: 1_000,
@@ -49,6 +54,7 @@ export const PLANS: Readonly<Record<PlanName, Plan>> = {
   unlimited: {
     maxMailboxes: null,
     maxWebhookEndpoints: null,
+    maxDomains: null,
     quotaBytesPerMailbox: 50 * GIB_BYTES,
     apiRequestsPerMinute: null,
     sendsPerMailboxHour: null,

@@ -23,7 +23,7 @@ import { stopDeliveries } from '../core/stop-deliveries.ts';
 import { type TemporalClient, temporalClient } from '../core/temporal-client.ts';
 import { createWebhookSender, type WebhookSender } from '../core/webhook-sender.ts';
 import { workflowBundle } from './bundle.ts';
-import { createSchedules } from './schedules.ts';
+import { keepSchedules } from './schedules.ts';
 
 export interface RunningWorker {
   /** Client on the worker's own connection: workflows it starts may run here at once (eager start). */
@@ -122,7 +122,7 @@ export async function startWorker(
 async function makeSchedules(services: Services, temporal: TemporalClient, draining: AbortSignal): Promise<void> {
   while (!draining.aborted) {
     try {
-      return await createSchedules(temporal);
+      return await keepSchedules(temporal);
     } catch (error) {
       if (draining.aborted) return;
       const message = error instanceof Error ? error.message : String(error);

@@ -58,7 +58,7 @@ export const domainRoutes: readonly Route[] = [
     body: CreateDomain,
     bodyExample: { name: 'example.com' },
     responses: { 201: { description: 'The domain with its records.', schema: Domain, example } },
-    errors: ['conflict'],
+    errors: ['plan_limit_reached', 'conflict'],
     handler: async ({ services, organization, caller, body }) => ({
       status: 201,
       body: presentDomain(await createDomain(services, organization.id, caller, body)),

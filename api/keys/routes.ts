@@ -60,6 +60,7 @@ export const keyRoutes: readonly Route[] = [
         example: { ...example, key: 'amk_vB0o2cQ8mJ6wXk1rT4yN7sD9fG3hL5zP0aE2uI8xC6M4k7d2q' },
       },
     },
+    errors: ['conflict'],
     async handler({ services, organization, caller, body }) {
       const input = { name: body.name, scopes: body.scopes, expiresAt: expiry(body.expiresAt) };
       const { row, key } = await createApiKey(services, organization.id, caller, input);

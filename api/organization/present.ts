@@ -20,6 +20,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
     limits: {
       mailboxes: plan.maxMailboxes,
       webhookEndpoints: plan.maxWebhookEndpoints,
+      domains: plan.maxDomains,
       quotaBytesPerMailbox: plan.quotaBytesPerMailbox,
       apiRequestsPerMinute: plan.apiRequestsPerMinute,
     },

@@ -33,6 +33,7 @@ const organizationFields = {
     {
       mailboxes: nullable(Type.Integer()),
       webhookEndpoints: nullable(Type.Integer()),
+      domains: nullable(Type.Integer()),
       quotaBytesPerMailbox: Type.Integer(),
       apiRequestsPerMinute: nullable(Type.Integer()),
     },

@@ -4,11 +4,13 @@ import { startApi } from '../../api/start.ts';
 import { newId } from '../../core/new-id.ts';
 import { connectTemporal } from '../../core/temporal-client.ts';
 import { SIGN_IN_TRIES } from '../../domain/credential-format.ts';
+import { API_KEYS_MAX } from '../../domain/organization-limits.ts';
 import { PLANS } from '../../domain/plans.ts';
 import {
   type Answer,
   type ApiWorld,
   type Credential,
+  errorCode,
   TEST_PASSWORD,
   type TestMailbox,
   type TestOrganization,
@@ -479,6 +481,24 @@ export const errorCases: Readonly<Record<string, Reach>> = {
     return world.call('POST', `/api/webhooks/${id}/test`, { as: world.organization.key, body });
   },
 
+  async 'createKey conflict'(world) {
+    const organization = await world.newOrganization('team');
+    await world.sql(
+      `insert into api_keys (id, organization_id, name, key_hash, key_hint, scopes)
+       select 'key_' || $1 || n, $1, 'test', sha256(($1 || n)::bytea), '', '{org:read}' from generate_series(2, $2::int) n`,
+      [organization.id, API_KEYS_MAX],
+    );
+    const body = { name: 'one more', scopes: ['org:read'] };
+    return world.call('POST', '/api/keys', { as: organization.owner.session, body });
+  },
+  async 'createDomain plan_limit_reached'(world) {
+    const organization = await world.newOrganization('free');
+    const create = (name: string) =>
+      world.call('POST', '/api/domains', { as: organization.owner.session, body: { name } });
+    assert.equal((await create('one.example')).status, 201);
+    assert.equal(errorCode(await create('one.example')), 'conflict');
+    return create('two.example');
+  },
   async 'recoverDeliveries plan_required'(world) {
     const { organization, endpointId } = await downgraded(world);
     return recover(world, organization, endpointId);

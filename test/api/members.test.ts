@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { OPEN_INVITATIONS_MAX } from '../../domain/organization-limits.ts';
 import {
   type ApiWorld,
   apiWorld,
@@ -109,4 +110,22 @@ test('a member may leave and may not remove others; the session opens nothing af
   assert.equal((await world.call('DELETE', `/api/members/${member.memberId}`, { as: member.session })).status, 204);
   assert.equal(errorCode(await world.call('GET', '/api/organization', { as: member.session })), 'forbidden');
   assert.equal((await world.call('GET', '/api/sessions/current', { as: member.session })).status, 200);
+});
+
+test('there is a number of open invitations that is enough; those that are over do not count', async () => {
+  const { id, owner } = await world.newOrganization('team');
+  await world.sql(
+    `insert into invitations (id, organization_id, email, role, token_hash, expires_at)
+     select 'inv_' || $1 || n, $1, n || '@people.test', 'member', sha256(($1 || n)::bytea), now() + interval '1 day'
+       from generate_series(1, $2::int) n`,
+    [id, OPEN_INVITATIONS_MAX],
+  );
+  const invite = () => world.call('POST', '/api/members', { as: owner.session, body: { email: 'more@people.test' } });
+  assert.equal(errorCode(await invite()), 'conflict');
+  await world.sql(
+    `update invitations set expires_at = now() - interval '1 day'
+      where organization_id = $1 and email = '1@people.test'`,
+    [id],
+  );
+  assert.equal((await invite()).status, 201);
 });

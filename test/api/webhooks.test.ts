@@ -336,3 +336,27 @@ test('a single endpoint carries an ETag', async () => {
   assert.ok(etag);
   assert.equal((await call('GET', path, undefined, { 'if-none-match': etag })).status, 304);
 });
+
+test('a URL is kept in its normal form, in which its length counts and a change is seen', async () => {
+  const { port } = world.receiver;
+  const created = await create({ ...valid(), url: `HTTPS://LocalHost:${port}/a/../hooks/ä` });
+  const normal = `https://localhost:${port}/hooks/%C3%A4`;
+  assert.equal(created.body['url'], normal);
+  const path = `/api/webhooks/${idOf(created)}`;
+  await world.sql(`update webhook_endpoints set failing_since = now() where id = $1`, [idOf(created)]);
+  const same = await call('PATCH', path, { url: `https://localhost:${port}/hooks/ä` });
+  assert.equal(same.body['url'], normal);
+  assert.notEqual(same.body['failingSince'], null, 'the same address fails on');
+  const long = await call('POST', '/api/webhooks', { ...valid(), url: `${world.receiver.url}?${'ä'.repeat(1_000)}` });
+  assert.deepEqual(errorOf(long), { status: 422, code: 'invalid_url', paths: ['/url'] });
+});
+
+test('an error says what to do in this very case', async () => {
+  const fixOf = (answer: Answer) => (answer.body['error'] as { fix: string }).fix;
+  const { organization: own, call: by, path } = await world.setUp();
+  await by('PATCH', path, { active: false });
+  assert.match(fixOf(await by('POST', `${path}/test`, {})), /PATCH \/api\/webhooks\/:id \{"active": true\}/);
+  const reader = await world.client(own, ['webhook:manage']);
+  assert.match(fixOf(await reader('GET', path)), /scope webhook:read/);
+  assert.match(fixOf(await by('GET', '/api/webhooks/whe_no')), /Check the path and the id/);
+});
