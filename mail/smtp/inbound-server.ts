@@ -33,11 +33,19 @@ export class InboundConnection extends SMTPConnection {
   drop(): void {
     this._socket.destroy();
   }
+
+  /** @param text behind 421, with its enhanced status code */
+  end(text: string): void {
+    this.send(421, text);
+    this.close();
+  }
 }
 
 export class InboundServer extends SMTPServer {
   #inbound = new Set<InboundConnection>();
   #draining = false;
+  /** To be ended after the message they are sending, with these words. */
+  #ending = new Map<InboundConnection, string>();
 
   constructor(options: SMTPServerOptions) {
     super(options);
@@ -47,7 +55,10 @@ export class InboundServer extends SMTPServer {
     const connection = this.connectionOf(socket, socketOptions);
     this.connections.add(connection);
     this.#inbound.add(connection);
-    socket.once('close', () => this.#inbound.delete(connection));
+    socket.once('close', () => {
+      this.#inbound.delete(connection);
+      this.#ending.delete(connection);
+    });
     connection.on('error', (error: Error) => this.emit('error', error));
     connection.init();
   }
@@ -64,8 +75,22 @@ export class InboundServer extends SMTPServer {
     for (const connection of this.#inbound) if (connection.session === session) connection.drop();
   }
 
+  /** Says goodbye to a connection: at once, or after the message it is just sending. */
+  end(session: SMTPServerSession, text: string): void {
+    for (const connection of this.#inbound) {
+      if (connection.session !== session) continue;
+      if (connection.receiving) this.#ending.set(connection, text);
+      else connection.end(text);
+    }
+  }
+
   /** Call when a message was answered: while draining, its connection ends there. */
   afterMessage(): void {
+    for (const [connection, text] of this.#ending)
+      setImmediate(() => {
+        if (!connection.receiving) connection.end(text);
+      });
+    this.#ending.clear();
     if (this.#draining) setImmediate(() => this.#endIdle());
   }
 
@@ -78,8 +103,7 @@ export class InboundServer extends SMTPServer {
   #endIdle(): void {
     for (const connection of this.#inbound) {
       if (connection.receiving) continue;
-      connection.send(421, '4.3.2 Shutting down, try again in a moment');
-      connection.close();
+      connection.end('4.3.2 Shutting down, try again in a moment');
     }
   }
 }

@@ -82,7 +82,11 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     );
   }
 
-  async function authenticate(auth: SMTPServerAuthentication, session: SMTPServerSession): Promise<MailAccount> {
+  async function authenticate(
+    auth: SMTPServerAuthentication,
+    session: SMTPServerSession,
+    server: SubmissionServer,
+  ): Promise<MailAccount> {
     const conversation = conversations.get(session.id);
     const token = auth.method === 'XOAUTH2' ? auth.accessToken : auth.password;
     if (conversation === undefined) throw unavailable();
@@ -90,8 +94,13 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     if (auth.authzid && auth.authzid.toLowerCase() !== auth.username?.toLowerCase()) throw credentialsRefused();
     const { remoteAddress } = session;
     const attempt = { door: 'smtp', address: auth.username ?? '', token: token ?? '', remoteAddress } as const;
-    const account = accountOf(await conversation.login.login(attempt));
+    const { account, onClosed } = loggedIn(await conversation.login.login(attempt));
     conversation.account = account;
+    onClosed(() => {
+      // A message that is just coming in is refused at its end.
+      delete conversation.account;
+      server.end(session, '4.7.0 The mailbox was closed or its token changed');
+    });
     return account;
   }
 
@@ -100,11 +109,12 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     session: SMTPServerSession,
     server: SubmissionServer,
   ): Promise<string> {
-    const account = conversations.get(session.id)?.account;
     const received = await receiveData(stream, spoolFolder, MESSAGE_MAX_BYTES, () => server.drop(session));
     if (received === 'too-large')
       throw new SmtpReply(552, '5.3.4', `The message is larger than ${MESSAGE_MAX_BYTES} bytes`);
     try {
+      // Looked up now: the token may have been rotated while the message came in.
+      const account = conversations.get(session.id)?.account;
       const sender = account === undefined ? undefined : await findSender(services.db, account.mailboxId);
       if (sender === undefined) throw new SmtpReply(535, '5.7.8', 'The mailbox is gone');
       const { mailbox, organization } = sender;
@@ -163,7 +173,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
         conversations.delete(session.id);
       },
       onAuth(auth, session, callback) {
-        authenticate(auth, session).then(
+        authenticate(auth, session, server).then(
           ({ address }) => callback(null, { user: address }),
           (error: unknown) => callback(replyOf(error) ?? unavailable()),
         );
@@ -235,10 +245,10 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
 const credentialsRefused = (): SmtpReply => new SmtpReply(535, '5.7.8', 'Address or token is wrong');
 
 /** @throws {SmtpReply} */
-function accountOf(result: LoginResult): MailAccount {
+function loggedIn(result: LoginResult): Extract<LoginResult, { kind: 'ok' }> {
   switch (result.kind) {
     case 'ok':
-      return result.account;
+      return result;
     case 'refused':
       throw credentialsRefused();
     case 'throttled':

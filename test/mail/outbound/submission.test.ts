@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { startOutbound } from '../../../core/start-outbound.ts';
+import { rotateMailboxToken } from '../../../core/update-mailbox.ts';
+import { SYSTEM_ACTOR } from '../../../domain/event-envelope.ts';
 import { testTls } from '../../support/services.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { SmtpClient } from '../mail-world.ts';
@@ -177,4 +179,28 @@ test('ten wrong bearer tokens of a source empty its bucket: 454, without a chall
   const client = await greeted();
   assert.match(await client.command(`AUTH OAUTHBEARER ${base64(BEARERS.OAUTHBEARER(address, token))}`), /^454 4\.7\.0/);
   client.close();
+});
+
+test('connections end when the token is rotated, and what one is just sending is refused', async () => {
+  const mailbox = await world.mail.createMailbox('rotated');
+  const { host, port } = world.mail.mail.submissionStarttls;
+  const login = Buffer.from(`\0${mailbox.address}\0${mailbox.token}`).toString('base64');
+  const open = async () => {
+    const client = await SmtpClient.open(host, port);
+    await client.command('EHLO client.test');
+    await client.startTls(ca());
+    await client.command('EHLO client.test');
+    assert.match(await client.command(`AUTH PLAIN ${login}`), /^235/);
+    return client;
+  };
+  const [idle, sending] = [await open(), await open()];
+  for (const line of [`MAIL FROM:<${mailbox.address}>`, 'RCPT TO:<ann@example.com>', 'DATA'])
+    assert.match(await sending.command(line), /^[23]5/, line);
+  const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+  await rotateMailboxToken(world.mail.services, world.mail.organizationId, mailbox.id, caller);
+  assert.match(await idle.reply(), /^421 4\.7\.0/);
+  assert.match(await sending.command(`From: ${mailbox.address}\r\n\r\nhi\r\n.`), /^535 5\.7\.8/);
+  assert.match(await sending.reply(), /^421 4\.7\.0/);
+  idle.close();
+  sending.close();
 });
