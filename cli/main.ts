@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** `agent-mailbox`: a mailbox on the command line, for people and agents. What it does is in docs/cli.md. */
 import { Command, CommanderError } from 'commander';
 import { version } from '../mcp/version.ts';

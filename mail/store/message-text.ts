@@ -1,8 +1,9 @@
 /**
  * Fills `message_text`, the searchable words of messages, behind the writes.
  *
- * What was just delivered is still in memory and is taken from there, up to a bound; what was missed (a crash, a burst)
- * is found by a sweep over the newest ids. Search does not depend on it: a message without row is searched in its bytes.
+ * What was just delivered is still in memory and is taken from there, up to a bound. What other processes stored (mail
+ * submitted by REST), and what was missed (a crash, a burst), is found by sweeps over the newest ids: those of the last
+ * minutes every few seconds, those of a day every minute. Search does not depend on it: a message without row is searched in its bytes.
  */
 import { readBlob } from '../../core/blob-store.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -36,13 +37,20 @@ const BATCH = 50;
 const WAITING_MAX_BYTES = 32 * 1_048_576;
 /** The work yields to deliveries: it starts this long after the first of them. */
 const PAUSE_MS = 250;
-const SWEEP_INTERVAL_MS = 60_000;
-const SWEEP_BACK_MS = 86_400_000;
+const SWEEP_INTERVAL_MS = 5_000;
+const SWEEP_BACK_MS = 120_000;
+/** Every so many sweeps one goes back a day. */
+const FULL_SWEEP_EVERY = 12;
+const FULL_SWEEP_BACK_MS = 86_400_000;
+/** Younger messages may still wait in the memory of whoever stored them. */
+const SETTLED_AFTER_MS = 2_000;
 
 export function messageTextFiller(db: Database, log: Logger): MessageTextFiller {
   let waiting: TextSource[] = [];
   let waitingBytes = 0;
-  let missed = true; // at start: whatever an earlier process left
+  /** How far back the next sweep goes; 0: none is due. At start: whatever an earlier process left. */
+  let sweepBackMs = FULL_SWEEP_BACK_MS;
+  let sweeps = 0;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
   let closed = false;
@@ -70,18 +78,20 @@ export function messageTextFiller(db: Database, log: Logger): MessageTextFiller 
       try {
         await fillBatch(db, batch);
       } catch (error) {
-        missed = true;
+        sweepBackMs = FULL_SWEEP_BACK_MS;
         throw error;
       }
     }
-    if (missed && !closed) {
-      missed = false;
-      await sweep(db, () => closed);
+    if (sweepBackMs > 0 && !closed) {
+      const backMs = sweepBackMs;
+      sweepBackMs = 0;
+      await sweep(db, backMs, () => closed);
     }
   }
 
   const interval = setInterval(() => {
-    missed = true;
+    sweeps++;
+    sweepBackMs = Math.max(sweepBackMs, sweeps % FULL_SWEEP_EVERY === 0 ? FULL_SWEEP_BACK_MS : SWEEP_BACK_MS);
     schedule(0);
   }, SWEEP_INTERVAL_MS);
   interval.unref();
@@ -90,7 +100,7 @@ export function messageTextFiller(db: Database, log: Logger): MessageTextFiller 
   return {
     add(source) {
       if (waitingBytes + source.bytes.length > WAITING_MAX_BYTES) {
-        missed = true;
+        sweepBackMs = FULL_SWEEP_BACK_MS;
         return;
       }
       waiting.push(source);
@@ -141,14 +151,16 @@ function cutToBytes(text: string, maxBytes: number): string {
   return bytes.toString('utf8', 0, end);
 }
 
-async function sweep(db: Database, isClosed: () => boolean): Promise<void> {
-  let after = firstIdAt('message', Date.now() - SWEEP_BACK_MS);
+async function sweep(db: Database, backMs: number, isClosed: () => boolean): Promise<void> {
+  const now = Date.now();
+  let after = firstIdAt('message', now - backMs);
+  const before = firstIdAt('message', now - SETTLED_AFTER_MS);
   while (!isClosed()) {
     const rows = await db.query<{ id: string; mailbox_id: string; blob: Buffer; size: number; parts: PartNode }>(
       `select m.id, m.mailbox_id, m.blob, m.size, m.parts from message m
-        where m.id > $1 and not exists (select from message_text t where t.message_id = m.id)
+        where m.id > $1 and m.id < $2 and not exists (select from message_text t where t.message_id = m.id)
         order by m.id limit ${BATCH}`,
-      [after],
+      [after, before],
     );
     const last = rows.at(-1);
     if (last === undefined) return;
