@@ -229,8 +229,6 @@ test('a chain of 20,000 answers is threaded without overflowing the stack', () =
     messageId: `<${i}>`,
     references: i === 0 ? [] : [`<${i - 1}>`],
   }));
-  const startedAt = performance.now();
   const text = printThreads(referencesThreads(messages), (uid) => uid);
   assert.equal(text.split(' ').length, 20_000);
-  assert.ok(performance.now() - startedAt < 20_000);
 });
