@@ -6,6 +6,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../domain/credential-format.ts';
+import { type CapabilityHiding, parseCapabilityHiding } from '../domain/imap-capabilities.ts';
 import { RETRY_DELAYS_MS } from '../domain/retry-ladder.ts';
 import type { SecretsKey } from './sealed-secrets.ts';
 
@@ -90,6 +91,11 @@ const fourWaits: Form<readonly number[]> = {
     const waits = milliseconds.parse(value);
     return waits?.length === 0 || waits?.length === RETRY_DELAYS_MS.length ? waits : undefined;
   },
+};
+const capabilityHiding: Form<readonly CapabilityHiding[]> = {
+  takes:
+    '`<client>: <capability> …`, several separated by `;`, where `*` in the client stands for any text and each capability is one of those in docs/mail.md except IMAP4rev1, STARTTLS and LOGINDISABLED',
+  parse: parseCapabilityHiding,
 };
 const KEY_BYTES = 32;
 const secretBytes: Form<Buffer> = {
@@ -285,6 +291,11 @@ export const SETTINGS = {
     group: 'Mail',
     fallback: '',
     text: 'CIDR ranges of TCP proxies in front of the mail doors. Connections from there must begin with a PROXY protocol header (version 1 or 2), which names the client; from anywhere else none is accepted.',
+  }),
+  IMAP_HIDE_CAPABILITIES: setting(capabilityHiding, {
+    group: 'Mail',
+    fallback: '',
+    text: 'IMAP capabilities that are not announced to clients that stumble over them, such as `Old Mail*: QRESYNC CONDSTORE; *: COMPRESS=DEFLATE`. The client is the `name` of its ID command; `*` alone is everybody, also before ID and without it. Commands of a hidden capability go on working. When to change: a client fails, and works without the word.',
   }),
   SMTP_MAX_CLIENTS: setting(integer(1, 100_000), {
     group: 'Mail',

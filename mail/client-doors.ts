@@ -82,6 +82,7 @@ export async function openClientDoors(options: ClientDoorsOptions): Promise<Clie
       login,
       remoteAddress,
       hostname: settings.MAIL_HOSTNAME,
+      hiding: settings.IMAP_HIDE_CAPABILITIES,
       log,
     });
     return { stop: () => connection.close('The server is shutting down') };

@@ -12,9 +12,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
+import type { CapabilityHiding } from '../../domain/imap-capabilities.ts';
 import { type Login, type StoreRefusal, StoreRefused, StoreUnavailable } from '../store/interface.ts';
 import { BrokenAnswer } from './broken-answer.ts';
-import { type CapabilityHiding, capabilities } from './capabilities.ts';
+import { capabilities } from './capabilities.ts';
 import { bad, type Completion, no, Refusal } from './command.ts';
 import { CommandReader, discardMessages, type Incoming, type ReaderHost } from './command-reader.ts';
 import { COMMANDS } from './command-table.ts';

@@ -1,6 +1,7 @@
 /** SELECT and EXAMINE: opening a folder, with CONDSTORE and quick resynchronization (RFC 7162). */
 import { MAIL_FLAGS } from '../../domain/mail-flags.ts';
 import type { FolderView } from '../store/interface.ts';
+import { isHidden } from './capabilities.ts';
 import { bad, type Completion, ok, type ParseContext, Refusal } from './command.ts';
 import { SYSTEM_FLAGS } from './flags.ts';
 import { existingName, folderName, type WireName } from './folder-names.ts';
@@ -113,7 +114,8 @@ export async function openFolder(session: Session, args: SelectArguments, readOn
   );
   out.line(`* OK [UIDVALIDITY ${folder.uidValidity}] UIDs valid`);
   out.line(`* OK [UIDNEXT ${folder.uidNext}] Next UID`);
-  out.line(`* OK [HIGHESTMODSEQ ${folder.highestModseq}] Highest`);
+  if (!isHidden(session, 'CONDSTORE') || session.condstore)
+    out.line(`* OK [HIGHESTMODSEQ ${folder.highestModseq}] Highest`);
   out.line(`* OK [MAILBOXID (${folder.objectId})] Mailbox id`);
   if (session.rev2) await tellListed(session, folder.name);
   if (args.resync !== null && args.resync.uidValidity === folder.uidValidity)

@@ -1,8 +1,8 @@
 /** The IMAP engine's public face: give it a socket, a way to log in, and it speaks IMAP until the line ends. */
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
+import type { CapabilityHiding } from '../../domain/imap-capabilities.ts';
 import type { Login } from '../store/interface.ts';
-import type { CapabilityHiding } from './capabilities.ts';
 import { Connection } from './connection.ts';
 import { DEFAULT_IMAP_LIMITS, type ImapLimits } from './limits.ts';
 

@@ -1,7 +1,7 @@
 /** The state of one IMAP connection, as commands see it. */
 import type { Logger } from 'pino';
+import type { CapabilityHiding } from '../../domain/imap-capabilities.ts';
 import type { Login, MailAccount, MailboxStore } from '../store/interface.ts';
-import type { CapabilityHiding } from './capabilities.ts';
 import type { ParseContext, State } from './command.ts';
 import type { ResponseWriter } from './encoder.ts';
 import type { ImapLimits } from './limits.ts';
