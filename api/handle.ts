@@ -25,6 +25,8 @@ export interface ApiContext {
   readonly services: Services;
   readonly temporal: TemporalClient;
   readonly notifier: MailNotifier;
+  /** Aborted when the server begins to stop: long polls and streams end. */
+  readonly stopping: AbortSignal;
   /** Address of the API as clients see it; known once it listens. */
   readonly publicUrl: () => string;
 }
@@ -42,7 +44,7 @@ const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 
 /** Middleware of one route. */
 export function handlerOf(route: Route, api: ApiContext): (context: Context) => Promise<void> {
-  const { services, temporal, notifier } = api;
+  const { services, temporal, notifier, stopping } = api;
   const checks = compileChecks(route);
   const bodyLimit = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
   const mayHaveBody = METHODS_WITH_BODY.has(route.method);
@@ -72,6 +74,7 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
         services,
         temporal,
         notifier,
+        stopping,
         publicUrl: api.publicUrl(),
         requestId,
         ipAddress,

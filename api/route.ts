@@ -97,6 +97,8 @@ export interface ApiRequest<Auth, Params extends TSchema, Query extends TSchema,
   readonly temporal: TemporalClient;
   /** Told of changes of mail after their commit. */
   readonly notifier: MailNotifier;
+  /** Aborted when the server begins to stop. */
+  readonly stopping: AbortSignal;
   /** Address of this API as clients see it, without a slash at the end. */
   readonly publicUrl: string;
   readonly requestId: string;

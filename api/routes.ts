@@ -2,6 +2,7 @@ import { auditRoutes } from './audit/routes.ts';
 import { consentRoutes } from './consents/routes.ts';
 import { domainRoutes } from './domains/routes.ts';
 import { draftRoutes } from './drafts/routes.ts';
+import { eventRoutes } from './events/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
@@ -12,6 +13,7 @@ import { messageChangeRoutes } from './messages/change-routes.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { messageSearchRoutes } from './messages/search-routes.ts';
 import { sendRoutes } from './messages/send-routes.ts';
+import { messageWaitRoutes } from './messages/wait-routes.ts';
 import { noticeRoutes } from './notices/routes.ts';
 import { organizationRoutes } from './organization/routes.ts';
 import type { Route } from './route.ts';
@@ -26,10 +28,12 @@ export const routes: readonly Route[] = [
   ...mailboxRoutes,
   // Before those with a message id in the same place.
   ...messageSearchRoutes,
+  ...messageWaitRoutes,
   ...messageRoutes,
   ...messageChangeRoutes,
   ...sendRoutes,
   ...draftRoutes,
+  ...eventRoutes,
   ...consentRoutes,
   ...listRoutes,
   ...suppressionRoutes,

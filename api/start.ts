@@ -16,6 +16,7 @@ const HEADERS_TIMEOUT_MS = 30_000;
 const REQUEST_TIMEOUT_MS = 120_000;
 /** Answers under way may finish for this long after a stop was asked for. */
 const DRAIN_MS = 10_000;
+const CLOSE_IDLE_EVERY_MS = 50;
 
 export interface StartedApi {
   /** Address it listens on, e.g. `http://127.0.0.1:8080`. */
@@ -34,7 +35,8 @@ export async function startApi(services: Services, temporal: TemporalClient, mcp
   let url = '';
   const publicUrl = () => API_PUBLIC_URL?.replace(/\/+$/, '') ?? url;
   const notifier = openMailNotifier(services);
-  const context = { services, temporal, notifier, publicUrl };
+  const stopping = new AbortController();
+  const context = { services, temporal, notifier, stopping: stopping.signal, publicUrl };
   const app = createApp(routes, context, (router) => {
     addPages(router, routes, documentedEvents, publicUrl);
     addMailSetup(router, services);
@@ -53,10 +55,13 @@ export async function startApi(services: Services, temporal: TemporalClient, mcp
   return {
     url,
     async close() {
+      stopping.abort();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeIdleConnections();
+      // Again and again: a connection whose answer ends later is idle only then.
+      const idle = setInterval(() => server.closeIdleConnections(), CLOSE_IDLE_EVERY_MS);
       const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       await closed;
+      clearInterval(idle);
       clearTimeout(force);
       await mcp?.close();
       await notifier.close();

@@ -67,6 +67,18 @@ export const POP3_LINE_MAX_BYTES = 512;
 export const POP3_AUTH_LINE_MAX_BYTES = 8 * KIB_BYTES;
 export const POP3_IDLE_TIMEOUT_MS = 600_000;
 
+/** Long polls and event streams of one mailbox at once, in an API process. */
+export const WATCHERS_PER_MAILBOX_MAX = 20;
+/** A long poll lasts at most this long, and this long where nothing else is asked for. */
+export const WAIT_MAX_SECONDS = 60;
+export const WAIT_DEFAULT_SECONDS = 30;
+/** Messages in one answer of a long poll. */
+export const WAIT_MESSAGES_MAX = 50;
+/** A quiet event stream says so, and looks whether its credential still holds. */
+export const STREAM_HEARTBEAT_MS = 15_000;
+/** Messages in one event of a stream. */
+export const STREAM_MESSAGES_PER_EVENT_MAX = 100;
+
 /** IMAP: a command line without its literals, and the same before login. */
 export const IMAP_LINE_MAX_BYTES = 64 * KIB_BYTES;
 export const IMAP_LINE_BEFORE_LOGIN_MAX_BYTES = 8 * KIB_BYTES;

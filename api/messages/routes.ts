@@ -55,10 +55,10 @@ const GET_DESCRIPTION = 'Reading does not mark it as seen.';
 const RAW_SUMMARY = 'Download the raw message';
 const ATTACHMENT_SUMMARY = 'Download an attachment';
 
-async function answerList(services: Services, mailboxId: string, query: Static<typeof MessagesQuery>) {
-  const page = pageOf('message', query);
+/** The filters of a query, shared by lists and long polls. */
+export function filterOf(query: Omit<Static<typeof MessagesQuery>, 'limit' | 'cursor'>): MessageFilter {
   const { folder, label, unread, from, to, subject, since, until } = query;
-  const filter: MessageFilter = {
+  return {
     ...(folder === undefined ? {} : { folder }),
     ...(label === undefined ? {} : { label }),
     ...(unread === undefined ? {} : { unread }),
@@ -68,6 +68,11 @@ async function answerList(services: Services, mailboxId: string, query: Static<t
     ...(since === undefined ? {} : { since: new Date(since) }),
     ...(until === undefined ? {} : { until: new Date(until) }),
   };
+}
+
+async function answerList(services: Services, mailboxId: string, query: Static<typeof MessagesQuery>) {
+  const page = pageOf('message', query);
+  const filter = filterOf(query);
   const rows = await listMessages(services.db, mailboxId, filter, page);
   return { status: 200, body: listBody(rows, page, presentSummary) } as const;
 }

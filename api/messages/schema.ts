@@ -1,6 +1,14 @@
 import Type from 'typebox';
 import { idPattern } from '../../domain/ids.ts';
-import { FOLDER_NAME_MAX_BYTES, KEYWORD_MAX_CHARACTERS, KEYWORDS_PER_MESSAGE_MAX } from '../../domain/mail-limits.ts';
+import {
+  FOLDER_NAME_MAX_BYTES,
+  KEYWORD_MAX_CHARACTERS,
+  KEYWORDS_PER_MESSAGE_MAX,
+  WAIT_DEFAULT_SECONDS,
+  WAIT_MAX_SECONDS,
+  WAIT_MESSAGES_MAX,
+} from '../../domain/mail-limits.ts';
+import { LINK_KINDS } from '../../mail/mime/message-links.ts';
 import { AUTH_VERDICTS } from '../../mail/store/authentication-results.ts';
 import { MailboxId } from '../mailboxes/schema.ts';
 import { listOf, pageQuery } from '../pagination.ts';
@@ -17,7 +25,7 @@ export const OwnAttachmentPath = closed({ mid: MessageId, aid: AttachmentId });
 
 const part = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 256, description }));
 
-export const MessagesQuery = closed({
+const messageFilters = {
   folder: part('Name of a folder, such as `INBOX` or `Junk`; default: all, without junk.'),
   label: Type.Optional(
     Type.String({ minLength: 1, maxLength: KEYWORD_MAX_CHARACTERS, description: 'A label it carries.' }),
@@ -29,6 +37,46 @@ export const MessagesQuery = closed({
   since: Type.Optional(dateTime('Received at this time or later.')),
   until: Type.Optional(dateTime('Received before this time.')),
   ...pageQuery,
+};
+
+export const MessagesQuery = closed(messageFilters);
+
+const { limit: _, cursor: __, ...filters } = messageFilters;
+
+/** What a long poll may look for in the messages it answers with. */
+export const EXTRACTS = ['otp', 'links'] as const;
+const oneExtract = `(?:${EXTRACTS.join('|')})`;
+
+export const WaitQuery = closed({
+  ...filters,
+  folder: part('Name of a folder; default: whatever somebody sent to the mailbox, without junk.'),
+  after: Type.Optional(
+    Type.String({
+      pattern: `^(?:${idPattern('message').slice(1, -1)}|[A-Za-z0-9_-]{4,80})$`,
+      description:
+        'Id of a message, or `after` of an earlier answer: what came in later is answered, at once where there is some. Default: from now on, or with `since` everything since then.',
+    }),
+  ),
+  timeoutSeconds: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: WAIT_MAX_SECONDS,
+      description: `How long to wait for a message (default ${WAIT_DEFAULT_SECONDS}).`,
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: WAIT_MESSAGES_MAX,
+      description: `Messages of an answer (default ${WAIT_MESSAGES_MAX}).`,
+    }),
+  ),
+  extract: Type.Optional(
+    Type.String({
+      pattern: `^${oneExtract}(?:,${oneExtract})*$`,
+      description: '`otp`: the one-time code of each message; `links`: its links; `otp,links`: both.',
+    }),
+  ),
 });
 
 export const MESSAGE_FORMATS = ['full', 'text', 'metadata'] as const;
@@ -132,6 +180,31 @@ export const UpdateMessage = closed({
 
 export const DeleteMessageQuery = closed({
   permanent: Type.Optional(Type.Boolean({ description: 'Remove it for good instead of moving it to the trash.' })),
+});
+
+const Link = closed({
+  url: Type.String({ description: 'Chosen by the sender, like everything in the mail.' }),
+  text: nullable(Type.String({ description: 'Words of the link; null where it stands in plain text.' })),
+  kind: Type.Enum([...LINK_KINDS], { description: 'What following it is for, as far as its words tell.' }),
+});
+
+export const WaitAnswer = closed({
+  data: Type.Array(
+    closed({
+      ...summary,
+      otp: nullable(
+        Type.String({ description: 'The one-time code, without separators; null: none, or not asked for.' }),
+      ),
+      links: nullable(
+        Type.Array(Link, {
+          description: 'At most 50, each once, those that ask to be followed first; null: not asked for.',
+        }),
+      ),
+    }),
+    { description: 'Oldest first; empty when nothing came in time.' },
+  ),
+  after: Type.String({ description: 'Give it as `after` of the next request: nothing is missed or told twice.' }),
+  timedOut: Type.Boolean(),
 });
 
 export const SearchQuery = closed({

@@ -10,6 +10,7 @@ import type { PartNode } from '../mime/index-message.ts';
 import { type AttachmentInfo, bodyParts, type NumberedPart, partText } from '../mime/parts.ts';
 import { joinTexts, type MessageText } from '../mime/text.ts';
 import type { AuthenticationResults } from './authentication-results.ts';
+import type { MessageOrigin } from './delivery.ts';
 
 /** A message as lists show it. Labels and folders are the union over its placements; `seen` holds when all are seen. */
 export interface StoredMessage {
@@ -137,23 +138,26 @@ export async function listMessages(
   const rows = await sql.query<MessageRow>(LIST_MESSAGES, [
     mailboxId,
     page.after,
-    filter.folder?.normalize('NFC').toLowerCase() ?? null,
-    filter.label?.toLowerCase() ?? null,
-    filter.unread ?? null,
-    likePattern(filter.from),
-    likePattern(filter.to),
-    likePattern(filter.subject),
-    filter.since ?? null,
-    filter.until ?? null,
-    filter.folder === undefined && filter.label === undefined ? JUNK_LABELS : [],
+    ...filterValues(filter),
     page.limit + 1,
   ]);
   return rows.map(messageOf);
 }
 
-const LIST_MESSAGES = `
-  select ${COLUMNS} from message m ${STATE}
-   where m.mailbox_id = $1 and ($2::text is null or m.id < $2) and state.placements > 0
+const filterValues = (filter: MessageFilter): unknown[] => [
+  filter.folder?.normalize('NFC').toLowerCase() ?? null,
+  filter.label?.toLowerCase() ?? null,
+  filter.unread ?? null,
+  likePattern(filter.from),
+  likePattern(filter.to),
+  likePattern(filter.subject),
+  filter.since ?? null,
+  filter.until ?? null,
+  filter.folder === undefined && filter.label === undefined ? JUNK_LABELS : [],
+];
+
+/** Of `filterValues`, at $3. */
+const FILTERS = `state.placements > 0
      and ($3::text is null or $3 = any(state.folder_keys))
      and ($4::text is null or exists (select from unnest(state.labels) as label where lower(label) = $4))
      and ($5::bool is null or $5 = (state.all_flags & ${MAIL_FLAGS.seen} = 0))
@@ -162,8 +166,79 @@ const LIST_MESSAGES = `
      and ($8::text is null or m.subject ilike $8)
      and ($9::timestamptz is null or m.received_at >= $9)
      and ($10::timestamptz is null or m.received_at < $10)
-     and not (state.labels && $11::text[])
+     and not (state.labels && $11::text[])`;
+
+const LIST_MESSAGES = `
+  select ${COLUMNS} from message m ${STATE}
+   where m.mailbox_id = $1 and ($2::text is null or m.id < $2) and ${FILTERS}
    order by m.id desc limit $12`;
+
+/** A place in the order in which messages came into a mailbox, which is that of their commits; ids are not. */
+export interface Arrival {
+  readonly seq: number;
+  readonly messageId: string;
+}
+
+/** Behind all that came with a change and before it. */
+const LAST_ID = '~';
+export const arrivedUpTo = (seq: number): Arrival => ({ seq, messageId: LAST_ID });
+
+/** Where a message stands; undefined when the mailbox has no such message, or had it too long ago. */
+export async function arrivalOf(sql: Sql, mailboxId: string, messageId: string): Promise<Arrival | undefined> {
+  const [row] = await sql.query<{ seq: number }>(
+    `select arrived_seq as seq from message where mailbox_id = $1 and id = $2`,
+    [mailboxId, messageId],
+  );
+  return row === undefined ? undefined : { seq: row.seq, messageId };
+}
+
+/** The last change of a mailbox that is committed, and so all before it. */
+export async function lastChange(sql: Sql, mailboxId: string): Promise<number> {
+  const [row] = await sql.query<{ seq: number }>(
+    `select change_seq as seq from mailbox_counter where mailbox_id = $1`,
+    [mailboxId],
+  );
+  return row?.seq ?? 0;
+}
+
+export interface ArrivedMessage extends StoredMessageContent {
+  readonly arrival: Arrival;
+}
+
+/**
+ * Messages that came in after a place and up to a change, oldest first. Without a folder only what somebody sent: not
+ * what the mailbox wrote itself.
+ */
+export async function arrivedMessages(
+  sql: Sql,
+  mailboxId: string,
+  filter: MessageFilter,
+  { after, upToSeq, limit }: { readonly after: Arrival; readonly upToSeq: number; readonly limit: number },
+): Promise<ArrivedMessage[]> {
+  const rows = await sql.query<MessageRow & { blob: Buffer; parts: PartNode; arrived_seq: number }>(ARRIVED_MESSAGES, [
+    mailboxId,
+    after.seq,
+    ...filterValues(filter),
+    after.messageId,
+    upToSeq,
+    filter.folder === undefined ? RECEIVED : null,
+    limit,
+  ]);
+  return rows.map((row) => ({
+    ...messageOf(row),
+    blob: row.blob,
+    parts: row.parts,
+    arrival: { seq: row.arrived_seq, messageId: row.id },
+  }));
+}
+
+const RECEIVED: readonly MessageOrigin[] = ['smtp', 'local', 'system'];
+
+const ARRIVED_MESSAGES = `
+  select ${COLUMNS}, m.blob, m.parts, m.arrived_seq from message m ${STATE}
+   where m.mailbox_id = $1 and m.arrived_seq between $2 and $13 and (m.arrived_seq, m.id) > ($2, $12::text)
+     and ($14::text[] is null or m.origin = any($14)) and ${FILTERS}
+   order by m.arrived_seq, m.id limit $15`;
 
 export interface MessageSearch {
   /** As people type it: words, "a phrase", -without, or. */

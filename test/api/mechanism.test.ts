@@ -156,7 +156,9 @@ test('an unknown error is opaque to the client and in the log by its request id'
   });
   const services = { ...world.services, log };
   const notifier = openMailNotifier(services);
-  const app = createApp([broken], { services, temporal: world.temporal, notifier, publicUrl: () => 'http://x' });
+  const { signal: stopping } = new AbortController();
+  const publicUrl = () => 'http://x';
+  const app = createApp([broken], { services, temporal: world.temporal, notifier, stopping, publicUrl });
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

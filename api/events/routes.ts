@@ -1,0 +1,55 @@
+import { getMailbox } from '../../core/mailbox-queries.ts';
+import { MailboxPath } from '../messages/schema.ts';
+import { type Route, route } from '../route.ts';
+import { openStream } from './stream.ts';
+
+const tag = 'Messages';
+const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
+
+const SUMMARY = 'Stream the changes of a mailbox';
+const DESCRIPTION = `Server-sent events, as they happen at any door: \`messages_added\` and \`messages_changed\` (flags, labels) with \`folder\`, \`occurredAt\` and \`messages\` as lists show them, \`messages_removed\` with \`messageIds\`. A move is an addition and a removal. A change of more than 100 messages comes in several events, the last of which has the id.
+
+Give the id of the last event as \`Last-Event-ID\` (browsers do so by themselves) to go on behind it: nothing is missed, whichever process answers. Changes are kept for 30 days; when the id is older, the first event is \`resync\`: list the messages again. Without it the stream begins now. A comment comes every 15 seconds. When the credential or the mailbox ends, the last event is \`closed\` with the code of the error.`;
+const responses = {
+  200: {
+    description: 'The stream. It ends only with the connection, the credential, or a restart of the server.',
+    contentType: 'text/event-stream',
+    headers: { 'Cache-Control': '`no-store, no-transform`: it is not compressed, so that events come as they happen.' },
+  },
+} as const;
+/** Neither compressed nor gathered on the way: each event is to arrive when it happens. */
+const headers = { 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' };
+
+export const eventRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/mailboxes/:id/events/stream',
+    operationId: 'streamMailboxEvents',
+    tag,
+    summary: SUMMARY,
+    description: DESCRIPTION,
+    auth: ofMailbox,
+    params: MailboxPath,
+    responses,
+    errors: ['not_found'],
+    async handler(request) {
+      const { id } = await getMailbox(request.services.db, request.organization.id, request.params.id);
+      return { status: 200, headers, body: await openStream(request, ofMailbox, id) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/mailbox/events/stream',
+    operationId: 'streamEvents',
+    tag,
+    summary: SUMMARY,
+    description: `${DESCRIPTION} Of the mailbox whose token is sent.`,
+    auth: 'mailbox_token',
+    responses,
+    handler: async (request) => ({
+      status: 200,
+      headers,
+      body: await openStream(request, 'mailbox_token', request.principal.id),
+    }),
+  }),
+];

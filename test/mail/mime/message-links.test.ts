@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { LINKS_MAX, messageLinks } from '../../../mail/mime/message-links.ts';
+
+const inText = (text: string) => messageLinks({ text, html: null });
+const inHtml = (html: string) => messageLinks({ text: '', html });
+const urls = (links: readonly { url: string }[]) => links.map(({ url }) => url);
+
+describe('the links of a mail', () => {
+  test('those that ask to be followed come first, unsubscribing last, by their words in several languages', () => {
+    const kinds = [
+      ['Unsubscribe', 'unsubscribe'],
+      ['Vom Newsletter abmelden', 'unsubscribe'],
+      ['Se désabonner', 'unsubscribe'],
+      ['Our blog', 'other'],
+      ['Verify your email', 'confirm'],
+      ['E-Mail-Adresse bestätigen', 'confirm'],
+      ['Confirmer mon adresse', 'confirm'],
+      ['メールアドレスを確認', 'confirm'],
+      ['Accept invitation', 'confirm'],
+      ['Sign in to Acme', 'sign_in'],
+      ['Jetzt anmelden', 'sign_in'],
+      ['Reset password', 'reset'],
+      ['Passwort zurücksetzen', 'reset'],
+    ] as const;
+    for (const [words, kind] of kinds)
+      assert.equal(inHtml(`<a href="https://x.example/a?b=c">${words}</a>`)[0]?.kind, kind, words);
+    const mail = inHtml(kinds.map(([words], i) => `<p><a href="https://x.example/${i}">${words}</a></p>`).join('')).map(
+      ({ kind }) => kind,
+    );
+    assert.deepEqual(mail.slice(0, 5), Array(5).fill('confirm'));
+    assert.deepEqual(mail.slice(-3), Array(3).fill('unsubscribe'));
+  });
+
+  test('where the words say nothing the address does', () => {
+    const [confirm, signIn, none] = inText(
+      'https://x.example/verify-email/abc https://x.example/auth/magic-link?t=1 https://x.example/',
+    );
+    assert.deepEqual([confirm?.kind, signIn?.kind, none?.kind], ['confirm', 'sign_in', 'other']);
+    assert.equal(inText('https://unsubscribe.x.example/u/1')[0]?.kind, 'unsubscribe');
+  });
+
+  test('each once, with the words of the HTML, entities decoded', () => {
+    const links = messageLinks({
+      text: 'Confirm: https://x.example/c?a=1&b=2\nSee https://y.example/.',
+      html: '<a href="https://x.example/c?a=1&amp;b=2"><span>Confirm</span> <b>now</b></a> <a href="https://x.example/c?a=1&amp;b=2"><img src="p.png" alt="Logo"></a>',
+    });
+    assert.deepEqual(links, [
+      { url: 'https://x.example/c?a=1&b=2', text: 'Confirm now', kind: 'confirm' },
+      { url: 'https://y.example/', text: null, kind: 'other' },
+    ]);
+  });
+
+  test('images, pixels, mail addresses, scripts, anchors and relative addresses are none', () => {
+    assert.deepEqual(
+      inHtml(
+        '<img src="https://t.example/open.gif?u=1" width="1" height="1"><a href="mailto:a@b.c">m</a><a href="javascript:alert(1)">j</a><a href="#top">t</a><a href="/x">r</a><a href="data:text/html,x">d</a><a>n</a><a href="https://">e</a><style>a{background:url(https://t.example/x)}</style>',
+      ),
+      [],
+    );
+  });
+
+  test('punctuation around a link in text is none of it, brackets inside it are', () => {
+    assert.deepEqual(
+      urls(
+        inText(
+          '(see https://x.example/a), <https://x.example/b>, "https://x.example/c". https://x.example/wiki/A_(b) [https://x.example/d]! https://x.example/e、',
+        ),
+      ),
+      ['a', 'b', 'c', 'wiki/A_(b)', 'd', 'e'].map((path) => `https://x.example/${path}`),
+    );
+  });
+
+  test('an image link is known by its alternative text', () => {
+    assert.deepEqual(inHtml('<a href="https://x.example/1"><img src="b.png" alt="Activate account"></a>'), [
+      { url: 'https://x.example/1', text: 'Activate account', kind: 'confirm' },
+    ]);
+  });
+
+  test('are at most fifty, and a mail made to cost much costs little', () => {
+    assert.equal(inText(Array.from({ length: 500 }, (_, i) => `https://x.example/${i}`).join(' ')).length, LINKS_MAX);
+    for (const piece of [
+      '<a href="https://x.example/">',
+      'https://x.example/((((',
+      'https://x.example/))))) ',
+      '\u0001\u0002',
+      '<a href=x>',
+    ])
+      messageLinks({ text: piece.repeat(50_000), html: piece.repeat(50_000) });
+  });
+});
