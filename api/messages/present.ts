@@ -1,6 +1,6 @@
 import { formatAddress, readableAddresses } from '../../mail/mime/addresses.ts';
 import { decodeWords } from '../../mail/mime/encoded-words.ts';
-import { firstValue, type HeaderField } from '../../mail/mime/header-fields.ts';
+import { destinations, firstValue, type HeaderField } from '../../mail/mime/header-fields.ts';
 import { extractReply } from '../../mail/mime/text.ts';
 import type { Highlight } from '../../mail/store/highlights.ts';
 import type { StoredMessage, StoredMessageContent, StoredText } from '../../mail/store/read-messages.ts';
@@ -64,13 +64,13 @@ export function presentMessage(
   text: StoredText | null,
   showAll: boolean,
 ) {
-  const list = (name: string) => readableAddresses(firstValue(fields, name) ?? '').map(formatAddress);
+  const list = (addresses: string | undefined) => readableAddresses(addresses ?? '').map(formatAddress);
   const ids = (name: string) => (firstValue(fields, name) ?? '').match(/<[^<>\s]+>/g) ?? [];
   return {
     ...presentSummary(message),
     deliveredTo: message.deliveredTo,
-    replyTo: list('reply-to'),
-    bcc: list('bcc'),
+    replyTo: list(firstValue(fields, 'reply-to')),
+    bcc: list(destinations(fields, 'bcc')),
     messageId: message.messageIdHeader,
     inReplyTo: ids('in-reply-to')[0] ?? null,
     references: [...ids('references')],

@@ -1,5 +1,7 @@
 /** Address lists of header fields (RFC 5322 §3.4), with groups, comments and routes; damaged ones as far as they go. */
+import { decodeRawHeader } from './charset.ts';
 import { decodeWords } from './encoded-words.ts';
+import { trimRaw } from './header-fields.ts';
 import { commentEnd } from './parameters.ts';
 
 /** One entry of a list as it stands in an IMAP ENVELOPE. Raw texts hold one character per byte. */
@@ -51,7 +53,8 @@ function* tokens(value: string): Generator<Token> {
       yield { kind: 'quoted', text, spaced };
     } else if (character === '(') {
       const end = commentEnd(value, at);
-      yield { kind: 'comment', text: value.slice(at + 1, value[end - 1] === ')' ? end - 1 : end).trim(), spaced };
+      const inside = value.slice(at + 1, value[end - 1] === ')' ? end - 1 : end);
+      yield { kind: 'comment', text: trimRaw(inside.replace(/\\(.)/gs, '$1')), spaced };
       at = end;
     } else if (SPECIALS.includes(character)) {
       yield { kind: 'special', text: character };
@@ -82,7 +85,7 @@ export function parseAddresses(value: string): RawAddress[] {
     if (angle !== undefined) bracketed = splitAddress(angle);
     angle = undefined;
     if (bracketed !== undefined) {
-      const phrase = joinWords(words).trim();
+      const phrase = trimRaw(joinWords(words));
       if (bracketed.local !== '' || bracketed.host !== '' || phrase !== '')
         list.push({ kind: 'address', name: phrase || comment, ...bracketed });
     } else if (words.length > 0) {
@@ -103,12 +106,14 @@ export function parseAddresses(value: string): RawAddress[] {
     }
     if (token.kind === 'comment') comment ??= token.text || null;
     else if (token.kind !== 'special' || token.text === '@') words.push(token);
-    else if (token.text === '<') angle = [];
-    else if (token.text === '>') {
+    else if (token.text === '<') {
+      if (bracketed !== undefined) finish(); // the comma is missing
+      angle = [];
+    } else if (token.text === '>') {
       if (angle !== undefined) bracketed = splitAddress(angle);
       angle = undefined;
     } else if (token.text === ':' && !inGroup && bracketed === undefined) {
-      list.push({ kind: 'group-start', name: joinWords(words).trim() });
+      list.push({ kind: 'group-start', name: trimRaw(joinWords(words)) });
       words = [];
       inGroup = true;
     } else {
@@ -141,13 +146,22 @@ function splitAddress(list: readonly Token[]): { local: string; host: string; ro
   return { local: text(rest.slice(0, at)), host: text(rest.slice(at + 1)), route };
 }
 
-/** The addresses of a list, groups dissolved, names decoded. */
+/** RFC 5322 §3.2.3, RFC 6532 §3.2. */
+const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+)*$/;
+
+/** Encoded words have no place in an address (RFC 2047 §5): one that reads `=?…?=` is shown as that. */
+function addrSpec(local: string, host: string): string {
+  const [name, domain] = [decodeRawHeader(local), decodeRawHeader(host)];
+  if (domain === '') return name;
+  return `${DOT_ATOM.test(name) ? name : `"${name.replace(/[\\"]/g, '\\$&')}"`}@${domain}`;
+}
+
+/** The addresses of a list, groups dissolved, names decoded, local parts quoted where their characters ask for it. */
 export function readableAddresses(value: string): MailAddress[] {
   const found: MailAddress[] = [];
   for (const entry of parseAddresses(value)) {
     if (entry.kind !== 'address') continue;
-    const address = decodeWords(entry.host === '' ? entry.local : `${entry.local}@${entry.host}`);
-    found.push({ name: decodeWords(entry.name ?? '').trim(), address });
+    found.push({ name: decodeWords(entry.name ?? '').trim(), address: addrSpec(entry.local, entry.host) });
   }
   return found;
 }

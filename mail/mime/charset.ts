@@ -1,4 +1,6 @@
-/** Bytes in any charset of mail to text (WHATWG encodings). Never throws: what is unknown is read as it most likely is. */
+/** Bytes in any charset of mail to text (WHATWG encodings and UTF-7). Never throws: what is unknown is read as it most likely is. */
+
+import { decodeUtf7 } from './utf7.ts';
 
 type Decoder = InstanceType<typeof TextDecoder>;
 const decoders = new Map<string, Decoder | null>();
@@ -31,8 +33,15 @@ export function decodeUndeclared(bytes: Uint8Array): string {
 /** @param charset label as declared; unknown ones, `us-ascii` and none are read as undeclared */
 export function decodeCharset(bytes: Uint8Array, charset: string | undefined): string {
   if (charset === undefined || charset === '' || /^(us-)?ascii$/i.test(charset)) return decodeUndeclared(bytes);
-  const decoder = decoderOf(charset);
+  if (/^\s*(?:unicode-1-1-)?utf-7\s*$/i.test(charset)) return decodeUtf7(bytes, decodeUndeclared);
+  const decoder = decoderOf(byteOrder(bytes, charset));
   return decoder === null ? decodeUndeclared(bytes) : decoder.decode(bytes);
+}
+
+/** RFC 2781 §4.3: of `utf-16` the mark at its beginning gives the byte order, without one it is big endian. */
+function byteOrder(bytes: Uint8Array, charset: string): string {
+  if (!/^\s*utf-16\s*$/i.test(charset)) return charset;
+  return bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-16be';
 }
 
 /** Text of a header value held as one character per byte. */

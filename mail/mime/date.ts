@@ -1,4 +1,5 @@
 /** Date header (RFC 5322 §3.3), with the obsolete forms. */
+import { stripComments } from './parameters.ts';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 const ZONES: Readonly<Record<string, number>> = {
@@ -17,6 +18,11 @@ const ZONES: Readonly<Record<string, number>> = {
 const FORM =
   /(\d{1,2})\s+([a-z]{3})[a-z]*\s+(\d{2,4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?(?:\s*(?:([+-])(\d{2}):?(\d{2})|([a-z]{1,5})))?/i;
 
+/** Comments included. */
+const DATE_MAX_CHARACTERS = 200;
+/** The last may be a leap second. */
+const LAST_SECOND = 60;
+
 export interface MailDate {
   readonly time: Date;
   /** Zone of the header, minutes east of UTC. */
@@ -25,7 +31,7 @@ export interface MailDate {
 
 /** Time the header names, or undefined when it names none between 1970 and 9999. Without a zone: UTC. */
 export function parseMailDate(value: string): MailDate | undefined {
-  const match = FORM.exec(value.slice(0, 200).replace(/\([^)]*\)/g, ' '));
+  const match = FORM.exec(stripComments(value.slice(0, DATE_MAX_CHARACTERS)));
   if (match === null) return undefined;
   const [
     ,
@@ -45,6 +51,9 @@ export function parseMailDate(value: string): MailDate | undefined {
   let year = Number(yearText);
   if (yearText.length === 2) year += year < 50 ? 2000 : 1900;
   else if (yearText.length === 3) year += 1900;
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  if (Number(day) < 1 || Number(day) > lastDay) return undefined;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > LAST_SECOND) return undefined;
   const offset =
     sign === undefined
       ? (ZONES[zoneName.toLowerCase()] ?? 0)

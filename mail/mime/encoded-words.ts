@@ -1,6 +1,8 @@
 /** Encoded words in header values (RFC 2047). */
 import { decodeCharset, decodeRawHeader } from './charset.ts';
 
+/** Each word of these begins in a state of its own; joined, the switches between them would be read as damage. */
+const STATEFUL = /^(?:iso-2022-|utf-7$|unicode-1-1-utf-7$|hz-)/;
 const WORD = /=\?([^?\s]{1,60})\?([BbQq])\?([^?]*)\?=/g;
 
 /**
@@ -23,7 +25,8 @@ export function decodeWords(raw: string): string {
     const between = raw.slice(at, match.index);
     const charset = (charsetAndLanguage.split('*')[0] ?? '').toLowerCase();
     const bytes = kind.toLowerCase() === 'b' ? Buffer.from(encoded, 'base64') : decodeQ(encoded);
-    if (pending !== undefined && /^[ \t]*$/.test(between) && pending.charset === charset) pending.bytes.push(bytes);
+    if (pending !== undefined && /^[ \t]*$/.test(between) && pending.charset === charset && !STATEFUL.test(charset))
+      pending.bytes.push(bytes);
     else {
       const adjacent = pending !== undefined && /^[ \t]*$/.test(between);
       flush();

@@ -3,7 +3,7 @@
  * copy From where they are missing or empty.
  */
 import { parseAddresses, type RawAddress } from './addresses.ts';
-import { firstValue, type HeaderField } from './header-fields.ts';
+import { destinations, firstValue, type HeaderField } from './header-fields.ts';
 import { imapNString, imapString } from './imap-strings.ts';
 
 /** One character per byte, so that it can stand inside a larger wire text (message/rfc822 in BODYSTRUCTURE). */
@@ -18,9 +18,9 @@ export function envelopeText(fields: readonly HeaderField[]): string {
     from,
     sender === 'NIL' ? from : sender,
     replyTo === 'NIL' ? from : replyTo,
-    list('to'),
-    list('cc'),
-    list('bcc'),
+    addressList(destinations(fields, 'to')),
+    addressList(destinations(fields, 'cc')),
+    addressList(destinations(fields, 'bcc')),
     imapNString(firstValue(fields, 'in-reply-to')),
     imapNString(firstValue(fields, 'message-id')),
   ].join(' ')})`;

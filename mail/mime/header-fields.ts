@@ -59,14 +59,15 @@ export function headerFields(bytes: Uint8Array, start: number, bodyStart: number
     const fieldStart = at;
     at = nextLine(bytes, at, end);
     while (at < end && (bytes[at] === SPACE || bytes[at] === TAB)) at = nextLine(bytes, at, end);
-    const colon = bytes.indexOf(COLON, fieldStart);
-    if (colon < 0 || colon >= at) continue;
-    const name = text.toString('latin1', fieldStart, colon).trimEnd();
+    // Within the line alone: a header of many lines without colon must not search the whole message for each.
+    const colon = fieldStart + bytes.subarray(fieldStart, at).indexOf(COLON);
+    if (colon < fieldStart) continue;
+    const name = trimRaw(text.toString('latin1', fieldStart, colon));
     if (!FIELD_NAME.test(name)) continue;
     const value = text.toString('latin1', colon + 1, at);
     fields.push({
       name: name.toLowerCase(),
-      value: (value.includes('\n') ? value.replace(/\r*\n/g, '') : value).trim(),
+      value: trimRaw(value.includes('\n') ? value.replace(LINE_BREAK, '') : value),
       start: fieldStart,
       end: at,
     });
@@ -75,7 +76,28 @@ export function headerFields(bytes: Uint8Array, start: number, bodyStart: number
 }
 
 const FIELD_NAME = /^[!-9;-~]+$/;
+/** From the first CR of a run: a long run without LF would be walked through again from each of its CRs. */
+const LINE_BREAK = /(?<!\r)\r*\n/g;
+
+/**
+ * Text of bytes without the white space of mail at its ends. `trim()` would also take the byte A0, which in Latin-1 is
+ * a no-break space and in UTF-8 the end of many characters.
+ */
+export function trimRaw(latin1: string): string {
+  let start = 0;
+  let end = latin1.length;
+  while (start < end && WHITE_SPACE.includes(latin1.charAt(start))) start++;
+  while (end > start && WHITE_SPACE.includes(latin1.charAt(end - 1))) end--;
+  return latin1.slice(start, end);
+}
+const WHITE_SPACE = ' \t\r\n';
 
 /** Value of the first field of this name (lower-case), or undefined. */
 export const firstValue = (fields: readonly HeaderField[], name: string): string | undefined =>
   fields.find((field) => field.name === name)?.value;
+
+/** Destinations (To, Cc, Bcc) given several times are one list (RFC 5322 §4.5.3). Undefined: there is none. */
+export function destinations(fields: readonly HeaderField[], name: 'to' | 'cc' | 'bcc'): string | undefined {
+  const values = fields.filter((field) => field.name === name).map(({ value }) => value);
+  return values.length === 0 ? undefined : values.join(', ');
+}

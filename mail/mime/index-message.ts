@@ -6,8 +6,8 @@
  * leaves; the bytes are served all the same. Damaged mail always gives a tree.
  */
 import { HEADER_BLOCK_MAX_BYTES, MIME_DEPTH_MAX, MIME_PARTS_MAX } from '../../domain/mail-limits.ts';
-import { findBodyStart, firstValue, type HeaderField, headerFields, nextLine } from './header-fields.ts';
-import { type Parameter, type ParameterizedValue, parameter, parseParameterized } from './parameters.ts';
+import { findBodyStart, firstValue, type HeaderField, headerFields, nextLine, trimRaw } from './header-fields.ts';
+import { type Parameter, type ParameterizedValue, parameter, parseParameterized, stripComments } from './parameters.ts';
 import { isIdentity } from './transfer-encoding.ts';
 import { wireGrowth } from './wire-lines.ts';
 
@@ -77,16 +77,12 @@ const storedParameters = (parameters: readonly Parameter[]): StoredParameter[] =
 
 const TOKEN = /^[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+$/;
 
-/** Type and subtype, lower-cased; what cannot be read is the default of its place. */
+const MEDIA_TYPE = /^([!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)[ \t]*\/[ \t]*([!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)/;
+
+/** Type and subtype, lower-cased. None: the default of the place; one that cannot be read: text (RFC 2045 §5.2). */
 function mediaType(value: string, fallback: string): [string, string] {
-  const [type = '', subtype = ''] = value
-    .toLowerCase()
-    .split('/', 2)
-    .map((part) => part.trim());
-  if (TOKEN.test(type) && TOKEN.test(subtype)) return [type, subtype];
-  if (type === 'text' && subtype === '') return ['text', 'plain'];
-  const [fallbackType = 'text', fallbackSubtype = 'plain'] = fallback.split('/');
-  return value === '' ? [fallbackType, fallbackSubtype] : ['application', 'octet-stream'];
+  const [, type = 'text', subtype = 'plain'] = MEDIA_TYPE.exec(value === '' ? fallback : value) ?? [];
+  return [type.toLowerCase(), subtype.toLowerCase()];
 }
 
 function indexPart(
@@ -107,11 +103,11 @@ function indexPart(
   const composite = type === 'multipart' || (type === 'message' && (subtype === 'rfc822' || subtype === 'global'));
   const readable = depth < MIME_DEPTH_MAX && budget.parts > 0 && body - start <= HEADER_BLOCK_MAX_BYTES;
   let parts: PartNode[] | undefined;
-  if (composite && readable && isIdentity(encoding))
-    parts =
-      type === 'multipart'
-        ? indexMultipart(bytes, body, end, depth, rawBoundary(parsed), subtype, budget)
-        : [indexPart(bytes, body, end, depth + 1, 'text/plain', budget)];
+  // No multipart may be encoded (RFC 2045 §6.4). Many say they are, and are not: their delimiters can be seen.
+  if (composite && readable && type === 'multipart')
+    parts = indexMultipart(bytes, body, end, depth, rawBoundary(parsed), subtype, budget);
+  else if (composite && readable && isIdentity(encoding))
+    parts = [indexPart(bytes, body, end, depth + 1, 'text/plain', budget)];
   return {
     header: start,
     body,
@@ -143,11 +139,11 @@ function describe(fields: readonly HeaderField[], typeName: string | undefined) 
   const disposition = dispositionHeader === undefined ? undefined : parseParameterized(dispositionHeader);
   const id = raw('content-id');
   const description = raw('content-description');
-  const language = raw('content-language')
-    ?.split(',')
-    .map((tag) => tag.trim())
+  const language = stripComments(raw('content-language') ?? '')
+    .split(',')
+    .map(trimRaw)
     .filter((tag) => tag !== '');
-  const location = raw('content-location')?.replace(/\s+/g, '');
+  const location = raw('content-location')?.replace(/[ \t\r\n]+/g, '');
   const md5 = raw('content-md5');
   const filename = (disposition === undefined ? undefined : parameter(disposition, 'filename')) ?? typeName ?? '';
   return {
@@ -161,7 +157,7 @@ function describe(fields: readonly HeaderField[], typeName: string | undefined) 
         }),
     ...(id === undefined ? {} : { id }),
     ...(description === undefined ? {} : { description }),
-    ...(language === undefined || language.length === 0 ? {} : { language }),
+    ...(language.length === 0 ? {} : { language }),
     ...(location === undefined ? {} : { location }),
     ...(md5 === undefined ? {} : { md5 }),
     ...(filename === '' ? {} : { filename: filename.replaceAll('\0', '').toWellFormed() }),
@@ -204,10 +200,11 @@ interface Delimiter {
 }
 
 function* delimiters(bytes: Uint8Array, start: number, end: number, boundary: string): Generator<Delimiter> {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // Up to the end of this part: each of many parts would else look through the whole message for its boundary.
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, end);
   const mark = Buffer.from(`--${boundary}`, 'latin1');
   let at = text.indexOf(mark, start);
-  while (at >= 0 && at < end) {
+  while (at >= 0) {
     const lineEnd = nextLine(bytes, at, end);
     if (at === start || bytes[at - 1] === LF) {
       let rest = at + mark.length;

@@ -1,6 +1,7 @@
 /** Values with parameters: Content-Type and Content-Disposition (RFC 2045 §5.1, RFC 2183), RFC 2231 joined. */
 import { decodeCharset } from './charset.ts';
 import { decodeWords } from './encoded-words.ts';
+import { trimRaw } from './header-fields.ts';
 
 export interface ParameterizedValue {
   /** What stands before the first semicolon, as written. */
@@ -34,7 +35,7 @@ interface Piece {
 /** Reads a value and its parameters. Damaged ones give what can be read; this never throws. */
 export function parseParameterized(header: string): ParameterizedValue {
   const semicolon = header.indexOf(';');
-  const value = stripComments(semicolon < 0 ? header : header.slice(0, semicolon)).trim();
+  const value = trimRaw(stripComments(semicolon < 0 ? header : header.slice(0, semicolon)));
   const found = new Map<string, Piece[]>();
   let at = semicolon < 0 ? header.length : semicolon + 1;
   while (at < header.length && found.size < PARAMETERS_MAX) {
@@ -87,13 +88,13 @@ function readParameter(header: string, from: number): { name: string; text: stri
   let at = skipSpaceAndComments(header, from);
   const nameStart = at;
   while (at < header.length && header[at] !== '=' && header[at] !== ';') at++;
-  const name = header.slice(nameStart, at).trim().toLowerCase();
+  const name = trimRaw(header.slice(nameStart, at)).toLowerCase();
   if (header[at] !== '=') return { name: '', text: '', next: at + 1 };
   at = skipSpaceAndComments(header, at + 1);
   if (header[at] !== '"') {
     const valueStart = at;
     while (at < header.length && header[at] !== ';') at++;
-    return { name, text: stripComments(header.slice(valueStart, at)).trim(), next: at + 1 };
+    return { name, text: withoutLastComment(trimRaw(header.slice(valueStart, at))), next: at + 1 };
   }
   let text = '';
   at++;
@@ -126,12 +127,25 @@ export function commentEnd(text: string, from: number): number {
   return text.length;
 }
 
-function stripComments(text: string): string {
+/** A comment may stand behind a value; brackets within one are its own, as in an unquoted `report(1).pdf`. */
+function withoutLastComment(text: string): string {
+  for (let at = text.indexOf('('); at >= 0; at = text.indexOf('(', at + 1)) {
+    const end = commentEnd(text, at);
+    if (end === text.length) return trimRaw(text.slice(0, at));
+    at = end - 1;
+  }
+  return text;
+}
+
+/** A structured value with a space for each of its comments (RFC 5322 §3.2.2). */
+export function stripComments(text: string): string {
   if (!text.includes('(')) return text;
   let out = '';
   for (let at = 0; at < text.length; at++) {
-    if (text[at] === '(') at = commentEnd(text, at) - 1;
-    else out += text[at];
+    if (text[at] === '(') {
+      at = commentEnd(text, at) - 1;
+      out += ' ';
+    } else out += text[at];
   }
   return out;
 }

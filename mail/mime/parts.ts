@@ -29,7 +29,8 @@ export function* leaves(root: PartNode, number = ''): Generator<NumberedPart> {
   else yield { number: number === '' ? '1' : number, part: root };
 }
 
-const isBodyText = (part: PartNode): boolean =>
+/** It is read as part of the message itself, not as an attachment. */
+export const isBodyText = (part: PartNode): boolean =>
   part.type === 'text' &&
   (part.subtype === 'plain' || part.subtype === 'html') &&
   part.disposition?.value !== 'attachment' &&

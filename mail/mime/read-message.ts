@@ -5,7 +5,7 @@ import { storableText } from './charset.ts';
 import { parseMailDate } from './date.ts';
 import { decodeWords } from './encoded-words.ts';
 import { envelopeText } from './envelope.ts';
-import { firstValue, headerFields } from './header-fields.ts';
+import { destinations, firstValue, headerFields } from './header-fields.ts';
 import { indexMessage, type PartNode } from './index-message.ts';
 import { type AttachmentInfo, attachmentsOf } from './parts.ts';
 import { previewOf } from './text.ts';
@@ -39,17 +39,17 @@ export function readMessage(bytes: Uint8Array): ReadMessage {
   const parts = indexMessage(bytes);
   const fields = headerFields(bytes, parts.header, parts.body);
   const date = parseMailDate(firstValue(fields, 'date') ?? '');
-  const addresses = (name: string) =>
-    readableAddresses(firstValue(fields, name) ?? '')
+  const addresses = (list: string | undefined) =>
+    readableAddresses(list ?? '')
       .slice(0, ADDRESSES_SHOWN_MAX)
       .map((each) => ({ name: storableText(each.name), address: storableText(each.address) }));
   return {
     parts,
     envelope: Buffer.from(envelopeText(fields), 'latin1'),
     bodyStructure: Buffer.from(bodyStructureText(bytes, parts), 'latin1'),
-    from: addresses('from'),
-    to: addresses('to'),
-    cc: addresses('cc'),
+    from: addresses(firstValue(fields, 'from')),
+    to: addresses(destinations(fields, 'to')),
+    cc: addresses(destinations(fields, 'cc')),
     subject: storableText(decodeWords(firstValue(fields, 'subject') ?? ''))
       .slice(0, SUBJECT_MAX_CHARACTERS)
       .toWellFormed(),

@@ -4,11 +4,14 @@ import { compile } from 'html-to-text';
 import { PREVIEW_MAX_CHARACTERS } from '../../domain/mail-limits.ts';
 import { storableText } from './charset.ts';
 import type { PartNode } from './index-message.ts';
-import { bodyParts, type NumberedPart, partText } from './parts.ts';
+import { bodyParts, isBodyText, partText } from './parts.ts';
+
+/** HTML of a message that is turned into text. */
+const HTML_MAX_CHARACTERS = 1_048_576;
 
 const htmlText = compile({
   wordwrap: false,
-  limits: { maxInputLength: 1_048_576, maxDepth: 64, maxChildNodes: 20_000, ellipsis: '' },
+  limits: { maxInputLength: HTML_MAX_CHARACTERS, maxDepth: 64, maxChildNodes: 20_000, ellipsis: '' },
   selectors: [
     { selector: 'img', format: 'skip' },
     { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false } },
@@ -32,17 +35,56 @@ export interface MessageText {
  * @param maxBytes encoded bytes of each part that are looked at
  */
 export function messageText(bytes: Uint8Array, root: PartNode, maxBytes?: number): MessageText {
-  const { plain, html } = bodyParts(root);
-  const textOf = ({ part }: NumberedPart) => partText(bytes, part, maxBytes);
-  return joinTexts(plain.map(textOf), html.map(textOf));
+  return joinTexts(root, (part) => partText(bytes, part, maxBytes));
 }
 
-/** The text of a message from the decoded texts of its parts. */
-export function joinTexts(plain: readonly string[], html: readonly string[]): MessageText {
-  const htmlSource = html.length === 0 ? null : html.join('\n');
-  const plainText = plain.join('\n');
-  const text = plainText.trim() !== '' || htmlSource === null ? plainText : textOfHtml(htmlSource);
-  return { text: storableText(text), html: htmlSource === null ? null : storableText(htmlSource) };
+/**
+ * The text of a message from the decoded texts of its parts, in their order. Of alternatives the plain ones are taken,
+ * HTML only where these say nothing: a list that adds its plain footer to an HTML message does not hide the message.
+ */
+export function joinTexts(root: PartNode, decode: (part: PartNode) => string): MessageText {
+  const decoded = new Map<PartNode, string>();
+  const textOf = (part: PartNode): string => {
+    const text = decoded.get(part) ?? decode(part);
+    decoded.set(part, text);
+    return text;
+  };
+  const { html } = bodyParts(root);
+  const text = shownTexts(root, textOf, { htmlCharacters: HTML_MAX_CHARACTERS }).join('\n');
+  const source = html.map(({ part }) => textOf(part)).join('\n');
+  return { text: storableText(text), html: html.length === 0 ? null : storableText(source) };
+}
+
+interface Budget {
+  htmlCharacters: number;
+}
+
+/** Texts of the parts that are shown; those that say nothing are left out beside others. */
+function shownTexts(part: PartNode, textOf: (part: PartNode) => string, budget: Budget): string[] {
+  if (part.type !== 'multipart' || part.parts === undefined)
+    return isBodyText(part) ? [leafText(part, textOf, budget)] : [];
+  if (part.subtype === 'alternative') {
+    const plain = part.parts.filter((child) => bodyParts(child).html.length === 0);
+    const texts = withoutBlank(plain.flatMap((child) => shownTexts(child, textOf, budget)));
+    if (texts.some((text) => text.trim() !== '')) return texts;
+    const rich = part.parts.filter((child) => bodyParts(child).html.length > 0);
+    if (rich.length > 0) return withoutBlank(rich.flatMap((child) => shownTexts(child, textOf, budget)));
+    return texts;
+  }
+  return withoutBlank(part.parts.flatMap((child) => shownTexts(child, textOf, budget)));
+}
+
+function withoutBlank(texts: string[]): string[] {
+  const said = texts.filter((text) => text.trim() !== '');
+  return said.length > 0 ? said : texts;
+}
+
+function leafText(part: PartNode, textOf: (part: PartNode) => string, budget: Budget): string {
+  const text = textOf(part);
+  if (part.subtype === 'plain') return text;
+  const read = text.slice(0, budget.htmlCharacters);
+  budget.htmlCharacters -= read.length;
+  return textOfHtml(read);
 }
 
 /** Text of an HTML document. Damaged documents give what can be read. */

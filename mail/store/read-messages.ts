@@ -7,7 +7,7 @@ import type { MailAddress } from '../mime/addresses.ts';
 import { storableText } from '../mime/charset.ts';
 import { type HeaderField, headerFields } from '../mime/header-fields.ts';
 import type { PartNode } from '../mime/index-message.ts';
-import { type AttachmentInfo, bodyParts, type NumberedPart, partText } from '../mime/parts.ts';
+import { type AttachmentInfo, bodyParts, partText } from '../mime/parts.ts';
 import { joinTexts, type MessageText } from '../mime/text.ts';
 import type { AuthenticationResults } from './authentication-results.ts';
 import type { MessageOrigin } from './delivery.ts';
@@ -324,16 +324,12 @@ export interface StoredText extends MessageText {
 export async function readText(source: BlobSource, { blob, parts }: StoredMessageContent): Promise<StoredText> {
   const { plain, html } = bodyParts(parts);
   let truncated = false;
-  const textsOf = async (list: readonly NumberedPart[]) => {
-    const texts: string[] = [];
-    for (const { part } of list) {
-      const length = Math.min(part.end - part.body, SEARCH_TEXT_MAX_BYTES);
-      truncated ||= length < part.end - part.body;
-      const bytes = await readBlob(source, blob, part.body, length);
-      texts.push(partText(bytes, { ...part, body: 0, end: bytes.length }));
-    }
-    return texts;
-  };
-  const joined = joinTexts(await textsOf(plain), await textsOf(html));
-  return { ...joined, truncated };
+  const texts = new Map<PartNode, string>();
+  for (const { part } of [...plain, ...html]) {
+    const length = Math.min(part.end - part.body, SEARCH_TEXT_MAX_BYTES);
+    truncated ||= length < part.end - part.body;
+    const bytes = await readBlob(source, blob, part.body, length);
+    texts.set(part, partText(bytes, { ...part, body: 0, end: bytes.length }));
+  }
+  return { ...joinTexts(parts, (part) => texts.get(part) ?? ''), truncated };
 }
