@@ -146,14 +146,14 @@ function splitAddress(list: readonly Token[]): { local: string; host: string; ro
   return { local: text(rest.slice(0, at)), host: text(rest.slice(at + 1)), route };
 }
 
-/** RFC 5322 §3.2.3, RFC 6532 §3.2. */
-const DOT_ATOM = /^[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+(?:\.[\w!#$%&'*+/=?^`{|}~\u0080-\uffff-]+)*$/;
+/** What need not be quoted (RFC 5322 §3.2.3, RFC 6532 §3.2); dots anywhere, as some providers gave out such addresses. */
+const UNQUOTED = /^[\w.!#$%&'*+/=?^`{|}~\u0080-\uffff-]+$/;
 
 /** Encoded words have no place in an address (RFC 2047 §5): one that reads `=?…?=` is shown as that. */
 function addrSpec(local: string, host: string): string {
   const [name, domain] = [decodeRawHeader(local), decodeRawHeader(host)];
   if (domain === '') return name;
-  return `${DOT_ATOM.test(name) ? name : `"${name.replace(/[\\"]/g, '\\$&')}"`}@${domain}`;
+  return `${UNQUOTED.test(name) ? name : `"${name.replace(/[\\"]/g, '\\$&')}"`}@${domain}`;
 }
 
 /** The addresses of a list, groups dissolved, names decoded, local parts quoted where their characters ask for it. */

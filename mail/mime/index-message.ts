@@ -53,21 +53,42 @@ const CR = 0x0d;
 const HYPHEN = 0x2d;
 const BOUNDARY_MAX = 200;
 
-interface Budget {
-  parts: number;
+/** What all parts of a message share while it is read. */
+interface Reading {
+  /** Parts that may still be read. */
+  budget: number;
+  readonly countLines: LineCounter;
 }
 
-/** Makes the tree. Never throws, and takes time linear in bytes times depth. */
+/** Makes the tree. Never throws. Each level of multiparts is one native search through its bytes, the rest is linear. */
 export function indexMessage(bytes: Uint8Array): PartNode {
-  const root = indexPart(bytes, 0, bytes.length, 0, 'text/plain', { parts: MIME_PARTS_MAX });
+  const reading = { budget: MIME_PARTS_MAX, countLines: lineCounter(bytes) };
+  const root = indexPart(bytes, 0, bytes.length, 0, 'text/plain', reading);
   const growth = wireGrowth(bytes);
   return growth === 0 ? root : { ...root, wireGrowth: growth };
 }
 
-function countLines(bytes: Uint8Array, start: number, end: number): number {
-  let lines = 0;
-  for (let at = bytes.indexOf(LF, start); at >= 0 && at < end; at = bytes.indexOf(LF, at + 1)) lines++;
-  return lines;
+type LineCounter = (start: number, end: number) => number;
+
+const LINE_BLOCK_BYTES = 4_096;
+
+/** Counts line breaks between two offsets after one pass: nested parts would else count the same lines again. */
+function lineCounter(bytes: Uint8Array): LineCounter {
+  const within = (start: number, end: number): number => {
+    let lines = 0;
+    for (let at = start; at < end; at++) if (bytes[at] === LF) lines++;
+    return lines;
+  };
+  const before = new Uint32Array(Math.floor(bytes.length / LINE_BLOCK_BYTES) + 1);
+  for (let block = 1; block < before.length; block++) {
+    const end = block * LINE_BLOCK_BYTES;
+    before[block] = (before[block - 1] ?? 0) + within(end - LINE_BLOCK_BYTES, end);
+  }
+  const upTo = (offset: number): number => {
+    const block = Math.floor(offset / LINE_BLOCK_BYTES);
+    return (before[block] ?? 0) + within(block * LINE_BLOCK_BYTES, offset);
+  };
+  return (start, end) => (end - start < LINE_BLOCK_BYTES ? within(start, end) : upTo(end) - upTo(start));
 }
 
 const storedParameters = (parameters: readonly Parameter[]): StoredParameter[] =>
@@ -91,9 +112,9 @@ function indexPart(
   end: number,
   depth: number,
   fallback: string,
-  budget: Budget,
+  reading: Reading,
 ): PartNode {
-  budget.parts--;
+  reading.budget--;
   const body = findBodyStart(bytes, start, end);
   const fields = headerFields(bytes, start, body);
   const contentType = firstValue(fields, 'content-type');
@@ -101,18 +122,18 @@ function indexPart(
   const [type, subtype] = mediaType(parsed.value, fallback);
   const encoding = encodingOf(fields);
   const composite = type === 'multipart' || (type === 'message' && (subtype === 'rfc822' || subtype === 'global'));
-  const readable = depth < MIME_DEPTH_MAX && budget.parts > 0 && body - start <= HEADER_BLOCK_MAX_BYTES;
+  const readable = depth < MIME_DEPTH_MAX && reading.budget > 0 && body - start <= HEADER_BLOCK_MAX_BYTES;
   let parts: PartNode[] | undefined;
   // No multipart may be encoded (RFC 2045 §6.4). Many say they are, and are not: their delimiters can be seen.
   if (composite && readable && type === 'multipart')
-    parts = indexMultipart(bytes, body, end, depth, rawBoundary(parsed), subtype, budget);
+    parts = indexMultipart(bytes, body, end, depth, rawBoundary(parsed), subtype, reading);
   else if (composite && readable && isIdentity(encoding))
-    parts = [indexPart(bytes, body, end, depth + 1, 'text/plain', budget)];
+    parts = [indexPart(bytes, body, end, depth + 1, 'text/plain', reading)];
   return {
     header: start,
     body,
     end,
-    lines: countLines(bytes, body, end),
+    lines: reading.countLines(body, end),
     type,
     subtype,
     ...(parsed.parameters.length > 0 ? { params: storedParameters(parsed.parameters) } : {}),
@@ -172,7 +193,7 @@ function indexMultipart(
   depth: number,
   boundary: string | undefined,
   subtype: string,
-  budget: Budget,
+  reading: Reading,
 ): PartNode[] | undefined {
   if (boundary === undefined || boundary === '' || boundary.length > BOUNDARY_MAX) return undefined;
   const fallback = subtype === 'digest' ? 'message/rfc822' : 'text/plain';
@@ -180,14 +201,14 @@ function indexMultipart(
   let open: number | undefined;
   for (const delimiter of delimiters(bytes, body, end, boundary)) {
     if (open !== undefined) {
-      if (budget.parts <= 0) return parts.length > 0 ? parts : undefined;
-      parts.push(indexPart(bytes, open, Math.max(open, delimiter.start), depth + 1, fallback, budget));
+      if (reading.budget <= 0) return parts.length > 0 ? parts : undefined;
+      parts.push(indexPart(bytes, open, Math.max(open, delimiter.start), depth + 1, fallback, reading));
     }
     open = delimiter.last ? undefined : delimiter.end;
     if (delimiter.last) break;
   }
   // No closing delimiter: the last part runs to the end.
-  if (open !== undefined && budget.parts > 0) parts.push(indexPart(bytes, open, end, depth + 1, fallback, budget));
+  if (open !== undefined && reading.budget > 0) parts.push(indexPart(bytes, open, end, depth + 1, fallback, reading));
   return parts.length > 0 ? parts : undefined;
 }
 

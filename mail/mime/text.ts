@@ -1,27 +1,14 @@
 /** The words of a message: its text, with HTML turned into text where there is no other, and the newest part alone. */
-import EmailReplyParser from 'email-reply-parser';
-import { compile } from 'html-to-text';
 import { PREVIEW_MAX_CHARACTERS } from '../../domain/mail-limits.ts';
 import { storableText } from './charset.ts';
+import { HTML_MAX_CHARACTERS, textOfHtml } from './html-text.ts';
 import type { PartNode } from './index-message.ts';
 import { bodyParts, isBodyText, partText } from './parts.ts';
-
-/** HTML of a message that is turned into text. */
-const HTML_MAX_CHARACTERS = 1_048_576;
-
-const htmlText = compile({
-  wordwrap: false,
-  limits: { maxInputLength: HTML_MAX_CHARACTERS, maxDepth: 64, maxChildNodes: 20_000, ellipsis: '' },
-  selectors: [
-    { selector: 'img', format: 'skip' },
-    { selector: 'a', options: { hideLinkHrefIfSameAsText: true, ignoreHref: false } },
-    { selector: 'table', format: 'block' },
-  ],
-});
+import { replyText } from './reply-text.ts';
 
 /** Bytes of the body looked at for a preview. */
 const PREVIEW_BYTES = 8_192;
-/** Reply detection works line by line with regular expressions: quoted mail below this much is not looked at. */
+/** What lies behind this is in `text` alone. */
 const REPLY_MAX_CHARACTERS = 65_536;
 
 export interface MessageText {
@@ -87,24 +74,10 @@ function leafText(part: PartNode, textOf: (part: PartNode) => string, budget: Bu
   return textOfHtml(read);
 }
 
-/** Text of an HTML document. Damaged documents give what can be read. */
-export function textOfHtml(html: string): string {
-  try {
-    return htmlText(html);
-  } catch {
-    return html.replace(/<[^>]{0,2000}>/g, ' ');
-  }
-}
-
-/** The text without quoted mail and signature, as far as these can be told. */
+/** The text without quoted mail and signature, as far as these can be told; all of it where nothing else is there. */
 export function extractReply(text: string): string {
   const looked = text.slice(0, REPLY_MAX_CHARACTERS).toWellFormed();
-  try {
-    const visible = new EmailReplyParser().read(looked).getVisibleText().trim();
-    return visible === '' ? looked.trim() : visible;
-  } catch {
-    return looked.trim();
-  }
+  return replyText(looked) || looked.trim();
 }
 
 /** First words for lists (RFC 8970): one line, at most 200 characters, cut between characters. */

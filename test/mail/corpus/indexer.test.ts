@@ -1,0 +1,51 @@
+/** What is stored about each message of the corpus, against expectations that were not made by the code tested. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  MIME_DEPTH_MAX,
+  MIME_PARTS_MAX,
+  PREVIEW_MAX_CHARACTERS,
+  SEARCH_TEXT_MAX_BYTES,
+} from '../../../domain/mail-limits.ts';
+import { formatAddress } from '../../../mail/mime/addresses.ts';
+import type { PartNode } from '../../../mail/mime/index-message.ts';
+import { readMessage } from '../../../mail/mime/read-message.ts';
+import { messageText } from '../../../mail/mime/text.ts';
+import { nests } from '../../../mail/store/check.ts';
+import { assertBodyStructure, assertEnvelope, parseWire } from '../mime/imap-syntax.ts';
+import { assertView, assertWire, corpus } from './read-corpus.ts';
+
+const depthOf = (part: PartNode): number => 1 + Math.max(0, ...(part.parts ?? []).map(depthOf));
+const countOf = (part: PartNode): number => 1 + (part.parts ?? []).reduce((sum, child) => sum + countOf(child), 0);
+
+describe('what is stored about a message', () => {
+  it('is tested with all of the corpus', () => assert.ok(corpus.length >= 380, `${corpus.length} messages`));
+
+  for (const { name, about, bytes, envelope, bodystructure, api } of corpus)
+    it(`${name}: ${about}`, () => {
+      const read = readMessage(bytes);
+      assertWire(read.envelope, envelope, 'ENVELOPE');
+      assertWire(read.bodyStructure, bodystructure, 'BODYSTRUCTURE');
+      assertEnvelope(parseWire(read.envelope.toString('latin1')));
+      assertBodyStructure(parseWire(read.bodyStructure.toString('latin1')));
+      assert.ok(nests(read.parts, 0, bytes.length), 'offsets nest and stay in bounds');
+      assert.ok(depthOf(read.parts) <= MIME_DEPTH_MAX + 1);
+      assert.ok(countOf(read.parts) <= MIME_PARTS_MAX);
+      assert.ok(!JSON.stringify(read).includes('\\u0000'), 'nothing PostgreSQL refuses');
+      assert.ok(Array.from(read.preview).length <= PREVIEW_MAX_CHARACTERS);
+      assertView(
+        {
+          subject: read.subject,
+          from: read.from[0] === undefined ? null : formatAddress(read.from[0]),
+          to: read.to.map(formatAddress),
+          cc: read.cc.map(formatAddress),
+          sentAt: read.sentAt?.toISOString() ?? null,
+          messageId: read.messageId ?? null,
+          attachments: read.attachments,
+          ...messageText(bytes, read.parts, SEARCH_TEXT_MAX_BYTES),
+        },
+        api,
+        name,
+      );
+    });
+});
