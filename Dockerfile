@@ -19,6 +19,9 @@ COPY activities ./activities
 COPY workflows ./workflows
 COPY worker ./worker
 COPY mail ./mail
+COPY client ./client
+COPY mcp ./mcp
+COPY cli ./cli
 COPY api ./api
 COPY dev ./dev
 # A named volume takes over owner and mode of the folder it is mounted on first.

@@ -67,6 +67,7 @@ export function screen(facts: ScreenFacts, colour: boolean): string {
     ['Mail is sent', doors('SMTP', facts.submission, facts.submissionStarttls)],
     ['Mail is read', doors('IMAP', facts.imap, facts.imapStarttls)],
     ['', doors('POP3', facts.pop3, facts.pop3Starttls)],
+    ['For agents', `MCP ${facts.apiUrl}/mcp  ${style('dim', 'npx agent-mailbox login --token=…')}`],
     ['Temporal UI', facts.temporalUiUrl],
     ['Root certificate', facts.caFile],
     ['These facts', facts.serviceFile],

@@ -35,3 +35,27 @@ test('every program docker-compose.yml runs is in the repository and in the imag
     assert.match(dockerfile, new RegExp(`^COPY ${folder} `, 'm'));
   }
 });
+
+test('the image holds every file its programs import', () => {
+  const copied = new Set([...read('Dockerfile').matchAll(/^COPY (\S+) \.\/\1$/gm)].map(([, folder]) => folder));
+  const sent = new Set(
+    read('.dockerignore')
+      .match(/^!\S+$/gm)
+      ?.map((line) => line.slice(1)),
+  );
+  const seen = new Set<string>();
+  const waiting = ['dev/migrate.ts', 'api/main.ts', 'worker/main.ts', 'mail/main.ts', 'cli/main.ts'];
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (seen.has(file)) continue;
+    seen.add(file);
+    for (const [, from, dynamic] of read(file).matchAll(
+      /^(?:import|export)\s[^;]*?from '(\.[^']+)'|import\('(\.[^']+)'\)/gm,
+    ))
+      waiting.push(path.join(path.dirname(file), from ?? dynamic ?? ''));
+  }
+  assert.ok(seen.size > 100);
+  for (const file of seen) {
+    const [folder = ''] = file.split('/');
+    assert.ok(copied.has(folder) && sent.has(folder), `${file} is imported, but ${folder}/ is not in the image`);
+  }
+});
