@@ -11,9 +11,8 @@ const TTL_SECONDS = 3_600;
 /** RFC 1035 §3.3.14: a TXT record is made of strings of at most 255 bytes. */
 const TXT_STRING_MAX = 255;
 
-export interface DomainFacts {
+export interface MailFacts {
   readonly name: string;
-  readonly verificationToken: string;
   readonly dkimSelector: string;
   /** Base64 of the SubjectPublicKeyInfo. */
   readonly dkimPublicKey: string;
@@ -26,18 +25,34 @@ export interface DomainFacts {
   readonly submissionStarttlsPort: number;
 }
 
+export interface DomainFacts extends MailFacts {
+  readonly verificationToken: string;
+}
+
+const record = (
+  purpose: DomainRecord['purpose'],
+  type: DomainRecord['type'],
+  name: string,
+  value: string,
+  required: boolean,
+): DomainRecord => ({ purpose, type, name, value, required, status: 'pending', found: [] });
+
 /** Records in the order a person sets them up. The required ones make the domain verified. */
-export function domainRecords(facts: DomainFacts): DomainRecord[] {
+export const domainRecords = (facts: DomainFacts): DomainRecord[] => [
+  record(
+    'ownership',
+    'TXT',
+    `_agent-mailbox.${facts.name}`,
+    `agent-mailbox-verification=${facts.verificationToken}`,
+    true,
+  ),
+  ...mailRecords(facts),
+];
+
+/** Those that mail needs, whoever owns the domain. */
+export function mailRecords(facts: MailFacts): DomainRecord[] {
   const { name, mailHost } = facts;
-  const record = (
-    purpose: DomainRecord['purpose'],
-    type: DomainRecord['type'],
-    at: string,
-    value: string,
-    required: boolean,
-  ): DomainRecord => ({ purpose, type, name: at, value, required, status: 'pending', found: [] });
   return [
-    record('ownership', 'TXT', `_agent-mailbox.${name}`, `agent-mailbox-verification=${facts.verificationToken}`, true),
     record('mx', 'MX', name, `${MX_PREFERENCE} ${mailHost}`, true),
     record('spf', 'TXT', name, `v=spf1 a:${mailHost} ~all`, false),
     record(

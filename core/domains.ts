@@ -22,11 +22,13 @@ import { PLANS } from '../domain/plans.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { checkRecords } from './check-domain.ts';
-import { domainRecords } from './domain-records.ts';
+import { domainRecords, mailRecords } from './domain-records.ts';
+import { instanceDkimKey } from './instance-dkim.ts';
 import { lockOrganization } from './lock-organization.ts';
 import { publicDoorPorts } from './mail-connection.ts';
 import { newId } from './new-id.ts';
 import type { Services } from './services.ts';
+import type { Settings } from './settings.ts';
 
 const DKIM_BITS = 2_048;
 const TOKEN_BYTES = 24;
@@ -63,8 +65,7 @@ export async function createDomain(
     verificationToken: randomBytes(TOKEN_BYTES).toString('base64url'),
     dkimSelector: `am${now.toISOString().slice(0, 7).replace('-', '')}`,
     dkimPublicKey: publicKey.toString('base64'),
-    mailHost: services.settings.MAIL_HOSTNAME,
-    ...publicDoorPorts(services.settings),
+    ...hostFacts(services.settings),
   };
   try {
     return await services.db.em().transactional(async (em) => {
@@ -125,6 +126,30 @@ async function ownDomain(em: EntityManager, organizationId: string, id: string, 
 export const getDomain = (services: Services, organizationId: string, id: string): Promise<MailDomainRow> =>
   ownDomain(services.db.em(), organizationId, id);
 
+/**
+ * The records as they have to be today: name and ports of this host, and the kinds of records, may be others than at the
+ * last look. What it found is shown where it was about the same record.
+ */
+export function currentRecords(settings: Settings, row: MailDomainRow): DomainRecord[] {
+  const { name, verificationToken, dkimSelector, dkimPublicKey } = row;
+  const facts = { name, verificationToken, dkimSelector, dkimPublicKey, ...hostFacts(settings) };
+  return domainRecords(facts).map((record) => {
+    const seen = row.records.find((each) => each.purpose === record.purpose && each.value === record.value);
+    return seen === undefined ? record : { ...record, status: seen.status, found: seen.found };
+  });
+}
+
+const hostFacts = (settings: Settings) => ({ mailHost: settings.MAIL_HOSTNAME, ...publicDoorPorts(settings) });
+
+/** The instance's own domain with its records, as DNS says now. */
+export async function defaultDomain(services: Services): Promise<{ name: string; records: DomainRecord[] }> {
+  const { settings } = services;
+  const name = settings.MAIL_DOMAIN.toLowerCase();
+  const { selector, publicKey } = await instanceDkimKey(services);
+  const facts = { name, dkimSelector: selector, dkimPublicKey: publicKey, ...hostFacts(settings) };
+  return { name, records: await checkRecords(settings, mailRecords(facts)) };
+}
+
 /** Newest first; one more than `limit`. */
 export const listDomains = (
   services: Services,
@@ -171,7 +196,7 @@ export async function verifyDomain(
   caller: Caller,
 ): Promise<MailDomainRow> {
   const asked = await getDomain(services, organizationId, id);
-  const records = await checkRecords(services.settings, asked.records);
+  const records = await checkRecords(services.settings, currentRecords(services.settings, asked));
   try {
     return await services.db.em().transactional(async (em) => {
       const row = await ownDomain(em, organizationId, id, true);

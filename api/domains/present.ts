@@ -1,13 +1,12 @@
 import type { Static } from 'typebox';
 import { zoneFile } from '../../core/domain-records.ts';
-import type { MailDomainRow } from '../../db/entities/mail-domain.ts';
-import type { Domain } from './schema.ts';
+import { currentRecords } from '../../core/domains.ts';
+import type { Settings } from '../../core/settings.ts';
+import type { DomainRecord, MailDomainRow } from '../../db/entities/mail-domain.ts';
+import type { DefaultDomain, Domain } from './schema.ts';
 
-export const presentDomain = (row: MailDomainRow): Static<typeof Domain> => ({
-  id: row.id,
-  name: row.name,
-  status: row.status,
-  records: row.records.map(({ purpose, type, name, value, required, status, found }) => ({
+const presentRecords = (records: readonly DomainRecord[]) => ({
+  records: records.map(({ purpose, type, name, value, required, status, found }) => ({
     purpose,
     type,
     name,
@@ -16,9 +15,21 @@ export const presentDomain = (row: MailDomainRow): Static<typeof Domain> => ({
     status,
     found: [...found],
   })),
-  zoneFile: zoneFile(row.records),
+  zoneFile: zoneFile(records),
+});
+
+export const presentDomain = (row: MailDomainRow, settings: Settings): Static<typeof Domain> => ({
+  id: row.id,
+  name: row.name,
+  status: row.status,
+  ...presentRecords(currentRecords(settings, row)),
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
   verifiedAt: row.verifiedAt?.toISOString() ?? null,
   checkedAt: row.checkedAt?.toISOString() ?? null,
 });
+
+export const presentDefaultDomain = (domain: {
+  readonly name: string;
+  readonly records: readonly DomainRecord[];
+}): Static<typeof DefaultDomain> => ({ name: domain.name, ...presentRecords(domain.records) });

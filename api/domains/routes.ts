@@ -1,8 +1,8 @@
-import { createDomain, deleteDomain, getDomain, listDomains, verifyDomain } from '../../core/domains.ts';
+import { createDomain, defaultDomain, deleteDomain, getDomain, listDomains, verifyDomain } from '../../core/domains.ts';
 import { listBody, PageQuery, pageOf } from '../pagination.ts';
 import { type Route, route } from '../route.ts';
-import { presentDomain } from './present.ts';
-import { CreateDomain, Domain, DomainList, DomainParams } from './schema.ts';
+import { presentDefaultDomain, presentDomain } from './present.ts';
+import { CreateDomain, DefaultDomain, Domain, DomainList, DomainParams } from './schema.ts';
 
 const tag = 'Domains';
 
@@ -28,6 +28,8 @@ const example = {
   checkedAt: null,
 };
 
+const defaultExample = { name: example.name, records: example.records, zoneFile: example.zoneFile };
+
 export const domainRoutes: readonly Route[] = [
   route({
     method: 'GET',
@@ -35,7 +37,7 @@ export const domainRoutes: readonly Route[] = [
     operationId: 'listDomains',
     tag,
     summary: 'List own domains, newest first',
-    description: 'The domain of the instance is not among them; it is `defaultDomain` of the organization.',
+    description: 'The domain of the instance is not among them: see `/api/domains/default`.',
     auth: { scope: 'mailbox:read' },
     query: PageQuery,
     responses: {
@@ -43,7 +45,12 @@ export const domainRoutes: readonly Route[] = [
     },
     async handler({ services, organization, query }) {
       const page = pageOf('domain', query);
-      return { status: 200, body: listBody(await listDomains(services, organization.id, page), page, presentDomain) };
+      return {
+        status: 200,
+        body: listBody(await listDomains(services, organization.id, page), page, (row) =>
+          presentDomain(row, services.settings),
+        ),
+      };
     },
   }),
   route({
@@ -61,8 +68,19 @@ export const domainRoutes: readonly Route[] = [
     errors: ['plan_limit_reached', 'conflict'],
     handler: async ({ services, organization, caller, body }) => ({
       status: 201,
-      body: presentDomain(await createDomain(services, organization.id, caller, body)),
+      body: presentDomain(await createDomain(services, organization.id, caller, body), services.settings),
     }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/domains/default',
+    operationId: 'getDefaultDomain',
+    tag,
+    summary: 'Get the records of the domain of the instance',
+    description: 'Looks at DNS. For whoever runs the instance: without them its mail is neither received nor believed.',
+    auth: { scope: 'mailbox:read' },
+    responses: { 200: { description: 'The domain as DNS says now.', schema: DefaultDomain, example: defaultExample } },
+    handler: async ({ services }) => ({ status: 200, body: presentDefaultDomain(await defaultDomain(services)) }),
   }),
   route({
     method: 'GET',
@@ -77,7 +95,7 @@ export const domainRoutes: readonly Route[] = [
     errors: ['not_found'],
     handler: async ({ services, organization, params }) => ({
       status: 200,
-      body: presentDomain(await getDomain(services, organization.id, params.id)),
+      body: presentDomain(await getDomain(services, organization.id, params.id), services.settings),
     }),
   }),
   route({
@@ -110,7 +128,7 @@ export const domainRoutes: readonly Route[] = [
     errors: ['not_found', 'conflict'],
     handler: async ({ services, organization, caller, params }) => ({
       status: 200,
-      body: presentDomain(await verifyDomain(services, organization.id, params.id, caller)),
+      body: presentDomain(await verifyDomain(services, organization.id, params.id, caller), services.settings),
     }),
   }),
 ];

@@ -41,4 +41,12 @@ export const Domain = closed(
   },
   { title: 'Domain' },
 );
+export const DefaultDomain = closed(
+  {
+    name: Type.String(),
+    records: Type.Array(Record),
+    zoneFile: Type.String({ description: 'All records as text of a zone file.' }),
+  },
+  { title: 'DefaultDomain' },
+);
 export const DomainList = listOf(Domain);

@@ -161,3 +161,41 @@ test('a domain without mailboxes can be deleted and added again', async () => {
   assert.equal((await world.call('GET', `/api/domains/${id}`, { as: world.organization.key })).status, 404);
   assert.equal((await add('gone.example')).status, 201);
 });
+
+test('a domain that was added before answers the records of today, and what was found of those that stayed', async () => {
+  const { body } = await add('older.example');
+  const id = textAt(body, 'id');
+  world.dns.records = records(body);
+  await verify(id);
+  // As an earlier version stored them, for a host of another name and without records for mail clients.
+  await world.services.db.query(
+    `update domains set records = (
+       select jsonb_agg(case when r ->> 'purpose' = 'mx' then r || '{"value": "10 old.example.net"}' else r end)
+         from jsonb_array_elements(records) as r where r ->> 'purpose' not like '%s') where id = $1`,
+    [id],
+  );
+  const now = await world.call('GET', `/api/domains/${id}`, { as: world.organization.key });
+  assert.deepEqual(
+    records(now.body).map(({ purpose }) => purpose),
+    records(body).map(({ purpose }) => purpose),
+  );
+  assert.deepEqual([statuses(now.body)['mx'], statuses(now.body)['dkim']], ['pending', 'found']);
+  assert.deepEqual(new Set(Object.values(statuses((await verify(id)).body))), new Set(['found']));
+});
+
+test('the domain of the instance answers its records, with the key that signs its mail', async () => {
+  const get = () => world.call('GET', '/api/domains/default', { as: world.organization.key });
+  const { body } = await get();
+  const { MAIL_DOMAIN } = world.services.settings;
+  assert.equal(at(body, 'name'), MAIL_DOMAIN);
+  const dkim = records(body).find(({ purpose }) => purpose === 'dkim');
+  const [key] = await world.services.db.query<{ selector: string; public_key: string }>(
+    `select selector, public_key from dkim_key where domain = $1`,
+    [MAIL_DOMAIN],
+  );
+  assert.equal(dkim?.name, `${key?.selector}._domainkey.${MAIL_DOMAIN}`);
+  assert.equal(dkim?.value, `v=DKIM1; k=rsa; p=${key?.public_key}`);
+  assert.ok(!JSON.stringify(body).includes('PRIVATE'));
+  world.dns.records = records(body);
+  assert.deepEqual(new Set(Object.values(statuses((await get()).body))), new Set(['found']));
+});
