@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -9,6 +10,8 @@ import { developmentCertificates } from '../../../dev/certificates.ts';
 import { openDoor } from '../../../mail/listeners.ts';
 import { tlsContext } from '../../../mail/tls.ts';
 import { testLog, testTls } from '../../support/services.ts';
+import { waitUntil } from '../../support/wait-until.ts';
+import { openMailWorld } from '../mail-world.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'certificate-test-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -48,4 +51,55 @@ test('a new certificate is shown to new connections, and the old ones live on; T
   await assert.rejects(connect({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' }));
   before.destroy();
   behind.destroy();
+});
+
+/** Says a line of SMTP and hears the last line of the answer. */
+async function say(socket: net.Socket, line: string): Promise<string> {
+  socket.write(line);
+  let heard = '';
+  while (!/^\d{3} .*\r\n$/m.test(heard)) heard += String((await once(socket, 'data'))[0]);
+  return heard;
+}
+
+test('submission doors show a renewed certificate to new connections by both ways of TLS; old ones go on', async () => {
+  const [certFile, keyFile] = [path.join(folder, 'cert.pem'), path.join(folder, 'key.pem')];
+  const install = ({ cert, key }: { cert: Buffer; key: Buffer }) => {
+    writeFileSync(keyFile, key);
+    writeFileSync(certFile, cert);
+  };
+  install(pairOf(testTls()));
+  const world = await openMailWorld({ settings: { TLS_CERT: certFile, TLS_KEY: keyFile } });
+  after(() => world.close());
+  const { submission, submissionStarttls } = world.mail;
+  const sockets: tls.TLSSocket[] = [];
+  const secured = async (options: tls.ConnectionOptions) => {
+    const socket = tls.connect({ rejectUnauthorized: false, ...options });
+    sockets.push(socket);
+    await once(socket, 'secureConnect');
+    return socket;
+  };
+  const ways = {
+    async tls() {
+      const socket = await secured(submission);
+      assert.match(String((await once(socket, 'data'))[0]), /^220/);
+      return socket;
+    },
+    async starttls() {
+      const plain = net.connect(submissionStarttls);
+      assert.match(String((await once(plain, 'data'))[0]), /^220/);
+      await say(plain, 'EHLO client.test\r\n');
+      assert.match(await say(plain, 'STARTTLS\r\n'), /^220/);
+      plain.removeAllListeners('data');
+      return secured({ socket: plain });
+    },
+  };
+  const print = (socket: tls.TLSSocket) => socket.getPeerCertificate().fingerprint256;
+  const old = { tls: await ways.tls(), starttls: await ways.starttls() };
+  install(pairOf(developmentCertificates(path.join(folder, 'second'), ['renewed.test'])));
+  for (const way of ['tls', 'starttls'] as const) {
+    await waitUntil(`the new certificate by ${way}`, async () => print(await ways[way]()) !== print(old[way]), 60_000);
+    assert.match(await say(old[way], 'EHLO client.test\r\n'), /^250/);
+    assert.match(await say(old[way], 'NOOP\r\n'), /^250/);
+  }
+  for (const socket of sockets) socket.destroy();
 });

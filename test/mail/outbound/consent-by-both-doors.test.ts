@@ -175,6 +175,27 @@ for (const door of SENDING_DOORS) {
       assert.equal(await world.status(from, message.id), 'consent_pending');
     });
 
+    test('whose stored bytes are changed after the request is never released, and ends visibly', async () => {
+      const to = stranger();
+      const message = await held([to], 'Two hundred');
+      const changed = await world.api.sql(
+        `update blob set bytes = replace(encode(bytes, 'escape'), 'Two hundred', 'Ten hundred')::bytea
+          where sha256 = (select blob from outbound_message where id = $1) returning 1`,
+        [message.id],
+      );
+      assert.equal(changed.length, 1);
+      await approve(message, 'message');
+      await world.reaches(from, message.id, 'denied');
+      assert.equal(receivedBy(to), 0);
+      const [blocked] = await world.events('email_blocked', message.id);
+      assert.equal(blocked?.['reason'], 'content_changed');
+      await world.api.sql(
+        `update blob set bytes = replace(encode(bytes, 'escape'), 'Ten hundred', 'Two hundred')::bytea
+          where sha256 = (select blob from outbound_message where id = $1)`,
+        [message.id],
+      );
+    });
+
     test('is refused, not held, by a mailbox that has no room for the copy', async () => {
       const full = await world.api.newMailbox(organization);
       await world.api.sql(`update mailbox_counter set quota_bytes = bytes_used + 100 where mailbox_id = $1`, [full.id]);

@@ -158,6 +158,16 @@ describe('first contact', () => {
       assert.notEqual((await other.send(['Ann@genuine.example'])).status, 'consent_pending');
       assert.equal((await other.send(['ben@genuine.example'])).status, 'consent_pending');
       assert.equal((await other.send(['ann@unsigned.example'])).status, 'consent_pending');
+      // Another host says it was he: DMARC fails, and the mail is labelled.
+      assert.match(
+        await other.mail.send(
+          other.sender.address,
+          'From: cy@genuine.example\nSubject: Hi\nMessage-ID: <cy@genuine.example>\n\nHi\n',
+          'cy@elsewhere.example',
+        ),
+        /^250|^550/,
+      );
+      assert.equal((await other.send(['cy@genuine.example'])).status, 'consent_pending');
     } finally {
       await other.close();
     }

@@ -54,6 +54,9 @@ export interface TwoDoors {
 export const passwordOf = ({ token }: Pick<TestMailbox, 'token'>): string =>
   (token['authorization'] ?? '').replace('Bearer ', '');
 
+/** On a busy machine too. */
+const PATIENCE_MS = 60_000;
+
 let runtimeInstalled = false;
 
 export async function openTwoDoors(
@@ -131,7 +134,7 @@ export async function openTwoDoors(
       return at(answer.body, 'status');
     },
     async reaches(from, id, status) {
-      await waitUntil(`${id} to be ${status}`, async () => (await doors.status(from, id)) === status);
+      await waitUntil(`${id} to be ${status}`, async () => (await doors.status(from, id)) === status, PATIENCE_MS);
     },
     async folder(mailbox, name) {
       const answer = await api.call('GET', `/api/mailbox/messages?folder=${name}&limit=100`, { as: mailbox.token });

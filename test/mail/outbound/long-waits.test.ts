@@ -7,6 +7,7 @@ import { createActivities } from '../../../activities/index.ts';
 import { destinationPolicy } from '../../../core/safe-destination.ts';
 import { createWebhookSender, type WebhookSender } from '../../../core/webhook-sender.ts';
 import { SYSTEM_ACTOR } from '../../../domain/event-envelope.ts';
+import { CONSENT_EXPIRES_DAYS_DEFAULT } from '../../../domain/organization-limits.ts';
 import { SEND_AT_AHEAD_MAX_DAYS } from '../../../domain/outbound.ts';
 import { OUTBOUND_MESSAGE, type OutboundInput, outboundWorkflowId } from '../../../domain/outbound-workflow.ts';
 import { captureTransport } from '../../../mail/outbound/capture.ts';
@@ -19,6 +20,7 @@ import { startTimeSkippingServer } from '../../support/time-skipping-server.ts';
 import { type MailWorld, openMailWorld } from '../mail-world.ts';
 
 const DAY_MS = 86_400_000;
+const TASK_QUEUE = 'long-waits';
 
 let world: MailWorld;
 let sender: WebhookSender;
@@ -28,6 +30,13 @@ let running: Promise<void>;
 /** How far the server's clock is ahead of ours. The activities live by the server's. */
 let aheadMs = 0;
 const attemptedAtMs: number[] = [];
+const lookedAtMs: number[] = [];
+
+async function onServerTime(): Promise<number> {
+  const serverMs = await environment.currentTimeMs();
+  aheadMs = serverMs - Date.now();
+  return serverMs;
+}
 
 before(async () => {
   world = await openMailWorld();
@@ -42,19 +51,14 @@ before(async () => {
     onEndpointGone: () => {},
     onDisabled: () => {},
   });
-  const onServerTime = async () => {
-    const serverMs = await environment.currentTimeMs();
-    aheadMs = serverMs - Date.now();
-    return serverMs;
-  };
   worker = await Worker.create({
     connection: environment.nativeConnection,
     namespace: environment.namespace ?? 'default',
-    taskQueue: 'scheduled-for-weeks',
+    taskQueue: TASK_QUEUE,
     workflowBundle: testWorkflowBundle(),
     activities: {
       async passConsentGate(messageId: string) {
-        await onServerTime();
+        lookedAtMs.push(await onServerTime());
         return activities.passConsentGate(messageId);
       },
       async attemptOutbound(messageId: string) {
@@ -95,7 +99,7 @@ test('a message scheduled as far ahead as allowed is sent then, not before', asy
   const input: OutboundInput = { messageId };
   await environment.client.workflow.execute(OUTBOUND_MESSAGE, {
     workflowId: outboundWorkflowId(messageId),
-    taskQueue: 'scheduled-for-weeks',
+    taskQueue: TASK_QUEUE,
     args: [input],
     workflowExecutionTimeout: '100 days',
   });
@@ -106,4 +110,56 @@ test('a message scheduled as far ahead as allowed is sent then, not before', asy
   // Two days of attempts begin with the release, not with the submission.
   const message = await findOutbound(services.db, messageId);
   assert.ok((message?.giveUpAt?.getTime() ?? 0) > sendAt.getTime() + DAY_MS);
+});
+
+test('a held message that nobody decides about is denied by the system after seven days, not before', async () => {
+  const { services, organizationId } = world;
+  const mailbox = await world.createMailbox('hopeful');
+  await services.db.query(`update organizations set settings = '{}' where id = $1`, [organizationId]);
+  const bytes = Buffer.from(`From: ${mailbox.address}\r\nTo: ben@example.com\r\nSubject: May I\r\n\r\nx\r\n`);
+  // The server's clock has run ahead in the test before.
+  const heldAtMs = await onServerTime();
+  const submitted = await submitMessage(
+    { ...services, now: () => Date.now() + aheadMs },
+    {
+      organizationId,
+      mailboxId: mailbox.id,
+      prepared: prepareMessage(bytes, mailbox.address, new Date()),
+      recipients: ['ben@example.com'],
+      via: 'smtp',
+      actor: SYSTEM_ACTOR,
+      labels: [],
+      clientId: null,
+    },
+  );
+  assert.equal(submitted.status, 'consent_pending');
+  const [attempts, looks] = [attemptedAtMs.length, lookedAtMs.length];
+  const input: OutboundInput = { messageId: submitted.messageId };
+  await environment.client.workflow.execute(OUTBOUND_MESSAGE, {
+    workflowId: outboundWorkflowId(submitted.messageId),
+    taskQueue: TASK_QUEUE,
+    args: [input],
+    workflowExecutionTimeout: '100 days',
+  });
+  assert.equal(attemptedAtMs.length, attempts, 'nothing was attempted');
+  assert.equal(lookedAtMs.length, looks + 2, 'one look when it began, one when the time was over');
+  const waitedDays = ((lookedAtMs.at(-1) ?? 0) - heldAtMs) / DAY_MS;
+  assert.ok(waitedDays > CONSENT_EXPIRES_DAYS_DEFAULT - 0.01 && waitedDays < CONSENT_EXPIRES_DAYS_DEFAULT + 0.01);
+  const [recipient] = await findRecipients(services.db, submitted.messageId);
+  assert.deepEqual([recipient?.status, recipient?.reply], ['denied', 'consent_expired']);
+  const rows = await services.db.query<{ type: string; payload: string }>(
+    `select type, payload from events where mailbox_id = $1 order by id`,
+    [mailbox.id],
+  );
+  const told = rows.map(({ type, payload }) => `${type} by ${JSON.parse(payload).actor.type}`);
+  assert.deepEqual(told.toSorted(), [
+    'email_blocked by system',
+    'outbound_consent_denied by system',
+    'outbound_consent_requested by system',
+  ]);
+  const [consent] = await services.db.query<{ status: string; reason: string }>(
+    `select status, reason from consent where id = $1`,
+    [submitted.consentId],
+  );
+  assert.deepEqual(consent, { status: 'denied', reason: 'expired' });
 });
