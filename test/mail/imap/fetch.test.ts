@@ -194,7 +194,7 @@ test('BODY[] sets \\Seen and tells it; PEEK, ENVELOPE and PREVIEW do not', async
      C: a5 STORE 1 -FLAGS.SILENT (\\Seen)
      S: a5 OK
      C: a6 FETCH 1 BINARY[1]
-     S: * 1 FETCH (BINARY[1] ~{7}
+     S: * 1 FETCH (BINARY[1] {7}
      S: Text.
      S: FLAGS (\\Seen \\Recent))
      S: a6 OK`,
