@@ -1,6 +1,8 @@
 /** Whatever bytes come in whatever pieces: the same commands, within limits, and never a crash. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { CommandReader, discardMessages, type Incoming } from '../../../mail/imap/command-reader.ts';
 import { COMMANDS } from '../../../mail/imap/command-table.ts';
@@ -10,6 +12,9 @@ import { Tokenizer } from '../../../mail/imap/tokenizer.ts';
 import { ADDRESS, connect, loggedIn, TOKEN } from './dialogue.ts';
 import { MemoryStore } from './memory-store.ts';
 import { note } from './messages.ts';
+
+/** More for a hunt: `TEST_PARSER_RUNS=5000 npm test -- test/mail/imap/parser.properties.test.ts`. */
+const RUNS = Number(process.env['TEST_PARSER_RUNS'] ?? 150);
 
 const LIMITS = {
   ...DEFAULT_IMAP_LIMITS,
@@ -97,7 +102,7 @@ test('any cutting of the stream gives the same commands', async () => {
     fc.asyncProperty(stream, fc.array(fc.nat(4_000), { maxLength: 40 }), async (bytes, places) => {
       assert.deepEqual(await readAll(cut(bytes, places)), await readAll([bytes]));
     }),
-    { numRuns: 300 },
+    { numRuns: RUNS * 2 },
   );
 });
 
@@ -139,7 +144,7 @@ test('arguments of every command are read or refused, never anything else', () =
         }
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: RUNS * 20 },
   );
 });
 
@@ -195,7 +200,7 @@ test('mutated commands get an answer or a BAD, and the connection lives or says 
       assert.equal(store.openSpools, 0);
       assert.equal(store.watchers, 0);
     }),
-    { numRuns: 150 },
+    { numRuns: RUNS },
   );
 });
 
@@ -210,8 +215,118 @@ test('random bytes before and after login end in answers, not in a crash', async
       await client.connection.done;
       assert.equal(store.openSpools, 0);
     }),
-    { numRuns: 200 },
+    { numRuns: RUNS },
   );
+});
+
+/** A change of some bytes of a stream. */
+const damage = fc.record({
+  at: fc.nat(),
+  remove: fc.nat(12),
+  insert: fc.oneof(
+    fc.constant(''),
+    fc.string({ maxLength: 6, unit: 'binary-ascii' }),
+    fc.constantFrom(
+      '\r\n',
+      '{5}\r\n',
+      '{5+}\r\n',
+      '{99999+}\r\n',
+      '~{4+}\r\n',
+      '(',
+      ')',
+      '"',
+      '\0',
+      'x '.repeat(5_000),
+    ),
+  ),
+});
+
+test('whole dialogues, damaged anywhere and cut anyhow, end in answers, in order, and never in a hang', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...SEEDS, 'IDLE\r\nDONE', 'NOOP', 'CLOSE', 'LOGOUT'), { maxLength: 12 }),
+      fc.array(damage, { maxLength: 6 }),
+      fc.array(fc.nat(3_000), { maxLength: 12 }),
+      fc.boolean(),
+      async (commands, damages, places, isEarly) => {
+        const store = new MemoryStore();
+        for (let i = 0; i < 3; i++) store.deliver('INBOX', note(`s${i}`));
+        const client = isEarly ? await connect(store) : await loggedIn(store);
+        let text = `${isEarly ? `t0 LOGIN ${ADDRESS} ${TOKEN}\r\n` : ''}t1 SELECT INBOX\r\n`;
+        for (const [i, command] of commands.entries()) text += `t${i + 2} ${command}\r\n`;
+        for (const { at, remove, insert } of damages) {
+          const place = at % (text.length + 1);
+          text = text.slice(0, place) + insert + text.slice(place + remove);
+        }
+        for (const piece of cut(Buffer.from(text, 'latin1'), places)) {
+          client.socket.write(piece);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        client.socket.end();
+        await client.connection.done;
+        const answered: number[] = [];
+        for (let line = await client.line(); line !== undefined; line = await client.line()) {
+          assert.ok(!line.includes('SERVERBUG'), `${JSON.stringify(text)} → ${line}`);
+          const tag = /^t(\d+) (?:OK|NO|BAD) /.exec(line)?.[1];
+          if (tag !== undefined) answered.push(Number(tag));
+        }
+        if (damages.length === 0 && !commands.includes('LOGOUT'))
+          assert.deepEqual(
+            answered,
+            [...(isEarly ? [0] : []), ...commands.map((_, i) => i + 2), 1].toSorted((a, b) => a - b),
+          );
+        assert.equal(store.openSpools, 0);
+        assert.equal(store.watchers, 0);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});
+
+test('input is read only a little ahead of the command under way, whatever a client sends', async () => {
+  const store = new MemoryStore();
+  const client = await loggedIn(store);
+  let goOn: () => void = () => undefined;
+  const stuck = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const { quota } = store;
+  store.quota = async () => {
+    await stuck;
+    return quota.call(store);
+  };
+  // As a socket hands them over.
+  const piece = Buffer.from('n NOOP\r\n'.repeat(2_000));
+  client.send('g GETQUOTA ""\r\n');
+  for (let count = 0; count < 250; count++) client.socket.write(piece);
+  for (let turns = 0; turns < 1_000; turns++) await new Promise((resolve) => setImmediate(resolve));
+  const taken = 250 * piece.length - client.socket.writableLength;
+  assert.ok(taken < 1_000_000, `${taken} bytes were taken`);
+  goOn();
+  assert.match((await client.line()) ?? '', /^\* QUOTA/);
+  await client.close();
+});
+
+test('an endless line and an endless literal that nobody wants are dropped as they come', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const memory = () => {
+    collectGarbage();
+    return process.memoryUsage().arrayBuffers;
+  };
+  for (const beginning of ['x NOOP ', 'x SEARCH SUBJECT {100000000+}\r\n']) {
+    const client = await loggedIn(new MemoryStore());
+    const before = memory();
+    client.send(beginning);
+    const piece = Buffer.alloc(100_000, 'y');
+    let most = 0;
+    for (let sent = 0; sent < 60_000_000; sent += piece.length) {
+      if (!client.socket.write(piece)) await new Promise((resolve) => client.socket.once('drain', resolve));
+      if (sent % 5_000_000 === 0) most = Math.max(most, memory() - before);
+    }
+    assert.ok(most < 15_000_000, `${beginning}: ${most} bytes were held`);
+    await client.close();
+  }
 });
 
 test('pipelined commands are answered in order', async () => {
