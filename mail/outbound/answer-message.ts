@@ -2,7 +2,7 @@
 import { deliveryAddress } from '../../domain/mailbox-address.ts';
 import { REFERENCES_MAX } from '../../domain/outbound.ts';
 import { type MailAddress, readableAddresses } from '../mime/addresses.ts';
-import { firstValue, type HeaderField } from '../mime/header-fields.ts';
+import { destinations, firstValue, type HeaderField } from '../mime/header-fields.ts';
 
 export interface AnswerRecipients {
   readonly to: readonly MailAddress[];
@@ -18,7 +18,8 @@ export interface AnswerRecipients {
  * @param own address of the mailbox that answers
  */
 export function answerRecipients(fields: readonly HeaderField[], own: string, all: boolean): AnswerRecipients {
-  const list = (name: string) => readableAddresses(firstValue(fields, name) ?? '');
+  const list = (name: string) =>
+    readableAddresses((name === 'to' || name === 'cc' ? destinations(fields, name) : firstValue(fields, name)) ?? '');
   const isOwn = ({ address }: MailAddress) => deliveryAddress(address) === own.toLowerCase();
   const from = list('from');
   const replyTo = list('reply-to');

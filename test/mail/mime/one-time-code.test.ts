@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { textOfHtml } from '../../../mail/mime/html-text.ts';
 import { oneTimeCode } from '../../../mail/mime/one-time-code.ts';
-import { textOfHtml } from '../../../mail/mime/text.ts';
 
 /** Subject, text, and the code that a person would type. */
 const MAILS: readonly (readonly [what: string, subject: string, text: string, code: string | null])[] = [
