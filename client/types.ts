@@ -26,6 +26,7 @@ export interface Mailbox {
   readonly syncStatus: 'synced' | 'pending';
   readonly quota: { readonly limitBytes: number; readonly usedBytes: number; readonly messageCount: number };
   readonly sending: { readonly state: 'ok' | 'flagged' | 'paused'; readonly reason: string | null };
+  readonly unauthenticatedMail: 'junk' | 'inbox' | 'reject';
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
   readonly createdAt: string;

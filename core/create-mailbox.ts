@@ -145,6 +145,7 @@ function newMailbox(
     syncStatus: served ? 'synced' : 'pending',
     quota: { limitBytes: PLANS[organization.plan].quotaBytesPerMailbox, usedBytes: 0, messageCount: 0 },
     metadata: input.metadata ?? {},
+    unauthenticatedMail: 'junk',
     clientId: input.clientId ?? null,
     createdAt,
     updatedAt: createdAt,

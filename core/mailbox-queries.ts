@@ -1,6 +1,6 @@
 import type { Sql } from '../db/database.ts';
 import { CatalogueError } from '../domain/errors.ts';
-import type { MailboxStatus, SyncStatus } from '../domain/mailbox-status.ts';
+import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '../domain/mailbox-status.ts';
 import type { SendingHealth } from '../domain/sending-health.ts';
 import type { MailboxView } from './mailbox-view.ts';
 import { shownHealth } from './sending-health.ts';
@@ -14,6 +14,7 @@ interface MailboxColumns {
   status: MailboxStatus;
   sync_status: SyncStatus;
   metadata: Record<string, string>;
+  unauthenticated_mail: UnauthenticatedMail;
   client_id: string | null;
   created_at: Date;
   updated_at: Date;
@@ -27,7 +28,7 @@ interface MailboxColumns {
 }
 
 const SELECT = /* sql */ `
-  select x.id, x.name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.client_id,
+  select x.id, x.name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.client_id,
          x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages,
          s.state as sending_state, s.reason as sending_reason, s.reviewed_at as sending_reviewed_at
     from mailboxes x left join mailbox_counter c on c.mailbox_id = x.id
@@ -52,6 +53,7 @@ const viewOf = (row: MailboxColumns): MailboxView => ({
     { state: row.sending_state, reason: row.sending_reason, reviewedAt: row.sending_reviewed_at },
     Date.now(),
   ),
+  unauthenticatedMail: row.unauthenticated_mail,
   clientId: row.client_id,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

@@ -1,5 +1,5 @@
 import type { EnvelopeMailbox } from '../domain/event-envelope.ts';
-import type { MailboxStatus, SyncStatus } from '../domain/mailbox-status.ts';
+import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '../domain/mailbox-status.ts';
 import type { SendingHealth } from '../domain/sending-health.ts';
 
 /** A mailbox with the counters of its mail: what use cases return and presenters show. */
@@ -10,6 +10,7 @@ export interface MailboxView extends EnvelopeMailbox {
   readonly metadata: Readonly<Record<string, string>>;
   /** Whether too many of its recipients bounced or complained. */
   readonly sending: SendingHealth;
+  readonly unauthenticatedMail: UnauthenticatedMail;
   readonly clientId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOfEntityManager } from '../db/database.ts';
 import { Mailbox, type MailboxRow } from '../db/entities/mailbox.ts';
 import { CatalogueError } from '../domain/errors.ts';
-import { MAILBOX_TRANSITIONS } from '../domain/mailbox-status.ts';
+import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '../domain/mailbox-status.ts';
 import { recordAudit } from './audit.ts';
 import type { Caller } from './caller.ts';
 import { hashCredential, newCredential } from './credentials.ts';
@@ -15,6 +15,7 @@ export interface MailboxChanges {
   /** Replaces all metadata. */
   readonly metadata?: Readonly<Record<string, string>>;
   readonly status?: 'active' | 'suspended';
+  readonly unauthenticatedMail?: UnauthenticatedMail;
 }
 
 /** The row of a mailbox that is not deleted, locked until the transaction ends. @throws {CatalogueError} not_found */
@@ -52,6 +53,7 @@ export async function updateMailbox(
     }
     if (changes.name !== undefined) mailbox.name = changes.name;
     if (changes.metadata !== undefined) mailbox.metadata = { ...changes.metadata };
+    if (changes.unauthenticatedMail !== undefined) mailbox.unauthenticatedMail = changes.unauthenticatedMail;
     await recordAudit(sqlOfEntityManager(em), caller, {
       organizationId,
       action: 'mailbox.updated',

@@ -21,3 +21,7 @@ export type SyncStatus = (typeof SYNC_STATUSES)[number];
 
 /** The address of a deleted mailbox is not given out again for this long. */
 export const ADDRESS_REUSE_AFTER_DAYS = 30;
+
+/** What happens to mail that fails DMARC under a policy of quarantine or reject. */
+export const UNAUTHENTICATED_MAIL = ['junk', 'inbox', 'reject'] as const;
+export type UnauthenticatedMail = (typeof UNAUTHENTICATED_MAIL)[number];

@@ -8,6 +8,7 @@ export const mailboxExample = {
   syncStatus: 'synced',
   quota: { limitBytes: 5_368_709_120, usedBytes: 18_432, messageCount: 3 },
   sending: { state: 'ok', reason: null },
+  unauthenticatedMail: 'junk',
   metadata: { team: 'orders' },
   clientId: 'order-desk-1',
   createdAt: '2026-11-21T09:15:00.000Z',

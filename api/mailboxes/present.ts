@@ -13,6 +13,7 @@ export const presentMailbox = (mailbox: MailboxView): Static<typeof Mailbox> => 
   syncStatus: mailbox.syncStatus,
   quota: { ...mailbox.quota },
   sending: { ...mailbox.sending },
+  unauthenticatedMail: mailbox.unauthenticatedMail,
   metadata: { ...mailbox.metadata },
   clientId: mailbox.clientId,
   createdAt: mailbox.createdAt.toISOString(),

@@ -7,7 +7,7 @@ import {
   METADATA_KEYS_MAX,
   METADATA_VALUE_MAX,
 } from '../../domain/mailbox-address.ts';
-import { MAILBOX_STATUSES, SYNC_STATUSES } from '../../domain/mailbox-status.ts';
+import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '../../domain/mailbox-status.ts';
 import { SENDING_STATES } from '../../domain/sending-health.ts';
 import { listOf, pageQuery } from '../pagination.ts';
 import { closed, dateTime, nullable } from '../schema-parts.ts';
@@ -51,6 +51,11 @@ export const CreateMailbox = closed({
   clientId: Type.Optional(ClientId),
 });
 
+const UnauthenticatedMail = Type.Enum([...UNAUTHENTICATED_MAIL], {
+  description:
+    'What happens to mail that fails DMARC where the domain of its sender asks to quarantine or reject it: `junk` (default) files it to Junk, `inbox` to INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).',
+});
+
 export const UpdateMailbox = closed(
   {
     name: Type.Optional(Name),
@@ -58,6 +63,7 @@ export const UpdateMailbox = closed(
     status: Type.Optional(
       Type.Enum(['active', 'suspended'], { description: '`suspended` stops receiving and sending.' }),
     ),
+    unauthenticatedMail: Type.Optional(UnauthenticatedMail),
   },
   { minProperties: 1 },
 );
@@ -84,6 +90,7 @@ const mailboxFields = {
     }),
     reason: nullable(Type.String({ description: 'Why it is flagged or paused.' })),
   }),
+  unauthenticatedMail: UnauthenticatedMail,
   metadata: Type.Record(Type.String(), Type.String()),
   clientId: nullable(Type.String()),
   createdAt: dateTime(),

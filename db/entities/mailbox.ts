@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { MAILBOX_STATUSES, SYNC_STATUSES } from '../../domain/mailbox-status.ts';
+import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '../../domain/mailbox-status.ts';
 import { Organization } from './organization.ts';
 
 /** An agent's mailbox: one address, one token. Its mail and quota counters live in the tables of the mail store. */
@@ -18,6 +18,7 @@ export const Mailbox = defineEntity({
     syncStatus: p.enum(SYNC_STATUSES),
     tokenHash: p.blob().unique(),
     metadata: p.json<Record<string, string>>().defaultRaw(`'{}'`),
+    unauthenticatedMail: p.enum(UNAUTHENTICATED_MAIL).defaultRaw(`'junk'`),
     clientId: p.text().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p

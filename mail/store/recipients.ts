@@ -8,10 +8,7 @@ import { isServedDomain } from '../../core/served-domain.ts';
 import type { Database } from '../../db/database.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '../../domain/event-envelope.ts';
 import { deliveryAddress } from '../../domain/mailbox-address.ts';
-import type { MailboxStatus } from '../../domain/mailbox-status.ts';
-
-/** What happens to mail that fails DMARC under a policy of quarantine or reject. */
-export type UnauthenticatedMail = 'junk' | 'inbox' | 'reject';
+import type { MailboxStatus, UnauthenticatedMail } from '../../domain/mailbox-status.ts';
 
 export interface Recipient {
   readonly mailbox: EnvelopeMailbox;

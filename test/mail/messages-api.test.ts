@@ -143,12 +143,19 @@ describe('messages over REST', () => {
     const other = await world.newMailbox(world.organization);
     const spoofed = (n: number) =>
       `From: ceo@strict.example\nSubject: no\nMessage-ID: <dmarc${n}@strict.example>\n\npay\n`;
-    await world.sql(`update mailboxes set unauthenticated_mail = 'reject' where id = $1`, [other.id]);
+    const choose = async ({ id }: TestMailbox, unauthenticatedMail: string) => {
+      const changed = await world.call('PATCH', `/api/mailboxes/${id}`, {
+        as: world.organization.key,
+        body: { unauthenticatedMail },
+      });
+      assert.equal(at(changed.body, 'unauthenticatedMail'), unauthenticatedMail);
+    };
+    await choose(other, 'reject');
     const client = await SmtpClient.open(mail.smtp.host, mail.smtp.port);
     assert.match(await client.send('ceo@strict.example', [other.address], spoofed(1)), /^550 5\.7\.26 /);
     client.close();
     const third = await world.newMailbox(world.organization);
-    await world.sql(`update mailboxes set unauthenticated_mail = 'inbox' where id = $1`, [third.id]);
+    await choose(third, 'inbox');
     const id = await deliver(spoofed(2), third.address);
     const answer = await world.call('GET', `/api/mailboxes/${third.id}/messages/${id}`, { as: world.organization.key });
     assert.deepEqual(at(answer.body, 'folders'), ['INBOX']);
