@@ -69,6 +69,18 @@ const statusResponses = {
           updatedAt: '2026-11-21T09:16:03.012Z',
         },
       ],
+      attempts: [
+        {
+          destination: 'customer.example',
+          number: 1,
+          transport: 'mx',
+          recipients: ['ada@customer.example'],
+          startedAt: '2026-11-21T09:16:02.611Z',
+          finishedAt: '2026-11-21T09:16:03.012Z',
+          outcome: 'sent',
+          reply: '250 2.0.0 accepted',
+        },
+      ],
     },
   },
 } as const;
