@@ -13,6 +13,7 @@ import type { Scanner } from './parser.ts';
 import type { SelectedFolder } from './selected-folder.ts';
 import { contains, normalize, parseSequenceSet, type SequenceSet } from './sequence-set.ts';
 import type { Session } from './session.ts';
+import { Turns } from './take-turns.ts';
 
 type StateKey =
   | { readonly kind: 'all' | 'recent' | 'new' | 'old' }
@@ -219,15 +220,26 @@ export async function searchFolder(session: Session, program: SearchProgram): Pr
   const tests = conjuncts.map((key) => stateTest(selected, key));
   const known = tests.filter((test) => test !== undefined);
   const open = conjuncts.filter((_, i) => tests[i] === undefined);
+  const stateKeys = countKeys(program.key);
   const candidates: number[] = [];
-  for (let i = 0; i < map.count; i++)
+  const turns = new Turns();
+  for (let i = 0; i < map.count; i++) {
     if (!selected.isGone(map.uidAt(i)) && known.every((test) => test(i))) candidates.push(i);
+    if (turns.take(1 + stateKeys)) await turns.next();
+  }
   if (open.length === 0 || candidates.length === 0) return candidates;
-  const query: ContentQuery = { kind: 'and', of: open.map((key) => contentQuery(selected, key, candidates)) };
+  const of: ContentQuery[] = [];
+  for (const key of open) of.push(await contentQuery(selected, key, candidates, turns));
+  const query: ContentQuery = { kind: 'and', of };
   const [only] = query.of;
   const uids = Uint32Array.from(candidates, (index) => map.uidAt(index));
   const found = await session.store.search(selected.folder.id, uids, query.of.length === 1 && only ? only : query);
   return selected.indicesOf(found);
+}
+
+function countKeys(key: SearchKey): number {
+  if (key.kind === 'and' || key.kind === 'or') return key.of.reduce((sum, each) => sum + countKeys(each), 0);
+  return key.kind === 'not' ? countKeys(key.of) : 1;
 }
 
 type Test = (index: number) => boolean;
@@ -288,21 +300,33 @@ function keyTest(selected: SelectedFolder, key: StateKey): Test {
   }
 }
 
-function contentQuery(selected: SelectedFolder, key: SearchKey, candidates: readonly number[]): ContentQuery {
+async function contentQuery(
+  selected: SelectedFolder,
+  key: SearchKey,
+  candidates: readonly number[],
+  turns: Turns,
+): Promise<ContentQuery> {
   const test = stateTest(selected, key);
   if (test !== undefined) {
     const uids: number[] = [];
-    for (const index of candidates) if (test(index)) uids.push(selected.map.uidAt(index));
+    const steps = countKeys(key);
+    for (const index of candidates) {
+      if (test(index)) uids.push(selected.map.uidAt(index));
+      if (turns.take(steps)) await turns.next();
+    }
     return { kind: 'uids', uids };
   }
   switch (key.kind) {
     case 'content':
       return key.query;
     case 'not':
-      return { kind: 'not', of: contentQuery(selected, key.of, candidates) };
+      return { kind: 'not', of: await contentQuery(selected, key.of, candidates, turns) };
     case 'and':
-    case 'or':
-      return { kind: key.kind, of: key.of.map((each) => contentQuery(selected, each, candidates)) };
+    case 'or': {
+      const of: ContentQuery[] = [];
+      for (const each of key.of) of.push(await contentQuery(selected, each, candidates, turns));
+      return { kind: key.kind, of };
+    }
     case 'state':
       throw new Error('a state key is always a test');
   }

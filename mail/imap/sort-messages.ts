@@ -3,6 +3,7 @@ import type { MessageRow, SortKeys } from '../store/interface.ts';
 import { collationKey, threadSubject } from './base-subject.ts';
 import type { Scanner } from './parser.ts';
 import type { Session } from './session.ts';
+import { sortInTurns } from './take-turns.ts';
 
 const CRITERIA = ['ARRIVAL', 'CC', 'DATE', 'FROM', 'SIZE', 'SUBJECT', 'TO', 'DISPLAYFROM', 'DISPLAYTO'] as const;
 
@@ -71,7 +72,7 @@ export async function sortMessages(
   const found: { uid: number; keys: readonly (number | string)[] }[] = [];
   for await (const rows of store.rows(selected.folder.id, uids, SORT_COLUMNS))
     for (const row of rows) found.push({ uid: row.uid, keys: criteria.map((criterion) => keyOf(row, criterion)) });
-  found.sort((a, b) => {
+  const sorted = await sortInTurns(found, (a, b) => {
     for (let i = 0; i < criteria.length; i++) {
       const x = a.keys[i] ?? 0;
       const y = b.keys[i] ?? 0;
@@ -79,5 +80,5 @@ export async function sortMessages(
     }
     return a.uid - b.uid;
   });
-  return selected.indicesOf(found.map(({ uid }) => uid));
+  return selected.indicesOf(sorted.map(({ uid }) => uid));
 }

@@ -5,6 +5,7 @@ import { threadSubject } from './base-subject.ts';
 import { MessageBytes } from './message-bytes.ts';
 import type { Session } from './session.ts';
 import { SORT_COLUMNS, sentTime } from './sort-messages.ts';
+import { sortInTurns, Turns } from './take-turns.ts';
 
 /** A message with its answers; null: a message that is missing here but holds the others together. */
 export interface ThreadNode {
@@ -69,9 +70,9 @@ async function referencesOf({ store }: Session, rows: readonly MessageRow[]): Pr
 const byTime = (a: Threadable, b: Threadable): number => a.time - b.time || a.uid - b.uid;
 
 /** Same base subject: one thread, the first message its head. */
-export function orderedSubject(messages: readonly Threadable[]): ThreadNode[] {
+export async function orderedSubject(messages: readonly Threadable[]): Promise<ThreadNode[]> {
   const groups = new Map<string, Threadable[]>();
-  for (const message of [...messages].sort(byTime)) {
+  for (const message of await sortInTurns(messages, byTime)) {
     const group = groups.get(message.subject);
     if (group === undefined) groups.set(message.subject, [message]);
     else group.push(message);
@@ -94,13 +95,17 @@ class Container {
 }
 
 /** Whether `above` is this container or stands above it. */
-function isWithin(container: Container, above: Container): boolean {
-  for (let at: Container | null = container; at !== null; at = at.parent) if (at === above) return true;
-  return false;
+function isWithin(container: Container, above: Container, turns: Turns): boolean {
+  let steps = 0;
+  let at: Container | null = container;
+  for (; at !== null && at !== above; at = at.parent) steps++;
+  turns.take(steps);
+  return at !== null;
 }
 
 /** Steps as numbered in RFC 5256 §3, REFERENCES. */
-export function referencesThreads(messages: readonly Threadable[]): ThreadNode[] {
+export async function referencesThreads(messages: readonly Threadable[]): Promise<ThreadNode[]> {
+  const turns = new Turns();
   const containers = new Map<string, Container>();
   const named = (id: string): Container => {
     let container = containers.get(id);
@@ -118,22 +123,33 @@ export function referencesThreads(messages: readonly Threadable[]): ThreadNode[]
     let above: Container | null = null;
     for (const id of message.references) {
       const each = named(id);
-      if (above !== null && each.parent === null && !isWithin(above, each)) above.adopt(each);
+      if (above !== null && each.parent === null && !isWithin(above, each, turns)) above.adopt(each);
       above = each;
+      if (turns.take()) await turns.next();
     }
-    if (above !== null && isWithin(above, own)) above = null;
+    if (above !== null && isWithin(above, own, turns)) above = null;
     own.parent?.children.delete(own);
     own.parent = null;
     above?.adopt(own);
+    if (turns.take()) await turns.next();
   }
   // Step 2: the roots.
   const roots = new Set<Container>();
   for (const container of [...containers.values(), ...all]) if (container.parent === null) roots.add(container);
   // Step 3: take out empty containers, promote their children.
-  const pruned = [...roots].flatMap((root) => prune(root, true));
+  const pruned: Container[] = [];
+  for (const root of roots) {
+    for (const container of prune(root, true, turns)) pruned.push(container);
+    if (turns.take()) await turns.next();
+  }
   // Step 4 sorts roots by time; steps 5 and 6 join threads of one subject.
-  const joined = joinSubjects(sortSiblings(pruned));
-  return sortSiblings(joined).map(nodeOf);
+  const joined = await joinSubjects(await sortRoots(pruned, turns), turns);
+  const nodes: ThreadNode[] = [];
+  for (const root of await sortRoots(joined, turns)) {
+    nodes.push(nodeOf(root, turns));
+    if (turns.take()) await turns.next();
+  }
+  return nodes;
 }
 
 /**
@@ -141,13 +157,14 @@ export function referencesThreads(messages: readonly Threadable[]): ThreadNode[]
  *
  * @returns what stands in the place of the container
  */
-function prune(top: Container, isRoot: boolean): Container[] {
+function prune(top: Container, isRoot: boolean, turns: Turns): Container[] {
   const order: Container[] = [];
   const stack = [top];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     order.push(next);
-    stack.push(...next.children);
+    for (const child of next.children) stack.push(child);
   }
+  turns.take(order.length);
   // Children before their parents.
   for (const container of order.reverse()) {
     if (container === top) break;
@@ -180,10 +197,20 @@ const sortSiblings = (list: readonly Container[]): Container[] =>
     .sort((a, b) => byTime(a.head, b.head))
     .map(({ container }) => container);
 
+async function sortRoots(list: readonly Container[], turns: Turns): Promise<Container[]> {
+  const heads: { container: Container; head: Threadable }[] = [];
+  for (const container of list) {
+    heads.push({ container, head: headOf(container) });
+    if (turns.take(1 + container.children.size)) await turns.next();
+  }
+  return (await sortInTurns(heads, (a, b) => byTime(a.head, b.head), turns)).map(({ container }) => container);
+}
+
 /** Step 5: threads with the same base subject become one. */
-function joinSubjects(roots: readonly Container[]): Container[] {
+async function joinSubjects(roots: readonly Container[], turns: Turns): Promise<Container[]> {
   const table = new Map<string, Container>();
   for (const root of roots) {
+    if (turns.take()) await turns.next();
     const { subject, isReply } = headOf(root);
     if (subject === '') continue;
     const before = table.get(subject);
@@ -197,6 +224,7 @@ function joinSubjects(roots: readonly Container[]): Container[] {
   }
   const result = new Set(roots);
   for (const root of roots) {
+    if (turns.take()) await turns.next();
     const { subject, isReply } = headOf(root);
     const head = subject === '' ? undefined : table.get(subject);
     if (head === undefined || head === root) continue;
@@ -219,7 +247,7 @@ function joinSubjects(roots: readonly Container[]): Container[] {
   return [...result];
 }
 
-function nodeOf(top: Container): ThreadNode {
+function nodeOf(top: Container, turns: Turns): ThreadNode {
   interface Open {
     readonly uid: number | null;
     readonly children: Open[];
@@ -229,6 +257,7 @@ function nodeOf(top: Container): ThreadNode {
   const stack: [Container, Open][] = [[top, root]];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const [container, node] = next;
+    turns.take(1 + container.children.size);
     for (const child of sortSiblings([...container.children])) {
       const opened = open(child);
       node.children.push(opened);
@@ -253,7 +282,7 @@ export function printThreads(threads: readonly ThreadNode[], number: (uid: numbe
     if (only === undefined) continue;
     if (next.uid !== null) text += ' ';
     if (more.length === 0) stack.push(only);
-    else stack.push(...next.children.toReversed().flatMap((child) => [')', child, '(']));
+    else for (const child of next.children.toReversed()) stack.push(')', child, '(');
   }
   return text;
 }

@@ -24,7 +24,7 @@ export const thread = command({
     if (session.utf8Accept && program.charset !== 'UTF-8') return bad('Only UTF-8 after ENABLE UTF8=ACCEPT');
     const indices = await runSearch(session, program, null);
     const messages = await threadables(session, indices, algorithm === 'REFERENCES');
-    const threads = algorithm === 'REFERENCES' ? referencesThreads(messages) : orderedSubject(messages);
+    const threads = await (algorithm === 'REFERENCES' ? referencesThreads(messages) : orderedSubject(messages));
     const { map } = session.selected;
     const text = printThreads(threads, (each) => (uid ? each : map.indexOf(each) + 1));
     session.out.line(text === '' ? '* THREAD' : `* THREAD ${text}`);

@@ -185,9 +185,9 @@ const message = fc.record({
   time: fc.nat(5),
 });
 
-test('whatever messages refer to, every one stands in the threads exactly once', () => {
-  fc.assert(
-    fc.property(fc.array(message, { maxLength: 30 }), (list) => {
+test('whatever messages refer to, every one stands in the threads exactly once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { maxLength: 30 }), async (list) => {
       const messages: Threadable[] = list.map(({ id, references, subject, isReply, time }, i) => ({
         uid: i + 1,
         time,
@@ -196,7 +196,7 @@ test('whatever messages refer to, every one stands in the threads exactly once',
         messageId: id === 0 ? '' : `<${id}>`,
         references: references.map((each) => `<${each}>`),
       }));
-      for (const threads of [referencesThreads(messages), orderedSubject(messages)]) {
+      for (const threads of [await referencesThreads(messages), await orderedSubject(messages)]) {
         const seen: number[] = [];
         const walk = (node: ThreadNode) => {
           if (node.uid !== null) seen.push(node.uid);
@@ -220,7 +220,7 @@ test('whatever messages refer to, every one stands in the threads exactly once',
   );
 });
 
-test('a chain of 20,000 answers is threaded without overflowing the stack', () => {
+test('a chain of 20,000 answers is threaded without overflowing the stack', async () => {
   const messages: Threadable[] = Array.from({ length: 20_000 }, (_, i) => ({
     uid: i + 1,
     time: i,
@@ -229,6 +229,19 @@ test('a chain of 20,000 answers is threaded without overflowing the stack', () =
     messageId: `<${i}>`,
     references: i === 0 ? [] : [`<${i - 1}>`],
   }));
-  const text = printThreads(referencesThreads(messages), (uid) => uid);
+  const text = printThreads(await referencesThreads(messages), (uid) => uid);
   assert.equal(text.split(' ').length, 20_000);
+});
+
+test('150,000 answers to one message, and as many of one subject, are threaded without overflowing the stack', async () => {
+  const messages: Threadable[] = Array.from({ length: 150_000 }, (_, i) => ({
+    uid: i + 1,
+    time: i,
+    subject: 'A',
+    isReply: i > 0,
+    messageId: `<${i}>`,
+    references: i === 0 ? [] : ['<0>'],
+  }));
+  for (const threads of [await referencesThreads(messages), await orderedSubject(messages)])
+    assert.equal(printThreads(threads, (uid) => uid).match(/\d+/g)?.length, 150_000);
 });
