@@ -22,8 +22,12 @@ function dateTime(scan: Scanner): Date {
   const month = monthOf(monthName);
   if (month < 0 || Number(day) < 1 || Number(day) > 31) scan.fail('a date-time');
   const offset = (sign === '-' ? -1 : 1) * (Number(zoneHours) * 60 + Number(zoneMinutes));
-  const wall = Date.UTC(Number(year), month, Number(day), Number(hour), Number(minute), Number(second));
-  return new Date(wall - offset * 60_000);
+  const wall = new Date(Date.UTC(Number(year), month, Number(day), Number(hour), Number(minute), Number(second)));
+  // What does not exist would otherwise become some other day in silence; a leap second may.
+  const exists = wall.getUTCDate() === Number(day) || second === '60';
+  if (!exists || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60 || Number(zoneMinutes) > 59)
+    scan.fail('a date-time that exists');
+  return new Date(wall.getTime() - offset * 60_000);
 }
 
 /** `[flags SP] [date-time SP] literal`, or `UTF8 (~{n}…)` in the place of the literal. */

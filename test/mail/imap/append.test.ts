@@ -152,3 +152,20 @@ test('APPEND into the selected folder tells EXISTS', async () => {
      S: a2 OK [APPENDUID 1600000002 1]`,
   );
 });
+
+test('APPEND with a date that does not exist is BAD, and stores nothing', async () => {
+  const dates = ['31-Feb-2026 10:00:00 +0000', '01-Feb-2026 24:00:00 +0000', '01-Feb-2026 10:60:00 +0000'];
+  await play(
+    new MemoryStore(),
+    `${dates
+      .map(
+        (date, i) => `C: a${i} APPEND INBOX "${date}" {3+}
+     C: abc
+     S: a${i} BAD ...`,
+      )
+      .join('\n')}
+     C: b APPEND INBOX "31-Dec-2016 23:59:60 +0000" {3+}
+     C: abc
+     S: b OK [APPENDUID 1600000000 1]`,
+  );
+});

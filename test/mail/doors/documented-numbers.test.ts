@@ -67,3 +67,34 @@ test('docs/mail.md says the limits that are kept', () => {
     ],
   ]);
 });
+
+test('docs/mail.md says the ports that the doors open, and where docker-compose.yml maps them', () => {
+  const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
+  // The table of settings is written from the settings themselves.
+  const settings = new Map(
+    [...read('docs/configuration.md').matchAll(/^\| `(\w+_PORT)` \|[^|]*\| `(\d+)` \|/gm)].map(([, name, port]) => [
+      name,
+      port,
+    ]),
+  );
+  const mapped = new Map(
+    [...read('docker-compose.yml').matchAll(/^\s+- "(\d+):(\d+)"/gm)].map(([, outside, inside]) => [inside, outside]),
+  );
+  const table = document.slice(document.indexOf('| door | port here'), document.indexOf('TLS 1.2 and later'));
+  const documented = [...table.matchAll(/^\| ([^|]+?) \| (\d+) \| (\d+) \| (TLS from the first byte|STARTTLS|STLS)/gm)];
+  assert.deepEqual(
+    documented.map(([, door, port, standard, security]) => [door, port, standard, security]),
+    [
+      ['IMAP', 'IMAPS_PORT', 'TLS from the first byte'],
+      ['IMAP', 'IMAP_PORT', 'STARTTLS'],
+      ['POP3', 'POP3S_PORT', 'TLS from the first byte'],
+      ['POP3', 'POP3_PORT', 'STLS'],
+      ['submission, for sending', 'SUBMISSIONS_PORT', 'TLS from the first byte'],
+      ['submission, for sending', 'SUBMISSION_PORT', 'STARTTLS'],
+      ['SMTP, mail from other servers', 'SMTP_PORT', 'STARTTLS'],
+    ].map(([door, setting, security]) => {
+      const port = settings.get(setting);
+      return [door, port, mapped.get(port), security];
+    }),
+  );
+});
