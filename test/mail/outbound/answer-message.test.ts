@@ -34,3 +34,9 @@ test('In-Reply-To and References are set, of these the last 20', () => {
   assert.deepEqual(parent.references, ['<a@x>', '<b@x>']);
   assert.deepEqual(answerReferences(fields('Subject: none\n')), { inReplyTo: undefined, references: [] });
 });
+
+test('an answer to all reaches everybody where To and Cc are given several times (RFC 5322 §4.5.3)', () => {
+  const given = fields(`From: a@x.test\nTo: ${OWN}\nTo: b@x.test\nCc: c@x.test\nCc: d@x.test\n`);
+  const { to, cc } = answerRecipients(given, OWN, true);
+  assert.deepEqual(addresses([...to, ...cc]), ['a@x.test', 'b@x.test', 'c@x.test', 'd@x.test']);
+});
