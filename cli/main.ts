@@ -7,6 +7,7 @@ import { addChangeCommands } from './commands/change-mail.ts';
 import { addMcpCommand } from './commands/mcp.ts';
 import { addReadCommands } from './commands/read-mail.ts';
 import { addSendCommands } from './commands/send-mail.ts';
+import { addWaitCommand } from './commands/wait-for-mail.ts';
 import { CommandError, EXIT } from './exit-codes.ts';
 import { printError } from './output.ts';
 
@@ -32,6 +33,7 @@ valid, 4 no answer or too many requests (try later), 5 not found, 6 nothing came
   addAccountCommands(program);
   const mail = program.command('mail').description('Read and send mail');
   addReadCommands(mail);
+  addWaitCommand(mail);
   addSendCommands(mail);
   addChangeCommands(mail);
   addMcpCommand(program);

@@ -5,7 +5,7 @@
  *
  *   after            | repeated
  *   429              | always: it was refused before anything was done
- *   503, no answer   | GET, PATCH, PUT; POST, because all tries carry one Idempotency-Key; DELETE only `repeatable`
+ *   503, no answer   | GET, PATCH; POST, because all tries carry one Idempotency-Key; not where `repeatable` is false
  *   409 still running| POST whose first try is still under way at the server
  *
  * The wait is what Retry-After says, else 0.25 s, doubled each time. What would take longer than `maxWaitMs` in all is
@@ -44,7 +44,7 @@ export interface HttpRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>>;
   readonly body?: object;
-  /** Whether a DELETE that may have been done already can be sent again; default true. */
+  /** Whether it can be sent again when it may have been done already; default true. */
   readonly repeatable?: boolean;
   /** Beyond `timeoutMs`, for answers that wait on purpose. */
   readonly extraTimeMs?: number;
@@ -167,7 +167,7 @@ function pathOf({ path, query = {} }: HttpRequest): string {
 function mayRepeat({ method, repeatable = true }: HttpRequest, error: ApiError): boolean {
   if (error.code === 'aborted') return false;
   if (error.status === 429) return true;
-  if (error.status === 503 || error.status === null) return method !== 'DELETE' || repeatable;
+  if (error.status === 503 || error.status === null) return repeatable;
   return method === 'POST' && error.code === 'idempotency_conflict' && error.retryAfterSeconds !== null;
 }
 

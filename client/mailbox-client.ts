@@ -20,6 +20,8 @@ import type {
   Submitted,
   Thread,
   ThreadSummary,
+  WaitAnswer,
+  WaitQuery,
 } from './types.ts';
 
 export interface MailboxClientOptions extends ClientOptions {
@@ -28,6 +30,7 @@ export interface MailboxClientOptions extends ClientOptions {
 }
 
 const HELD_STATUS = 202;
+const WAIT_DEFAULT_SECONDS = 30;
 const MESSAGES = '/api/mailbox/messages';
 
 const messagePath = (id: string, rest = ''): string => `${MESSAGES}/${encodeURIComponent(id)}${rest}`;
@@ -58,6 +61,21 @@ export class MailboxClient {
   /** Newest first. Mail labelled `unauthenticated` or `spam` is left out unless `folder` or `label` asks for it. */
   listMessages(query: MessagesQuery = {}, options?: CallOptions): Promise<Page<MessageSummary>> {
     return this.#get(MESSAGES, { ...query }, options);
+  }
+
+  /** Answers as soon as messages come in that the filters let through, or empty when the time is over. */
+  async waitForMessages(query: WaitQuery = {}, options?: CallOptions): Promise<WaitAnswer> {
+    const { timeoutSeconds = WAIT_DEFAULT_SECONDS, after, since } = query;
+    const { body } = await this.#http.json<WaitAnswer>({
+      method: 'GET',
+      path: `${MESSAGES}/wait`,
+      query: { ...query, timeoutSeconds },
+      extraTimeMs: timeoutSeconds * 1_000,
+      // A second request that begins now would miss what came in since the first one began.
+      repeatable: after !== undefined || since !== undefined,
+      options,
+    });
+    return body;
   }
 
   /** Messages that hold all the words of `q`; `"a phrase"`, `-without` and `or` are understood. */

@@ -138,6 +138,36 @@ export interface MessagesQuery extends PageQuery {
   readonly until?: string;
 }
 
+export interface WaitQuery extends Omit<MessagesQuery, 'cursor'> {
+  /** Id of a message, or `after` of an earlier answer: what came in later. Default: from now on. */
+  readonly after?: string;
+  /** How long to wait, 1 to 60; default 30. */
+  readonly timeoutSeconds?: number;
+  /** `otp`, `links` or `otp,links`: what to look for in the messages. */
+  readonly extract?: string;
+}
+
+/** Written by a stranger, like everything in a mail. */
+export interface Link {
+  readonly url: string;
+  readonly text: string | null;
+  readonly kind: 'confirm' | 'sign_in' | 'reset' | 'other' | 'unsubscribe';
+}
+
+export interface ArrivedMessage extends MessageSummary {
+  /** The one-time code, without separators; null: none, or not asked for. */
+  readonly otp: string | null;
+  readonly links: readonly Link[] | null;
+}
+
+export interface WaitAnswer {
+  /** Oldest first; empty when nothing came in time. */
+  readonly data: readonly ArrivedMessage[];
+  /** Given back as `after` of the next request nothing is missed or told twice. */
+  readonly after: string;
+  readonly timedOut: boolean;
+}
+
 export interface SearchQuery extends PageQuery {
   readonly q: string;
   readonly folder?: string;

@@ -6,6 +6,9 @@ import { fenced } from './untrusted.ts';
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 const LIST_DEFAULT = 20;
 const LIST_MAX = 100;
+const WAIT_DEFAULT_SECONDS = 30;
+/** Less than the minute after which clients of the protocol give up a call. */
+const WAIT_MAX_SECONDS = 50;
 const CHARACTERS_DEFAULT = 20_000;
 const CHARACTERS_MAX = 200_000;
 /** Larger attachments would fill the reader's context; they are there by REST. */
@@ -140,6 +143,39 @@ export const readTools: readonly Tool[] = [
       const page = await client.searchMessages({ limit: LIST_DEFAULT, ...rest, q: query }, call);
       const messages = page.data.map((hit) => ({ ...line(hit), found: hit.highlights.map(({ text }) => text) }));
       return texts(fenced({ messages, nextCursor: page.nextCursor }));
+    },
+  }),
+  tool({
+    name: 'wait_for_message',
+    title: 'Wait for mail',
+    description:
+      'Waits until mail comes in that the filters let through, such as a confirmation you asked for, and gives its one-time code or links. Give "after" of the answer to the next call, and nothing is missed between the two.',
+    annotations: READS,
+    input: Type.Object(
+      {
+        from: Type.Optional(Type.String({ description: 'Part of the sender’s name or address.' })),
+        subject: Type.Optional(Type.String({ description: 'Part of the subject.' })),
+        after: Type.Optional(
+          Type.String({ description: 'A message id or "after" of an earlier answer; default: from now on.' }),
+        ),
+        timeoutSeconds: Type.Optional(
+          Type.Integer({
+            minimum: 1,
+            maximum: WAIT_MAX_SECONDS,
+            description: `How long to wait; default ${WAIT_DEFAULT_SECONDS}.`,
+          }),
+        ),
+        extract: Type.Optional(
+          Type.Array(Type.Enum(['otp', 'links']), { description: 'What to look for in the messages.' }),
+        ),
+      },
+      closed,
+    ),
+    async run(client, { extract = [], timeoutSeconds = WAIT_DEFAULT_SECONDS, ...filters }, call) {
+      const query = { ...filters, timeoutSeconds, ...(extract.length === 0 ? {} : { extract: extract.join(',') }) };
+      const { data, after, timedOut } = await client.waitForMessages(query, call);
+      const messages = data.map((message) => ({ ...line(message), otp: message.otp, links: message.links }));
+      return texts(fenced({ messages, after, timedOut }));
     },
   }),
   tool({

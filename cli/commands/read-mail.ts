@@ -42,7 +42,8 @@ const shortSender = (from: string | null): string => {
   return /^(.+?)\s*<[^>]*>$/.exec(line)?.[1]?.replace(/^"(.*)"$/, '$1') ?? line;
 };
 
-function row(message: MessageSummary, number: number, digits: number): string {
+/** A message as a line of a list. */
+export function messageRow(message: MessageSummary, number: number, digits: number): string {
   const marks = `${message.seen ? ' ' : '●'}${message.flagged ? '⚑' : ' '}${message.attachments.length > 0 ? '+' : ' '}`;
   const head = `${String(number).padStart(digits)} ${marks} ${localTime(message.receivedAt)}  `;
   const room = Math.max((process.stdout.columns ?? PLAIN_COLUMNS) - head.length - FROM_COLUMNS - 2, 20);
@@ -55,7 +56,7 @@ function printList(options: GlobalOptions, session: Session, page: Page<MessageS
   const numbered = page.data.map((message, i) => ({ number: i + 1, ...message }));
   const digits = String(page.data.length).length;
   print(options, { data: numbered, nextCursor: page.nextCursor }, () =>
-    page.data.length === 0 ? empty : page.data.map((message, i) => row(message, i + 1, digits)).join('\n'),
+    page.data.length === 0 ? empty : page.data.map((message, i) => messageRow(message, i + 1, digits)).join('\n'),
   );
   if (page.nextCursor !== null && options.json !== true) remark(styled('dim', 'There are more; see --limit.'));
 }

@@ -133,6 +133,19 @@ describe('reading', () => {
     assert.match(beyond.stderr, /error no_such_number: .*ends with 2\./);
   });
 
+  test('wait ends with 6 when nothing comes, and shows code and number of what comes', async () => {
+    const none = await cli.run(['mail', 'wait', '--timeout', '1', '--json']);
+    assert.equal(none.code, 6, none.stderr);
+    const after = textAt(JSON.parse(none.stdout), 'after');
+    await deliver('Sign-in', 'Your code is 482913.');
+    assert.match(await ok('mail', 'wait', '--after', after, '--extract', 'otp'), /^1 ●.* Sign-in\n +code +482913\n$/);
+    assert.match(await ok('mail', 'open', '1'), /Your code is 482913/);
+    assert.match(
+      (await cli.run(['mail', 'wait', '--timeout', '1', '--subject', 'none'])).stderr,
+      /Nothing came in 1 s/,
+    );
+  });
+
   test('a mail cannot write escape sequences to the terminal', async () => {
     const evil = 'Invoice\u001b]0;owned\u0007 \u001b[2J\u009b31m \u202egnp.exe';
     await deliver(
@@ -156,7 +169,7 @@ describe('reading', () => {
       return Array.isArray(hits) && hits.length > 0 && hits;
     });
     assert.equal(at(found, 0, 'subject'), 'Second');
-    assert.match(await ok('mail', 'folders'), /INBOX +4, /);
+    assert.match(await ok('mail', 'folders'), /INBOX +5, /);
     assert.match(await ok('mail', 'raw', '1'), /^[^]*Subject: Second\r\n[^]*The second text/);
   });
 });

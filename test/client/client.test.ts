@@ -73,6 +73,8 @@ describe('against the API', () => {
     });
     assert.ok(!sent.held);
     assert.equal((await client.messageStatus(sent.id)).status, 'sent');
+    const { after } = await client.waitForMessages({ timeoutSeconds: 1, extract: 'otp,links' });
+    assert.ok((await client.waitForMessages({ after, timeoutSeconds: 1 })).timedOut);
     const [received] = (await other.listMessages({ unread: true, limit: 1 })).data;
     assert.equal(received?.subject, 'Every method');
     const id = received?.id ?? '';
@@ -278,6 +280,18 @@ describe('a request that fails on its way', () => {
       async ({ url, requests }) => {
         await errorOf(fake(url).listMessages());
         assert.equal(requests.length, 1);
+      },
+    );
+  });
+
+  test('a wait from now on is not begun anew, since it would miss what came in between', async () => {
+    await withServer(
+      (_, response) => response.destroy(),
+      async ({ url, requests }) => {
+        await errorOf(fake(url).waitForMessages());
+        assert.equal(requests.length, 1);
+        await errorOf(fake(url).waitForMessages({ after: 'place' }));
+        assert.ok(requests.length > 2);
       },
     );
   });

@@ -34,6 +34,8 @@ same<client.Page<client.MessageSummary>, typeof messages.MessageList>(true);
 same<client.Message, typeof messages.Message>(true);
 same<client.Page<client.SearchHit>, typeof messages.SearchHitList>(true);
 same<client.MessagesQuery, typeof messages.MessagesQuery>(true);
+same<client.WaitQuery, typeof messages.WaitQuery>(true);
+same<client.WaitAnswer, typeof messages.WaitAnswer>(true);
 same<client.SearchQuery, typeof messages.SearchQuery>(true);
 same<client.PageQuery, typeof PageQuery>(true);
 same<client.MessageChange, typeof messages.UpdateMessage>(true);

@@ -31,6 +31,7 @@ const TOOLS = [
   'search_messages',
   'send_message',
   'update_message',
+  'wait_for_message',
 ];
 
 const folder = mkdtempSync(path.join(tmpdir(), 'mcp-service-'));
@@ -152,6 +153,19 @@ for (const [transport, connect] of [
       const consents = new ConsentsClient({ url: service.facts.apiUrl, credential: { session } });
       await consents.approve(textAt(answer, 'consentId'), 'message');
       await waitUntil('it to be sent', async () => (await status()) === 'captured', 60_000);
+    });
+
+    test('mail that is waited for is told with its code, and the next wait begins behind it', async () => {
+      const wait = async (input: Record<string, unknown>) =>
+        parsed((await call(client, 'wait_for_message', input)).texts[0]);
+      const none = await wait({ timeoutSeconds: 1 });
+      assert.equal(at(none, 'timedOut'), true);
+      const waiting = wait({ after: at(none, 'after'), subject: 'Sign-in', extract: ['otp'], timeoutSeconds: 50 });
+      await deliverBySmtp(service.facts, { to: ann.address, subject: 'Other', text: 'Nothing.' });
+      await deliverBySmtp(service.facts, { to: ann.address, subject: 'Sign-in', text: 'Your code is 482913.' });
+      const answer = await waiting;
+      assert.deepEqual([at(answer, 'timedOut'), at(answer, 'messages', 0, 'otp')], [false, '482913']);
+      assert.equal(at(await wait({ after: at(answer, 'after'), timeoutSeconds: 1 }), 'timedOut'), true);
     });
 
     test('mail is read in a fence its writer cannot close, without characters nobody sees', async () => {
