@@ -45,10 +45,10 @@ export async function deleteMailbox(
     await em.flush();
     await announceMailboxAccess(sql, mailboxId);
     // What is held or still to be sent is ended by its workflow, which the sweep wakes.
-    await sql.query(`update outbound_message set due_at = $2 where mailbox_id = $1 and state in ('held', 'sending')`, [
-      mailboxId,
-      now,
-    ]);
+    await sql.query(
+      `update outbound_message set due_at = $2 where mailbox_id = $1 and state in ('held', 'scheduled', 'sending')`,
+      [mailboxId, now],
+    );
     await recordAudit(sql, caller, {
       organizationId: organization.id,
       action: 'mailbox.deleted',

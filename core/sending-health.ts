@@ -47,7 +47,7 @@ export async function reviewSending(sql: Sql, mailboxId: string, now: Date): Pro
 
 const COUNT = `
   select count(*) filter (where r.status in ('sent', 'bounced'))::int as "handedOver",
-         count(*) filter (where r.status = 'bounced')::int as bounced,
+         count(*) filter (where r.status = 'bounced' and not r.report_shared)::int as bounced,
          (select count(*)::int from outbound_recipient c join outbound_message x on x.id = c.message_id
            where x.mailbox_id = $1 and c.complained_at >= $2) as complained
     from outbound_message m join outbound_recipient r on r.message_id = m.id

@@ -95,6 +95,8 @@ export const OUTBOUND_OVERDUE_MS = 10 * MINUTE_MS;
 export const OUTBOUND_DECIDED_OVERDUE_MS = 15_000;
 /** The sweep looks at a message again after this time, when starting its workflow did not help. */
 export const OUTBOUND_SWEEP_AGAIN_MS = MINUTE_MS;
+/** The content of a message that is over is kept this long: what comes back later is told of without its header. */
+export const OUTBOUND_CONTENT_RETENTION_DAYS = 30;
 /** A second copy of a sent message within this time is the same message. */
 export const SENT_COPY_WINDOW_MINUTES = 60;
 /** Messages of one mailbox within one thread and hour: two agents that answer each other stop there. */

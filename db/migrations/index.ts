@@ -12,6 +12,7 @@ import { Migration20261121000011_drafts_and_scheduled_mail } from './Migration20
 import { Migration20261121000012_delivery_notices } from './Migration20261121000012_delivery_notices.ts';
 import { Migration20261121000013_recoveries } from './Migration20261121000013_recoveries.ts';
 import { Migration20261121000014_member_notices } from './Migration20261121000014_member_notices.ts';
+import { Migration20261121000015_content_of_sent_mail } from './Migration20261121000015_content_of_sent_mail.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   Migration20261121000012_delivery_notices,
   Migration20261121000013_recoveries,
   Migration20261121000014_member_notices,
+  Migration20261121000015_content_of_sent_mail,
 ];

@@ -7,7 +7,6 @@
  * than never. Everything that may have changed since the submission is read again before: mailbox, suppression, lists;
  * the mailbox once more in the transaction that reserves.
  */
-import { readBlob } from '../../core/blob-store.ts';
 import { recordEvents } from '../../core/record-event.ts';
 import { askLists } from '../../core/sender-lists.ts';
 import { pausedBecause, reviewSending } from '../../core/sending-health.ts';
@@ -40,6 +39,7 @@ import {
   lockOutbound,
   type OutboundMessage,
   type OutboundRecipient,
+  readContent,
   type Sender,
 } from './outbound-message.ts';
 import { outgoingSlots } from './outgoing-slots.ts';
@@ -144,7 +144,7 @@ interface SignedContent {
 }
 
 async function readSigned(services: SendingServices, sender: Sender, message: OutboundMessage): Promise<SignedContent> {
-  const bytes = await readBlob(services.db, message.blob, 0, message.size);
+  const bytes = await readContent(services.db, message);
   const signature = await signatureOf(services, sender, message, bytes);
   if (signature === '') return { signed: bytes, bytes };
   const head = Buffer.from(signature);

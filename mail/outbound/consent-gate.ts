@@ -5,7 +5,6 @@
  *   held ──approved──▶ its time is there? ──yes──▶ sending
  *                             └─no─▶ scheduled ──its time──▶ sending
  */
-import { readBlob } from '../../core/blob-store.ts';
 import { denyByService } from '../../core/decide-consent.ts';
 import { hashContent, threadKnown } from '../../core/outbound-consent.ts';
 import { recordEvents } from '../../core/record-event.ts';
@@ -24,6 +23,7 @@ import {
   lockOutbound,
   type OutboundMessage,
   type OutboundRecipient,
+  readContent,
   type Sender,
 } from './outbound-message.ts';
 import { afterCommit, earlierCopy, release } from './submit-message.ts';
@@ -111,7 +111,7 @@ async function releaseWaiting(
     return { kind: 'ended' };
   };
   if (sender.status !== 'active') return refused('mailbox_not_active');
-  const bytes = await readBlob(services.db, held.blob, 0, held.size);
+  const bytes = await readContent(services.db, held);
   try {
     const released = await services.db.transaction(async (sql) => {
       const message = await lockOutbound(sql, held.id);

@@ -1,5 +1,6 @@
 /** Rows of submitted messages. */
-import type { Sql } from '../../db/database.ts';
+import { readBlob } from '../../core/blob-store.ts';
+import type { Database, Sql } from '../../db/database.ts';
 import type { OrganizationSettings } from '../../db/entities/organization.ts';
 import type { NotifyValue, RecipientNotices, ReturnedPart } from '../../domain/delivery-notices.ts';
 import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '../../domain/event-envelope.ts';
@@ -66,7 +67,8 @@ export interface OutboundMessage {
   readonly id: string;
   readonly organizationId: string;
   readonly mailboxId: string;
-  readonly blob: Buffer;
+  /** Null: it was over 30 days ago. */
+  readonly blob: Buffer | null;
   readonly size: number;
   readonly contentHash: Buffer;
   readonly messageIdHeader: string;
@@ -102,6 +104,10 @@ const COLUMNS = `id, organization_id as "organizationId", mailbox_id as "mailbox
   answers_as as "answersAs", dkim_signature as "dkimSignature", first_sent_at as "firstSentAt",
   submitted_at as "submittedAt", give_up_at as "giveUpAt", finished_at as "finishedAt",
   envelope_id as "envelopeId", returned`;
+
+/** The message as submitted; empty when it is kept no longer. */
+export const readContent = (db: Database, { blob, size }: Pick<OutboundMessage, 'blob' | 'size'>): Promise<Buffer> =>
+  blob === null ? Promise.resolve(Buffer.alloc(0)) : readBlob(db, blob, 0, size);
 
 export async function findOutbound(sql: Sql, messageId: string): Promise<OutboundMessage | undefined> {
   const [row] = await sql.query<OutboundMessage>(`select ${COLUMNS} from outbound_message where id = $1`, [messageId]);

@@ -6,7 +6,6 @@
  * quoted, the report itself is not passed on. Each is recorded once, however often it is reported. Only a return path of
  * one recipient can put him on the suppression list: where several had the same, each could report on the others.
  */
-import { readBlob } from '../../core/blob-store.ts';
 import { reviewSending } from '../../core/sending-health.ts';
 import { suppress } from '../../core/suppressions.ts';
 import { type NoticeAction, wantsNotice } from '../../domain/delivery-notices.ts';
@@ -22,6 +21,7 @@ import {
   findSender,
   lockOutbound,
   type OutboundRecipient,
+  readContent,
 } from './outbound-message.ts';
 import type { ReturnPath } from './return-path.ts';
 import { afterCommit } from './submit-message.ts';
@@ -87,7 +87,7 @@ async function recordStatus(services: SendingServices, path: ReturnPath, report:
   const message = await findOutbound(services.db, path.messageId);
   if (message === undefined) return 'recorded';
   const sender = await findSender(services.db, message.mailboxId);
-  const bytes = await readBlob(services.db, message.blob, 0, message.size);
+  const bytes = await readContent(services.db, message);
   const now = new Date(services.now());
   const { outcome, owed } = await services.db.transaction(async (sql) => {
     await lockOutbound(sql, message.id);
@@ -111,6 +111,8 @@ async function recordStatus(services: SendingServices, path: ReturnPath, report:
     if (fresh.length === 0) return { outcome: 'recorded' as const, owed: notices };
     const changes = fresh.map(({ number, code, reply }) => ({ number, status: 'bounced' as const, code, reply }));
     await changeRecipients(sql, message.id, changes, now);
+    // It stands in the status, but proves nothing about the mailbox: another recipient may have made it up.
+    if (path.recipient === null) await sql.query(REPORT_SHARED, [message.id, changes.map(({ number }) => number)]);
     const gone = fresh.flatMap(({ address, code }) => (path.recipient !== null && isHardBounce(code) ? [address] : []));
     await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
     notices += await notify('failed', fresh);
@@ -126,6 +128,9 @@ const SUCCESSES: readonly NoticeAction[] = ['delivered', 'relayed', 'expanded'];
 
 const SUCCESS_TOLD = `
   update outbound_recipient set success_told_at = $3 where message_id = $1 and number = any($2::smallint[])`;
+
+const REPORT_SHARED = `
+  update outbound_recipient set report_shared = true where message_id = $1 and number = any($2::smallint[])`;
 
 async function recordComplaint(
   services: SendingServices,

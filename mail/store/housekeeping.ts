@@ -2,6 +2,7 @@
 import { sweepOrphanBlobs } from '../../core/blob-store.ts';
 import type { Database } from '../../db/database.ts';
 import { CHANGE_LOG_RETENTION_DAYS, REDELIVERY_WINDOW_DAYS } from '../../domain/mail-limits.ts';
+import { OUTBOUND_CONTENT_RETENTION_DAYS } from '../../domain/outbound.ts';
 import { forgetUnusedKeywords } from './keywords.ts';
 import { deleteFoldersOfMailboxes, purgeDeletedFolders, purgeUnplacedMessages } from './purge.ts';
 import { renewUids } from './renew-uids.ts';
@@ -12,6 +13,8 @@ export interface PrunedMailStore {
   readonly messages: number;
   readonly blobs: number;
   readonly redeliveryKeys: number;
+  /** Of messages that were sent, refused or given up. */
+  readonly sentContents: number;
   /** That no message of their mailbox has any more. */
   readonly keywords: number;
   /** With a new UIDVALIDITY. */
@@ -26,6 +29,7 @@ const PORTION_ROWS = 1_000;
 /** Safe to run at any time, from several processes at once. */
 export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
   await deleteFoldersOfMailboxes(db);
+  const sentContents = await forgetSentContents(db);
   const placements = await purgeDeletedFolders(db);
   const messages = await purgeUnplacedMessages(db);
   let blobs = 0;
@@ -46,8 +50,30 @@ export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
   for (const { mailbox_id: mailboxId, last } of mailboxes) changeLogRows += await pruneLog(db, mailboxId, last);
   const keywords = await forgetUnusedKeywords(db);
   const renewedFolders = await renewUids(db);
-  return { placements, messages, keywords, renewedFolders, blobs, redeliveryKeys: keys.length, changeLogRows };
+  return {
+    placements,
+    messages,
+    keywords,
+    renewedFolders,
+    blobs,
+    redeliveryKeys: keys.length,
+    sentContents,
+    changeLogRows,
+  };
 }
+
+/** The blob itself goes with the sweep, unless a copy in Sent or somebody's mail still needs it. */
+async function forgetSentContents(db: Database): Promise<number> {
+  const rows = await db.query(FORGET_CONTENTS, [OUTBOUND_CONTENT_RETENTION_DAYS, PORTIONS_MAX * PORTION_ROWS]);
+  return rows.length;
+}
+
+const FORGET_CONTENTS = `
+  update outbound_message set blob = null where id in (
+    select id from outbound_message
+     where finished_at < now() - make_interval(days => $1) and blob is not null
+     limit $2 for update skip locked)
+  returning 1`;
 
 /**
  * By sequence, not by time: the log of a mailbox must stay without gaps, and rows of two writers may lie a moment out

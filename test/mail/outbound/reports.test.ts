@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { pruneMailStore } from '../../../mail/store/housekeeping.ts';
 import { letter } from '../mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
@@ -97,6 +98,22 @@ describe('a delivery report to the return path', () => {
       ['sent', 'bounced'],
     );
     assert.equal(await suppressed(other), undefined);
+    const shared = await world.mail.services.db.query<{ address: string }>(
+      `select address from outbound_recipient where message_id = $1 and report_shared`,
+      [messageId],
+    );
+    assert.deepEqual(shared, [{ address: other }], 'it does not count against the mailbox');
+  });
+
+  test('is recorded after the content of the message was forgotten', async () => {
+    const to = stranger();
+    const { messageId, path } = await sent([to]);
+    const { db } = world.mail.services;
+    await db.query(`update outbound_message set finished_at = now() - interval '31 days' where id = $1`, [messageId]);
+    assert.equal((await pruneMailStore(db)).sentContents, 1);
+    assert.match(await world.mail.send(path, status(to, '5.1.1'), ''), /^250/);
+    assert.equal(await world.status(messageId), 'bounced');
+    assert.equal((await inbox()).at(-1), 'Undelivered mail returned to sender');
   });
 
   test('that comes before its attempt is recorded is asked for again', async () => {
