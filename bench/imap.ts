@@ -8,6 +8,8 @@ import { parseArgs } from 'node:util';
 import { machineAndDatabase } from './machine.ts';
 import { body, fetch } from './mail/fetch.ts';
 import { idleMemory } from './mail/idle-memory.ts';
+import { ingestIdle } from './mail/ingest-idle.ts';
+import { mbsync } from './mail/mbsync.ts';
 import { pop3 } from './mail/pop3.ts';
 import { push } from './mail/push.ts';
 import { search } from './mail/search.ts';
@@ -15,7 +17,7 @@ import { select } from './mail/select.ts';
 import { openMailBenchWorld } from './mail/world.ts';
 import { textTable } from './report.ts';
 
-const SCENARIOS = [fetch, body, select, search, push, idleMemory, pop3];
+const SCENARIOS = [fetch, body, select, search, push, ingestIdle, idleMemory, pop3, mbsync];
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 

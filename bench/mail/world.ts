@@ -46,6 +46,10 @@ export interface MailBenchWorld {
   readonly db: Database;
   /** The mail process under measurement. */
   readonly mail: MailProcess;
+  /** Removed at the end. */
+  readonly folder: string;
+  /** Root certificate of the mail processes. */
+  readonly caFile: string;
   say(text: string): void;
   makeMailbox(localPart: string): Promise<Account>;
   /** Appends messages by IMAP. */
@@ -130,6 +134,8 @@ export async function openMailBenchWorld(
     get mail() {
       return mail;
     },
+    folder,
+    caFile: tls.caFile,
     say,
     async makeMailbox(localPart) {
       const [id, token, address] = [newId('mailbox'), newCredential('mailboxToken'), `${localPart}@${DOMAIN}`];
