@@ -91,7 +91,8 @@ const RUN_MS = {
 } as const;
 /** What was read of an endpoint longer ago than this is read again before something is sent. */
 const FRESH_MS = { 'fan-out': 200, endpoint: 5, manual: 5, recovery: 5 } as const;
-const HEARTBEAT_MS = 1_000;
+/** Each is a write of the engine: two must fit into its heartbeat timeout of 6 s, no more. */
+const HEARTBEAT_MS = 2_500;
 
 export async function attemptDeliveries(
   deps: AttemptDependencies,

@@ -8,8 +8,10 @@
  * many are owed to it.
  *
  *   well ──three failures in a row, or a request over a second──▶ in trouble ──ten quiet seconds──▶ well
+ *
+ * The dispatcher hears of slow endpoints by their rows and spares their deliveries the way through a fan-out.
  */
-import { ENDPOINT_CONCURRENCY } from '../domain/delivery-limits.ts';
+import { ENDPOINT_CONCURRENCY, ENDPOINT_TROUBLE_MS } from '../domain/delivery-limits.ts';
 import type { AttemptInput } from '../domain/delivery-workflows.ts';
 import { RECOVERY_CONCURRENCY } from '../domain/recovery.ts';
 
@@ -35,7 +37,6 @@ const SLOW_REQUEST_MS = 1_000;
 /** A request that has been under way for this long lets those that wait behind it go. */
 const WAIT_BEHIND_MS = 400;
 const FAILURES_IN_A_ROW = 3;
-const TROUBLE_MS = 10_000;
 const FORGET_MS = 60_000;
 const LINE_MAX = ENDPOINT_CONCURRENCY;
 const COME_BACK_MIN_MS = 1_000;
@@ -47,6 +48,7 @@ interface Waiter {
 }
 
 interface EndpointState {
+  readonly endpointId: string;
   inFlight: Set<number>;
   waiting: Waiter[];
   failuresInARow: number;
@@ -59,8 +61,11 @@ interface EndpointState {
   watch: NodeJS.Timeout | undefined;
 }
 
-/** @param draining aborted when the worker shuts down: whoever waits then leaves, and nobody gets a slot any more */
-export function endpointSlots(draining: AbortSignal): EndpointSlots {
+/**
+ * @param draining aborted when the worker shuts down: whoever waits then leaves, and nobody gets a slot any more
+ * @param onSlow told when an endpoint is found slow, often
+ */
+export function endpointSlots(draining: AbortSignal, onSlow: (endpointId: string) => void): EndpointSlots {
   const states = new Map<string, EndpointState>();
   let nextForgetting = 0;
 
@@ -75,6 +80,7 @@ export function endpointSlots(draining: AbortSignal): EndpointSlots {
     let state = states.get(endpointId);
     if (state === undefined) {
       state = {
+        endpointId,
         inFlight: new Set(),
         waiting: [],
         failuresInARow: 0,
@@ -90,8 +96,9 @@ export function endpointSlots(draining: AbortSignal): EndpointSlots {
     return state;
   }
 
-  function trouble(state: EndpointState): void {
-    state.troubledUntil = performance.now() + TROUBLE_MS;
+  function trouble(state: EndpointState, slow: boolean): void {
+    state.troubledUntil = performance.now() + ENDPOINT_TROUBLE_MS;
+    if (slow) onSlow(state.endpointId);
     const leaving = state.waiting.filter(({ lane }) => lane === 'fan-out');
     state.waiting = state.waiting.filter(({ lane }) => lane !== 'fan-out');
     for (const { give } of leaving) give(undefined);
@@ -103,7 +110,7 @@ export function endpointSlots(draining: AbortSignal): EndpointSlots {
     state.watch = setTimeout(() => {
       state.watch = undefined;
       const [oldest = Number.POSITIVE_INFINITY] = state.inFlight;
-      if (performance.now() - oldest >= WAIT_BEHIND_MS) trouble(state);
+      if (performance.now() - oldest >= WAIT_BEHIND_MS) trouble(state, true);
       watch(state);
     }, WAIT_BEHIND_MS);
   }
@@ -118,7 +125,8 @@ export function endpointSlots(draining: AbortSignal): EndpointSlots {
         if (delivered !== undefined) {
           state.failuresInARow = delivered ? 0 : state.failuresInARow + 1;
           state.lastMs = performance.now() - startedAt;
-          if (state.lastMs > SLOW_REQUEST_MS || state.failuresInARow >= FAILURES_IN_A_ROW) trouble(state);
+          const slow = state.lastMs > SLOW_REQUEST_MS;
+          if (slow || state.failuresInARow >= FAILURES_IN_A_ROW) trouble(state, slow);
         }
         const next = state.waiting.shift();
         if (next !== undefined) next.give(take(state));
@@ -133,6 +141,8 @@ export function endpointSlots(draining: AbortSignal): EndpointSlots {
   return {
     async acquire(endpointId, lane) {
       const state = stateOf(endpointId);
+      const [oldest = Number.POSITIVE_INFINITY] = state.inFlight;
+      if (performance.now() - oldest >= SLOW_REQUEST_MS) trouble(state, true);
       if (draining.aborted || (lane === 'fan-out' && state.troubledUntil > performance.now())) return undefined;
       if (lane === 'recovery' && (state.inFlight.size >= RECOVERY_CONCURRENCY || state.waiting.length > 0))
         return undefined;

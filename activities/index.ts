@@ -13,6 +13,7 @@ import { endpointNotes } from './endpoint-notes.ts';
 import { endpointSlots } from './endpoint-slots.ts';
 import { type OutboundActivities, outboundActivities } from './outbound.ts';
 import { recoverSome } from './recover-deliveries.ts';
+import { troubleNotes } from './trouble-notes.ts';
 
 export interface ActivityDependencies {
   readonly services: Services;
@@ -50,7 +51,7 @@ export function createActivities({
     sender,
     log,
     now,
-    slots: endpointSlots(draining),
+    slots: endpointSlots(draining, troubleNotes(db, log)),
     draining,
     recorder: attemptRecorder(db),
     notes: endpointNotes(db, now),

@@ -21,11 +21,13 @@ import {
   type OverdueWorkflow,
   overdueWorkflows,
 } from '../db/queries/claim-deliveries.ts';
-import { FAN_OUT_BATCH_MAX, OVERDUE_SWEEP_AFTER_MS } from '../domain/delivery-limits.ts';
+import { holdDeliveries } from '../db/queries/hold-delivery.ts';
+import { FAN_OUT_BATCH_MAX, OVERDUE_SWEEP_AFTER_MS, TROUBLED_GATHER_MS } from '../domain/delivery-limits.ts';
 import {
   ENDPOINT_DELIVERY,
   type EndpointDeliveryInput,
   EVENT_FAN_OUT,
+  endpointDeliveryId,
   type FanOutInput,
 } from '../domain/delivery-workflows.ts';
 import type { PlanName } from '../domain/plans.ts';
@@ -121,9 +123,16 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
         const claimed = await claim(fanOutId, room, nowMs, everything);
         if (claimed.length === 0) continue;
         claimedAtMs = performance.now();
-        const batch = Promise.race([carry(fanOutId, claimed), pause(NEXT_BATCH_MS)]).finally(() => young.delete(batch));
-        young.add(batch);
         if (claimed.length === room || !fairNext) nudged = true; // there may be more
+        const slow = claimed.filter((delivery) => delivery.troubled === true);
+        if (slow.length > 0) void carry(slow, () => gatherSlow(fanOutId, slow));
+        const well = slow.length === 0 ? claimed : claimed.filter((delivery) => delivery.troubled !== true);
+        if (well.length === 0) continue;
+        fanOutsTotal.inc();
+        const batch = Promise.race([carry(well, () => runBatch(fanOutId, well)), pause(NEXT_BATCH_MS)]).finally(() =>
+          young.delete(batch),
+        );
+        young.add(batch);
         if (young.size >= YOUNG_BATCHES) await Promise.race(young);
       } catch (error) {
         log.warn({ error: messageOf(error) }, 'deliveries could not be claimed; trying again');
@@ -155,11 +164,10 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     return claimed.length === 0 && !began ? claimFairly(db, fanOutId, each, nowMs, '', excluded) : claimed;
   }
 
-  /** Runs a batch and keeps count of it. */
-  function carry(fanOutId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
+  /** Keeps count of deliveries until they are handed on. */
+  function carry(claimed: readonly ClaimedDelivery[], run: () => Promise<void>): Promise<void> {
     inFlight += claimed.length;
     inFlightDeliveries.set(inFlight);
-    fanOutsTotal.inc();
     const counts = new Map<string, number>();
     const plans = new Map<string, PlanName>();
     for (const { organizationId, plan } of claimed) {
@@ -167,11 +175,78 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       plans.set(organizationId, plan);
     }
     for (const [id, plan] of plans) shares.taken(id, plan, counts.get(id) ?? 0);
-    return runBatch(fanOutId, claimed).finally(() => {
+    return run().finally(() => {
       inFlight -= claimed.length;
       inFlightDeliveries.set(inFlight);
       for (const [id, count] of counts) shares.done(id, count);
     });
+  }
+
+  /** Of a slow endpoint: its deliveries of some seconds, and the fan-out that the first of them was claimed for. */
+  interface Gathering {
+    readonly fanOutId: string;
+    readonly claimed: ClaimedDelivery[];
+    readonly started: Promise<void>;
+  }
+  const gatherings = new Map<string, Gathering>();
+
+  /**
+   * An endpoint that hangs would make a workflow of nearly each of its events, after a way through a fan-out
+   * that other endpoints' deliveries wait beside. Its deliveries gather instead, and begin in its own lane together.
+   */
+  async function gatherSlow(fanOutId: string, slow: readonly ClaimedDelivery[]): Promise<void> {
+    const started = new Set<Promise<void>>();
+    for (const delivery of slow) {
+      let gathering = gatherings.get(delivery.endpointId);
+      if (gathering === undefined || gathering.claimed.length >= FAN_OUT_BATCH_MAX) {
+        const claimed: ClaimedDelivery[] = [];
+        const gathered = gathering === undefined ? pause(TROUBLED_GATHER_MS) : Promise.resolve();
+        const own = gathered.then(() => {
+          if (gatherings.get(delivery.endpointId)?.claimed === claimed) gatherings.delete(delivery.endpointId);
+          return startLane(delivery.endpointId, fanOutId, claimed);
+        });
+        gathering = { fanOutId, claimed, started: own };
+        gatherings.set(delivery.endpointId, gathering);
+      }
+      gathering.claimed.push(delivery);
+      started.add(gathering.started);
+    }
+    await Promise.all(started);
+  }
+
+  /** Starts the workflow of a slow endpoint, again and again while the engine is away. */
+  async function startLane(endpointId: string, fanOutId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
+    const ids = claimed.map(({ id }) => id);
+    const input: EndpointDeliveryInput = {
+      endpointId,
+      deliveries: ids.map((id) => ({ id, dueAtMs: services.now() })),
+      ladderMs,
+    };
+    const workflowId = endpointDeliveryId(endpointId, fanOutId);
+    while (!closed) {
+      try {
+        await holdDeliveries(db, ids, workflowId);
+        const start = temporal.client.workflow.start(ENDPOINT_DELIVERY, {
+          workflowId,
+          taskQueue: temporal.taskQueue,
+          args: [input],
+          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+          typedSearchAttributes: fanOutSearchAttributes(claimed),
+          staticSummary: `${fanOutSummary(claimed)}, which is slow: ${endpointId}`,
+        });
+        starting.add(start);
+        await start.finally(() => starting.delete(start));
+        return;
+      } catch (error) {
+        if (closed) return;
+        log.warn(
+          { error: messageOf(error), workflowId },
+          'deliveries of a slow endpoint were not started; trying again',
+        );
+        await pause(RETRY_MS);
+      }
+    }
   }
 
   /** Starts the workflow, again and again while the engine is away, and waits for the first attempts to be through. */

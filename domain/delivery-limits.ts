@@ -17,6 +17,10 @@ export const ENDPOINT_CONCURRENCY = 10;
 export const FAN_OUT_BATCH_MAX = 500;
 /** A delivery not final and overdue by this is started again by the sweep. */
 export const OVERDUE_SWEEP_AFTER_MS = 120_000;
+/** For so long after a slow or failed request a worker takes an endpoint for one in trouble. */
+export const ENDPOINT_TROUBLE_MS = 10_000;
+/** First attempts at a slow endpoint gather for so long, to go together. */
+export const TROUBLED_GATHER_MS = 2_000;
 /** During a secret rotation both signatures are sent for this long at most. */
 export const SECRET_OVERLAP_MAX_SECONDS = 86_400;
 

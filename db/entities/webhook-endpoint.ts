@@ -33,6 +33,8 @@ export const WebhookEndpoint = defineEntity({
     deletedAt: p.datetime().nullable(),
     lastSuccessAt: p.datetime().nullable(),
     failingSince: p.datetime().nullable(),
+    /** Until then a worker takes it for slow: its deliveries go past the fan-outs. */
+    troubledUntil: p.datetime().nullable(),
   },
 });
 export type WebhookEndpointRow = InferEntity<typeof WebhookEndpoint>;

@@ -13,6 +13,7 @@ import { Migration20261121000012_delivery_notices } from './Migration20261121000
 import { Migration20261121000013_recoveries } from './Migration20261121000013_recoveries.ts';
 import { Migration20261121000014_member_notices } from './Migration20261121000014_member_notices.ts';
 import { Migration20261121000015_content_of_sent_mail } from './Migration20261121000015_content_of_sent_mail.ts';
+import { Migration20261121000016_troubled_endpoints } from './Migration20261121000016_troubled_endpoints.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   Migration20261121000013_recoveries,
   Migration20261121000014_member_notices,
   Migration20261121000015_content_of_sent_mail,
+  Migration20261121000016_troubled_endpoints,
 ];

@@ -11,6 +11,8 @@ export interface ClaimedDelivery {
   readonly mailboxId: string | null;
   readonly eventType: string;
   readonly plan: PlanName;
+  /** The endpoint has lately been slow. Null: it is gone. */
+  readonly troubled: boolean | null;
 }
 
 const CLAIMED = /* sql */ `
@@ -18,7 +20,9 @@ const CLAIMED = /* sql */ `
     from due, organizations o
    where d.id = due.id and d.id >= $3 and o.id = d.organization_id
   returning d.id, d.endpoint_id as "endpointId", d.event_id as "eventId", d.organization_id as "organizationId",
-            d.mailbox_id as "mailboxId", d.event_type as "eventType", o.plan`;
+            d.mailbox_id as "mailboxId", d.event_type as "eventType", o.plan,
+            (select coalesce(e.troubled_until > now(), false) from webhook_endpoints e
+              where e.id = d.endpoint_id) as troubled`;
 
 const CLAIM = /* sql */ `
   with due as (

@@ -25,6 +25,16 @@ export async function noteEndpointFailure(sql: Sql, endpointIds: readonly string
   );
 }
 
+/** Notes that endpoints are slow, for so long. */
+export async function noteEndpointTrouble(sql: Sql, endpointIds: readonly string[], forMs: number): Promise<void> {
+  await sql.query(
+    `with locked as (${IN_ORDER})
+     update webhook_endpoints e set troubled_until = now() + make_interval(secs => $2::float / 1000)
+       from locked where e.id = locked.id`,
+    [endpointIds, forMs],
+  );
+}
+
 /** Sets an endpoint inactive after its server answered 410 Gone. @returns whether this call did it */
 export async function disableGoneEndpoint(sql: Sql, endpointId: string, url: string): Promise<boolean> {
   const rows = await sql.query(

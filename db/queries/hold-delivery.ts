@@ -9,3 +9,14 @@ export async function holdDelivery(sql: Sql, deliveryId: string, workflowId: str
 export async function makeDueNow(sql: Sql, deliveryId: string, now: Date): Promise<void> {
   await sql.query(`update deliveries set next_attempt_at = $2 where id = $1 and status = 'failed'`, [deliveryId, now]);
 }
+
+/** Notes which workflow holds several deliveries from now on. */
+export async function holdDeliveries(sql: Sql, ids: readonly string[], workflowId: string): Promise<void> {
+  const sorted = ids.toSorted();
+  await sql.query(`update deliveries set workflow_id = $2 where id = any($1) and id >= $3 and id <= $4`, [
+    ids,
+    workflowId,
+    sorted[0] ?? '',
+    sorted.at(-1) ?? '',
+  ]);
+}

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
+import { recordEvents } from '../../core/record-event.ts';
+import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
 import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -38,7 +40,7 @@ async function slowEndpoint(events: number) {
   await world.happen({ organization });
   await world.delivery(endpoint.id, ({ status }) => status === 'success');
   const held = heldAnswers();
-  // Each gets a workflow of its own, so that there are lanes to wait in line.
+  // One after another, so that there are several lanes to wait in line: some gather, the first leave their batch.
   for (let i = 0; i < events; i++) {
     await world.happen({ organization });
     await waitUntil('it to be claimed', async () =>
@@ -46,14 +48,20 @@ async function slowEndpoint(events: number) {
     );
   }
   await waitUntil('all slots to be taken', () => held.count() === 10);
-  // Ten under way and ten in line have their attempt reserved, the others wait in their workflows. Before that a lane
-  // might be about to send what it has just read.
+  // Ten under way and ten in line have their attempt reserved, if there are lanes enough, each of which reserves ten at
+  // once; the others wait in their workflows. Before that a lane might be about to send what it has just read.
   await waitUntil(
     'the line of the endpoint to be full and the rest to wait in its lanes',
     async () => {
       const open = (await world.deliveries(endpoint.id)).filter(({ status }) => status === 'pending');
       const reserved = open.filter(({ attemptCount }) => attemptCount === 1);
-      return reserved.length === 20 && open.every(({ workflowId }) => workflowId?.startsWith('delivery/'));
+      const lanes = Map.groupBy(open, ({ workflowId }) => workflowId ?? '');
+      const wanted = [...lanes.values()].reduce((sum, { length }) => sum + Math.min(10, length), 0);
+      return (
+        open.length === events &&
+        reserved.length === Math.min(20, wanted) &&
+        [...lanes.keys()].every((workflowId) => workflowId.startsWith('delivery/'))
+      );
     },
     60_000,
   );
@@ -133,4 +141,49 @@ test('an endpoint that hangs holds up neither the others nor the end of the work
     if (!closed) await own.close();
     await hanging.close();
   }
+});
+
+test('events of an endpoint that is known to be slow gather into one lane, past the fan-outs', async () => {
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  const well = await world.endpoint(organization, { url: `${receiver.url}/well` });
+  receiver.answer((response, { path }) => {
+    if (path.endsWith('/well')) response.writeHead(200).end();
+    else setTimeout(() => response.writeHead(200).end(), 1_050);
+  });
+  await world.happen({ organization });
+  await waitUntil('the endpoint to be noted as slow', async () => {
+    const [row] = await world.sql(`select troubled_until > now() as slow from webhook_endpoints where id = $1`, [
+      endpoint.id,
+    ]);
+    return row?.['slow'] === true;
+  });
+  const others = await world.sql(`select troubled_until from webhook_endpoints where id = $1`, [well.id]);
+  assert.equal(others[0]?.['troubled_until'], null);
+  // Recorded in one transaction, so that one claim finds them all.
+  const events = 8;
+  await world.services.db.transaction((sql) =>
+    recordEvents(
+      sql,
+      Array.from({ length: events }, () => ({
+        type: 'email_received' as const,
+        organization,
+        mailbox: null,
+        actor: SYSTEM_ACTOR,
+        data: {},
+      })),
+    ),
+  );
+  world.services.deliveriesDue.nudge();
+  const ended = (id: string) =>
+    waitUntil('all to be acknowledged', async () => {
+      const rows = await world.deliveries(id);
+      return rows.length === events + 1 && rows.every(({ status }) => status === 'success') && rows;
+    });
+  const [slow, healthy] = await Promise.all([ended(endpoint.id), ended(well.id)]);
+  const lanes = new Set(slow.slice(1).map(({ workflowId }) => workflowId));
+  assert.equal(lanes.size, 1);
+  assert.match(String([...lanes][0]), /^delivery\//);
+  assert.ok(healthy.every(({ workflowId }) => workflowId?.startsWith('fan-out/')));
+  for (const { id } of slow) assert.equal(receiver.of(id).length, 1);
 });
