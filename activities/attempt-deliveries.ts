@@ -92,7 +92,7 @@ const RUN_MS = {
 /** What was read of an endpoint longer ago than this is read again before something is sent. */
 const FRESH_MS = { 'fan-out': 200, endpoint: 5, manual: 5, recovery: 5 } as const;
 /** Each is a write of the engine: two must fit into its heartbeat timeout of 6 s, no more. */
-const HEARTBEAT_MS = 2_500;
+const HEARTBEAT_MS = 2_000;
 
 export async function attemptDeliveries(
   deps: AttemptDependencies,

@@ -35,7 +35,7 @@ import { type AttemptContext, type AttemptDependencies, attemptDeliveries } from
 const RUN_MS = 30_000;
 /** While the slots of the endpoint are taken. */
 const BUSY_MS = 500;
-const HEARTBEAT_MS = 2_500;
+const HEARTBEAT_MS = 2_000;
 
 const GONE: RecoveryProgress = { state: 'cancelled', stopReason: null, total: 0, done: 0, succeeded: 0, failed: 0 };
 

@@ -100,7 +100,7 @@ export async function startWorker(
     shutdownForceTime: SHUTDOWN_FORCE,
     // A killed worker's sticky tasks go to another one soon.
     stickyQueueScheduleToStartTimeout: '3 seconds',
-    maxHeartbeatThrottleInterval: '2500 milliseconds',
+    maxHeartbeatThrottleInterval: '2 seconds',
   };
   const worker = await Worker.create(options);
   const run = worker.run();
