@@ -110,7 +110,7 @@ export function endpointSlots(draining: AbortSignal, onSlow: (endpointId: string
     state.watch = setTimeout(() => {
       state.watch = undefined;
       const [oldest = Number.POSITIVE_INFINITY] = state.inFlight;
-      if (performance.now() - oldest >= WAIT_BEHIND_MS) trouble(state, true);
+      if (performance.now() - oldest >= WAIT_BEHIND_MS) trouble(state, false);
       watch(state);
     }, WAIT_BEHIND_MS);
   }
