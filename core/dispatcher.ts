@@ -33,6 +33,7 @@ import {
 import type { PlanName } from '../domain/plans.ts';
 import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
 import { fairShares } from './fair-shares.ts';
+import { gatherTime } from './gather-time.ts';
 import { sweepNotices } from './member-notices.ts';
 import { fanOutsTotal, inFlightDeliveries } from './metrics.ts';
 import { newId } from './new-id.ts';
@@ -52,11 +53,6 @@ const IN_FLIGHT_MAX = 4_000;
 /** Part of it that one organization may hold. */
 const ORGANIZATION_SHARE = 0.5;
 const NEXT_BATCH_MS = 50;
-/**
- * Least time between two claims that found something. A lone event is claimed at once; what follows it closely goes
- * together, because a workflow costs the engine far more than a delivery in it.
- */
-const GATHER_MS = 20;
 /** Two batches side by side: one records and starts while the other sends, and a lone event never waits for another. */
 const YOUNG_BATCHES = 2;
 const IDLE_LOOK_MS = 1_000;
@@ -79,6 +75,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
   let backlog = false;
   let fairNext = true;
   let fairAfter = '';
+  const gather = gatherTime();
   let closed = false;
   let wake: () => void = () => {};
   let nudged = true; // what waited before this process began
@@ -118,7 +115,8 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
         const everything = nowMs - lookedAtAllMs > SWEEP_MS;
         if (everything) lookedAtAllMs = nowMs;
         const fanOutId = newId('event', nowMs).replace('evt_', 'fan-out/');
-        const gatherMs = claimedAtMs + GATHER_MS - performance.now();
+        const gatherMs = claimedAtMs + gather.ms - performance.now();
+        // A lone event is claimed at once; what follows it closely goes together.
         if (gatherMs > 0 && !backlog) await pause(gatherMs);
         const claimed = await claim(fanOutId, room, nowMs, everything);
         if (claimed.length === 0) continue;
@@ -254,6 +252,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     const input: FanOutInput = { deliveryIds: claimed.map(({ id }) => id), ladderMs };
     for (;;) {
       try {
+        const startedAtMs = performance.now();
         const start = temporal.client.workflow.start(EVENT_FAN_OUT, {
           workflowId: fanOutId,
           taskQueue: temporal.taskQueue,
@@ -266,6 +265,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
         });
         starting.add(start);
         const handle = await start.finally(() => starting.delete(start));
+        gather.startTook(performance.now() - startedAtMs);
         await temporal.client.withAbortSignal(following.signal, () => handle.result());
         return;
       } catch (error) {
