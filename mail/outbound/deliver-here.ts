@@ -2,7 +2,7 @@
  * What sending changes in mailboxes here: the copy in Sent, deliveries to local recipients, notices to the sender. All
  * in the caller's transaction, so that mail, events and the state of the recipients are one commit.
  */
-import { blobKey } from '../../core/blob-store.ts';
+import { blobKey, storeBlob } from '../../core/blob-store.ts';
 import { askLists } from '../../core/sender-lists.ts';
 import type { Services } from '../../core/services.ts';
 import type { Sql } from '../../db/database.ts';
@@ -22,6 +22,7 @@ import type { AuthenticationResults } from '../store/authentication-results.ts';
 import { deliverBatch } from '../store/deliver.ts';
 import type { DeliveryOutcome, DeliveryWrite, IncomingMessage } from '../store/delivery.ts';
 import { threadRefs } from '../store/fingerprints.ts';
+import { isStoredAhead } from '../store/insert-messages.ts';
 import { receivedEvent } from '../store/received-event.ts';
 import { type Recipient, recipientDirectory } from '../store/recipients.ts';
 import { type FailedRecipient, writeNotice } from './dsn-write.ts';
@@ -62,8 +63,9 @@ export class SenderRefused extends Error {
   }
 }
 
-export const directoryOf = ({ db, settings, now }: SendingServices) =>
-  recipientDirectory(db, settings.MAIL_DOMAIN, now);
+/** @param sql within a transaction that one: who holds a connection must not wait for another */
+export const directoryOf = ({ db, settings, now }: SendingServices, sql: Sql = db) =>
+  recipientDirectory(sql, settings.MAIL_DOMAIN, now);
 
 /** Whether mail to an address stays on this host. */
 export async function isLocal(services: SendingServices, address: string): Promise<boolean> {
@@ -132,28 +134,34 @@ type Looked = { readonly local: LocalRecipient } & (
   | { readonly refusal: FailedRecipient }
 );
 
-async function lookUp(services: SendingServices, sender: Sender, locals: readonly LocalRecipient[]): Promise<Looked[]> {
-  const directory = directoryOf(services);
-  return Promise.all(
-    locals.map(async (local): Promise<Looked> => {
-      const refuse = (code: string, reply: string): Looked => ({
-        local,
-        refusal: { address: local.address, code, reply },
-      });
-      const recipient = await directory.find(local.address, 'fresh');
-      if (recipient === undefined) return refuse('5.1.1', 'There is no such mailbox here');
-      if (recipient.status !== 'active') return refuse('5.2.1', 'The mailbox takes no mail');
-      const verdicts = await askLists(services.db, {
-        organizationId: recipient.organization.id,
-        mailboxId: recipient.mailbox.id,
-        direction: 'inbound',
-        addresses: [sender.mailbox.address],
-      });
-      if ([...verdicts.values()].some(({ action }) => action === 'block'))
-        return refuse('5.7.1', 'The recipient does not take mail from this sender');
-      return { local, recipient };
-    }),
-  );
+async function lookUp(
+  sql: Sql,
+  services: SendingServices,
+  sender: Sender,
+  locals: readonly LocalRecipient[],
+): Promise<Looked[]> {
+  const directory = directoryOf(services, sql);
+  const look = async (local: LocalRecipient): Promise<Looked> => {
+    const refuse = (code: string, reply: string): Looked => ({
+      local,
+      refusal: { address: local.address, code, reply },
+    });
+    const recipient = await directory.find(local.address, 'fresh');
+    if (recipient === undefined) return refuse('5.1.1', 'There is no such mailbox here');
+    if (recipient.status !== 'active') return refuse('5.2.1', 'The mailbox takes no mail');
+    const verdicts = await askLists(sql, {
+      organizationId: recipient.organization.id,
+      mailboxId: recipient.mailbox.id,
+      direction: 'inbound',
+      addresses: [sender.mailbox.address],
+    });
+    if ([...verdicts.values()].some(({ action }) => action === 'block'))
+      return refuse('5.7.1', 'The recipient does not take mail from this sender');
+    return { local, recipient };
+  };
+  const looked: Looked[] = [];
+  for (const local of locals) looked.push(await look(local));
+  return looked;
 }
 
 /**
@@ -175,10 +183,10 @@ export async function deliverHere(
 ): Promise<DeliveredHere> {
   const at = new Date(services.now());
   const content = { bytes, read: readMessage(bytes) };
-  const own = await directoryOf(services).find(sender.mailbox.address, 'fresh');
+  const own = await directoryOf(services, sql).find(sender.mailbox.address, 'fresh');
   if (own === undefined) throw new SenderRefused('mailbox-closed');
   const folders = await ownFolders(sql, sender.mailbox.id);
-  const looked = await lookUp(services, sender, locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX));
+  const looked = await lookUp(sql, services, sender, locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX));
   const reached = looked.flatMap((each) => (each.refusal === undefined ? [each.recipient] : []));
   const inboxes = reached.map(({ inboxId }) => inboxId);
   await lockAll(
@@ -294,7 +302,7 @@ export async function notifySender(
   recipients: readonly (FailedRecipient & RecipientNotices)[],
 ): Promise<number> {
   const told = recipients.filter((each) => wantsNotice(each, action));
-  const own = told.length === 0 ? undefined : await directoryOf(services).find(sender.mailbox.address, 'fresh');
+  const own = told.length === 0 ? undefined : await directoryOf(services, sql).find(sender.mailbox.address, 'fresh');
   if (own === undefined) return 0;
   const at = new Date(services.now());
   const headerEnd = bytes.indexOf('\r\n\r\n');
@@ -318,6 +326,7 @@ export async function notifySender(
       at,
       auth: null,
     });
+    if (isStoredAhead(incoming)) await storeBlob(sql, incoming.blobKey, incoming.bytes);
     return deliverBatch(sql, [
       {
         message: incoming,

@@ -5,7 +5,7 @@
  * remembered may be seconds old, so the write transaction looks at status and quota once more.
  */
 import { isServedDomain } from '../../core/served-domain.ts';
-import type { Database } from '../../db/database.ts';
+import type { Sql } from '../../db/database.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '../../domain/event-envelope.ts';
 import { deliveryAddress } from '../../domain/mailbox-address.ts';
 import type { MailboxStatus, UnauthenticatedMail } from '../../domain/mailbox-status.ts';
@@ -52,7 +52,7 @@ interface RecipientRow {
   quota_bytes: number;
 }
 
-export function recipientDirectory(db: Database, defaultDomain: string, now: () => number): RecipientDirectory {
+export function recipientDirectory(db: Sql, defaultDomain: string, now: () => number): RecipientDirectory {
   const remembered = new Map<string, { recipient: Recipient; until: number }>();
 
   async function read(address: string): Promise<Recipient | undefined> {

@@ -1,6 +1,7 @@
 /** Delivery status notifications asked for at submission (RFC 3461). */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { MESSAGE_MEMORY_MAX_BYTES } from '../../../domain/mail-limits.ts';
 import { readReport } from '../../../mail/mime/read-report.ts';
 import { waitUntil } from '../../support/wait-until.ts';
 import { storedMail } from '../clients/stored-mail.ts';
@@ -169,6 +170,26 @@ describe('a notice', () => {
     );
     assert.match(notice?.text ?? '', /^Content-Type: message\/rfc822\r$/m);
     assert.match(notice?.text ?? '', /The words of the body\./);
+  });
+
+  test('of failure carries a whole large message, and who took that gets it once', async () => {
+    const from = await mailboxOf(plain);
+    plain.peer.faults = [refuse('bad@example.com', 1_000)];
+    const client = await logIn(doorOf(plain), from);
+    await client.command(`MAIL FROM:<${from.address}> RET=FULL`);
+    for (const to of ['good@example.com', 'bad@example.com']) await client.command(`RCPT TO:<${to}>`);
+    await client.command('DATA');
+    const body = 'A line of the body.\n'.repeat(MESSAGE_MEMORY_MAX_BYTES / 16);
+    const id = await startSubmitted(plain, await client.data(`From: ${from.address}\nSubject: Large\n\n${body}`));
+    client.close();
+    assert.equal(await plain.finished(id), 'bounced');
+    assert.deepEqual(
+      plain.peer.received.map(({ to }) => to),
+      [['good@example.com']],
+    );
+    const [notice] = await notices(plain, from);
+    assert.deepEqual(notice?.about, ['failed bad@example.com']);
+    assert.match(notice?.text ?? '', /A line of the body\./);
   });
 
   test('of failure carries the header alone, with RET=HDRS and without RET', async () => {

@@ -33,6 +33,17 @@ test('two submissions with one client id at once are one message', async () => {
   assert.equal(await world.finished(answers[0]?.messageId ?? ''), 'captured');
 });
 
+test('many more submissions at once than there are connections to the database all end', {
+  timeout: 120_000,
+}, async () => {
+  const colleague = await world.mail.createMailbox('colleague');
+  const many = world.mail.services.settings.DATABASE_POOL_MAX * 4;
+  const submit = (_: unknown, i: number) => world.submit(letter(`many-${i}`), [colleague.address]);
+  const answers = await Promise.all(Array.from({ length: many }, submit));
+  assert.equal(new Set(answers.map(({ messageId }) => messageId)).size, many);
+  assert.equal((await world.folder(colleague, '\\Inbox')).length, many);
+});
+
 test('two submissions at once of what a client has filed take its copy and one of their own', async () => {
   await fileInSent(letter('filed-first'));
   const submit = () => world.submit(letter('filed-first'), ['ann@example.com']);
