@@ -7,6 +7,7 @@ import { CatalogueError } from '../../domain/errors.ts';
 import { FORWARDED_KEYWORD, MAIL_FLAGS } from '../../domain/mail-flags.ts';
 import type { AnsweredAs } from '../../domain/outbound.ts';
 import { findBodyStart, firstValue, headerFields } from '../mime/header-fields.ts';
+import { type StoreRefusal, StoreRefused } from '../store/interface.ts';
 import { type LockedFolders, lockFolders } from '../store/lock-folders.ts';
 import { removePlacements } from '../store/remove-placements.ts';
 import { storeFlags } from '../store/store-flags.ts';
@@ -61,11 +62,12 @@ export async function findOwnMailChanges(
  */
 export async function changeOwnMail(sql: Sql, mailboxId: string, changes: OwnMailChanges): Promise<number[]> {
   const { folderIds, draft, answered } = changes;
-  if (folderIds.length === 0) {
+  const locked =
+    folderIds.length === 0 ? undefined : await lockFolders(sql, mailboxId, folderIds).catch(unless('no-folder'));
+  if (locked === undefined) {
     if (draft !== null) throw draftGone();
     return [];
   }
-  const locked = await lockFolders(sql, mailboxId, folderIds);
   const before = new Map([...locked.folders.values()].map(({ id, modseq }) => [id, modseq]));
   if (draft !== null) await removeDraft(sql, locked, mailboxId, draft);
   if (answered !== null)
@@ -86,6 +88,7 @@ async function removeDraft(sql: Sql, locked: LockedFolders, mailboxId: string, d
 const draftGone = () =>
   new CatalogueError('conflict', 'The draft was changed, sent or deleted meanwhile. Read it again before sending it.');
 
+/** Where the mailbox or the message has no room for another keyword the mark is left out: mail goes without it. */
 const mark = (sql: Sql, locked: LockedFolders, folderId: number, uid: number, as: AnsweredAs) =>
   storeFlags(sql, locked, {
     folderId,
@@ -94,7 +97,14 @@ const mark = (sql: Sql, locked: LockedFolders, folderId: number, uid: number, as
     flags: as === 'answered' ? MAIL_FLAGS.answered : 0,
     keywords: as === 'forwarded' ? [FORWARDED_KEYWORD] : [],
     unchangedSince: null,
-  });
+  }).catch(unless('limit'));
+
+/** Passes over a refusal by the store, which has changed nothing then. */
+const unless =
+  (passed: StoreRefusal) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof StoreRefused) || error.refusal !== passed) throw error;
+  };
 
 const draftPlacements = (sql: Sql, mailboxId: string, { messageId, messageIdHeader }: SentDraft) =>
   sql.query<Placed & { message_id: string }>(

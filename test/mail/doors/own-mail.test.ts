@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { createTransport } from 'nodemailer';
+import { KEYWORDS_PER_MAILBOX_MAX } from '../../../domain/mail-limits.ts';
 import { type MailDoors, startMail } from '../../../mail/start.ts';
 import { checkMailStore } from '../../../mail/store/check.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '../../support/api-world.ts';
@@ -93,6 +94,17 @@ test('a reply by REST marks the message \\Answered while IMAP looks on, a forwar
   assert.match((await watching.client.line()) ?? '', /^\* 1 FETCH \(FLAGS \((?=.*\\Answered)(?=.*\$Forwarded).*\)\)$/);
   assert.deepEqual(at(await get(box, id), 'labels'), ['$Forwarded']);
   watching.client.close();
+});
+
+test('a forward goes without its mark where the mailbox has no room for another keyword', async () => {
+  const box = await world.newMailbox(world.organization);
+  const id = await deliver(box.address, letter('Labels everywhere'));
+  await world.sql(
+    `insert into mail_keyword (mailbox_id, key, keyword) select $1, 'k' || n, 'k' || n from generate_series(1, $2) as n`,
+    [box.id, KEYWORDS_PER_MAILBOX_MAX],
+  );
+  await post(box, `/${id}/forward`, { to: ['carl@example.com'] });
+  assert.deepEqual(at(await get(box, id), 'labels'), []);
 });
 
 test('an answer by SMTP marks what its In-Reply-To names, wherever a client has put it', async () => {
