@@ -1,7 +1,7 @@
 /** A message taken apart into what its writer gave, so that a part of it can be changed and the rest kept. Pure. */
 import { type MailAddress, readableAddresses } from './addresses.ts';
 import { decodeWords } from './encoded-words.ts';
-import { firstValue, headerFields } from './header-fields.ts';
+import { destinations, firstValue, headerFields } from './header-fields.ts';
 import { indexMessage, type PartNode } from './index-message.ts';
 import { attachmentsOf, bodyParts, leaves, type NumberedPart, partText } from './parts.ts';
 import { decodeTransfer } from './transfer-encoding.ts';
@@ -40,7 +40,7 @@ export interface EditableAttachment {
 export function editableMessage(bytes: Uint8Array, isOwnField: (name: string) => boolean): EditableMessage {
   const parts = indexMessage(bytes);
   const fields = headerFields(bytes, parts.header, parts.body);
-  const addresses = (name: string) => readableAddresses(firstValue(fields, name) ?? '');
+  const addresses = (list: string | undefined) => readableAddresses(list ?? '');
   const ids = (name: string) => [...(firstValue(fields, name) ?? '').matchAll(/<[^<>\s]{1,998}>/g)].map(([id]) => id);
   const { plain, html } = bodyParts(parts);
   const textOf = (list: readonly NumberedPart[]) =>
@@ -49,10 +49,10 @@ export function editableMessage(bytes: Uint8Array, isOwnField: (name: string) =>
     Buffer.from(bytes.subarray(start, start + length)).toString('latin1');
   const others = fields.filter(({ name }) => !isOwnField(name));
   return {
-    to: addresses('to'),
-    cc: addresses('cc'),
-    bcc: addresses('bcc'),
-    replyTo: addresses('reply-to'),
+    to: addresses(destinations(fields, 'to')),
+    cc: addresses(destinations(fields, 'cc')),
+    bcc: addresses(destinations(fields, 'bcc')),
+    replyTo: addresses(firstValue(fields, 'reply-to')),
     subject: decodeWords(firstValue(fields, 'subject') ?? ''),
     text: textOf(plain),
     html: textOf(html),

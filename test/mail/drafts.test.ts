@@ -181,6 +181,23 @@ describe('a draft', () => {
     assert.equal(errorCode(await call(box, 'GET', `drafts/${textAt(draft, 'id')}`)), 'not_found');
   });
 
+  test('of a mail client goes to everybody in all of its To, Cc and Bcc fields', async () => {
+    const box = await newBox();
+    const session = await imap(box);
+    const text = `From: ${box.address}\r\nTo: a@x.example\r\nTo: b@x.example\r\nCc: c@x.example\r\nBcc: d@x.example\r\nCc: e@x.example\r\nBcc: f@x.example\r\nSubject: Many\r\n\r\nx\r\n`;
+    session.client.send(`a APPEND Drafts (\\Draft) {${text.length}+}\r\n${text}\r\n`);
+    for (let line = await session.client.line(); !line?.startsWith('a OK'); line = await session.client.line())
+      assert.match(line ?? '', /^\*/);
+    session.client.close();
+    const [draft] = await drafts(box);
+    const sent = await ok(box, 'POST', `drafts/${textAt(draft, 'id')}/send`, {});
+    const status = await ok(box, 'GET', `messages/${textAt(sent, 'id')}/status`);
+    assert.deepEqual(
+      Object.values(Object(at(status, 'recipients'))).map((each) => textAt(each, 'address')),
+      ['a', 'b', 'c', 'e', 'd', 'f'].map((name) => `${name}@x.example`),
+    );
+  });
+
   test('of an answer is addressed to all, threads with the message, and marks it when it goes', async () => {
     const box = await newBox();
     const client = await SmtpClient.open(mail.smtp.host, mail.smtp.port);
