@@ -36,7 +36,7 @@ const NOT_NESTED = new Set(
 );
 
 /** Characters of a document that may be parsed. */
-function affordable(html: string): number {
+export function affordable(html: string): number {
   const open = new Map<string, number>();
   let depth = 0;
   let work = 0;

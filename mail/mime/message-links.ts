@@ -1,5 +1,6 @@
 /** The links of a mail, those that ask to be followed first. Pure; what they lead to is the sender's choice. */
 import { compile } from 'html-to-text';
+import { affordable } from './html-text.ts';
 
 /** What following a link is for, as far as its words tell. */
 export const LINK_KINDS = ['confirm', 'sign_in', 'reset', 'other', 'unsubscribe'] as const;
@@ -75,7 +76,7 @@ export function messageLinks({ text, html }: LinkSource): MessageLink[] {
 function markedText(html: string): string {
   const safe = html.slice(0, LOOKED_AT_MAX_CHARACTERS).replaceAll(/[\u0001-\u0003]/g, '');
   try {
-    return markLinks(safe);
+    return markLinks(safe.slice(0, affordable(safe)));
   } catch {
     return '';
   }
@@ -89,15 +90,18 @@ function readUrl(given: string): string | undefined {
 
 /** What ends a sentence or closes a bracket that was opened before the link belongs to the text. */
 function withoutPunctuation(url: string): string {
+  const count = (character: string) => url.split(character).length;
+  // Closing brackets that nothing opens, counted once: the link may be made of thousands.
+  const unopened = { ')': count(')') - count('('), ']': count(']') - count('[') };
   let end = url.length;
-  for (;;) {
+  for (; end > 0; end--) {
     const last = url.charAt(end - 1);
-    const opens = { ')': '(', ']': '[' }[last];
-    const kept = url.slice(0, end);
-    const unbalanced = opens !== undefined && kept.split(last).length > kept.split(opens).length;
-    if (!unbalanced && !/[.,;:!?'"»”’。、）」]/u.test(last)) return kept;
-    end--;
+    if (last === ')' || last === ']') {
+      if (unopened[last] <= 0) break;
+      unopened[last]--;
+    } else if (!/[.,;:!?'"»”’。、）」]/u.test(last)) break;
   }
+  return url.slice(0, end);
 }
 
 const KIND_WORDS: readonly (readonly [LinkKind, RegExp])[] = [

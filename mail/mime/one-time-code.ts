@@ -80,7 +80,7 @@ export function oneTimeCode({ subject, text }: CodeSource): string | null {
     .split('\n')
     .map((line) => line.trim().slice(0, LINE_MAX_CHARACTERS))
     .filter((line) => line !== '');
-  const title = plain(subject.slice(0, LINE_MAX_CHARACTERS)).replaceAll('\n', ' ');
+  const title = plain(subject.slice(0, LINE_MAX_CHARACTERS)).replaceAll('\n', ' ').slice(0, LINE_MAX_CHARACTERS);
   const aboutCode = CODE_WORD.test(title) || lines.some((line) => CODE_WORD.test(line));
   if (!aboutCode) return null;
   const found = [
@@ -114,13 +114,14 @@ const plain = (text: string): string =>
 function candidatesOf(line: string, above: string, bonus: number): Candidate[] {
   const candidates: Candidate[] = [];
   const taken: [number, number][] = [];
+  const wordAbove = CODE_WORD.test(above); // once: a line may be made of candidates
   for (const { form, letters } of PATTERNS)
     for (const match of line.matchAll(form)) {
       const [whole] = match;
       const [start, end] = [match.index, match.index + whole.length];
       if (taken.some(([from, to]) => start < to && end > from)) continue;
       const given = match[1] ?? whole;
-      const score = scoreOf(given, line.slice(0, start), line.slice(end), above, letters);
+      const score = scoreOf(given, line.slice(0, start), line.slice(end), wordAbove, letters);
       if (score === undefined) continue;
       taken.push([start, end]);
       candidates.push({ code: letters ? given : given.replace(/\D/g, ''), score: score + bonus });
@@ -129,14 +130,19 @@ function candidatesOf(line: string, above: string, bonus: number): Candidate[] {
 }
 
 /** Undefined: it is something else. */
-function scoreOf(given: string, before: string, behind: string, above: string, letters: boolean): number | undefined {
+function scoreOf(
+  given: string,
+  before: string,
+  behind: string,
+  wordAbove: boolean,
+  letters: boolean,
+): number | undefined {
   const digits = given.replace(/\D/g, '');
   const alone = /^[\s\p{P}\p{S}]*$/u.test(before) && /^[\s\p{P}\p{S}]*$/u.test(behind);
   // A word of code between the other thing and the number counts for the code: "code for order: 1234".
   if (OTHER_BEFORE.test(before.slice(-BESIDE_CHARACTERS)) || UNIT_BEHIND.test(behind)) return undefined;
   if (letters && (digits === '' ? !isSpelledCode(given, before) : digits.length === given.length)) return undefined;
   const near = nearness(before, behind);
-  const wordAbove = CODE_WORD.test(above);
   if (near === 0 && !(alone && (wordAbove || before + behind === ''))) return wordAbove && !letters ? 2 : undefined;
   let score = near + (alone ? 3 : 0) + (wordAbove ? 2 : 0);
   if (!letters) {

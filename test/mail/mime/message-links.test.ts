@@ -78,11 +78,17 @@ describe('the links of a mail', () => {
   });
 
   test('are at most fifty, and a mail made to cost much costs little', () => {
+    assert.equal(inText(`https://x.example/${'),'.repeat(4_000)} `)[0]?.url, 'https://x.example/');
+    inText(`https://x.example/${')'.repeat(8_000)} `.repeat(32));
+    const behind = (count: number) =>
+      inHtml(`${'<b>'.repeat(count)}${'</b>'.repeat(count)}<a href="https://x.example/1">1</a>`).length;
+    assert.deepEqual([behind(1_000), behind(30_000)], [1, 0], 'what costs much to take apart is not read');
     assert.equal(inText(Array.from({ length: 500 }, (_, i) => `https://x.example/${i}`).join(' ')).length, LINKS_MAX);
     for (const piece of [
       '<a href="https://x.example/">',
       'https://x.example/((((',
       'https://x.example/))))) ',
+      '<b>',
       '\u0001\u0002',
       '<a href=x>',
     ])
