@@ -74,6 +74,11 @@ async function* events(
 ): AsyncGenerator<string> {
   const { db, log } = services;
   let seq = begin;
+  let lookedAtMs = performance.now();
+  const requireAccess = async () => {
+    await watch.requireAccess();
+    lookedAtMs = performance.now();
+  };
   // The id comes first, so that who loses the connection before any change goes on from here.
   yield `retry: ${RECONNECT_MS}\nid: ${seq}\n: watching\n\n`;
   if (resync)
@@ -88,6 +93,8 @@ async function* events(
   try {
     for (;;) {
       for (;;) {
+        // A key or session may end without a word on the channel of mailboxes, and a busy mailbox is never quiet.
+        if (performance.now() - lookedAtMs >= STREAM_HEARTBEAT_MS) await requireAccess();
         const changes = await changesAfter(db, mailboxId, seq, CHANGES_AT_ONCE);
         for (const change of changes) {
           yield* eventsOf(db, mailboxId, change);
@@ -97,8 +104,7 @@ async function* events(
       }
       const wake = await watch.next(STREAM_HEARTBEAT_MS);
       if (wake === 'stopped') return;
-      // A key or session may end without a word on the channel of mailboxes.
-      if (wake !== 'mail') await watch.requireAccess();
+      if (wake !== 'mail') await requireAccess();
       if (wake === 'time') yield ': still here\n\n';
     }
   } catch (error) {

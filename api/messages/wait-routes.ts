@@ -46,6 +46,9 @@ const responses = {
   },
 } as const;
 
+/** Mail that came in before places were noted stands at 0. */
+const BEFORE_ALL = arrivedUpTo(-1);
+
 const encodePlace = ({ seq, messageId }: Arrival): string => Buffer.from(`${seq}:${messageId}`).toString('base64url');
 
 async function placeOf({ db }: Services, mailboxId: string, after: string): Promise<Arrival> {
@@ -54,7 +57,8 @@ async function placeOf({ db }: Services, mailboxId: string, after: string): Prom
     if (place !== undefined) return place;
     throw invalidAfter('is no message of this mailbox (any more); use `after` of an earlier answer');
   }
-  const [, seq, messageId] = /^(\d{1,15}):(msg_[0-9a-z]{26}|~)$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
+  const [, seq, messageId] =
+    /^(-?\d{1,15}):(msg_[0-9a-z]{26}|~)$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
   if (seq === undefined || messageId === undefined)
     throw invalidAfter('is neither a message id nor `after` of an answer');
   return { seq: Number(seq), messageId };
@@ -92,7 +96,9 @@ async function answerWait(
     const place =
       after !== undefined
         ? await placeOf(services, mailboxId, after)
-        : arrivedUpTo(filter.since === undefined ? begin : 0);
+        : filter.since === undefined
+          ? arrivedUpTo(begin)
+          : BEFORE_ALL;
     for (;;) {
       // The counter first: all that came in up to it is committed, so the next request begins behind it.
       const upToSeq = await lastChange(db, mailboxId);
@@ -106,7 +112,8 @@ async function answerWait(
         return { status: 200, body: { data, after: encodePlace(last ?? arrivedUpTo(upToSeq)), timedOut: false } };
       }
       const wake = leftMs <= 0 ? 'time' : await watch.next(leftMs);
-      if (wake === 'access') await watch.requireAccess();
+      // A key or session may have ended without a word on the channel of mailboxes.
+      if (wake === 'access' || wake === 'mail') await watch.requireAccess();
       // What does not match now may match when the next request asks, with other filters or once it is changed.
       if (wake === 'stopped' || leftMs <= 0)
         return { status: 200, body: { data: [], after: encodePlace(place), timedOut: true } };

@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { STREAM_EVENTS } from '../../api/events/schema.ts';
 import { startApi } from '../../api/start.ts';
+import { STREAM_HEARTBEAT_MS } from '../../domain/mail-limits.ts';
 import { type MailDoors, startMail } from '../../mail/start.ts';
 import { pruneMailStore } from '../../mail/store/housekeeping.ts';
 import { type ApiWorld, apiWorld, at, checkSchema, errorCode, type TestMailbox, textAt } from '../support/api-world.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { LineClient } from './line-client.ts';
 import { dnsStub, letter, SmtpClient } from './mail-world.ts';
 
@@ -47,11 +49,14 @@ interface Stream {
   close(): void;
 }
 
-async function open(box: TestMailbox, { from = world.api.url, lastEventId = '' } = {}): Promise<Stream> {
+async function open(
+  box: TestMailbox,
+  { from = world.api.url, lastEventId = '', as = box.token, path = '/api/mailbox/events/stream' } = {},
+): Promise<Stream> {
   const controller = new AbortController();
-  const response = await fetch(new URL('/api/mailbox/events/stream', from), {
+  const response = await fetch(new URL(path, from), {
     headers: {
-      ...box.token,
+      ...as,
       'accept-encoding': 'br, gzip',
       ...(lastEventId === '' ? {} : { 'last-event-id': lastEventId }),
     },
@@ -245,6 +250,30 @@ describe('the event stream', () => {
       assert.deepEqual([last?.name, at(last?.data, 'code')], ['closed', code]);
       assert.equal(await stream.next(), undefined);
     });
+
+  test('ends when its API key is gone, also in a mailbox that is never quiet', async () => {
+    const box = await newBox();
+    const key = await world.newKey(world.organization.id, ['mailbox:read']);
+    const stream = await open(box, { as: key, path: `/api/mailboxes/${box.id}/events/stream` });
+    const [id] = await deliver(box, letter('Busy'));
+    await stream.next();
+    await world.sql(`delete from api_keys where id = (select max(id) from api_keys where organization_id = $1)`, [
+      world.organization.id,
+    ]);
+    let seen = false;
+    const closed = await waitUntil(
+      'the last event',
+      async () => {
+        seen = !seen;
+        await world.call('PATCH', `/api/mailbox/messages/${id}`, { as: box.token, body: { seen } });
+        const event = await stream.next();
+        return event?.name === 'messages_changed' ? undefined : event;
+      },
+      STREAM_HEARTBEAT_MS * 4,
+    );
+    assert.deepEqual([closed.name, at(closed.data, 'code')], ['closed', 'unauthenticated']);
+    stream.close();
+  });
 
   test('ends when the server stops, which does not wait for it', async () => {
     const another = await startApi(world.services, world.temporal);

@@ -118,6 +118,15 @@ describe('waiting for messages', () => {
     assert.deepEqual([at(plain, 'data', 0, 'otp'), at(plain, 'data', 0, 'links')], [null, null]);
   });
 
+  test('with `since` finds mail from before places were noted too', async () => {
+    const box = await newBox();
+    const [id] = await deliver(box, letter('Old'));
+    await world.sql(`update message set arrived_seq = 0 where mailbox_id = $1`, [box.id]);
+    assert.deepEqual(idsOf(await wait(box, 'since=2020-01-01T00:00:00.000Z&timeoutSeconds=1')), [id]);
+    const none = await wait(box, 'since=2020-01-01T00:00:00.000Z&subject=none&timeoutSeconds=1');
+    assert.deepEqual(idsOf(await wait(box, `after=${textAt(none, 'after')}&timeoutSeconds=1`)), [id]);
+  });
+
   test('is empty when nothing came in time', async () => {
     const box = await newBox();
     const body = await wait(box, 'timeoutSeconds=1');
@@ -156,6 +165,17 @@ describe('waiting for messages', () => {
     });
     await deliver(box, letter('for all of them'));
     for (const each of waiting.slice(1)) assert.equal((await each.waiting).status, 200);
+  });
+
+  test('tells nothing to an API key that is gone', async () => {
+    const box = await newBox();
+    const key = await world.newKey(world.organization.id, ['mailbox:read']);
+    const { waiting } = await untilWaiting({ ...box, token: key }, `/api/mailboxes/${box.id}/messages/wait`);
+    await world.sql(`delete from api_keys where id = (select max(id) from api_keys where organization_id = $1)`, [
+      world.organization.id,
+    ]);
+    await deliver(box, letter('x'));
+    assert.equal((await waiting).status, 401);
   });
 
   for (const [what, end] of [
