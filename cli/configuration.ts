@@ -107,6 +107,8 @@ export function readProfiles(): Readonly<Record<string, Profile>> {
 }
 
 export function saveProfile(name: string, profile: Profile): void {
+  // Its numbers may be those of another mailbox.
+  rmSync(listFile(name), { force: true });
   writeConfiguration({ ...readProfiles(), [name]: profile });
 }
 

@@ -31,7 +31,7 @@ export class CommandError extends Error {
 }
 
 export function exitCodeOf(error: ApiError): number {
-  if (error.status === 401) return EXIT.credential;
+  if (error.status === 401 || error.code === 'invalid_credential') return EXIT.credential;
   if (error.status === 404) return EXIT.notFound;
   const isTransient =
     error.status === 429 || error.status === 503 || error.code === 'unreachable' || error.code === 'timeout';

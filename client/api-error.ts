@@ -17,7 +17,7 @@ interface ErrorFacts {
 
 /**
  * What the service refused, or that it could not be reached. `code` is stable: one of the service's (`/docs/errors`), or
- * of the client: `unreachable`, `timeout`, `aborted`, `unexpected_answer`.
+ * of the client: `unreachable`, `timeout`, `aborted`, `unexpected_answer`, `invalid_url`, `invalid_credential`.
  */
 export class ApiError extends Error {
   readonly code: string;

@@ -62,7 +62,7 @@ export class HttpTransport {
   readonly #base: string;
   readonly #credential: Readonly<Record<string, string>>;
 
-  /** @throws {ApiError} `invalid_url` when the address is no http(s) URL */
+  /** @throws {ApiError} `invalid_url` when the address is no http(s) URL, `invalid_credential` */
   constructor(options: ClientOptions, credential: Readonly<Record<string, string>>) {
     const url = parsedUrl(options.url);
     if (url === null || !/^https?:$/.test(url.protocol))
@@ -72,9 +72,16 @@ export class HttpTransport {
         fix: 'Give an http:// or https:// address, such as http://127.0.0.1:8080.',
         status: null,
       });
+    if (url.username !== '' || url.password !== '')
+      throw new ApiError({
+        code: 'invalid_url',
+        message: 'The address of a service takes no user name and no password.',
+        fix: 'Leave out what stands before the @.',
+        status: null,
+      });
     this.#options = options;
     this.#base = url.href.replace(/\/+$/, '');
-    this.#credential = credential;
+    this.#credential = Object.fromEntries(Object.entries(credential).map(([name, value]) => [name, sendable(value)]));
   }
 
   /** @returns the parsed body; undefined of an empty one. @throws {ApiError} */
@@ -156,6 +163,18 @@ function parsedUrl(text: string): URL | null {
   } catch {
     return null;
   }
+}
+
+/** Fetch would name a value it cannot send, secret or not, in its error. @throws {ApiError} `invalid_credential` */
+function sendable(credential: string): string {
+  const value = credential.trim();
+  if (/^[\x20-\x7e]+$/.test(value)) return value;
+  throw new ApiError({
+    code: 'invalid_credential',
+    message: 'The credential holds line breaks or signs that no credential has.',
+    fix: 'Give the whole credential, such as amt_ and what follows, and nothing else.',
+    status: null,
+  });
 }
 
 function pathOf({ path, query = {} }: HttpRequest): string {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { remark } from '../output.ts';
 import { openSession } from '../session.ts';
+import { safeLine } from '../terminal-text.ts';
 
 /** `mcp`: standard output belongs to the protocol, so everything else goes to standard error. */
 export function addMcpCommand(program: Command): void {
@@ -11,6 +12,6 @@ export function addMcpCommand(program: Command): void {
       // Costs half a second to load, which no other command should pay.
       const { serveMcpStdio } = await import('../../mcp/stdio.ts');
       const { client } = openSession(command.optsWithGlobals());
-      serveMcpStdio(client, (error) => remark(`mcp: ${error.message}`));
+      serveMcpStdio(client, (error) => remark(`mcp: ${safeLine(error.message)}`));
     });
 }

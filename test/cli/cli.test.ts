@@ -94,6 +94,13 @@ describe('login', () => {
     wrong.close();
   });
 
+  test('what is no token is not repeated on the terminal', async () => {
+    const ended = await cli.run(['login', '--profile', 'two'], { input: `${ann.token}\n${ben.token}\n` });
+    assert.equal(ended.code, 3);
+    assert.match(ended.stderr, /^error invalid_credential: .+\nfix: .+/);
+    assert.doesNotMatch(ended.stderr, new RegExp(`${ann.token}|${ben.token}`));
+  });
+
   test('where no service answers, it says so and ends with its own code', async () => {
     const ended = await cli.run(['login', `--token=${ann.token}`, '--url', 'http://127.0.0.1:9', '--json']);
     assert.equal(ended.code, 4);
@@ -131,6 +138,14 @@ describe('reading', () => {
     const beyond = await cli.run(['mail', 'open', '99']);
     assert.equal(beyond.code, 5);
     assert.match(beyond.stderr, /error no_such_number: .*ends with 2\./);
+  });
+
+  test('numbers are those of the mailbox that was logged in last', async () => {
+    done(await cli.run(['login', '--profile', 'changing', `--token=${ann.token}`]));
+    await ok('mail', 'inbox', '--profile', 'changing');
+    done(await cli.run(['login', '--profile', 'changing', `--token=${ben.token}`]));
+    const ended = await cli.run(['mail', 'open', '1', '--profile', 'changing']);
+    assert.match(ended.stderr, /error no_such_number: .*it is empty\./);
   });
 
   test('wait ends with 6 when nothing comes, and shows code and number of what comes', async () => {

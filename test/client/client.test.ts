@@ -334,4 +334,23 @@ describe('a request that fails on its way', () => {
       (error: unknown) => error instanceof ApiError && error.code === 'invalid_url',
     );
   });
+
+  test('a token or password that cannot be sent is refused without being repeated in the error', () => {
+    for (const [code, make] of [
+      ['invalid_credential', () => fake('http://127.0.0.1:1', { token: 'amt_first\namt_second' })],
+      ['invalid_credential', () => fake('http://127.0.0.1:1', { token: 'amt_first…' })],
+      ['invalid_url', () => fake('http://ann:amt_first@127.0.0.1:1')],
+    ] as const)
+      assert.throws(make, (error: unknown) => {
+        assert.ok(error instanceof ApiError);
+        assert.equal(error.code, code);
+        assert.doesNotMatch(`${error.message} ${error.fix}`, /first/);
+        return true;
+      });
+  });
+
+  test('white space around a token is not sent', async () => {
+    const token = ` ${tokenOf(ann)}\n`;
+    assert.equal((await open(ann, { token }).mailbox()).address, ann.address);
+  });
 });
