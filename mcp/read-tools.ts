@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { Download, Message, MessageSummary } from '../client/index.ts';
 import { json, type Tool, texts, tool } from './tool.ts';
-import { fenced } from './untrusted.ts';
+import { fenced, fencedOutcome } from './untrusted.ts';
 
 const READS = { readOnlyHint: true, openWorldHint: false } as const;
 const LIST_DEFAULT = 20;
@@ -86,7 +86,8 @@ function attachmentContent({ bytes, contentType, filename }: Download, uri: stri
       ...texts(`The attachment has ${bytes.length} bytes; this tool gives at most ${ATTACHMENT_MAX_BYTES}. Use REST.`),
     };
   const blob = Buffer.from(bytes).toString('base64');
-  return { content: [{ type: 'resource' as const, resource: { uri, mimeType: contentType, blob } }] };
+  const { content } = texts(fenced({ filename, contentType, sizeBytes: bytes.length, untrusted: true }));
+  return { content: [...content, { type: 'resource' as const, resource: { uri, mimeType: contentType, blob } }] };
 }
 
 export const readTools: readonly Tool[] = [
@@ -259,7 +260,7 @@ export const readTools: readonly Tool[] = [
     annotations: READS,
     input: Type.Object({ messageId: MessageId }, closed),
     async run(client, { messageId }, call) {
-      return texts(json(await client.messageStatus(messageId, call)));
+      return texts(fencedOutcome(await client.messageStatus(messageId, call)));
     },
   }),
 ];

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import type { AnswerMessage, Submitted } from '../client/index.ts';
 import { MessageId } from './read-tools.ts';
 import { json, type Tool, texts, tool } from './tool.ts';
+import { fencedOutcome } from './untrusted.ts';
 
 const SENDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true } as const;
 const HELD_NOTE =
@@ -41,10 +42,10 @@ const content = {
   ),
 };
 
-/** Held or sent, the API's own sentence comes first where there is one. */
-function result(submitted: Submitted) {
+/** Held or sent, the API's own sentence comes first where there is one. @param show the rest of the answer as text */
+function result(submitted: Submitted, show: (answer: object) => string) {
   const { held, ...answer } = submitted;
-  return held ? texts(submitted.message, json(answer)) : texts(json(answer));
+  return held ? texts(submitted.message, show(answer)) : texts(show(answer));
 }
 
 export const sendTools: readonly Tool[] = [
@@ -62,7 +63,7 @@ export const sendTools: readonly Tool[] = [
       },
       closed,
     ),
-    run: async (client, message, call) => result(await client.sendMessage(message, call)),
+    run: async (client, message, call) => result(await client.sendMessage(message, call), json),
   }),
   tool({
     name: 'reply_to_message',
@@ -82,7 +83,8 @@ export const sendTools: readonly Tool[] = [
     ),
     async run(client, { messageId, all = false, ...message }, call) {
       const answer: AnswerMessage = message;
-      return result(await (all ? client.replyAll(messageId, answer, call) : client.reply(messageId, answer, call)));
+      const submitted = await (all ? client.replyAll(messageId, answer, call) : client.reply(messageId, answer, call));
+      return result(submitted, fencedOutcome);
     },
   }),
   tool({
@@ -100,6 +102,7 @@ export const sendTools: readonly Tool[] = [
       },
       closed,
     ),
-    run: async (client, { messageId, ...message }, call) => result(await client.forward(messageId, message, call)),
+    run: async (client, { messageId, ...message }, call) =>
+      result(await client.forward(messageId, message, call), fencedOutcome),
   }),
 ];
