@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import type { ParameterizedContext } from 'koa';
 import type { Services } from '../core/services.ts';
 import type { TemporalClient } from '../core/temporal-client.ts';
+import { isAnswerLost } from '../db/database-away.ts';
 import type { MailNotifier } from '../mail/store/notifier.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
@@ -101,7 +102,9 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
     try {
       reply = await run();
     } catch (error) {
-      await reservation.release().catch(() => {});
+      // Where the answer to a commit was lost, the request may have been done: its key stays taken, so that nobody who
+      // tries again does it twice.
+      if (!isAnswerLost(error)) await reservation.release().catch(() => {});
       throw error;
     }
     const stored = { status: reply.status, headers: reply.headers ?? {}, text: textOf(reply) };

@@ -2,10 +2,11 @@
  * `Idempotency-Key` on POST.
  *
  *   new ──reserve──▶ running ──2xx──▶ answered (kept 24 h, replayed)
- *                       └──error──▶ gone: an error changed nothing, so the request may be made again
+ *                       ├──error──▶ gone: an error changed nothing, so the request may be made again
+ *                       └──connection to the database lost: nobody knows, so it stays
  *
  * The answer is stored with its secrets replaced by null; the full answer is kept beside it, sealed, and used for
- * replays within ten minutes. A reservation whose process died is taken over after five minutes.
+ * replays within ten minutes. A reservation whose process died, or that stayed, is taken over after five minutes.
  */
 import { createHmac } from 'node:crypto';
 import type { Services } from '../core/services.ts';

@@ -44,7 +44,9 @@ so a typing error never passes silently.</li>
 <h2 id="idempotency">Repeating a request</h2>
 <p>Send <code>Idempotency-Key</code> with a POST to make it safe to repeat. For 24 hours the same key and body answer what the first
 request did, with <code>Idempotent-Replayed: true</code>; another body, or a request that is still running, answers 409. A request that
-failed changed nothing and may be made again with the same key. Secrets are in a replayed answer for ten minutes only, afterwards
+failed changed nothing and may be made again with the same key. Only where the service lost its database in the middle (503) nobody
+knows: then the same request answers 409 for five minutes, so that it is not done twice, and is made anew after that; look meanwhile
+whether it was done. Secrets are in a replayed answer for ten minutes only, afterwards
 they are null.</p>
 
 <h2 id="rate-limits">Rate limits</h2>

@@ -100,6 +100,34 @@ test('the key of a request whose process died is taken over after five minutes b
   assert.equal((await create('died', { name: 'A' })).status, 201);
 });
 
+test('a mail whose commit lost its answer is not sent again by a repeated request', async () => {
+  const { db } = world.services;
+  const { transaction } = db;
+  let lost = 0;
+  // Commits, and breaks the connection before the answer comes.
+  const broken: typeof transaction = async (work) => {
+    await transaction(work);
+    lost++;
+    throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
+  };
+  const { mailbox } = world.organization;
+  const send = () =>
+    world.call('POST', '/api/mailbox/messages', {
+      as: mailbox.token,
+      body: { to: [mailbox.address], subject: 'Lost answer', text: '.' },
+      headers: { 'idempotency-key': 'lost' },
+    });
+  Object.assign(db, { transaction: broken });
+  try {
+    assert.deepEqual([(await send()).status, lost], [503, 1]);
+  } finally {
+    Object.assign(db, { transaction });
+  }
+  assert.equal(errorCode(await send()), 'idempotency_conflict');
+  const sent = await world.sql(`select id from outbound_message where subject = 'Lost answer'`);
+  assert.equal(sent.length, 1);
+});
+
 test('a key that is too long is refused', async () => {
   const answer = await create('x'.repeat(257));
   assert.equal(errorCode(answer), 'invalid_request');
