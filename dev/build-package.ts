@@ -5,7 +5,7 @@
  *   npm run build:package [-- folder]      default: dist/package; then `npm publish dist/package`
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,6 +24,11 @@ const project = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')
   readonly dependencies: Readonly<Record<string, string>>;
 };
 
+// It is emptied: never one that holds anything but an earlier package.
+if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, 'client/index.js'))) {
+  process.stderr.write(`${folder} is not empty and holds no package that was built before. Name another folder.\n`);
+  process.exit(1);
+}
 rmSync(folder, { recursive: true, force: true });
 execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.package.json', '--outDir', folder], {
   cwd: root,

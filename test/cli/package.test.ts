@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -28,6 +28,18 @@ test('the built command runs without TypeScript and says its version', async () 
   assert.equal(statSync(program).mode & 0o111, 0o111);
   const { stdout } = await run(process.execPath, ['--no-experimental-strip-types', program, '--version']);
   assert.equal(stdout.trim(), at(manifest, 'version'));
+});
+
+test('a folder that holds something else is not emptied for the package', async () => {
+  const other = mkdtempSync(path.join(cache, 'other-'));
+  const file = path.join(other, 'kept.txt');
+  writeFileSync(file, 'kept');
+  try {
+    await assert.rejects(run(process.execPath, ['dev/build-package.ts', other], { cwd: root }), /is not empty/);
+    assert.ok(existsSync(file));
+  } finally {
+    rmSync(other, { recursive: true, force: true });
+  }
 });
 
 test('the client comes with its types and works from the package', async () => {
