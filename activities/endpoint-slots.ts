@@ -24,6 +24,8 @@ export interface EndpointSlots {
    * when the worker shuts down. What a person asked for (`manual`) waits in a line of any length.
    */
   acquire(endpointId: string, lane: Lane): Promise<Slot | undefined>;
+  /** How many deliveries of a recovery would find a slot now. */
+  roomForRecovery(endpointId: string): number;
   /** When a lane that found the line full should come back: one for each slot that becomes free until then. */
   comeBackInMs(endpointId: string): number;
 }
@@ -152,6 +154,10 @@ export function endpointSlots(draining: AbortSignal, onSlow: (endpointId: string
         state.waiting.push({ lane, give });
         watch(state);
       });
+    },
+    roomForRecovery(endpointId) {
+      const { inFlight, waiting } = stateOf(endpointId);
+      return waiting.length > 0 ? 0 : Math.max(0, RECOVERY_CONCURRENCY - inFlight.size);
     },
     comeBackInMs(endpointId) {
       const state = stateOf(endpointId);

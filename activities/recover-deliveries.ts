@@ -63,6 +63,7 @@ export async function recoverSome(
       const ended = await endIfDue(deps, standing);
       if (ended !== undefined) return progressOf(ended);
       if (standing.state === 'paused' || performance.now() >= endAtMs) return progressOf(standing);
+      if (context.givenUp.aborted) throw new Error('this run was given up; another one goes on');
       if (deps.draining.aborted) throw new Error('this worker is shutting down; another one goes on');
       if (!(await recoverWindow(deps, standing, ladderMs, context)))
         return progressOf((await endAs(deps.db, recoveryId, 'completed', null)) ?? standing);
@@ -97,8 +98,15 @@ async function recoverWindow(
 ): Promise<boolean> {
   const { db } = deps;
   const startedAtMs = performance.now();
-  const window = await recoveryWindow(db, standing, RECOVERY_CONCURRENCY);
+  // A reservation holds a delivery that waits for its retry, so none is made that would find no slot.
+  const room = deps.slots.roomForRecovery(standing.endpointId);
+  const window = await recoveryWindow(db, standing, Math.max(1, room));
   if (window.length === 0) return false;
+  if (room === 0) {
+    await touchRecovery(db, standing.id);
+    await sleep(BUSY_MS, undefined, { signal: deps.draining }).catch(() => {});
+    return true;
+  }
   const deliveryIds = window.filter(({ sentAgain }) => !sentAgain).map(({ id }) => id);
   if (deliveryIds.length > 0) await attemptDeliveries(deps, { deliveryIds, ladderMs, lane: 'recovery' }, context);
   // What found no slot is taken up again: it has not been sent since.

@@ -213,7 +213,7 @@ export async function touchRecovery(sql: Sql, id: string): Promise<void> {
 export const overdueRecoveries = (sql: Sql, overdueMs: number, limit: number): Promise<RecoveryRow[]> =>
   sql.query<RecoveryRow>(
     `select ${COLUMNS} from recoveries r
-      where r.state = 'running' and r.updated_at < now() - make_interval(secs => $1::float / 1000)
+      where r.finished_at is null and r.state = 'running' and r.updated_at < now() - make_interval(secs => $1::float / 1000)
       order by r.updated_at limit $2`,
     [overdueMs, limit],
   );

@@ -181,6 +181,31 @@ test('a recovery leaves half of the slots to live deliveries', async () => {
   assert.deepEqual(figures(await ended(setting, begun)), ['completed', 12, 12, 12, 0]);
 });
 
+test('a recovery that finds no slot does not put off the retries it would make', async () => {
+  const setting = await world.setUp();
+  world.receiver.answer(500);
+  await world.happen({ organization: setting.organization });
+  const waiting = await waitUntil('it to wait', async () => (await world.deliveries(setting.id)).find(isFailed));
+  const [due] = await world.sql(
+    `update deliveries set next_attempt_at = now() + interval '30 seconds' where id = $1 returning next_attempt_at`,
+    [waiting.id],
+  );
+  const requests = holdRequests();
+  for (let i = 0; i < 5; i++) await world.happen({ organization: setting.organization, data: { live: i } });
+  await waitUntil('half of the slots to be taken', () => requests.held.length === 5);
+  const begun = await recover(setting, { status: 'failed' });
+  await waitUntil('it to look', async () => {
+    const [row] = await world.sql(`select updated_at > created_at as looked from recoveries where id = $1`, [
+      idOf(begun),
+    ]);
+    return row?.['looked'] === true;
+  });
+  const [still] = await world.sql(`select next_attempt_at from deliveries where id = $1`, [waiting.id]);
+  assert.deepEqual(still, due);
+  requests.letGo();
+  assert.deepEqual(figures(await ended(setting, begun)), ['completed', 1, 1, 1, 0]);
+});
+
 test('a cancelled recovery sends nothing more, and another one may begin', async () => {
   const setting = await outage(12);
   const requests = holdRequests();
