@@ -187,6 +187,22 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     readonly started: Promise<void>;
   }
   const gatherings = new Map<string, Gathering>();
+  /** Ends of the waits of those that gather. */
+  const endsOfGathering = new Set<() => void>();
+  /** Lanes that gather or are about to be started. */
+  const lanes = new Set<Promise<void>>();
+
+  const untilGathered = (): Promise<void> =>
+    new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        endsOfGathering.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, TROUBLED_GATHER_MS);
+      endsOfGathering.add(end);
+      if (closed) end();
+    });
 
   /**
    * An endpoint that hangs would make a workflow of nearly each of its events, after a way through a fan-out
@@ -198,11 +214,14 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       let gathering = gatherings.get(delivery.endpointId);
       if (gathering === undefined || gathering.claimed.length >= FAN_OUT_BATCH_MAX) {
         const claimed: ClaimedDelivery[] = [];
-        const gathered = gathering === undefined ? pause(TROUBLED_GATHER_MS) : Promise.resolve();
-        const own = gathered.then(() => {
-          if (gatherings.get(delivery.endpointId)?.claimed === claimed) gatherings.delete(delivery.endpointId);
-          return startLane(delivery.endpointId, fanOutId, claimed);
-        });
+        const gathered = gathering === undefined ? untilGathered() : Promise.resolve();
+        const own = gathered
+          .then(() => {
+            if (gatherings.get(delivery.endpointId)?.claimed === claimed) gatherings.delete(delivery.endpointId);
+            return startLane(delivery.endpointId, fanOutId, claimed);
+          })
+          .finally(() => lanes.delete(own));
+        lanes.add(own);
         gathering = { fanOutId, claimed, started: own };
         gatherings.set(delivery.endpointId, gathering);
       }
@@ -221,7 +240,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       ladderMs,
     };
     const workflowId = endpointDeliveryId(endpointId, fanOutId);
-    while (!closed) {
+    for (;;) {
       try {
         await holdDeliveries(db, ids, workflowId);
         const start = temporal.client.workflow.start(ENDPOINT_DELIVERY, {
@@ -339,8 +358,9 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       wake();
       clearTimeout(sweepTimer);
       stopSweep();
+      for (const end of endsOfGathering) end();
       await Promise.all(loops);
-      await Promise.race([Promise.allSettled(starting), pause(START_GRACE_MS)]);
+      await Promise.race([Promise.allSettled([...starting, ...lanes]), pause(START_GRACE_MS)]);
       following.abort();
     },
   };

@@ -143,6 +143,24 @@ test('an endpoint that hangs holds up neither the others nor the end of the work
   }
 });
 
+test('what gathers for a slow endpoint when the process stops is handed on before it ends', async () => {
+  const own = await deliveryWorld();
+  try {
+    const organization = await own.organization();
+    const endpoint = await own.endpoint(organization, { url: receiver.url });
+    await own.sql(`update webhook_endpoints set troubled_until = now() + interval '1 hour' where id = $1`, [
+      endpoint.id,
+    ]);
+    await own.happen({ organization });
+    await own.delivery(endpoint.id, ({ fanOutId }) => fanOutId !== null);
+    await own.dispatcher.close();
+    // No dispatcher is left that could sweep it up.
+    await own.delivery(endpoint.id, ({ status }) => status === 'success');
+  } finally {
+    await own.close();
+  }
+});
+
 test('events of an endpoint that is known to be slow gather into one lane, past the fan-outs', async () => {
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
