@@ -14,6 +14,9 @@ import { Migration20261121000013_recoveries } from './Migration20261121000013_re
 import { Migration20261121000014_member_notices } from './Migration20261121000014_member_notices.ts';
 import { Migration20261121000015_content_of_sent_mail } from './Migration20261121000015_content_of_sent_mail.ts';
 import { Migration20261121000016_troubled_endpoints } from './Migration20261121000016_troubled_endpoints.ts';
+import { Migration20261121000017_read_again } from './Migration20261121000017_read_again.ts';
+import { Migration20261121000018_ascii_domains_of_lists } from './Migration20261121000018_ascii_domains_of_lists.ts';
+import { Migration20261121000019_waiting_mail } from './Migration20261121000019_waiting_mail.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -33,4 +36,7 @@ export const migrations = [
   Migration20261121000014_member_notices,
   Migration20261121000015_content_of_sent_mail,
   Migration20261121000016_troubled_endpoints,
+  Migration20261121000017_read_again,
+  Migration20261121000018_ascii_domains_of_lists,
+  Migration20261121000019_waiting_mail,
 ];

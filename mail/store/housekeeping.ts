@@ -5,6 +5,7 @@ import { CHANGE_LOG_RETENTION_DAYS, REDELIVERY_WINDOW_DAYS } from '../../domain/
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from '../../domain/outbound.ts';
 import { forgetUnusedKeywords } from './keywords.ts';
 import { deleteFoldersOfMailboxes, purgeDeletedFolders, purgeUnplacedMessages } from './purge.ts';
+import { readAgain } from './read-again.ts';
 import { renewUids } from './renew-uids.ts';
 
 export interface PrunedMailStore {
@@ -20,11 +21,15 @@ export interface PrunedMailStore {
   /** With a new UIDVALIDITY. */
   readonly renewedFolders: number;
   readonly changeLogRows: number;
+  /** Messages that an earlier version had taken apart. */
+  readonly readAgain: number;
 }
 
 /** One run takes at most this many portions of blobs and mailboxes; the next run goes on. */
 const PORTIONS_MAX = 50;
 const PORTION_ROWS = 1_000;
+/** Messages that are read again in one run. */
+const READ_AGAIN_MAX = 20_000;
 
 /** Safe to run at any time, from several processes at once. */
 export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
@@ -59,6 +64,7 @@ export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
     redeliveryKeys: keys.length,
     sentContents,
     changeLogRows,
+    readAgain: await readAgain(db, READ_AGAIN_MAX),
   };
 }
 

@@ -49,6 +49,22 @@ describe('housekeeping of the mail store', () => {
     assert.equal(Number(left?.['lowest']), Number(inbox?.['pruned_modseq']) + 1);
   });
 
+  it('reads again what an earlier version took apart, and nothing else', async () => {
+    await world.send(box.address, letter('Twice', 'To: ann@example.com\nTo: ben@example.com\n'));
+    const select = `select id, envelope, bodystructure, parts, to_addresses, subject, read_again from message
+                     where mailbox_id = $1 order by id desc`;
+    const [before, ...others] = await sql(select, [box.id]);
+    await sql(
+      `update message set envelope = 'old', bodystructure = 'old', parts = parts || '{"lines": 0}', to_addresses = '[]',
+              subject = 'old', read_again = true where id = $1`,
+      [before?.['id']],
+    );
+    assert.deepEqual(await world.faults(), []);
+    assert.equal((await pruneMailStore(world.services.db)).readAgain, 1);
+    assert.deepEqual(await sql(select, [box.id]), [before, ...others]);
+    assert.equal((await pruneMailStore(world.services.db)).readAgain, 0);
+  });
+
   it('forgets redelivery keys after five days', async () => {
     await sql(`update delivery_seen set seen_at = now() - interval '6 days'`);
     const { redeliveryKeys } = await pruneMailStore(world.services.db);

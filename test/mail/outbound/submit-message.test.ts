@@ -1,7 +1,9 @@
 /** The gate of every door, where two come at once or an address is written in another way. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { newId } from '../../../core/new-id.ts';
 import { addListEntry } from '../../../core/sender-lists.ts';
+import { Migration20261121000018_ascii_domains_of_lists } from '../../../db/migrations/Migration20261121000018_ascii_domains_of_lists.ts';
 import { SYSTEM_ACTOR } from '../../../domain/event-envelope.ts';
 import { LineClient } from '../line-client.ts';
 import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
@@ -77,6 +79,32 @@ test('a blocked domain is blocked in every spelling that DNS takes for it', asyn
     await addListEntry(world.mail.services, list, caller, { value, mailboxId: null });
   for (const address of ['x@FOE.example', 'x@ｆｏｅ.example', 'Ann@bücher.example', 'ann@xn--bcher-kva.example'])
     await assert.rejects(world.submit(letter('blocked'), [address]), { code: 'recipient_blocked' }, address);
+});
+
+test('what was listed with other letters before lists compared domains as DNS does is found after the migration', async () => {
+  const { db } = world.mail.services;
+  const list = (address: string) =>
+    db.query(
+      `insert into sender_list (id, organization_id, direction, action, value) values ($1, $2, 'outbound', 'block', $3)`,
+      [newId('listEntry'), world.mail.organizationId, address],
+    );
+  for (const value of ['köln.example', 'xn--mnster-3ya.example', 'münster.example', 'grün@plain.example'])
+    await list(value);
+  await db.query(
+    `insert into suppression (id, organization_id, address, reason) values ($1, $2, 'ann@zürich.example', 'complaint')`,
+    [newId('suppression'), world.mail.organizationId],
+  );
+  const migration = new Migration20261121000018_ascii_domains_of_lists(db.orm.em.getDriver(), db.orm.config);
+  await migration.up();
+  await migration.up();
+  await assert.rejects(world.submit(letter('listed'), ['x@köln.example']), { code: 'recipient_blocked' });
+  const rows = await db.query<{ value: string }>(
+    `select value from sender_list where value ~ 'nster|plain' union all select address from suppression order by 1`,
+  );
+  assert.deepEqual(
+    rows.map(({ value }) => value),
+    ['ann@xn--zrich-kva.example', 'grün@plain.example', 'xn--mnster-3ya.example'],
+  );
 });
 
 test('one place to send to is one recipient, however it is written', async () => {
