@@ -249,7 +249,7 @@ export async function submitMessage(services: SendingServices, given: Submission
       if (!waits) return release(sql, services, sender, message, bytes, draft);
       const ownMail = await findOwnMailChanges(sql, sender.mailbox.id, draft, null);
       const folderIds = await changeOwnMail(sql, sender.mailbox.id, ownMail);
-      if (copyId === undefined) await requireRoom(sql, sender.mailbox.id, bytes.length);
+      if (copyId === undefined) await requireRoom(sql, sender.mailbox.id);
       if (consentId !== null) {
         await sql.query(INSERT_CONSENT, [
           consentId,
@@ -300,14 +300,20 @@ export async function submitMessage(services: SendingServices, given: Submission
   };
 }
 
-/** The copy in Sent is filed when the message goes; that it will not fit is said at the submission. */
-async function requireRoom(sql: Sql, mailboxId: string, bytes: number): Promise<void> {
-  const fits = await sql.query(
-    `select 1 from mailbox_counter where mailbox_id = $1 and bytes_used + $2 <= quota_bytes`,
-    [mailboxId, bytes],
-  );
+/**
+ * The copies in Sent are filed when the messages go; that they will not fit is said at the submission. All that waits
+ * counts, the message at hand too.
+ */
+async function requireRoom(sql: Sql, mailboxId: string): Promise<void> {
+  const fits = await sql.query(FITS, [mailboxId]);
   if (fits.length === 0) throw new SenderRefused('over-quota');
 }
+
+const FITS = `
+  select 1 from mailbox_counter
+   where mailbox_id = $1 and quota_bytes >= bytes_used + (
+     select coalesce(sum(size), 0) from outbound_message
+      where mailbox_id = $1 and state in ('held', 'scheduled') and not filed)`;
 
 export interface Released {
   readonly id: string;

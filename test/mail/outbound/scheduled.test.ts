@@ -114,6 +114,22 @@ describe('a scheduled message', () => {
     }
   });
 
+  test('needs room for its copy together with all that waits', async () => {
+    await world.consentMode('off');
+    const { db } = world.mail.services;
+    const from = await world.mail.createMailbox('narrow');
+    const send = (subject: string) => world.send(['ann@example.com'], { subject, from, sendAt: inAnHour() });
+    const { messageId } = await send('First');
+    await db.query(
+      `update mailbox_counter set quota_bytes = bytes_used + (select size + 100 from outbound_message where id = $2)
+        where mailbox_id = $1`,
+      [from.id, messageId],
+    );
+    await assert.rejects(send('Other'), { code: 'quota_exceeded' });
+    await withdrawMessage(world.mail.services, from.id, messageId, SYSTEM_ACTOR);
+    assert.equal((await send('Third')).status, 'scheduled');
+  });
+
   test('must lie ahead, and not too far', async () => {
     for (const [sendAt, problem] of [
       [new Date(Date.now() - 1_000), /future/],
