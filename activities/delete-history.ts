@@ -1,5 +1,9 @@
 import type { Database } from '../db/database.ts';
 import { createPartitions, dropOldPartitions } from '../db/partitions.ts';
+import { forgetNotices } from '../db/queries/member-notices.ts';
+import { forgetRecoveries } from '../db/queries/recoveries.ts';
+import { DELIVERY_RETENTION_DAYS } from '../domain/delivery-limits.ts';
+import { MEMBER_NOTICE_RETENTION_DAYS } from '../domain/member-notices.ts';
 import { type PrunedMailStore, pruneMailStore } from '../mail/store/housekeeping.ts';
 
 export interface DeletedHistory {
@@ -23,6 +27,9 @@ export async function deleteHistory(db: Database, nowMs: number): Promise<Delete
   );
   await db.query(`delete from rate_limits where resets_at_ms < $1`, [nowMs]);
   const sessions = await db.query(`delete from sessions where expires_at < now() returning 1`);
+  // The deliveries they sent again are gone.
+  await forgetRecoveries(db, DELIVERY_RETENTION_DAYS);
+  await forgetNotices(db, MEMBER_NOTICE_RETENTION_DAYS);
   const mail = await pruneMailStore(db);
   return { partitions, idempotencyKeys: keys.length, expiredSessions: sessions.length, mail };
 }

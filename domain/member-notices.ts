@@ -27,5 +27,8 @@ export interface MemberNoticeProgress {
   readonly nextAtMs: number | null;
 }
 
+/** So long a notice that is over can be read in the API. */
+export const MEMBER_NOTICE_RETENTION_DAYS = 90;
+
 /** A notice that waits and is overdue by this is started again by the sweep. */
 export const MEMBER_NOTICE_OVERDUE_MS = 120_000;

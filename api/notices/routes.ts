@@ -1,7 +1,11 @@
 import Type, { type Static } from 'typebox';
 import { listMemberNotices, type MemberNoticeRow } from '../../db/queries/member-notices.ts';
 import { idPattern } from '../../domain/ids.ts';
-import { MEMBER_NOTICE_KINDS, MEMBER_NOTICE_STATES } from '../../domain/member-notices.ts';
+import {
+  MEMBER_NOTICE_KINDS,
+  MEMBER_NOTICE_RETENTION_DAYS,
+  MEMBER_NOTICE_STATES,
+} from '../../domain/member-notices.ts';
 import { listBody, listOf, PageQuery, pageOf } from '../pagination.ts';
 import { type Route, route } from '../route.ts';
 import { closed, dateTime, nullable } from '../schema-parts.ts';
@@ -61,6 +65,7 @@ export const noticeRoutes: readonly Route[] = [
     operationId: 'listNotices',
     tag: 'Organization',
     summary: 'List what the service told owners and admins by mail, newest first',
+    description: `Each is kept for ${MEMBER_NOTICE_RETENTION_DAYS} days after it was sent, kept on this host or given up.`,
     auth: { role: 'admin' },
     query: PageQuery,
     responses: {

@@ -100,3 +100,8 @@ export const overdueNotices = (sql: Sql, before: Date, limit: number): Promise<M
     `select ${COLUMNS} from member_notices where state = 'waiting' and due_at < $1 order by due_at limit $2`,
     [before, limit],
   );
+
+/** Deletes those that were over more than so many days ago. */
+export async function forgetNotices(sql: Sql, days: number): Promise<void> {
+  await sql.query(`delete from member_notices where finished_at < now() - make_interval(days => $1)`, [days]);
+}

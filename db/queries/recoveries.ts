@@ -232,3 +232,8 @@ export const openRecoveries = (
         `select id, endpoint_id as "endpointId" from recoveries where organization_id = $1 and finished_at is null`,
         [target.organizationId],
       );
+
+/** Deletes those that ended more than so many days ago. */
+export async function forgetRecoveries(sql: Sql, days: number): Promise<void> {
+  await sql.query(`delete from recoveries where finished_at < now() - make_interval(days => $1)`, [days]);
+}

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { deleteHistory } from '../../activities/delete-history.ts';
 import { disableFailingEndpoints } from '../../core/disable-failing-endpoints.ts';
 import { sweepNotices } from '../../core/member-notices.ts';
 import { newId } from '../../core/new-id.ts';
 import { noteEndpointFailure, noteEndpointSuccess } from '../../db/queries/endpoint-health.ts';
 import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '../../domain/endpoint-limits.ts';
+import { MEMBER_NOTICE_RETENTION_DAYS } from '../../domain/member-notices.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import {
   errorOf,
@@ -211,4 +213,41 @@ test('a notice whose workflow was forgotten is started again by the sweep', asyn
     return found?.['state'] !== 'waiting' && found;
   });
   assert.deepEqual(row, { state: 'failed', reply: 'There is no such mailbox here', attempts: 1 });
+});
+
+test('notices and recoveries are forgotten when they have been over for long, and none that is not over', async () => {
+  const setting = await world.setUp();
+  const notice = async (state: string, daysAgo: number): Promise<string> => {
+    const id = newId('notice');
+    await world.sql(
+      `insert into member_notices (id, organization_id, kind, target_id, recipient, subject, body, state, created_at,
+         due_at, finished_at)
+       select $1, $2, 'webhook_failing', $3, 'nobody@agents.test', 'S', 'B', $4, at, at,
+              case when $4 <> 'waiting' then at end
+         from (select now() - make_interval(days => $5) as at) as t`,
+      [id, setting.organization.id, setting.id, state, daysAgo],
+    );
+    return id;
+  };
+  const recovery = async (daysAgo: number): Promise<string> => {
+    const id = newId('recovery');
+    await world.sql(
+      `insert into recoveries (id, organization_id, endpoint_id, status, since, until, state, after_id, before_id, total,
+         finished_at)
+       values ($1, $2, $3, 'exhausted', now(), now(), 'completed', '', '', 0, now() - make_interval(days => $4))`,
+      [id, setting.organization.id, setting.id, daysAgo],
+    );
+    return id;
+  };
+  await notice('sent', MEMBER_NOTICE_RETENTION_DAYS + 1);
+  const kept = [await notice('sent', 1), await notice('waiting', MEMBER_NOTICE_RETENTION_DAYS + 1)];
+  await recovery(31);
+  kept.push(await recovery(1));
+  await deleteHistory(world.services.db, Date.now());
+  const rows = await world.sql(
+    `select id from member_notices where organization_id = $1
+     union all select id from recoveries where organization_id = $1`,
+    [setting.organization.id],
+  );
+  assert.deepEqual(new Set(rows.map(({ id }) => id)), new Set(kept));
 });
