@@ -1,7 +1,9 @@
 /**
  * Who wrote first may be written to without asking: mail that came in with DMARC pass makes its author's exact address
- * known to the organization, unless it was labelled (`spam`, `unauthenticated`). Never the domain.
+ * known to the organization, unless it was labelled (`spam`, `unauthenticated`). Never the domain. As recipients are
+ * asked about, so it is kept: with its domain as DNS asks for it.
  */
+import { withAsciiDomain } from '../../core/ascii-domain.ts';
 import type { Sql } from '../../db/database.ts';
 import { domainOf } from '../../domain/email-address.ts';
 import type { IncomingMessage, LocalDelivery } from './delivery.ts';
@@ -12,9 +14,9 @@ export async function rememberWriters(
 ): Promise<void> {
   const pairs = new Map<string, { organizationId: string; address: string }>();
   for (const { message, delivery } of deliveries) {
-    const address = message.read.from[0]?.address.toLowerCase();
+    const address = withAsciiDomain(message.read.from[0]?.address.toLowerCase() ?? '');
     const trusted = message.origin === 'smtp' && message.auth?.dmarc.result === 'pass' && delivery.labels.length === 0;
-    if (!trusted || address === undefined || message.read.from.length !== 1) continue;
+    if (!trusted || address === '' || message.read.from.length !== 1) continue;
     // The judgement and the address come from two parsers: it must be about this domain.
     if (!isWithin(domainOf(address), message.auth?.dmarc.domain)) continue;
     const organizationId = delivery.recipient.organization.id;
@@ -26,7 +28,7 @@ export async function rememberWriters(
 }
 
 const isWithin = (domain: string, judged: string | null | undefined): boolean =>
-  typeof judged === 'string' && `.${domain}`.endsWith(`.${judged.toLowerCase()}`);
+  typeof judged === 'string' && `.${domain}`.endsWith(`.${withAsciiDomain(judged.toLowerCase())}`);
 
 /** In one order, so that two batches that make the same addresses known wait for each other and do not deadlock. */
 const REMEMBER = `

@@ -142,6 +142,8 @@ describe('first contact', () => {
     const dns = dnsStub({
       'genuine.example': 'v=spf1 ip4:127.0.0.1 -all',
       '_dmarc.genuine.example': 'v=DMARC1; p=reject',
+      'xn--mnchen-3ya.example': 'v=spf1 ip4:127.0.0.1 -all',
+      '_dmarc.xn--mnchen-3ya.example': 'v=DMARC1; p=reject',
     });
     const other = await openOutboundWorld({ lookup: dns });
     try {
@@ -158,6 +160,17 @@ describe('first contact', () => {
       assert.notEqual((await other.send(['Ann@genuine.example'])).status, 'consent_pending');
       assert.equal((await other.send(['ben@genuine.example'])).status, 'consent_pending');
       assert.equal((await other.send(['ann@unsigned.example'])).status, 'consent_pending');
+      // A domain is one domain in all its spellings.
+      assert.match(
+        await other.mail.send(
+          other.sender.address,
+          Buffer.from('From: ann@münchen.example\nSubject: Hi\nMessage-ID: <ann@münchen>\n\nHi\n'),
+          'ann@xn--mnchen-3ya.example',
+        ),
+        /^250/,
+      );
+      for (const to of ['ann@münchen.example', 'ann@xn--mnchen-3ya.example'])
+        assert.notEqual((await other.send([to])).status, 'consent_pending', to);
       // Another host says it was he: DMARC fails, and the mail is labelled.
       assert.match(
         await other.mail.send(
