@@ -132,11 +132,11 @@ test('an endpoint that hangs holds up neither the others nor the end of the work
     }
     const open = await own.deliveries(bad.id);
     assert.ok(open.every(({ attemptCount }) => attemptCount <= 1));
-    const closingAt = performance.now();
+    const begun = hanging.requests.length;
     await own.close();
     closed = true;
-    const seconds = (performance.now() - closingAt) / 1_000;
-    assert.ok(seconds < 18, `it took ${seconds} s to close`);
+    // Ten may have begun before the worker heard of its end; one that worked its line off would begin all the others.
+    assert.ok(hanging.requests.length <= begun + 10, `${hanging.requests.length - begun} requests began while closing`);
   } finally {
     if (!closed) await own.close();
     await hanging.close();
