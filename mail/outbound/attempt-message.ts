@@ -43,9 +43,9 @@ import {
   type Sender,
 } from './outbound-message.ts';
 import { outgoingSlots } from './outgoing-slots.ts';
+import { afterCommit } from './release-message.ts';
 import { returnPathOf } from './return-path.ts';
 import { finishIfDone } from './settle.ts';
-import { afterCommit } from './submit-message.ts';
 import type { RecipientResult, Transport } from './transport.ts';
 import { untilRecorded } from './until-recorded.ts';
 

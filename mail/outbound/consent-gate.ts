@@ -14,6 +14,7 @@ import type { ConsentScope, ConsentStatus } from '../../domain/consent.ts';
 import { OUTBOUND_OVERDUE_MS } from '../../domain/outbound.ts';
 import type { GateResult } from '../../domain/outbound-workflow.ts';
 import { SenderRefused, type SendingServices } from './deliver-here.ts';
+import { earlierCopy } from './earlier-copy.ts';
 import { blockedEvent, type OutboundBlockedReason } from './outbound-events.ts';
 import {
   changeRecipients,
@@ -26,7 +27,7 @@ import {
   readContent,
   type Sender,
 } from './outbound-message.ts';
-import { afterCommit, earlierCopy, release } from './submit-message.ts';
+import { afterCommit, release } from './release-message.ts';
 
 interface ConsentRow {
   readonly status: ConsentStatus;

@@ -23,8 +23,8 @@ import {
   type OutboundRecipient,
   readContent,
 } from './outbound-message.ts';
+import { afterCommit } from './release-message.ts';
 import type { ReturnPath } from './return-path.ts';
-import { afterCommit } from './submit-message.ts';
 
 /** `early`: the attempt it tells of is not recorded yet. `none`: it is no report that can be believed. */
 export type ReportOutcome = 'recorded' | 'early' | 'none';

@@ -14,7 +14,7 @@ import type { Recipient } from '../store/recipients.ts';
 import { composeMessage } from './compose-message.ts';
 import { directoryOf, newMessage, type SendingServices } from './deliver-here.ts';
 import { signMessage } from './dkim.ts';
-import { afterCommit } from './submit-message.ts';
+import { afterCommit } from './release-message.ts';
 import type { RecipientResult, Transport } from './transport.ts';
 
 const DONE: MemberNoticeProgress = { nextAtMs: null };

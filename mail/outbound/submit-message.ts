@@ -17,37 +17,22 @@ import { type NewEvent, recordEvents } from '../../core/record-event.ts';
 import { askLists } from '../../core/sender-lists.ts';
 import { pausedBecause } from '../../core/sending-health.ts';
 import type { Sql } from '../../db/database.ts';
-import { countUse } from '../../db/queries/count-use.ts';
 import { OUTBOUND_CONSENT_DEFAULT } from '../../domain/consent.ts';
 import { isEmailAddress } from '../../domain/email-address.ts';
 import { CatalogueError } from '../../domain/errors.ts';
 import type { Actor } from '../../domain/event-envelope.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '../../domain/mail-limits.ts';
 import { CONSENT_EXPIRES_DAYS_DEFAULT } from '../../domain/organization-limits.ts';
-import {
-  OUTBOUND_GIVE_UP_MS,
-  type OutboundStatus,
-  SEND_AT_AHEAD_MAX_DAYS,
-  SENDS_PER_THREAD_HOUR_MAX,
-  SENT_COPY_WINDOW_MINUTES,
-} from '../../domain/outbound.ts';
-import { PLANS } from '../../domain/plans.ts';
+import { OUTBOUND_GIVE_UP_MS, type OutboundStatus, SEND_AT_AHEAD_MAX_DAYS } from '../../domain/outbound.ts';
 import { formatAddress } from '../mime/addresses.ts';
 import { readMessage } from '../mime/read-message.ts';
-import { announceChanges } from '../store/announce-changes.ts';
 import { threadRefs } from '../store/fingerprints.ts';
 import { findThreads } from '../store/threads.ts';
 import { requireHonestAuthor } from './author.ts';
-import {
-  type DeliveredHere,
-  deliverHere,
-  directoryOf,
-  isLocal,
-  SenderRefused,
-  type SendingServices,
-} from './deliver-here.ts';
+import { directoryOf, isLocal, SenderRefused, type SendingServices } from './deliver-here.ts';
+import { earlierCopy } from './earlier-copy.ts';
 import { keepNotices, type NoticesAsked } from './notices-asked.ts';
-import { blockedEvent, type OutboundBlockedReason, sentEvent } from './outbound-events.ts';
+import { blockedEvent, type OutboundBlockedReason } from './outbound-events.ts';
 import {
   findRecipients,
   findSender,
@@ -56,9 +41,10 @@ import {
   outboundStatusOf,
   type Sender,
 } from './outbound-message.ts';
-import { type Answered, answeredByHeader, changeOwnMail, findOwnMailChanges, type SentDraft } from './own-mail.ts';
+import { type Answered, answeredByHeader, changeOwnMail, findOwnMailChanges } from './own-mail.ts';
 import type { PreparedMessage } from './prepare-message.ts';
-import { settleLocals } from './settle.ts';
+import { afterCommit, release } from './release-message.ts';
+import { overLimit } from './sending-limits.ts';
 
 export interface Submission {
   readonly organizationId: string;
@@ -97,9 +83,7 @@ export interface Submitted {
   readonly repeated: boolean;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 86_400_000;
 
 /**
  * Submits a message. Start its workflow after it resolves.
@@ -315,73 +299,6 @@ const FITS = `
      select coalesce(sum(size), 0) from outbound_message
       where mailbox_id = $1 and state in ('held', 'scheduled') and not filed)`;
 
-export interface Released {
-  readonly id: string;
-  readonly threadId: string | null;
-  readonly status: OutboundStatus;
-  readonly folderIds: readonly number[];
-  readonly owed: number;
-}
-
-/** Tells whom it concerns; what is lost is found by their own looks. */
-export function afterCommit(
-  services: SendingServices,
-  { folderIds, owed }: Pick<Released, 'folderIds' | 'owed'>,
-): void {
-  if (owed > 0) services.deliveriesDue.nudge();
-  announceChanges(services.db, folderIds).catch((error: Error) =>
-    services.log.debug({ error: error.message }, 'watchers were not told of sent mail'),
-  );
-}
-
-/**
- * Lets a message go: copy in Sent, local deliveries, what it answers is marked, state `sending`. Call it under the lock
- * of its row.
- *
- * @param draft null: it went when the message was submitted
- * @throws {SenderRefused}
- * @throws {CatalogueError} conflict, when the draft is gone
- */
-export async function release(
-  sql: Sql,
-  services: SendingServices,
-  sender: Sender,
-  message: OutboundMessage,
-  bytes: Buffer,
-  draft: SentDraft | null,
-): Promise<Released> {
-  const now = new Date(services.now());
-  const locals = (await findRecipients(sql, message.id)).filter(({ local, status }) => local && status === 'queued');
-  const { answersMessageId, answersAs } = message;
-  const answered =
-    answersMessageId === null || answersAs === null ? null : { messageId: answersMessageId, as: answersAs };
-  const ownMail = await findOwnMailChanges(sql, sender.mailbox.id, draft, answered);
-  const here: DeliveredHere = await deliverHere(sql, services, sender, message, bytes, locals, ownMail);
-  await settleLocals(sql, message.id, here, now);
-  const reached = here.locals.some(({ refusal }) => refusal === undefined);
-  let owed = here.owed;
-  if (reached) owed += await recordEvents(sql, [sentEvent(sender, message, here.threadId, 'local', now)]);
-  await sql.query(RELEASE, [
-    message.id,
-    here.threadId,
-    reached ? now : null,
-    now,
-    new Date(now.getTime() + OUTBOUND_GIVE_UP_MS),
-  ]);
-  const status = outboundStatusOf({ state: 'sending' }, await findRecipients(sql, message.id));
-  return {
-    id: message.id,
-    threadId: here.threadId,
-    status,
-    folderIds: here.folderIds,
-    owed,
-  };
-}
-
-const RELEASE = `
-  update outbound_message set state = 'sending', filed = true, thread_id = $2, first_sent_at = $3, due_at = $4, give_up_at = $5
-   where id = $1`;
-
 /** Each place mail goes to once, its domain as DNS and the lists know it. */
 const oncePerPlace = (recipients: readonly string[]): string[] => [
   ...new Map(recipients.map(withAsciiDomain).map((address) => [address.toLowerCase(), address])).values(),
@@ -446,47 +363,6 @@ async function answeredThread(sql: Sql, sender: Sender, bytes: Buffer): Promise<
   return threadId === undefined || ids.length === refs.ids.length ? null : threadId;
 }
 
-interface OverLimit {
-  readonly rule: string;
-  readonly message: string;
-  readonly retryAfterSeconds: number;
-  readonly first: boolean;
-}
-
-async function overLimit(
-  services: SendingServices,
-  sender: Sender,
-  threadId: string | null,
-): Promise<OverLimit | undefined> {
-  const plan = PLANS[sender.plan];
-  const limits = [
-    {
-      rule: 'sendsPerMailboxHour',
-      key: `sends:${sender.mailbox.id}`,
-      max: plan.sendsPerMailboxHour,
-      windowMs: HOUR_MS,
-    },
-    {
-      rule: 'sendsPerOrganizationDay',
-      key: `sends:${sender.organization.id}`,
-      max: plan.sendsPerOrganizationDay,
-      windowMs: DAY_MS,
-    },
-    ...(threadId === null
-      ? []
-      : [{ rule: 'sendsPerThreadHour', key: `sends:${threadId}`, max: SENDS_PER_THREAD_HOUR_MAX, windowMs: HOUR_MS }]),
-  ];
-  for (const { rule, key, max, windowMs } of limits) {
-    if (max === null) continue;
-    const { used, resetsInMs } = await countUse(services.db, key, windowMs, services.now());
-    if (used <= max) continue;
-    const retryAfterSeconds = Math.max(1, Math.ceil(resetsInMs / 1_000));
-    const message = `More than ${max} messages (${rule}). Try again in ${retryAfterSeconds} s.`;
-    return { rule, message, retryAfterSeconds, first: used === max + 1 };
-  }
-  return undefined;
-}
-
 /** Recipients that are no mailboxes of the sender's organization. */
 async function addressesOutside(
   services: SendingServices,
@@ -507,38 +383,6 @@ async function addressesOutside(
 
 /** PostgreSQL: unique_violation. */
 const isTaken = (error: unknown): boolean => Reflect.get(Object(error), 'code') === '23505';
-
-/**
- * A client that files its copy itself: that one is the copy, and its id the message's unless it came later.
- *
- * @param submittedAt copies filed up to an hour before count, and all later ones
- */
-export async function earlierCopy(
-  sql: Sql,
-  mailboxId: string,
-  messageIdHeader: string,
-  submittedAt: Date,
-): Promise<{ id: string; threadId: string } | undefined> {
-  const [row] = await sql.query<{ id: string; threadId: string }>(EARLIER_COPY, [
-    mailboxId,
-    messageIdHeader,
-    new Date(submittedAt.getTime() - SENT_COPY_WINDOW_MINUTES * MINUTE_MS),
-  ]);
-  return row;
-}
-
-/** The newest of Sent are looked through, as in `mail/store/filed-copy.ts`: no index by Message-ID is kept. */
-const EARLIER_COPY = `
-  select m.id, m.thread_id as "threadId"
-    from folder f cross join lateral (
-      select uid, message_id, save_date from placement where folder_id = f.id order by uid desc limit 500
-    ) as newest
-    join message m on m.id = newest.message_id
-   where f.mailbox_id = $1 and f.special_use = '\\Sent' and f.deleted_at is null and m.message_id_header = $2
-     and m.origin = 'append' and newest.save_date > $3
-     and not exists (select from outbound_message o where o.id = m.id)
-   order by newest.uid desc
-   limit 1`;
 
 /** What was submitted with this client id before, if anything. */
 export async function findSubmitted(

@@ -5,7 +5,7 @@ import type { Actor } from '../../domain/event-envelope.ts';
 import type { SendingServices } from './deliver-here.ts';
 import { blockedEvent } from './outbound-events.ts';
 import { findOutbound, findSender, lockOutbound } from './outbound-message.ts';
-import { afterCommit } from './submit-message.ts';
+import { afterCommit } from './release-message.ts';
 
 /**
  * Tell its workflow afterwards (`signalDecided`).
