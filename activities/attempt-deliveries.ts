@@ -1,76 +1,53 @@
 /**
- * The activity that attempts deliveries: first attempts of a whole fan-out, or one endpoint's retries.
+ * The activity that attempts deliveries: the first attempts of a fan-out, or the retries of one endpoint.
  *
- *   for each window of deliveries
+ *   look        in a fan-out: deliveries that a fast lane has acknowledged are done, those in flight are awaited
+ *   for each window of the other deliveries
+ *     ready     results can be written; otherwise nothing is reserved
  *     reserve   attempt number + everything needed, in one statement; what it does not return is not sent
- *     send      under the endpoint's slots; what waited for one goes by the endpoint as it is then
- *     record    results as they arrive
+ *     attempt   `make-attempt.ts`
+ *     release   numbers under which nothing was sent
  *   settle      what was not acknowledged: final with a reason, or still owed → returned to the workflow
  *
- * An outcome is never an exception. What throws is our own fault (database away, worker shutting down), and only when
- * every request under way has ended and is recorded; the engine then gives the rest to a worker again.
+ * An outcome is never an exception. While the database is away, full or read-only, the run waits where it is
+ * (`core/platform/patient-database.ts`): results and releases as long as it takes, the rest for minutes. What throws is our own
+ * fault (a secret that cannot be opened, a worker shutting down), and only when every request in flight has ended and
+ * is recorded; the engine then gives the rest to a worker again.
  */
+import { randomUUID } from 'node:crypto';
 
-import type { Logger } from '../core/logger.ts';
-import { attemptSeconds, attemptsTotal, deliverySeconds, exhaustedTotal } from '../core/metrics.ts';
-import type { SealedSecrets } from '../core/sealed-secrets.ts';
-import { authHeaderPlace, webhookSecretPlace } from '../core/webhook-secrets.ts';
-import type { AttemptResult, WebhookSender } from '../core/webhook-sender.ts';
-import { type WebhookSigner, webhookSigner } from '../core/webhook-signature.ts';
-import type { Database } from '../db/database.ts';
 import {
-  type AttemptRecord,
-  eventPayloadOf,
   type ReservedAttempt,
   releaseAttempts,
   reserveAttempts,
   reserveManualAttempts,
   reserveRecoveryAttempts,
   settleUnattempted,
-} from '../db/queries/attempts.ts';
-import { disableGoneEndpoint } from '../db/queries/endpoint-health.ts';
-import { type SendableEndpoint, sendableEndpoint } from '../db/queries/sendable-endpoint.ts';
-import { ENDPOINT_CONCURRENCY } from '../domain/delivery-limits.ts';
-import {
-  type AttemptInput,
-  type AttemptOutput,
-  endpointDeliveryId,
-  type WaitingEndpoint,
-} from '../domain/delivery-workflows.ts';
-import { timeOfIdMs } from '../domain/ids.ts';
-import { RECOVERY_CONCURRENCY } from '../domain/recovery.ts';
-import { retryDelayMs } from '../domain/retry-ladder.ts';
-import type { AttemptRecorder } from './attempt-recorder.ts';
-import type { EndpointNotes } from './endpoint-notes.ts';
-import type { EndpointSlots } from './endpoint-slots.ts';
+} from '#db/queries/deliveries/attempts.ts';
+import { ENDPOINT_CONCURRENCY } from '#domain/delivery-limits.ts';
+import type { AttemptInput, AttemptOutput } from '#domain/delivery-workflows.ts';
+import { RECOVERY_CONCURRENCY } from '#domain/recovery.ts';
+import { type LaneAttempts, waitForLanes } from './fast-lane/wait-for-lanes.ts';
+import { type AttemptDependencies, attemptMaker, type MakeAttempt } from './make-attempt.ts';
+import { ShuttingDown } from './quiet-faults.ts';
+import { waitingByEndpoint } from './waiting-endpoints.ts';
 
-export interface AttemptDependencies {
-  readonly db: Database;
-  readonly secrets: SealedSecrets;
-  readonly sender: WebhookSender;
-  readonly slots: EndpointSlots;
-  readonly recorder: AttemptRecorder;
-  readonly notes: EndpointNotes;
-  /** Told when an endpoint's server answered 410 and it was set inactive. */
-  readonly onEndpointGone: (endpointId: string) => void;
-  /** Called when attempts of deliveries of these endpoints were used up: some may have failed for too long. */
-  readonly reviewFailing: (endpointIds: readonly string[]) => Promise<void>;
-  /** Aborted when the worker shuts down: requests under way end, no others begin. */
-  readonly draining: AbortSignal;
-  readonly log: Logger;
-  readonly now: () => number;
-}
-
-/** Where an activity runs: its workflow, and a sign of life for the engine. */
+/** The context of an activity: its workflow, and its heartbeat. */
 export interface AttemptContext {
   readonly workflowId: string;
   readonly heartbeat: () => void;
-  /** Aborted when the engine has given up this run, so that another one may be under way. */
+  /** Aborted when the engine has given up this run; another run may already be active. */
   readonly givenUp: AbortSignal;
+  /** The previous run failed, so its cause may still exist. */
+  readonly repeated: boolean;
+  /** First attempts that the fast lane of this process makes. */
+  readonly laneAttempts?: LaneAttempts | undefined;
 }
 
-const GONE = 410;
-/** Deliveries reserved together. In an endpoint's lane no more than may be sent at once: what is reserved and not sent counts as an attempt should the worker die. */
+/**
+ * Deliveries reserved together. In an endpoint's lane at most as many as may be sent concurrently: if the worker dies,
+ * a reservation without a request counts as an attempt.
+ */
 const WINDOW = {
   'fan-out': 100,
   endpoint: ENDPOINT_CONCURRENCY,
@@ -80,8 +57,8 @@ const WINDOW = {
 /** The next window starts when half of this one is done, or in a fan-out after this time. */
 const NEXT_WINDOW_MS = 50;
 /**
- * A run starts no new attempts after this; the rest goes on in the endpoint's lane. A fan-out ends, with the 15 s of its
- * last request, before the first retry is due.
+ * A run starts no new attempts after this; the rest continues in the endpoint's lane. A fan-out ends, with the 15 s of
+ * its last request, before the first retry is due.
  */
 const RUN_MS = {
   'fan-out': 10_000,
@@ -89,8 +66,6 @@ const RUN_MS = {
   manual: Number.POSITIVE_INFINITY,
   recovery: Number.POSITIVE_INFINITY,
 } as const;
-/** What was read of an endpoint longer ago than this is read again before something is sent. */
-const FRESH_MS = { 'fan-out': 200, endpoint: 5, manual: 5, recovery: 5 } as const;
 /** Each is a write of the engine: two must fit into its heartbeat timeout of 6 s, no more. */
 const HEARTBEAT_MS = 2_000;
 
@@ -111,59 +86,73 @@ class AttemptRun {
   readonly #deps: AttemptDependencies;
   readonly #input: AttemptInput;
   readonly #context: AttemptContext;
-  readonly #signers = new Map<string, WebhookSigner>();
-  readonly #endAtMs: number;
+  readonly #make: MakeAttempt;
+  #endAtMs: number;
   /** Reserved, but not sent: the endpoint got into trouble, changed or is busy, or the time was up. */
-  readonly #unused: { readonly id: string; readonly number: number }[] = [];
+  readonly #unused: { readonly id: string; readonly reservation: string }[] = [];
   readonly #faults: unknown[] = [];
   /** The worker is shutting down, and there was more to attempt. */
   #interrupted = false;
-  /** Endpoints as they were when last looked at. */
-  readonly #endpoints = new Map<
-    string,
-    { readonly atMs: number; readonly read: Promise<SendableEndpoint | undefined> }
-  >();
-  /** The endpoint's line was full: its lane comes back then, in milliseconds since 1970. */
+  /** The endpoint's queue was full: its lane returns at this time, in milliseconds since 1970. */
   #comeBackAtMs = 0;
   readonly #settled = new Set<string>();
   /** Last outcome of each endpoint: whether it acknowledged. */
   readonly #outcomes = new Map<string, boolean>();
   /** Endpoints of which deliveries were given up. */
   readonly #exhausted = new Set<string>();
-  /** One place in the allowed lateness for the run, so that an endpoint's retries stay together. */
-  readonly #lateness = Math.random();
 
   constructor(deps: AttemptDependencies, input: AttemptInput, context: AttemptContext) {
     this.#deps = deps;
     this.#input = input;
     this.#context = context;
+    this.#make = attemptMaker(deps, {
+      ...input,
+      workflowId: context.workflowId,
+      // One for the run, so that an endpoint's retries stay together.
+      lateness: Math.random(),
+      mayBegin: () => this.#mayBegin(),
+    });
     this.#endAtMs = performance.now() + RUN_MS[input.lane];
   }
 
   async run(): Promise<AttemptOutput> {
-    const ids = [...this.#input.deliveryIds];
+    const { lane, deliveryIds } = this.#input;
     const { db, notes } = this.#deps;
-    await this.#attemptAll(ids);
-    if (this.#unused.length > 0) await releaseAttempts(db, this.#unused);
+    const ids = lane === 'fan-out' ? await this.#attemptFirst(deliveryIds) : [...deliveryIds];
+    if (lane !== 'fan-out') await this.#attemptAll(ids, false);
+    if (this.#unused.length > 0) await releaseAttempts(db.lasting, this.#unused);
     if (this.#faults.length > 0) throw this.#faults[0];
     await notes.write(this.#outcomes);
     if (this.#exhausted.size > 0) await this.#deps.reviewFailing([...this.#exhausted]);
-    if (this.#interrupted) throw new Error('this worker is shutting down; another one goes on');
-    // Each stays with the workflow that holds it.
-    if (this.#input.lane === 'recovery') return { waiting: [] };
+    if (this.#interrupted) throw new ShuttingDown();
+    // Each stays with its workflow.
+    if (lane === 'recovery') return { waiting: [] };
     return this.#settle(ids.filter((id) => !this.#settled.has(id)));
   }
 
-  /** Resolves when every attempt that began has ended, also after a fault. */
-  async #attemptAll(ids: readonly string[]): Promise<void> {
+  /** Attempts what no lane does, and waits for the lanes. @returns the deliveries that were not final */
+  #attemptFirst(ids: readonly string[]): Promise<readonly string[]> {
+    return waitForLanes({
+      ids,
+      db: this.#deps.db,
+      lane: this.#context.laneAttempts,
+      goOn: () => this.#mayStay(),
+      attempt: (free, againstLeases) => this.#attemptAll(free, againstLeases),
+    });
+  }
+
+  /** Resolves when every started attempt has ended, also after an error. */
+  async #attemptAll(ids: readonly string[], againstLeases: boolean): Promise<void> {
     const { lane } = this.#input;
     const size = WINDOW[lane];
     const attempts: Promise<void>[] = [];
     try {
       for (let at = 0; at < ids.length && this.#comeBackAtMs === 0 && this.#mayBegin(); at += size) {
-        const window = await this.#reserve(ids.slice(at, at + size));
+        if (!(await this.#untilReady(at === 0))) break;
+        const reservation = randomUUID();
+        const window = await this.#reserve(ids.slice(at, at + size), reservation, againstLeases);
         const reservedAtMs = performance.now();
-        const running = window.map((attempt) => this.#attempt(attempt, reservedAtMs));
+        const running = window.map((attempt) => this.#attempt(attempt, reservation, reservedAtMs));
         attempts.push(...running);
         if (at + size < ids.length) await halfDone(running, lane === 'fan-out' ? NEXT_WINDOW_MS : undefined);
       }
@@ -173,136 +162,57 @@ class AttemptRun {
     await Promise.all(attempts);
   }
 
-  #mayBegin(): boolean {
+  /** @returns whether results can be written, and more may be reserved */
+  async #untilReady(isFirst: boolean): Promise<boolean> {
+    const { recorder, draining } = this.#deps;
+    const { givenUp, repeated } = this.#context;
+    await recorder.ready(() => !draining.aborted && !givenUp.aborted, isFirst && repeated);
+    // While nothing has been sent there is no retry that could become due meanwhile.
+    if (isFirst) this.#endAtMs = performance.now() + RUN_MS[this.#input.lane];
+    return this.#mayBegin();
+  }
+
+  /** Whether the run goes on, be it only to wait. */
+  #mayStay(): boolean {
     if (this.#deps.draining.aborted) this.#interrupted = true;
-    const stopped = this.#interrupted || this.#context.givenUp.aborted || this.#faults.length > 0;
-    return !stopped && performance.now() < this.#endAtMs;
+    return !this.#interrupted && !this.#context.givenUp.aborted && this.#faults.length === 0;
   }
 
-  #reserve(ids: readonly string[]): Promise<ReservedAttempt[]> {
-    const { db, now } = this.#deps;
+  #mayBegin(): boolean {
+    return this.#mayStay() && performance.now() < this.#endAtMs;
+  }
+
+  #reserve(ids: readonly string[], reservation: string, againstLeases: boolean): Promise<ReservedAttempt[]> {
+    const { db, steady, now } = this.#deps;
     const { lane } = this.#input;
-    if (lane === 'manual') return reserveManualAttempts(db, ids);
-    return lane === 'recovery' ? reserveRecoveryAttempts(db, ids) : reserveAttempts(db, ids, new Date(now()));
+    if (lane === 'manual') return reserveManualAttempts(db, ids, reservation);
+    return lane === 'recovery'
+      ? reserveRecoveryAttempts(db, ids, reservation)
+      : reserveAttempts(steady, ids, reservation, new Date(now()), againstLeases);
   }
 
-  /** Never rejects: what goes wrong is an outcome, or one of `#faults`. */
-  async #attempt(reserved: ReservedAttempt, reservedAtMs: number): Promise<void> {
-    const { slots, sender, recorder, log } = this.#deps;
+  /** Never rejects: failures are outcomes, or one of `#faults`. */
+  async #attempt(reserved: ReservedAttempt, reservation: string, reservedAtMs: number): Promise<void> {
+    const { slots, now } = this.#deps;
     const { lane } = this.#input;
-    const slot = await slots.acquire(reserved.endpointId, lane);
-    if (!this.#mayBegin() || slot === undefined) {
-      if (slot === undefined && lane === 'endpoint')
-        this.#comeBackAtMs = this.#deps.now() + slots.comeBackInMs(reserved.endpointId);
-      slot?.release();
-      this.#unused.push(reserved);
-      return;
-    }
-    let delivered: boolean | undefined;
-    let leave = () => {};
-    try {
-      leave = await sender.enter(reserved.url);
-      await recorder.ready();
-      const attempt = await this.#asItIsNow(reserved, reservedAtMs);
-      const result = attempt === undefined ? undefined : await this.#send(attempt);
-      delivered = result === undefined ? undefined : result.error === null;
-      slot.release(delivered);
-      leave();
-      leave = () => {};
-      if (attempt === undefined || result === undefined) this.#unused.push(reserved);
-      else await this.#take(attempt, result);
-    } catch (error) {
-      if (delivered === undefined) {
-        // A secret that does not open, a payload that cannot be read: nothing was sent.
-        slot.release();
-        this.#unused.push(reserved);
-        log.error({ deliveryId: reserved.id, error: messageOf(error) }, 'a delivery could not be attempted');
-        // In its own lane it is tried until the fault is mended; in a fan-out it must not hold its neighbours.
-        if (lane === 'fan-out') return;
-      }
-      this.#faults.push(error);
-    } finally {
-      leave();
+    const { id, endpointId } = reserved;
+    const end = await this.#make(reserved, reservedAtMs);
+    if (end.kind === 'unrecorded') this.#faults.push(end.fault);
+    else if (end.kind === 'unsent') {
+      if (end.withoutSlot && lane === 'endpoint') this.#comeBackAtMs = now() + slots.comeBackInMs(endpointId);
+      // In its own lane it is tried until the cause is removed; in a fan-out it must not block its neighbours.
+      if (end.fault !== undefined && lane !== 'fan-out') this.#faults.push(end.fault);
+      this.#mayBegin(); // notes that the worker is shutting down
+      this.#unused.push({ id, reservation });
+    } else {
+      const { status, error } = end.record;
+      if (status === 'success' || status === 'exhausted') this.#settled.add(id);
+      if (status === 'exhausted') this.#exhausted.add(endpointId);
+      this.#outcomes.set(endpointId, error === null);
     }
   }
 
-  /** The attempt with the endpoint's fields as they are now, or undefined when nothing may be sent to it any more. */
-  async #asItIsNow(reserved: ReservedAttempt, reservedAtMs: number): Promise<ReservedAttempt | undefined> {
-    const nowMs = performance.now();
-    const freshMs = FRESH_MS[this.#input.lane];
-    if (nowMs - reservedAtMs < freshMs) return reserved;
-    let known = this.#endpoints.get(reserved.endpointId);
-    if (known === undefined || nowMs - known.atMs >= freshMs) {
-      known = { atMs: nowMs, read: sendableEndpoint(this.#deps.db, reserved.endpointId) };
-      this.#endpoints.set(reserved.endpointId, known);
-    }
-    const endpoint = await known.read;
-    return endpoint === undefined ? undefined : { ...reserved, ...endpoint };
-  }
-
-  async #send(attempt: ReservedAttempt): Promise<AttemptResult> {
-    const { db, sender } = this.#deps;
-    const payload = attempt.payload ?? (await eventPayloadOf(db, attempt.eventId));
-    if (payload === undefined) throw new Error(`the event ${attempt.eventId} is gone`);
-    return sender.send({
-      deliveryId: attempt.id,
-      url: attempt.url,
-      eventType: attempt.eventType,
-      payload,
-      signer: this.#signer(attempt),
-      authHeader: this.#authHeader(attempt),
-    });
-  }
-
-  /** Records what came of an attempt. */
-  async #take(attempt: ReservedAttempt, result: AttemptResult): Promise<void> {
-    const { db, recorder, onEndpointGone } = this.#deps;
-    const record = this.#judge(attempt, result);
-    count(record, attempt);
-    await recorder.record(record);
-    if (record.status === 'success' || record.status === 'exhausted') this.#settled.add(attempt.id);
-    if (record.status === 'exhausted') this.#exhausted.add(attempt.endpointId);
-    this.#outcomes.set(attempt.endpointId, result.error === null);
-    if (result.responseCode === GONE && (await disableGoneEndpoint(db, attempt.endpointId, attempt.url)))
-      onEndpointGone(attempt.endpointId);
-  }
-
-  #judge(attempt: ReservedAttempt, result: AttemptResult): AttemptRecord {
-    const manual = this.#input.lane === 'manual' || this.#input.lane === 'recovery';
-    const base = {
-      deliveryId: attempt.id,
-      number: attempt.number,
-      trigger: manual ? ('manual' as const) : ('automatic' as const),
-      startedAt: result.startedAt,
-      durationMs: result.durationMs,
-      responseCode: result.responseCode,
-      error: result.error,
-      responseHeaders: result.responseHeaders,
-      responseBody: result.responseBody,
-      remoteAddress: result.remoteAddress,
-      lastError: result.error === null ? null : (result.message ?? result.error),
-      nextAttemptAt: null,
-      workflowId: null,
-    };
-    if (result.error === null) return { ...base, status: 'success', reason: null };
-    // A resend of a given-up delivery is one more try, not a new ladder.
-    if (attempt.status === 'exhausted') return { ...base, status: 'exhausted', reason: 'attempts_exhausted' };
-    if (result.error === 'unsafe_destination') return { ...base, status: 'exhausted', reason: 'unsafe_destination' };
-    if (result.responseCode === GONE) return { ...base, status: 'exhausted', reason: 'endpoint_gone' };
-    const delayMs = retryDelayMs(this.#input.ladderMs, attempt.number, this.#lateness, result.retryAfterMs);
-    if (delayMs === undefined || attempt.number >= attempt.maxAttempts)
-      return { ...base, status: 'exhausted', reason: 'attempts_exhausted' };
-    return {
-      ...base,
-      status: 'failed',
-      reason: null,
-      nextAttemptAt: new Date(this.#deps.now() + delayMs),
-      workflowId:
-        this.#input.lane === 'fan-out' ? endpointDeliveryId(attempt.endpointId, this.#context.workflowId) : null,
-    };
-  }
-
-  /** Ends what may not be sent any more and returns what is still owed, by endpoint. */
+  /** Ends deliveries that may not be sent any more and returns those that still need an attempt, by endpoint. */
   async #settle(ids: readonly string[]): Promise<AttemptOutput> {
     if (ids.length === 0) return { waiting: [] };
     const { workflowId } = this.#context;
@@ -311,50 +221,9 @@ class AttemptRun {
         ? { prefix: 'delivery/', suffix: `/${workflowId}` }
         : { prefix: '', suffix: workflowId };
     const open = await settleUnattempted(this.#deps.db, ids, holder);
-    const nowMs = this.#deps.now();
-    const endpoints = new Map<string, WaitingEndpoint & { deliveries: { id: string; dueAtMs: number }[] }>();
-    for (const delivery of open) {
-      let endpoint = endpoints.get(delivery.endpointId);
-      if (endpoint === undefined) {
-        const { endpointId, organizationId, mailboxId } = delivery;
-        endpoint = { endpointId, organizationId, mailboxId, deliveries: [] };
-        endpoints.set(endpointId, endpoint);
-      }
-      const dueAtMs = delivery.nextAttemptAt?.getTime() ?? nowMs;
-      endpoint.deliveries.push({ id: delivery.id, dueAtMs: Math.max(dueAtMs, this.#comeBackAtMs) });
-    }
-    return { waiting: [...endpoints.values()] };
-  }
-
-  #signer(attempt: ReservedAttempt): WebhookSigner {
-    const key = `${attempt.secretSealed} ${attempt.previousSecretSealed}`;
-    let signer = this.#signers.get(key);
-    if (signer === undefined) {
-      const sealed = [attempt.secretSealed, attempt.previousSecretSealed].filter((each) => each !== null);
-      const place = webhookSecretPlace(attempt.endpointId);
-      signer = webhookSigner(sealed.map((each) => this.#deps.secrets.open(each, place)));
-      this.#signers.set(key, signer);
-    }
-    return signer;
-  }
-
-  #authHeader(attempt: ReservedAttempt): { name: string; value: string } | undefined {
-    const { authHeaderName: name, authHeaderValueSealed: sealed, endpointId } = attempt;
-    if (name === null || sealed === null) return undefined;
-    return { name, value: this.#deps.secrets.open(sealed, authHeaderPlace(endpointId)) };
+    return { waiting: waitingByEndpoint(open, this.#deps.now(), this.#comeBackAtMs) };
   }
 }
-
-function count(record: AttemptRecord, attempt: ReservedAttempt): void {
-  attemptsTotal.inc({ outcome: record.error ?? 'delivered' });
-  attemptSeconds.observe(record.durationMs / 1_000);
-  if (record.reason !== null) exhaustedTotal.inc({ reason: record.reason });
-  const recordedAtMs = timeOfIdMs(attempt.id);
-  if (attempt.number > 1 || recordedAtMs === undefined) return;
-  deliverySeconds.observe(Math.max(0, record.startedAt.getTime() + record.durationMs - recordedAtMs) / 1_000);
-}
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Resolves when half of the promises are settled or the time, if there is one, is up. */
 function halfDone(promises: readonly Promise<unknown>[], timeMs: number | undefined): Promise<void> {

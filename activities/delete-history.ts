@@ -1,35 +1,226 @@
-import type { Database } from '../db/database.ts';
-import { createPartitions, dropOldPartitions } from '../db/partitions.ts';
-import { forgetNotices } from '../db/queries/member-notices.ts';
-import { forgetRecoveries } from '../db/queries/recoveries.ts';
-import { DELIVERY_RETENTION_DAYS } from '../domain/delivery-limits.ts';
-import { MEMBER_NOTICE_RETENTION_DAYS } from '../domain/member-notices.ts';
-import { type PrunedMailStore, pruneMailStore } from '../mail/store/housekeeping.ts';
+/** The steps of retention (`domain/retention.ts`), each in bounded portions. */
+import type { Services } from '#core/platform/services.ts';
+import type { Database } from '#db/database.ts';
+import { deletePortion, type Portion } from '#db/delete-portion.ts';
+import { createPartitions, dropOldPartitions } from '#db/partitions.ts';
+import { forgetNotices } from '#db/queries/notices/member-notices.ts';
+import { forgetRecoveries } from '#db/queries/webhooks/recoveries.ts';
+import { DELIVERY_RETENTION_DAYS } from '#domain/delivery-limits.ts';
+import { IDEMPOTENCY_KEY_LIFE_HOURS, IDEMPOTENCY_SECRETS_MINUTES } from '#domain/idempotency-limits.ts';
+import { READING_ATTEMPT_RETENTION_DAYS } from '#domain/mail-limits.ts';
+import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/member-notices.ts';
+import { ORGANIZATION_CHANGE_RETENTION_DAYS } from '#domain/organization-stream.ts';
+import {
+  DELETED_ENDPOINT_RETENTION_DAYS,
+  FORMER_STEP,
+  HARD_BOUNCE_RETENTION_DAYS,
+  INVITATION_RETENTION_DAYS,
+  KNOWN_RECIPIENT_RETENTION_DAYS,
+  RETENTION_STEPS,
+  type RetentionInput,
+  type RetentionOutput,
+  type RetentionStep,
+} from '#domain/retention.ts';
+import { SENDING_USE_RETENTION_DAYS } from '#domain/sending-brakes.ts';
+import {
+  forgetRedeliveryKeys,
+  forgetSentContents,
+  pruneChangeLog,
+  removeOrphanBlobs,
+} from '#mailstore/housekeeping.ts';
+import { forgetUnusedKeywords } from '#mailstore/keywords.ts';
+import {
+  deleteFoldersOfMailboxes,
+  forgetDeletedMailboxes,
+  forgetThreadReferences,
+  purgeDeletedFolders,
+  purgeUnplacedMessages,
+} from '#mailstore/purge.ts';
+import { renewUids } from '#mailstore/renew-uids.ts';
 
-export interface DeletedHistory {
-  readonly partitions: readonly string[];
-  readonly idempotencyKeys: number;
-  readonly expiredSessions: number;
-  readonly mail: PrunedMailStore;
+const PORTION_ROWS = 1_000;
+/** Each takes its recipients, attempts and consent with it. */
+const PORTION_SENT_MAILS = 200;
+/** Files of up to 30 MiB, deleted with their chunks. */
+const PORTION_FILES = 50;
+/** One activity works for this long; the workflow asks again while there is more. */
+const STEP_MS = 30_000;
+const HEARTBEAT_EVERY_MS = 5_000;
+
+export type RetentionServices = Pick<Services, 'db' | 'settings' | 'now'>;
+
+/** Heartbeat and cancellation of an activity. */
+export interface StepContext {
+  /** Reports its progress. */
+  heartbeat(done: number): void;
+  /** The activity was given up, or the worker shuts down. */
+  isEnding(): boolean;
 }
 
-/** Keeps the daily partitions: makes those of the coming days, drops those past the retention of 30 days. */
-export async function deleteHistory(db: Database, nowMs: number): Promise<DeletedHistory> {
+/** Carries out one step for at most half a minute, and a portion. Safe to repeat, and from several workers at once. */
+export async function retentionStep(
+  services: RetentionServices,
+  { step, after: from = '' }: RetentionInput,
+  { heartbeat, isEnding }: StepContext,
+  portionRows = PORTION_ROWS,
+): Promise<RetentionOutput> {
+  if (step === FORMER_STEP) return { done: 0, more: false };
+  const portion = portionOf(services, step, portionRows);
+  const until = performance.now() + STEP_MS;
+  let [done, after] = [0, from];
+  const timer = setInterval(() => heartbeat(done), HEARTBEAT_EVERY_MS);
+  try {
+    for (;;) {
+      heartbeat(done);
+      const made = await portion(after);
+      done += made.done;
+      after = made.after ?? '';
+      if (!made.more) return { done, more: false };
+      if (isEnding() || performance.now() > until) return { done, more: true, after };
+    }
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** All steps to their end. */
+export async function deleteHistory(services: RetentionServices): Promise<Record<RetentionStep, number>> {
+  const context: StepContext = { heartbeat() {}, isEnding: () => false };
+  const done: Partial<Record<RetentionStep, number>> = {};
+  for (const step of RETENTION_STEPS) {
+    let total = 0;
+    for (let [more, after] = [true, '']; more; ) {
+      const output = await retentionStep(services, { step, after }, context);
+      total += output.done;
+      [more, after] = [output.more, output.after ?? ''];
+    }
+    done[step] = total;
+  }
+  return done as Record<RetentionStep, number>; // every step was done above
+}
+
+const ended = async (work: Promise<number>): Promise<Portion> => ({ done: await work, more: false });
+
+/** A portion of the first of several tables with more rows than one portion, and the rows of the tables before it. */
+async function inTurn(tables: readonly string[], portion: (table: string) => Promise<Portion>): Promise<Portion> {
+  let done = 0;
+  for (const table of tables) {
+    const made = await portion(table);
+    done += made.done;
+    if (made.more) return { done, more: true };
+  }
+  return { done, more: false };
+}
+
+function portionOf(
+  services: RetentionServices,
+  step: RetentionStep,
+  rows: number,
+): (after: string) => Promise<Portion> {
+  const { db, settings, now } = services;
+  const expired = (table: string, column: string, days: number, portion = rows, and = 'true') =>
+    deletePortion(db, table, `${column} < now() - make_interval(days => $1) and ${and}`, [days], portion);
+  switch (step) {
+    case 'partitions':
+      return () => ended(keepPartitions(db, now()));
+    case 'idempotencyKeys':
+      return () => forgetIdempotencyKeys(db, rows);
+    case 'rateLimits':
+      return async () => {
+        const limits = await deletePortion(db, 'rate_limits', 'resets_at_ms < $1', [now()], rows);
+        const use = await expired('sending_use', 'day', SENDING_USE_RETENTION_DAYS);
+        const changes = await expired('organization_change', 'created_at', ORGANIZATION_CHANGE_RETENTION_DAYS);
+        return {
+          done: limits.done + use.done + changes.done,
+          more: limits.more || use.more || changes.more,
+        };
+      };
+    case 'sessions':
+      return () =>
+        inTurn(
+          [
+            'sessions',
+            'approval_links',
+            'password_resets',
+            'device_sign_ins',
+            'oauth_requests',
+            'oauth_tokens',
+            'oauth_grants',
+            'mailbox_file',
+          ],
+          (table) => expired(table, 'expires_at', 0, table === 'mailbox_file' ? Math.min(rows, PORTION_FILES) : rows),
+        );
+    case 'invitations':
+      return () => expired('invitations', 'expires_at', INVITATION_RETENTION_DAYS);
+    case 'auditEntries':
+      return () => expired('audit_entries', 'created_at', settings.AUDIT_RETENTION_DAYS);
+    case 'recoveries':
+      return async () => {
+        const receivers = await expired('webhook_receiver', 'expires_at', 0);
+        if (receivers.more) return receivers;
+        // The deliveries they sent again are already deleted.
+        const { done, more } = await forgetRecoveries(db, DELIVERY_RETENTION_DAYS, rows);
+        return { done: done + receivers.done, more };
+      };
+    case 'notices':
+      return () => forgetNotices(db, MEMBER_NOTICE_RETENTION_DAYS, rows);
+    case 'roleMail':
+      return () => expired('role_mail', 'created_at', MEMBER_NOTICE_RETENTION_DAYS);
+    case 'sentContents':
+      return () => forgetSentContents(db);
+    case 'sentMail':
+      return () =>
+        expired(
+          'outbound_message',
+          'finished_at',
+          settings.SENT_MAIL_RETENTION_DAYS,
+          Math.min(rows, PORTION_SENT_MAILS),
+        );
+    case 'knownRecipients':
+      return () => expired('known_recipient', 'last_used_at', KNOWN_RECIPIENT_RETENTION_DAYS);
+    case 'suppressions':
+      return () => expired('suppression', 'created_at', HARD_BOUNCE_RETENTION_DAYS, rows, `reason = 'hard_bounce'`);
+    case 'endpoints':
+      return () => expired('webhook_endpoints', 'deleted_at', DELETED_ENDPOINT_RETENTION_DAYS);
+    case 'mailboxFolders':
+      return () => deleteFoldersOfMailboxes(db);
+    case 'folders':
+      return () => purgeDeletedFolders(db);
+    case 'messages':
+      return () => purgeUnplacedMessages(db);
+    case 'blobs':
+      return () => removeOrphanBlobs(db);
+    case 'redeliveryKeys':
+      return () => forgetRedeliveryKeys(db);
+    case 'readingAttempts':
+      return () => expired('reading_attempt', 'started_at', READING_ATTEMPT_RETENTION_DAYS);
+    case 'changeLog':
+      return () => pruneChangeLog(db);
+    case 'threadReferences':
+      return (after) => forgetThreadReferences(db, after);
+    case 'mailboxes':
+      return () => forgetDeletedMailboxes(db);
+    case 'keywords':
+      return () => ended(forgetUnusedKeywords(db));
+    case 'uids':
+      return () => ended(renewUids(db));
+  }
+}
+
+async function keepPartitions(db: Database, nowMs: number): Promise<number> {
   await createPartitions(db, nowMs);
-  const partitions = await dropOldPartitions(db, nowMs);
-  const keys = await db.query(
-    `delete from idempotency_keys where created_at < now() - interval '24 hours' returning 1`,
+  return (await dropOldPartitions(db, nowMs)).length;
+}
+
+async function forgetIdempotencyKeys(db: Database, rows: number): Promise<Portion> {
+  // Replays contain secrets for ten minutes only; afterwards the secrets are deleted.
+  const hidden = await db.query(
+    `update idempotency_keys set body_sealed = null where ctid = any(array(
+       select ctid from idempotency_keys where body_sealed is not null and created_at < now() - make_interval(mins => $1)
+        limit $2 for update skip locked)) returning 1`,
+    [IDEMPOTENCY_SECRETS_MINUTES, rows],
   );
-  // Replays show secrets for ten minutes only; what nobody may see any more is not kept.
-  await db.query(
-    `update idempotency_keys set body_sealed = null
-      where body_sealed is not null and created_at < now() - interval '10 minutes'`,
-  );
-  await db.query(`delete from rate_limits where resets_at_ms < $1`, [nowMs]);
-  const sessions = await db.query(`delete from sessions where expires_at < now() returning 1`);
-  // The deliveries they sent again are gone.
-  await forgetRecoveries(db, DELIVERY_RETENTION_DAYS);
-  await forgetNotices(db, MEMBER_NOTICE_RETENTION_DAYS);
-  const mail = await pruneMailStore(db);
-  return { partitions, idempotencyKeys: keys.length, expiredSessions: sessions.length, mail };
+  const life = 'created_at < now() - make_interval(hours => $1)';
+  const { done, more } = await deletePortion(db, 'idempotency_keys', life, [IDEMPOTENCY_KEY_LIFE_HOURS], rows);
+  return { done, more: more || hidden.length === rows };
 }

@@ -1,5 +1,5 @@
-import type { Sql } from '../db/database.ts';
-import { noteEndpointFailure, noteEndpointSuccess } from '../db/queries/endpoint-health.ts';
+import type { Sql } from '#db/database.ts';
+import { noteEndpointFailure, noteEndpointSuccess } from '#db/queries/webhooks/endpoint-health.ts';
 
 /** Keeps `lastSuccessAt` and `failingSince` of endpoints. */
 export interface EndpointNotes {

@@ -1,43 +1,55 @@
 /**
- * Keeps one endpoint from holding up the others, within one worker.
+ * Keeps one endpoint from delaying the others, within one worker.
  *
- * Each endpoint has ten slots. In a fan-out a delivery waits for a slot only while its endpoint is well; when the
- * endpoint has lately been slow or failing, or turns out so while the delivery waits, the delivery leaves for the
- * endpoint's own lane. Lanes stand in line for a slot, ten deliveries at most; whoever finds the line full waits in its
- * workflow, by a durable timer, and comes back. So an endpoint that hangs holds twenty deliveries of the worker, however
- * many are owed to it.
+ * Each endpoint has ten slots. In a fan-out a delivery waits for a slot only while its endpoint is healthy. If the
+ * endpoint was recently slow or failing, or becomes so during the wait, the delivery leaves for the endpoint's own
+ * lane. At most ten deliveries of lanes queue for a slot; if the queue is full, a lane waits in its workflow, by a
+ * durable timer, and tries again. So a hanging endpoint occupies twenty deliveries of the worker, whatever the number
+ * of its waiting deliveries.
  *
  *   well ──three failures in a row, or a request over a second──▶ in trouble ──ten quiet seconds──▶ well
  *
- * The dispatcher hears of slow endpoints by their rows and spares their deliveries the way through a fan-out.
+ * Silence distinguishes an endpoint that hangs from one that is busy, before a request has taken a second. While requests
+ * are in flight and none is answered for 400 ms, no delivery waits for a slot. After the next answer deliveries wait again.
+ *
+ * The dispatcher reads slow endpoints from their rows and does not put their deliveries into a fan-out.
  */
-import { ENDPOINT_CONCURRENCY, ENDPOINT_TROUBLE_MS } from '../domain/delivery-limits.ts';
-import type { AttemptInput } from '../domain/delivery-workflows.ts';
-import { RECOVERY_CONCURRENCY } from '../domain/recovery.ts';
+import { ENDPOINT_CONCURRENCY, ENDPOINT_TROUBLE_MS } from '#domain/delivery-limits.ts';
+import type { AttemptInput } from '#domain/delivery-workflows.ts';
+import { RECOVERY_CONCURRENCY } from '#domain/recovery.ts';
 
 type Lane = AttemptInput['lane'];
 
 export interface EndpointSlots {
   /**
-   * Waits for a slot. Resolves to undefined in a fan-out when the endpoint is in trouble or gets so before a slot is
-   * free, in an endpoint's lane when the line is full, in a recovery when half of the slots are taken, and in every lane
-   * when the worker shuts down. What a person asked for (`manual`) waits in a line of any length.
+   * Waits for a slot. Resolves to undefined in a fan-out if the endpoint is in trouble or silent, becomes so before a
+   * slot is free, or gives none for five seconds, in an endpoint's lane if the queue is full, in a recovery if half of
+   * the slots are in use, and in every lane when the worker shuts down. Attempts requested by a person (`manual`) wait in a queue without a limit.
    */
   acquire(endpointId: string, lane: Lane): Promise<Slot | undefined>;
   /** How many deliveries of a recovery would find a slot now. */
   roomForRecovery(endpointId: string): number;
-  /** When a lane that found the line full should come back: one for each slot that becomes free until then. */
+  /** When a lane that found the queue full should return: one for each slot that becomes free until then. */
   comeBackInMs(endpointId: string): number;
 }
 
 export interface Slot {
+  /**
+   * Call it when the request starts. Time before it, such as a wait for the database, must not count: the endpoint
+   * would seem slow whenever we are.
+   */
+  begin(): void;
   /** Must be called exactly once, when the answer is in. @param delivered left out: nothing was sent */
   release(delivered?: boolean): void;
 }
 
 const SLOW_REQUEST_MS = 1_000;
-/** A request that has been under way for this long lets those that wait behind it go. */
-const WAIT_BEHIND_MS = 400;
+/** When requests are in flight and none has been answered for this long, deliveries that wait behind them leave. */
+const SILENCE_MS = 400;
+/** Longest wait of a delivery of a fan-out: the queue of one endpoint must not fill the worker. */
+const WAIT_MAX_MS = 5_000;
+/** Least time between two looks at a queue. */
+const LOOK_MIN_MS = 20;
 const FAILURES_IN_A_ROW = 3;
 const FORGET_MS = 60_000;
 const LINE_MAX = ENDPOINT_CONCURRENCY;
@@ -46,88 +58,132 @@ const COME_BACK_MAX_MS = 60_000;
 
 interface Waiter {
   readonly lane: Lane;
+  readonly sinceMs: number;
   readonly give: (slot: Slot | undefined) => void;
 }
 
 interface EndpointState {
   readonly endpointId: string;
-  inFlight: Set<number>;
+  /** Slots in use. */
+  taken: number;
+  /** Start times of the requests in flight, in order. */
+  readonly begun: Set<number>;
+  /** Last answer, or start of the first request in flight. */
+  silentSince: number;
   waiting: Waiter[];
   failuresInARow: number;
   troubledUntil: number;
   usedAt: number;
   /** How long the last request took. */
   lastMs: number;
-  /** When the last of those that found the line full comes back. */
+  /** When the last lane that found the queue full returns. */
   lastTurnAt: number;
   watch: NodeJS.Timeout | undefined;
 }
 
 /**
- * @param draining aborted when the worker shuts down: whoever waits then leaves, and nobody gets a slot any more
- * @param onSlow told when an endpoint is found slow, often
+ * @param draining aborted when the worker shuts down: waiting callers leave, and no slot is given any more
+ * @param onSlow called when an endpoint is found slow, often
+ * @param now milliseconds; see `responsive-clock.ts`
  */
-export function endpointSlots(draining: AbortSignal, onSlow: (endpointId: string) => void): EndpointSlots {
+export function endpointSlots(
+  draining: AbortSignal,
+  onSlow: (endpointId: string) => void,
+  now: () => number,
+): EndpointSlots {
   const states = new Map<string, EndpointState>();
   let nextForgetting = 0;
 
   function stateOf(endpointId: string): EndpointState {
-    const now = performance.now();
-    if (now > nextForgetting) {
-      nextForgetting = now + FORGET_MS;
+    const nowMs = now();
+    if (nowMs > nextForgetting) {
+      nextForgetting = nowMs + FORGET_MS;
       for (const [id, state] of states)
-        if (state.inFlight.size === 0 && state.waiting.length === 0 && state.usedAt < now - FORGET_MS)
-          states.delete(id);
+        if (state.taken === 0 && state.waiting.length === 0 && state.usedAt < nowMs - FORGET_MS) states.delete(id);
     }
     let state = states.get(endpointId);
     if (state === undefined) {
       state = {
         endpointId,
-        inFlight: new Set(),
+        taken: 0,
+        begun: new Set(),
+        silentSince: 0,
         waiting: [],
         failuresInARow: 0,
         troubledUntil: 0,
-        usedAt: now,
+        usedAt: nowMs,
         lastMs: 0,
         lastTurnAt: 0,
         watch: undefined,
       };
       states.set(endpointId, state);
     }
-    state.usedAt = now;
+    state.usedAt = nowMs;
     return state;
   }
 
-  function trouble(state: EndpointState, slow: boolean): void {
-    state.troubledUntil = performance.now() + ENDPOINT_TROUBLE_MS;
-    if (slow) onSlow(state.endpointId);
-    const leaving = state.waiting.filter(({ lane }) => lane === 'fan-out');
-    state.waiting = state.waiting.filter(({ lane }) => lane !== 'fan-out');
+  /** Removes deliveries of a fan-out that should leave the queue. */
+  function leave(state: EndpointState, leaves: (waiter: Waiter) => boolean): void {
+    const isLeaving = (waiter: Waiter) => waiter.lane === 'fan-out' && leaves(waiter);
+    const leaving = state.waiting.filter(isLeaving);
+    if (leaving.length === 0) return;
+    state.waiting = state.waiting.filter((waiter) => !isLeaving(waiter));
     for (const { give } of leaving) give(undefined);
   }
 
-  /** While somebody waits: looks whether the oldest request has been under way for too long. */
+  function trouble(state: EndpointState, slow: boolean): void {
+    state.troubledUntil = now() + ENDPOINT_TROUBLE_MS;
+    if (slow) onSlow(state.endpointId);
+    leave(state, () => true);
+  }
+
+  const isSilent = ({ begun, silentSince }: EndpointState): boolean =>
+    begun.size > 0 && now() - silentSince >= SILENCE_MS;
+
+  /** Time of the next look at the queue, if no answer comes before. */
+  function nextLookMs({ begun, silentSince, waiting }: EndpointState): number {
+    const nowMs = now();
+    const [oldest = nowMs] = begun;
+    const inLine = waiting.find(({ lane }) => lane === 'fan-out')?.sinceMs ?? nowMs;
+    const silentAt = (begun.size > 0 ? silentSince : nowMs) + SILENCE_MS;
+    return Math.max(LOOK_MIN_MS, Math.min(silentAt, oldest + SLOW_REQUEST_MS, inLine + WAIT_MAX_MS) - nowMs);
+  }
+
+  /** Checks whether the endpoint hangs, while a delivery of a fan-out waits. */
   function watch(state: EndpointState): void {
     if (state.watch !== undefined || state.waiting.every(({ lane }) => lane !== 'fan-out')) return;
     state.watch = setTimeout(() => {
       state.watch = undefined;
-      const [oldest = Number.POSITIVE_INFINITY] = state.inFlight;
-      if (performance.now() - oldest >= WAIT_BEHIND_MS) trouble(state, false);
+      const [oldest = Number.POSITIVE_INFINITY] = state.begun;
+      if (now() - oldest >= SLOW_REQUEST_MS) trouble(state, true);
+      else if (isSilent(state)) leave(state, () => true);
+      else leave(state, ({ sinceMs }) => now() - sinceMs >= WAIT_MAX_MS);
       watch(state);
-    }, WAIT_BEHIND_MS);
+    }, nextLookMs(state));
   }
 
   function take(state: EndpointState): Slot {
-    let startedAt = performance.now();
-    while (state.inFlight.has(startedAt)) startedAt += 0.000_1; // keys of the set, in order of their start
-    state.inFlight.add(startedAt);
+    let beganAt: number | undefined;
+    state.taken++;
     return {
+      begin() {
+        beganAt = now();
+        if (state.begun.size === 0) state.silentSince = beganAt;
+        while (state.begun.has(beganAt)) beganAt += 0.000_1; // values of the set, in order
+        state.begun.add(beganAt);
+      },
       release(delivered) {
-        state.inFlight.delete(startedAt);
+        state.taken--;
+        if (beganAt !== undefined) {
+          state.begun.delete(beganAt);
+          if (delivered !== undefined) {
+            state.silentSince = now();
+            state.lastMs = state.silentSince - beganAt;
+          }
+        }
         if (delivered !== undefined) {
           state.failuresInARow = delivered ? 0 : state.failuresInARow + 1;
-          state.lastMs = performance.now() - startedAt;
-          const slow = state.lastMs > SLOW_REQUEST_MS;
+          const slow = beganAt !== undefined && state.lastMs > SLOW_REQUEST_MS;
           if (slow || state.failuresInARow >= FAILURES_IN_A_ROW) trouble(state, slow);
         }
         const next = state.waiting.shift();
@@ -143,32 +199,32 @@ export function endpointSlots(draining: AbortSignal, onSlow: (endpointId: string
   return {
     async acquire(endpointId, lane) {
       const state = stateOf(endpointId);
-      const [oldest = Number.POSITIVE_INFINITY] = state.inFlight;
-      if (performance.now() - oldest >= SLOW_REQUEST_MS) trouble(state, true);
-      if (draining.aborted || (lane === 'fan-out' && state.troubledUntil > performance.now())) return undefined;
-      if (lane === 'recovery' && (state.inFlight.size >= RECOVERY_CONCURRENCY || state.waiting.length > 0))
-        return undefined;
-      if (state.inFlight.size < ENDPOINT_CONCURRENCY && state.waiting.length === 0) return take(state);
+      const [oldest = Number.POSITIVE_INFINITY] = state.begun;
+      if (now() - oldest >= SLOW_REQUEST_MS) trouble(state, true);
+      if (draining.aborted || (lane === 'fan-out' && state.troubledUntil > now())) return undefined;
+      if (lane === 'recovery' && (state.taken >= RECOVERY_CONCURRENCY || state.waiting.length > 0)) return undefined;
+      if (state.taken < ENDPOINT_CONCURRENCY && state.waiting.length === 0) return take(state);
       if (lane === 'endpoint' && state.waiting.length >= LINE_MAX) return undefined;
+      if (lane === 'fan-out' && isSilent(state)) return undefined;
       return new Promise((give) => {
-        state.waiting.push({ lane, give });
+        state.waiting.push({ lane, sinceMs: now(), give });
         watch(state);
       });
     },
     roomForRecovery(endpointId) {
-      const { inFlight, waiting } = stateOf(endpointId);
-      return waiting.length > 0 ? 0 : Math.max(0, RECOVERY_CONCURRENCY - inFlight.size);
+      const { taken, waiting } = stateOf(endpointId);
+      return waiting.length > 0 ? 0 : Math.max(0, RECOVERY_CONCURRENCY - taken);
     },
     comeBackInMs(endpointId) {
       const state = stateOf(endpointId);
-      const now = performance.now();
-      const [oldest = now] = state.inFlight;
-      // Nothing is known of an endpoint that has not answered yet; it is taken for a slow one.
-      const requestMs = Math.max(state.lastMs === 0 ? SLOW_REQUEST_MS : state.lastMs, now - oldest);
+      const nowMs = now();
+      const [oldest = nowMs] = state.begun;
+      // An endpoint that has not answered yet is treated as slow.
+      const requestMs = Math.max(state.lastMs === 0 ? SLOW_REQUEST_MS : state.lastMs, nowMs - oldest);
       const slotFreeEveryMs = requestMs / ENDPOINT_CONCURRENCY;
-      const turnAt = Math.max(now + COME_BACK_MIN_MS, state.lastTurnAt + slotFreeEveryMs);
-      state.lastTurnAt = Math.min(turnAt, now + COME_BACK_MAX_MS);
-      return state.lastTurnAt - now;
+      const turnAt = Math.max(nowMs + COME_BACK_MIN_MS, state.lastTurnAt + slotFreeEveryMs);
+      state.lastTurnAt = Math.min(turnAt, nowMs + COME_BACK_MAX_MS);
+      return state.lastTurnAt - nowMs;
     },
   };
 }

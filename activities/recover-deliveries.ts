@@ -1,7 +1,7 @@
 /**
  * The activity of a recovery: some seconds of sending deliveries again.
  *
- *   look at the row ─▶ ended, paused, must stop: say so
+ *   read the row ─▶ ended, paused, must stop: return it
  *        ▲   │
  *        │   ▼
  *        │  next few deliveries ─▶ none left: completed
@@ -9,10 +9,11 @@
  *        │   ▼
  *        └─ one attempt each, marked `manual` ─▶ counted in the row ─▶ wait for the rate
  *
- * It takes half of the endpoint's slots at most and none that somebody waits for, so live deliveries go before.
+ * It uses at most half of the endpoint's slots and none that a live delivery waits for, so live deliveries have
+ * priority.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '#db/database.ts';
 import {
   advanceRecovery,
   changeRecovery,
@@ -21,19 +22,21 @@ import {
   recoveryStanding,
   recoveryWindow,
   touchRecovery,
-} from '../db/queries/recoveries.ts';
-import type { StopReason } from '../domain/delivery-workflows.ts';
+} from '#db/queries/webhooks/recoveries.ts';
+import type { StopReason } from '#domain/delivery-workflows.ts';
 import {
   RECOVERY_CONCURRENCY,
   type RecoveryInput,
   type RecoveryProgress,
   recoveryPerSecond,
-} from '../domain/recovery.ts';
-import { type AttemptContext, type AttemptDependencies, attemptDeliveries } from './attempt-deliveries.ts';
+} from '#domain/recovery.ts';
+import { type AttemptContext, attemptDeliveries } from './attempt-deliveries.ts';
+import type { AttemptDependencies } from './make-attempt.ts';
+import { ShuttingDown } from './quiet-faults.ts';
 
-/** Then the engine hears how far it is. */
+/** How often it reports its progress to the engine. */
 const RUN_MS = 30_000;
-/** While the slots of the endpoint are taken. */
+/** While the slots of the endpoint are in use. */
 const BUSY_MS = 500;
 const HEARTBEAT_MS = 2_000;
 
@@ -64,7 +67,7 @@ export async function recoverSome(
       if (ended !== undefined) return progressOf(ended);
       if (standing.state === 'paused' || performance.now() >= endAtMs) return progressOf(standing);
       if (context.givenUp.aborted) throw new Error('this run was given up; another one goes on');
-      if (deps.draining.aborted) throw new Error('this worker is shutting down; another one goes on');
+      if (deps.draining.aborted) throw new ShuttingDown();
       if (!(await recoverWindow(deps, standing, ladderMs, context)))
         return progressOf((await endAs(deps.db, recoveryId, 'completed', null)) ?? standing);
     }
@@ -80,7 +83,7 @@ async function endIfDue({ db }: AttemptDependencies, standing: RecoveryStanding)
   return endAs(db, standing.id, 'stopped', standing.mustStop);
 }
 
-/** Somebody may have ended it meanwhile: then that holds. */
+/** If it was ended meanwhile, that state stays. */
 const endAs = async (
   sql: Sql,
   id: string,
@@ -98,7 +101,7 @@ async function recoverWindow(
 ): Promise<boolean> {
   const { db } = deps;
   const startedAtMs = performance.now();
-  // A reservation holds a delivery that waits for its retry, so none is made that would find no slot.
+  // A reservation blocks a delivery that waits for its retry, so none is made without a free slot.
   const room = deps.slots.roomForRecovery(standing.endpointId);
   const window = await recoveryWindow(db, standing, Math.max(1, room));
   if (window.length === 0) return false;
@@ -109,7 +112,7 @@ async function recoverWindow(
   }
   const deliveryIds = window.filter(({ sentAgain }) => !sentAgain).map(({ id }) => id);
   if (deliveryIds.length > 0) await attemptDeliveries(deps, { deliveryIds, ladderMs, lane: 'recovery' }, context);
-  // What found no slot is taken up again: it has not been sent since.
+  // Deliveries that found no slot are processed again: they were not sent since.
   const left = new Set(
     (await recoveryWindow(db, standing, RECOVERY_CONCURRENCY)).flatMap(({ id, sentAgain }) => (sentAgain ? [] : [id])),
   );

@@ -1,17 +1,17 @@
-import type { Logger } from '../core/logger.ts';
-import type { Sql } from '../db/database.ts';
-import { noteEndpointTrouble } from '../db/queries/endpoint-health.ts';
-import { ENDPOINT_TROUBLE_MS } from '../domain/delivery-limits.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import type { Sql } from '#db/database.ts';
+import { noteEndpointTrouble } from '#db/queries/webhooks/endpoint-health.ts';
+import { ENDPOINT_TROUBLE_MS } from '#domain/delivery-limits.ts';
 
-/** A note is written again after this, so that it does not run out while the trouble lasts. */
+/** A note is written again after this, so that it does not expire while the endpoint is still slow. */
 const REPEAT_MS = ENDPOINT_TROUBLE_MS / 2;
 const GATHER_MS = 50;
 const REMEMBERED_MAX = 50_000;
 
 /**
- * Tells dispatchers which endpoints are slow, by the rows of these, seldom and several together.
+ * Marks the rows of slow endpoints for the dispatchers, rarely and several together.
  *
- * @returns to be called whenever one is found so; never throws, a lost note costs time of others only
+ * @returns a function to call whenever one is found slow; never throws, a lost note only costs time
  */
 export function troubleNotes(sql: Sql, log: Logger): (endpointId: string) => void {
   const written = new Map<string, number>();

@@ -1,91 +1,115 @@
 /**
  * From the credential in the headers to a principal and its organization.
  *
- * Each credential costs one prepared query by its hash; one with a wrong checksum costs none. Unknown, revoked and
- * expired credentials answer alike, so that an answer tells nothing about which ones exist.
+ * Each credential costs one prepared query by its hash; one with a wrong checksum costs none. For API keys and mailbox
+ * tokens the same query counts the request in the limit of the organization. Unknown, revoked and expired credentials get
+ * the same answer, so that it does not reveal which ones exist. Only links of notices say how they ended.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { hashCredential } from '../core/credentials.ts';
-import type { Services } from '../core/services.ts';
-import type { ApiScope, MemberRole } from '../domain/api-scopes.ts';
-import { isCredential, SESSION_LIFE_DAYS } from '../domain/credential-format.ts';
-import { CatalogueError } from '../domain/errors.ts';
-import type { PlanName } from '../domain/plans.ts';
+import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
+import { hashCredential } from '#core/platform/credentials.ts';
+import type { Services } from '#core/platform/services.ts';
+import { countingFound, type FoundCount, foundCount, type UseCount } from '#db/queries/platform/count-use.ts';
+import type { ApiScope } from '#domain/api-scopes.ts';
+import { isCredential } from '#domain/credential-format.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { MailboxStatus } from '#domain/mailbox-status.ts';
+import type { TokenAccess } from '#domain/mailbox-tokens.ts';
+import { authenticateApprovalLink } from './authenticate-approval-link.ts';
+import { authenticateOAuthToken } from './authenticate-oauth-token.ts';
+import { authenticateSession } from './authenticate-session.ts';
+import { chooseOrganization, wrongOrganization } from './choose-organization.ts';
+import { isFromThisProcess } from './in-process-fetch.ts';
+import { invalidCredential, unauthenticated } from './invalid-credential.ts';
+import { LAST_USED_INTERVAL_MS, touch } from './last-used.ts';
+import { ORGANIZATION_COLUMNS, type OrganizationColumns, organizationOf } from './organization-columns.ts';
 import type { ActiveOrganization, Principal } from './principal.ts';
+import { API_USE_KEY, API_WINDOW_MS, LIMITED_PLANS } from './rate-limit.ts';
 import type { AuthRule } from './route.ts';
 
 export interface Authenticated {
   readonly principal: Principal;
   readonly organization: ActiveOrganization | null;
+  /** The count of its requests with this one, if the look-up made it. */
+  readonly counted?: UseCount | undefined;
 }
 
-/** `last_used_at` is written when the one in the row is older than this. */
-const LAST_USED_INTERVAL_MS = 60_000;
-const DAY_MS = 86_400_000;
-
-interface OrganizationColumns {
-  organization_id: string;
-  organization_name: string;
-  organization_slug: string;
-  organization_plan: PlanName;
+export interface AuthenticateOptions {
+  /** Whether the link of a notice may come once more after its member has decided. Default: no. */
+  readonly again?: boolean;
+  /** Counts the request in the limit of the organization, if the credential allows it (`authorize.ts`). Default: no. */
+  readonly count?: { readonly pathId: string | undefined } | undefined;
+  /** What the path names: for keys that are limited to groups of mailboxes. */
+  readonly subjectId?: string | undefined;
+  /** The request came to `/mcp`: there, and for what its tools do, access tokens of OAuth are valid. Default: no. */
+  readonly atMcp?: boolean;
 }
 
-const ORGANIZATION_COLUMNS = `o.id as organization_id, o.name as organization_name, o.slug as organization_slug,
-  o.plan as organization_plan`;
-
-const organizationOf = (row: OrganizationColumns): ActiveOrganization => ({
-  id: row.organization_id,
-  name: row.organization_name,
-  slug: row.organization_slug,
-  plan: row.organization_plan,
-});
-
-const unauthenticated = (message?: string, fix?: string): CatalogueError =>
-  new CatalogueError('unauthenticated', message, fix === undefined ? {} : { fix });
-
-/** One text for unknown, revoked and expired. */
-const invalidCredential = (kind: keyof typeof NEW_CREDENTIAL): CatalogueError =>
-  unauthenticated(`The ${kind} is not valid: it is unknown, revoked or expired.`, NEW_CREDENTIAL[kind]);
-
-const NEW_CREDENTIAL = {
-  'API key': 'Check that the whole key was copied; if it was, have an admin create another one.',
-  session: 'Sign in again: POST /api/sessions.',
-  'mailbox token': 'Check that the whole token was copied; if it was, rotate it: POST /api/mailboxes/:id/rotate-token.',
-  'operator key': 'Send the OPERATOR_KEY this instance was started with.',
-} as const;
+const BEARER = /^bearer +(\S+)$/i;
 
 const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
 /**
- * @throws {CatalogueError} unauthenticated; invalid_request about the choice of organization, forbidden without any
+ * @throws {CatalogueError} unauthenticated; invalid_request about several credentials or the choice of organization;
+ * forbidden without any organization, and for the token of a suspended mailbox
  */
 export async function authenticate(
   services: Services,
   rule: AuthRule,
   headers: IncomingHttpHeaders,
+  { again = false, count, subjectId, atMcp = false }: AuthenticateOptions = {},
 ): Promise<Authenticated> {
   if (rule === 'public') return { principal: { kind: 'public' }, organization: null };
+  requireOneCredential(headers);
   const chosenOrganization = single(headers['x-organization-id']);
   const operatorKey = single(headers['x-operator-key']);
   if (operatorKey !== undefined) return authenticateOperator(services, rule, operatorKey, chosenOrganization);
   const organizationKey = single(headers['x-organization-key']);
   if (organizationKey !== undefined) {
-    const found = await authenticateApiKey(services, organizationKey);
+    const found = await authenticateApiKey(services, organizationKey, {
+      countedScope: count && scopeOf(rule),
+      chosen: chosenOrganization,
+      subjectId,
+    });
     if (chosenOrganization !== undefined && chosenOrganization !== found.organization?.id)
       throw wrongOrganization('names another organization than the key');
     return found;
   }
-  const [, bearer] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+  const [, bearer] = BEARER.exec(headers.authorization ?? '') ?? [];
   if (bearer === undefined) throw unauthenticated();
   if (bearer.startsWith('ams_')) return authenticateSession(services, rule, bearer, chosenOrganization);
-  if (bearer.startsWith('amt_')) return authenticateMailboxToken(services, bearer);
+  if (bearer.startsWith('amt_'))
+    return authenticateMailboxToken(services, bearer, count && ownMailbox(rule, count.pathId));
+  if (bearer.startsWith('ama_')) {
+    if (!atMcp && !isFromThisProcess(headers))
+      throw new CatalogueError('forbidden', 'An access token of OAuth is accepted at /mcp only.', {
+        fix: 'Use a mailbox token (Authorization: Bearer amt_…) or an API key.',
+      });
+    return authenticateOAuthToken(services, bearer, count && ownMailbox(rule, count.pathId));
+  }
+  if (bearer.startsWith('aml_')) return authenticateApprovalLink(services, bearer, again);
   if (bearer.startsWith('amk_'))
     throw unauthenticated(
       'An API key is sent as x-organization-key, not as Bearer.',
       'Send the key in the header x-organization-key.',
     );
-  throw unauthenticated('The Bearer credential is neither a session nor a mailbox token.');
+  throw unauthenticated('The Bearer credential is neither a session, a mailbox token nor an approval link.');
+}
+
+/** Two credentials may belong to different people or organizations, and it would be unclear which of them acted. */
+function requireOneCredential(headers: IncomingHttpHeaders): void {
+  const sent = [
+    ...(headers['x-operator-key'] === undefined ? [] : ['x-operator-key']),
+    ...(headers['x-organization-key'] === undefined ? [] : ['x-organization-key']),
+    // Other schemes are of proxies in front.
+    ...(/^bearer\b/i.test(headers.authorization ?? '') ? ['authorization'] : []),
+  ];
+  if (sent.length > 1)
+    throw new CatalogueError('invalid_request', 'The request contains more than one credential.', {
+      details: sent.map((name) => ({ path: `header/${name}`, message: 'is one of several credentials' })),
+      fix: 'Send only one of these headers.',
+    });
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
@@ -99,7 +123,7 @@ async function authenticateOperator(
   const expected = services.settings.OPERATOR_KEY;
   if (expected === undefined || !timingSafeEqual(digest(key), digest(expected)))
     throw invalidCredential('operator key');
-  // Whatever the route, the key is genuine; whether it fits is a question of authorization.
+  // The key is valid for any route; what it may do is a question of authorization.
   if (rule !== 'operator') return { principal: { kind: 'operator' }, organization: null };
   const rows = await services.db.query<OrganizationColumns>(
     `select ${ORGANIZATION_COLUMNS} from organizations o where $1::text is null or o.id = $1 order by o.id limit 2`,
@@ -108,129 +132,133 @@ async function authenticateOperator(
   return { principal: { kind: 'operator' }, organization: chooseOrganization(rows, chosen) };
 }
 
-const wrongOrganization = (message: string): CatalogueError =>
-  new CatalogueError('invalid_request', undefined, { details: [{ path: 'header/x-organization-id', message }] });
+/** The scope that a key needs for a route; undefined: no key may call it. */
+const scopeOf = (rule: AuthRule): ApiScope | undefined =>
+  typeof rule === 'object' && 'scope' in rule ? rule.scope : undefined;
 
-/** The organization named by x-organization-id, or the only one there is. */
-function chooseOrganization(rows: readonly OrganizationColumns[], chosen: string | undefined): ActiveOrganization {
-  const [row, another] = rows;
-  if (row === undefined && chosen !== undefined) throw wrongOrganization('names no organization of yours');
-  if (row === undefined)
-    throw new CatalogueError('forbidden', 'You are a member of no organization.', {
-      fix: 'Ask an admin of an organization to invite you, and accept the invitation.',
-    });
-  if (another !== undefined && chosen === undefined)
-    throw wrongOrganization('is required, because there are several organizations');
-  return organizationOf(row);
-}
+/** The mailbox whose token may call a route. */
+const ownMailbox = (rule: AuthRule, pathId: string | undefined) => ({
+  anyMailbox: rule === 'mailbox_token',
+  mailboxId: typeof rule === 'object' && 'scope' in rule && rule.mailboxToken === true ? (pathId ?? null) : null,
+});
 
-interface ApiKeyColumns extends OrganizationColumns {
+interface ApiKeyColumns extends OrganizationColumns, FoundCount {
   id: string;
   name: string;
   scopes: ApiScope[];
+  mailbox_groups: string[] | null;
+  reaches_path: boolean;
   expires_at: Date | null;
   last_used_at: Date | null;
 }
 
-async function authenticateApiKey(services: Services, key: string): Promise<Authenticated> {
+/** The mailbox that `$7` is, or belongs to, is in a group of the key. */
+const REACHES_PATH = /* sql */ `
+  k.mailbox_groups is null or exists (
+    select from mailboxes x
+     where x.organization_id = k.organization_id and x.group_name = any(k.mailbox_groups) and x.deleted_at is null
+       and x.id = case when left($7::text, 4) = 'con_' then (select c.mailbox_id from consent c where c.id = $7)
+                       else $7 end)`;
+
+/** Counted: the request of a valid key with the scope of the route. */
+const FIND_API_KEY = countingFound(/* sql */ `
+  select k.id, k.name, k.scopes, k.mailbox_groups, (${REACHES_PATH}) as reaches_path, k.expires_at, k.last_used_at, ${ORGANIZATION_COLUMNS}, ${API_USE_KEY} as use_key,
+         $5::text = any(k.scopes) and (k.expires_at is null or k.expires_at > to_timestamp($1::bigint / 1000.0))
+           and ($6::text is null or o.id = $6) and o.plan = any($4::text[]) as is_counted
+    from api_keys k join organizations o on o.id = k.organization_id where k.key_hash = $3`);
+
+async function authenticateApiKey(
+  services: Services,
+  key: string,
+  {
+    countedScope,
+    chosen,
+    subjectId,
+  }: {
+    readonly countedScope: ApiScope | undefined;
+    readonly chosen: string | undefined;
+    readonly subjectId: string | undefined;
+  },
+): Promise<Authenticated> {
   if (!isCredential('apiKey', key)) throw unauthenticated('The API key is not well-formed; was it copied in full?');
-  const [row] = await services.db.query<ApiKeyColumns>(
-    `select k.id, k.name, k.scopes, k.expires_at, k.last_used_at, ${ORGANIZATION_COLUMNS}
-       from api_keys k join organizations o on o.id = k.organization_id where k.key_hash = $1`,
-    [hashCredential(key, services.pepper)],
-  );
   const now = services.now();
+  const [row] = await services.db.query<ApiKeyColumns>(FIND_API_KEY, [
+    now,
+    now + API_WINDOW_MS,
+    hashCredential(key, services.pepper),
+    LIMITED_PLANS,
+    countedScope ?? null,
+    chosen ?? null,
+    subjectId ?? null,
+  ]);
   if (row === undefined || (row.expires_at !== null && row.expires_at.getTime() <= now))
     throw invalidCredential('API key');
   if (row.last_used_at === null || now - row.last_used_at.getTime() >= LAST_USED_INTERVAL_MS)
     touch(services, `update api_keys set last_used_at = $2 where id = $1`, [row.id, new Date(now)]);
   return {
-    principal: { kind: 'api_key', id: row.id, name: row.name, scopes: row.scopes },
-    organization: organizationOf(row),
-  };
-}
-
-interface SessionColumns extends OrganizationColumns {
-  session_id: string;
-  expires_at: Date;
-  last_used_at: Date;
-  user_id: string;
-  user_name: string;
-  email: string;
-  member_id: string | null;
-  role: MemberRole | null;
-}
-
-async function authenticateSession(
-  services: Services,
-  rule: AuthRule,
-  token: string,
-  chosen: string | undefined,
-): Promise<Authenticated> {
-  if (!isCredential('session', token)) throw unauthenticated('The session token is not well-formed.');
-  const rows = await services.db.query<SessionColumns>(
-    `select s.id as session_id, s.expires_at, s.last_used_at, u.id as user_id, u.name as user_name, u.email,
-            m.id as member_id, m.role, ${ORGANIZATION_COLUMNS}
-       from sessions s join users u on u.id = s.user_id
-       left join members m on m.user_id = u.id and ($2::text is null or m.organization_id = $2)
-       left join organizations o on o.id = m.organization_id
-      where s.token_hash = $1 order by m.id limit 2`,
-    [hashCredential(token, services.pepper), chosen ?? null],
-  );
-  const [row] = rows;
-  const now = services.now();
-  if (row === undefined || row.expires_at.getTime() <= now) throw invalidCredential('session');
-  let expiresAt = row.expires_at;
-  if (now - row.last_used_at.getTime() >= LAST_USED_INTERVAL_MS) {
-    expiresAt = new Date(now + SESSION_LIFE_DAYS * DAY_MS);
-    touch(services, `update sessions set last_used_at = $2, expires_at = $3 where id = $1`, [
-      row.session_id,
-      new Date(now),
-      expiresAt,
-    ]);
-  }
-  const needsOrganization = rule !== 'session';
-  const members = rows.filter((each) => each.member_id !== null);
-  const active = needsOrganization || members.length === 1 ? members[0] : undefined;
-  return {
     principal: {
-      kind: 'user',
-      id: row.user_id,
-      name: row.user_name,
-      email: row.email,
-      sessionId: row.session_id,
-      sessionExpiresAt: expiresAt,
-      memberId: active?.member_id ?? null,
-      role: active?.role ?? null,
+      kind: 'api_key',
+      id: row.id,
+      name: row.name,
+      scopes: row.scopes,
+      reach: row.mailbox_groups,
+      reachesPath: row.reaches_path,
     },
-    organization: needsOrganization ? chooseOrganization(members, chosen) : null,
+    organization: organizationOf(row),
+    counted: foundCount(row, now),
   };
 }
 
-interface MailboxColumns extends OrganizationColumns {
+interface MailboxColumns extends OrganizationColumns, FoundCount {
   id: string;
   name: string;
   address: string;
+  status: MailboxStatus;
+  token_id: string;
+  access: TokenAccess;
 }
 
-async function authenticateMailboxToken(services: Services, token: string): Promise<Authenticated> {
+/** Counted: the request of a token that is not suspended, about its own mailbox. */
+const FIND_MAILBOX_TOKEN = countingFound(/* sql */ `
+  select x.id, x.name, x.address, x.status, t.id as token_id, t.access, ${ORGANIZATION_COLUMNS},
+         ${API_USE_KEY} as use_key,
+         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.plan = any($4::text[]) as is_counted
+    from mailbox_token t join mailboxes x on x.id = t.mailbox_id join organizations o on o.id = x.organization_id
+   where t.token_hash = $3 and x.deleted_at is null
+     and (t.expires_at is null or t.expires_at > to_timestamp($1::bigint / 1000.0))`);
+
+async function authenticateMailboxToken(
+  services: Services,
+  token: string,
+  counted: { readonly anyMailbox: boolean; readonly mailboxId: string | null } | undefined,
+): Promise<Authenticated> {
   if (!isCredential('mailboxToken', token)) throw unauthenticated('The mailbox token is not well-formed.');
-  const [row] = await services.db.query<MailboxColumns>(
-    `select x.id, x.name, x.address, ${ORGANIZATION_COLUMNS}
-       from mailboxes x join organizations o on o.id = x.organization_id
-      where x.token_hash = $1 and x.deleted_at is null`,
-    [hashCredential(token, services.pepper)],
-  );
+  const now = services.now();
+  const [row] = await services.db.query<MailboxColumns>(FIND_MAILBOX_TOKEN, [
+    now,
+    now + API_WINDOW_MS,
+    hashCredential(token, services.pepper),
+    LIMITED_PLANS,
+    counted?.anyMailbox ?? false,
+    counted?.mailboxId ?? null,
+  ]);
   if (row === undefined) throw invalidCredential('mailbox token');
+  // As on IMAP, POP3 and SMTP. Here it can be said, because the token is the right one.
+  if (row.status === 'suspended')
+    throw new CatalogueError('forbidden', 'The mailbox is suspended: its token opens nothing until it is resumed.', {
+      fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
+    });
+  noteLogin(services, { mailboxId: row.id, tokenId: row.token_id }, 'api');
   return {
-    principal: { kind: 'mailbox', id: row.id, name: row.name, address: row.address },
+    principal: {
+      kind: 'mailbox',
+      id: row.id,
+      credentialId: row.token_id,
+      access: row.access,
+      name: row.name,
+      address: row.address,
+    },
     organization: organizationOf(row),
+    counted: foundCount(row, now),
   };
-}
-
-/** Notes a use beside the request; should it fail, the next use notes it. */
-function touch(services: Services, text: string, values: readonly unknown[]): void {
-  services.db
-    .query(text, values)
-    .catch((error: Error) => services.log.debug({ error: error.message }, 'lastUsedAt was not written'));
 }

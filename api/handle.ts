@@ -1,32 +1,40 @@
 /**
- * The way of a request through a route:
+ * The path of a request through a route:
  *
- *   authenticate → authorize → rate limit → body → validate → idempotency key → handler → answer
+ *   authenticate, count → authorize → rate limit → body → validate → idempotency key → handler → answer
  *
- * Everything a route needs is compiled when it is mounted; a request allocates no checks of its own.
+ * The handler of a POST works inside one unit of work, so that a request has its whole effect or none. With an
+ * Idempotency-Key its answer is part of it (`idempotency.ts`).
+ *
+ * Everything a route needs is compiled when it is mounted; nothing is compiled per request.
  */
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { ParameterizedContext } from 'koa';
-import type { Services } from '../core/services.ts';
-import type { TemporalClient } from '../core/temporal-client.ts';
-import { isAnswerLost } from '../db/database-away.ts';
-import type { MailNotifier } from '../mail/store/notifier.ts';
+import type { ReadinessMonitor } from '#core/platform/readiness.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import { openUnitOfWork, type UnitOfWork } from '#db/unit-of-work.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { MailNotifier } from '#mailstore/notifier.ts';
 import { authenticate } from './authenticate.ts';
-import { authorize } from './authorize.ts';
-import { reserve, type StoredAnswer } from './idempotency.ts';
-import { actorOf, principalKey } from './principal.ts';
-import { limitRate } from './rate-limit.ts';
+import { authorize, requireReach, requireTokenAccess } from './authorize.ts';
+import { AnsweredMeanwhile, findAnswer, keyedRequest, type StoredAnswer, storeAnswer, takeKey } from './idempotency.ts';
+import { callerOf, principalKey } from './principal.ts';
+import { limitApprovalLinks, limitRate } from './rate-limit.ts';
 import { readBody } from './read-body.ts';
 import { BODY_LIMIT_BYTES, type Route, type UntypedReply } from './route.ts';
+import { type CookieRequest, requireOwnOrigin, sessionCookie, sessionOfCookie } from './session-cookie.ts';
 import { refuseUnstorableText } from './storable-text.ts';
-import { compileChecks } from './validate.ts';
+import { checksOf } from './validate.ts';
 
-/** What the server gives every route. */
+/** The context that the server gives every route. */
 export interface ApiContext {
   readonly services: Services;
   readonly temporal: TemporalClient;
   readonly notifier: MailNotifier;
-  /** Aborted when the server begins to stop: long polls and streams end. */
+  readonly readiness: ReadinessMonitor;
+  /** Aborted when the server starts to stop: long polls and streams end. */
   readonly stopping: AbortSignal;
   /** Address of the API as clients see it; known once it listens. */
   readonly publicUrl: () => string;
@@ -45,72 +53,157 @@ const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 
 /** Middleware of one route. */
 export function handlerOf(route: Route, api: ApiContext): (context: Context) => Promise<void> {
-  const { services, temporal, notifier, stopping } = api;
-  const checks = compileChecks(route);
+  const { services, temporal, stopping } = api;
+  const checks = checksOf(route);
   const bodyLimit = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
   const mayHaveBody = METHODS_WITH_BODY.has(route.method);
   return async (context) => {
     const { requestId } = context.state;
     context.state.operationId = route.operationId;
     const params = context.params ?? {};
-    const headers = context.req.headers;
-    const { principal, organization } = await authenticate(services, route.auth, headers);
-    authorize(route.auth, principal, params.id);
-    if (organization !== null && route.unlimited === undefined) context.set(await limitRate(services, organization));
-    const { text, value: body } = mayHaveBody ? await readBody(context.req, bodyLimit) : { text: '', value: {} };
-    checks.params(params);
-    const query = context.query;
-    checks.query(query);
-    refuseUnstorableText(query);
-    checks.body(body);
+    // Long polls and streams check them again while they are open.
+    const headers = credentialsOf(context, api);
     const ipAddress = context.ip.replace(IPV4_IN_IPV6, '');
-    const run = () =>
+    if (route.auth === 'approval_link') await limitApprovalLinks(services, ipAddress);
+    const { principal, organization, counted } = await authenticate(services, route.auth, headers, {
+      again: route.againAfterDecision === true,
+      count: route.unlimited === true ? undefined : { pathId: params.id },
+      subjectId: params.id,
+    });
+    authorize(route.auth, principal, params.id);
+    requireTokenAccess(principal, route);
+    requireReach(principal, route);
+    if (organization !== null && route.unlimited === undefined)
+      context.set(await limitRate(services, organization, counted));
+    const query: Record<string, unknown> = { ...context.query };
+    const checkTarget = () => {
+      checks.params(params);
+      checks.query(query);
+      refuseUnstorableText(query);
+    };
+    let [text, body, received]: [string, unknown, unknown] = ['', {}, undefined];
+    if (route.receive === undefined) {
+      if (mayHaveBody) ({ text, value: body } = await readBody(context.req, bodyLimit));
+      checkTarget();
+      checks.body(body);
+    } else {
+      // Before a byte is stored.
+      checkTarget();
+      ({ text, value: received } = await route.receive({
+        request: context.req,
+        params,
+        query,
+        principal,
+        organization,
+        services,
+      }));
+    }
+    const runWith = (by: Pick<ApiContext, 'services' | 'notifier'>): Promise<UntypedReply> =>
       route.run({
         params,
         query,
         body,
+        received,
         principal,
         organization,
-        caller: { actor: actorOf(principal), ipAddress, requestId },
-        services,
+        caller: callerOf(principal, ipAddress, requestId),
+        services: by.services,
         temporal,
-        notifier,
+        notifier: by.notifier,
+        readiness: api.readiness,
         stopping,
         publicUrl: api.publicUrl(),
         requestId,
         ipAddress,
         headers,
         onClose: (listener) => context.res.once('close', listener),
+        browser: {
+          requireOwnPage: () => requireOwnOrigin(cookieRequest(context, api)),
+          keepSession: (token) => keepSession(context, api, token),
+        },
       });
-    const key = route.method === 'POST' ? headers['idempotency-key'] : undefined;
-    if (key === undefined) {
-      answer(context, route, await run());
+    if (route.method !== 'POST') {
+      answer(context, route, await runWith(api));
       return;
     }
-    const reservation = await reserve(services, route, principalKey(principal), String(key), {
-      method: route.method,
-      path: context.url,
-      organizationId: organization?.id ?? '',
-      text,
+    const key = headers['idempotency-key'];
+    if (key === undefined && route.oneTransaction === true) {
+      answer(context, route, await runWith(api));
+      return;
+    }
+    const keyed =
+      key === undefined
+        ? undefined
+        : keyedRequest(services, principalKey(principal), String(key), {
+            method: route.method,
+            path: context.url,
+            organizationId: organization?.id ?? '',
+            text,
+          });
+    const known = keyed && (await findAnswer(services, services.db, keyed));
+    if (known !== undefined) {
+      replay(context, known);
+      return;
+    }
+    const unit = openUnitOfWork(services.db, async (sql) => {
+      if (keyed !== undefined) await takeKey(services, sql, keyed);
     });
-    if (reservation.kind === 'replay') {
-      context.set('Idempotent-Replayed', 'true');
-      send(context, reservation.answer);
-      return;
-    }
-    let reply: UntypedReply;
     try {
-      reply = await run();
+      const reply = await runWith(within(unit, api));
+      const stored = { status: reply.status, headers: reply.headers ?? {}, text: textOf(reply) };
+      await unit.commit(keyed && ((sql) => storeAnswer(services, sql, route, keyed, stored)));
+      send(context, stored);
     } catch (error) {
-      // Where the answer to a commit was lost, the request may have been done: its key stays taken, so that nobody who
-      // tries again does it twice.
-      if (!isAnswerLost(error)) await reservation.release().catch(() => {});
+      if (error instanceof AnsweredMeanwhile) {
+        await unit.rollback();
+        replay(context, error.answer);
+        return;
+      }
+      // Records that a use case made about its refusal are kept; the key can be used again for a corrected request.
+      if (error instanceof CatalogueError && error.status < 500) await unit.commit();
+      else await unit.rollback();
       throw error;
     }
-    const stored = { status: reply.status, headers: reply.headers ?? {}, text: textOf(reply) };
-    await reservation.store(stored);
-    send(context, stored);
   };
+}
+
+/** The services of a handler inside a unit of work: wake-ups wait for the commit too. */
+function within({ db }: UnitOfWork, { services, notifier }: ApiContext): Pick<ApiContext, 'services' | 'notifier'> {
+  const { deliveriesDue } = services;
+  return {
+    services: {
+      ...services,
+      db,
+      deliveriesDue: { ...deliveriesDue, wake: () => void db.afterCommit(() => deliveriesDue.wake()) },
+    },
+    notifier: { ...notifier, changed: (folderIds) => void db.afterCommit(() => notifier.changed(folderIds)) },
+  };
+}
+
+function replay(context: Context, answer: StoredAnswer): void {
+  context.set('Idempotent-Replayed', 'true');
+  send(context, answer);
+}
+
+const cookieRequest = ({ req }: Context, api: ApiContext): CookieRequest => ({
+  method: req.method ?? '',
+  headers: req.headers,
+  publicUrl: api.publicUrl(),
+});
+
+/** The headers, with the session of the cookie as the credential if there is no other. */
+function credentialsOf(context: Context, api: ApiContext): IncomingHttpHeaders {
+  const { headers } = context.req;
+  const session = sessionOfCookie(cookieRequest(context, api));
+  if (session === undefined) return headers;
+  requireOwnOrigin(cookieRequest(context, api));
+  return { ...headers, authorization: `Bearer ${session}` };
+}
+
+/** Not among the headers of the reply, because these are stored with an Idempotency-Key. */
+function keepSession(context: Context, api: ApiContext, token: string | null): void {
+  if (token === null && sessionOfCookie(cookieRequest(context, api)) === undefined) return;
+  context.append('Set-Cookie', sessionCookie(token, cookieRequest(context, api)));
 }
 
 const textOf = (reply: UntypedReply): string => (reply.body === undefined ? '' : JSON.stringify(reply.body));

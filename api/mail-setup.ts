@@ -4,14 +4,14 @@
  * (MS-OXDSCLI, "plain old XML"). Both answer for domains of this instance, whether the mailbox exists or not.
  */
 import type Router from '@koa/router';
-import { type MailConnection, type MailDoor, mailConnection } from '../core/mail-connection.ts';
-import { isServedDomain } from '../core/served-domain.ts';
-import type { Services } from '../core/services.ts';
+import { type MailConnection, type MailListener, mailConnection } from '#core/mailboxes/client-settings.ts';
+import { isServedDomain } from '#core/mailboxes/served-domain.ts';
+import type { Services } from '#core/platform/services.ts';
 import type { RequestState } from './handle.ts';
 import { readText } from './read-body.ts';
 
 const AUTOCONFIG_PATHS = ['/.well-known/autoconfig/mail/config-v1.1.xml', '/mail/config-v1.1.xml'];
-/** Outlook writes it in both ways. */
+/** Outlook uses both spellings. */
 const AUTODISCOVER_PATHS = ['/autodiscover/autodiscover.xml', '/Autodiscover/Autodiscover.xml'];
 const REQUEST_MAX_BYTES = 16_384;
 const ADDRESS = /^[^\s@<>]{1,64}@([A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}))$/;
@@ -63,14 +63,14 @@ function autoconfig(domain: string, { imap, pop3, smtp }: MailConnection): strin
   const server = (
     kind: 'incomingServer' | 'outgoingServer',
     type: 'imap' | 'pop3' | 'smtp',
-    door: MailDoor,
+    listener: MailListener,
   ) => `    <${kind} type="${type}">
 ${elements(
   {
-    hostname: door.host,
-    port: door.port,
-    socketType: door.security === 'tls' ? 'SSL' : 'STARTTLS',
-    username: door.username,
+    hostname: listener.host,
+    port: listener.port,
+    socketType: listener.security === 'tls' ? 'SSL' : 'STARTTLS',
+    username: listener.username,
     authentication: 'password-cleartext',
   },
   '      ',
@@ -89,17 +89,17 @@ ${server('outgoingServer', 'smtp', smtp)}
 }
 
 function autodiscover({ imap, pop3, smtp }: MailConnection): string {
-  const protocol = (type: 'IMAP' | 'POP3' | 'SMTP', door: MailDoor) => `      <Protocol>
+  const protocol = (type: 'IMAP' | 'POP3' | 'SMTP', listener: MailListener) => `      <Protocol>
 ${elements(
   {
     Type: type,
-    Server: door.host,
-    Port: door.port,
+    Server: listener.host,
+    Port: listener.port,
     DomainRequired: 'off',
-    LoginName: door.username,
+    LoginName: listener.username,
     SPA: 'off',
-    SSL: door.security === 'tls' ? 'on' : 'off',
-    ...(door.security === 'tls' ? {} : { Encryption: 'TLS' }),
+    SSL: listener.security === 'tls' ? 'on' : 'off',
+    ...(listener.security === 'tls' ? {} : { Encryption: 'TLS' }),
     AuthRequired: 'on',
   },
   '        ',

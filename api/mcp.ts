@@ -1,19 +1,21 @@
-/** `/mcp`: Streamable HTTP for the mailbox token, behind the same doors as the routes of the API. */
+/** `/mcp`: Streamable HTTP for mailbox tokens and access tokens of OAuth, with the same checks as the routes of the API. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
-import { CatalogueError } from '../domain/errors.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { TokenAccess } from '#domain/mailbox-tokens.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import type { ApiContext, RequestState } from './handle.ts';
 import { IN_PROCESS_URL, type InProcessFetch, inProcessFetch } from './in-process-fetch.ts';
 import { SEND_BODY_LIMIT_BYTES } from './messages/send-schema.ts';
+import { resourceOf } from './oauth/authorization-request.ts';
 import { limitRate } from './rate-limit.ts';
 import { readBody } from './read-body.ts';
 
 export const MCP_PATH = '/mcp';
 
 /**
- * What answers. It stands above this folder (`mcp/http.ts`) and is handed in by whoever starts the process, so that
+ * The MCP server. It is in a layer above this folder (`mcp/http.ts`), so the start of the process passes it, and
  * imports go downwards only.
  */
 export interface McpEndpoint {
@@ -23,6 +25,7 @@ export interface McpEndpoint {
     readonly body: unknown;
     readonly mailboxId: string;
     readonly token: string;
+    readonly access: TokenAccess;
     readonly fetch: InProcessFetch['fetch'];
     readonly url: string;
     readonly requestId: string;
@@ -40,14 +43,20 @@ export function addMcp(
   router.register(MCP_PATH, ['get', 'post', 'delete'], async (context) => {
     context.state.operationId = 'mcp';
     refuseForeignPage(context.get('origin'), publicUrl());
-    const { principal, organization } = await authenticate(services, 'mailbox_token', context.req.headers);
+    const { principal, organization, counted } = await authenticate(services, 'mailbox_token', context.req.headers, {
+      count: { pathId: undefined },
+      atMcp: true,
+    });
     authorize('mailbox_token', principal, undefined);
     if (principal.kind !== 'mailbox' || organization === null) throw new CatalogueError('forbidden');
-    context.set(await limitRate(services, organization));
+    const { grant } = principal;
+    if (grant !== undefined && grant.resource !== resourceOf(publicUrl()))
+      throw new CatalogueError('unauthenticated', 'The access token was issued for another address of this service.');
+    context.set(await limitRate(services, organization, counted));
     const { value: body } = await readBody(context.req, SEND_BODY_LIMIT_BYTES);
     // Hundreds of calls would count as one request. The protocol has no batches since 2025-06-18.
     if (Array.isArray(body))
-      throw new CatalogueError('invalid_request', 'A batch is not taken: one message a request.');
+      throw new CatalogueError('invalid_request', 'Batches are not supported: send one message per request.');
     const [, token = ''] = /^bearer +(\S+)$/i.exec(context.get('authorization')) ?? [];
     const { fetch, close } = inProcessFetch(server(), context.ip);
     context.set('Cache-Control', 'no-store');
@@ -62,6 +71,7 @@ export function addMcp(
         body,
         mailboxId: principal.id,
         token,
+        access: principal.access,
         fetch,
         url: IN_PROCESS_URL,
         requestId,
@@ -72,8 +82,8 @@ export function addMcp(
   });
 }
 
-/** A page in a browser that is not ours has no business here, whatever name it made this host answer to. */
+/** Pages of other origins are refused, whatever host name they use (DNS rebinding). */
 function refuseForeignPage(origin: string, publicUrl: string): void {
   if (origin !== '' && origin !== new URL(publicUrl).origin)
-    throw new CatalogueError('forbidden', 'Requests from pages of other origins are not taken.');
+    throw new CatalogueError('forbidden', 'Requests from pages of other origins are not accepted.');
 }

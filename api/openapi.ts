@@ -1,15 +1,17 @@
 /** The OpenAPI 3.1 document, made from the route table and the schemas of the events. */
 import type { TSchema } from 'typebox';
 import Type from 'typebox';
-import { CatalogueError, ERROR_CATALOGUE, type ErrorCode } from '../domain/errors.ts';
-import type { EventType } from '../domain/event-types.ts';
-import { IDEMPOTENCY_KEY_MAX_LENGTH } from '../domain/idempotency-limits.ts';
+import { CatalogueError, ERROR_CATALOGUE, type ErrorCode } from '#domain/errors.ts';
+import type { EventType } from '#domain/event-types.ts';
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from '#domain/idempotency-limits.ts';
 import { errorBody } from './error-response.ts';
-import type { AuthRule, ResponseSpec, RouteInfo } from './route.ts';
+import { accessText, SECURITY_SCHEMES, schemesOf } from './openapi-security.ts';
+import { RESOURCES, type ResourceName } from './resources.ts';
+import type { ResponseSpec, RouteInfo } from './route.ts';
 import { actsInOrganization, errorsOf } from './route-errors.ts';
 import { closed } from './schema-parts.ts';
 
-/** An event as it stands in the `webhooks` section: the schema is that of the whole envelope. */
+/** An event in the `webhooks` section: the schema is that of the whole envelope. */
 export interface DocumentedEvent {
   readonly type: EventType;
   readonly summary: string;
@@ -29,7 +31,7 @@ export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: Json;
   readonly servers: readonly { readonly url: string }[];
-  readonly tags: readonly { readonly name: string }[];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly webhooks: Readonly<Record<string, Json>>;
   readonly components: Components & { readonly securitySchemes: Json };
@@ -37,60 +39,28 @@ export interface OpenApiDocument {
 
 export const ErrorSchema = closed(
   {
-    error: closed({
-      code: Type.String({ description: 'Stable; see /docs/errors.' }),
-      message: Type.String({ description: 'What happened, for people.' }),
-      fix: Type.String({ description: 'What to do.' }),
-      docs: Type.String({ description: 'Page about the code.' }),
-      requestId: Type.String(),
-      details: Type.Array(
-        closed({
-          path: Type.String({ description: 'JSON pointer into the body, or `query/…`, `header/…`.' }),
-          message: Type.String(),
-        }),
-      ),
-    }),
+    error: closed(
+      {
+        code: Type.String({ description: 'Stable; see /docs/errors.' }),
+        message: Type.String({ description: 'What happened, for people.' }),
+        fix: Type.String({ description: 'What to do.' }),
+        docs: Type.String({ description: 'Page about the code.' }),
+        requestId: Type.String(),
+        details: Type.Array(
+          closed(
+            {
+              path: Type.String({ description: 'JSON pointer into the body, or `query/…`, `header/…`.' }),
+              message: Type.String(),
+            },
+            { title: 'ErrorDetail' },
+          ),
+        ),
+      },
+      { title: 'ErrorContent' },
+    ),
   },
   { title: 'Error' },
 );
-
-const SECURITY_SCHEMES = {
-  organizationKey: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'x-organization-key',
-    description: 'API key of an organization, `amk_…`, within its scopes.',
-  },
-  session: { type: 'http', scheme: 'bearer', description: 'Session of a signed-in person, `ams_…`.' },
-  mailboxToken: { type: 'http', scheme: 'bearer', description: 'Token of one mailbox, `amt_…`.' },
-  operatorKey: {
-    type: 'apiKey',
-    in: 'header',
-    name: 'x-operator-key',
-    description: 'Credential of whoever runs this instance.',
-  },
-} as const;
-
-type SchemeName = keyof typeof SECURITY_SCHEMES;
-
-function schemesOf(auth: AuthRule): readonly SchemeName[] {
-  if (auth === 'public') return [];
-  if (auth === 'operator' || auth === 'instance') return ['operatorKey'];
-  if (auth === 'mailbox_token') return ['mailboxToken'];
-  if (auth === 'session' || 'role' in auth) return ['session'];
-  return auth.mailboxToken === true ? ['organizationKey', 'session', 'mailboxToken'] : ['organizationKey', 'session'];
-}
-
-/** A sentence about who may call a route. */
-export function accessText(auth: AuthRule): string {
-  if (auth === 'public') return 'No credential needed.';
-  if (auth === 'operator' || auth === 'instance') return 'Operator key.';
-  if (auth === 'mailbox_token') return 'Mailbox token.';
-  if (auth === 'session') return 'Session.';
-  if ('role' in auth) return `Session of a member with role ${auth.role}${auth.role === 'owner' ? '' : ' or above'}.`;
-  const token = auth.mailboxToken === true ? ', or the token of this mailbox' : '';
-  return `API key with scope \`${auth.scope}\`, or a session${token}.`;
-}
 
 const header = (name: string, description: string, schema: Json): Json => ({
   name,
@@ -102,14 +72,19 @@ const header = (name: string, description: string, schema: Json): Json => ({
 
 const IDEMPOTENCY_KEY = header(
   'Idempotency-Key',
-  'A repeated request with the same key and body answers what the first one did, for 24 hours.',
+  'For 24 hours a repeated request with the same key and body gets the answer of the first one.',
   { type: 'string', minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH },
 );
 const ORGANIZATION_ID = header('x-organization-id', 'Which organization, when there are several.', { type: 'string' });
-const IF_NONE_MATCH = header('If-None-Match', 'ETag of the last answer; 304 when nothing changed.', { type: 'string' });
+const IF_NONE_MATCH = header('If-None-Match', 'ETag of the last answer; 304 if nothing changed.', { type: 'string' });
+
+const NOT_MODIFIED: Json = {
+  description: 'Nothing changed since the answer with this ETag. Without a body.',
+  headers: { ETag: { description: 'The one that was sent.', schema: { type: 'string' } } },
+};
 
 /** Moves schemas with a title into components, so that each is described once and has a name. */
-function hoist(schema: unknown, components: Json): unknown {
+export function hoist(schema: unknown, components: Json): unknown {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, components));
   if (typeof schema !== 'object' || schema === null) return schema;
   const plain = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, hoist(value, components)]));
@@ -141,6 +116,37 @@ function parameters(schema: TSchema | undefined, place: 'path' | 'query', compon
   });
 }
 
+/** OpenAPI 3.1 has no word for the events of a stream, so they are in an extension: name and schema of the data. */
+function streamEvents({ streamEvents: events }: ResponseSpec, components: Json): Json {
+  if (events === undefined) return {};
+  const named = Object.entries(events).map(([name, schema]) => [name, hoist(schema, components)]);
+  return {
+    // OpenAPI 3.1 describes the stream as one text; the extension has the schema of the data of each event.
+    schema: {
+      type: 'string',
+      contentMediaType: 'application/json',
+      contentSchema: oneOf(named.map(([, schema]) => schema)),
+    },
+    'x-stream-events': Object.fromEntries(named),
+  };
+}
+
+/** Each schema once. */
+function oneOf(schemas: readonly unknown[]): unknown {
+  const each = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+  return each.length === 1 ? each[0] : { anyOf: each };
+}
+
+/** Bytes. Without a schema, generated clients would leave the body out. */
+const BINARY: Json = { type: 'string', format: 'binary' };
+const BYTES = 'application/octet-stream';
+
+/** A body that is not JSON. It is also listed as bytes, for generators that do not know its type (message/rfc822). */
+function rawContent(spec: ResponseSpec, contentType: string, components: Json): Json {
+  if (contentType.startsWith('text/')) return { [contentType]: streamEvents(spec, components) };
+  return { [contentType]: { schema: BINARY }, [BYTES]: { schema: BINARY } };
+}
+
 function response(spec: ResponseSpec, components: Json): Json {
   const headers = Object.fromEntries(
     Object.entries(spec.headers ?? {}).map(([name, description]) => [
@@ -150,7 +156,7 @@ function response(spec: ResponseSpec, components: Json): Json {
   );
   const content =
     spec.contentType !== undefined
-      ? { [spec.contentType]: {} }
+      ? rawContent(spec, spec.contentType, components)
       : spec.schema === undefined
         ? undefined
         : {
@@ -201,16 +207,19 @@ function operation(route: RouteInfo, publicUrl: string, components: Components):
     ...parameters(route.query, 'query', schemas),
     ...(route.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
     ...(route.etag === true ? [IF_NONE_MATCH] : []),
-    ...(actsInOrganization(route.auth) && route.auth !== 'mailbox_token' ? [ORGANIZATION_ID] : []),
+    ...(actsInOrganization(route.auth) && route.auth !== 'mailbox_token' && route.auth !== 'approval_link'
+      ? [ORGANIZATION_ID]
+      : []),
   ];
   const { required = [] } = (route.body ?? {}) as ObjectSchema;
   return {
     operationId: route.operationId,
     tags: [route.tag],
     summary: route.summary,
-    description: [route.description, accessText(route.auth)].filter((text) => text !== undefined).join('\n\n'),
+    description: [route.description, accessText(route)].filter((text) => text !== undefined).join('\n\n'),
     security: schemes.map((scheme) => ({ [scheme]: [] })),
     ...(all.length === 0 ? {} : { parameters: all }),
+    ...(route.takesFile === true ? { requestBody: fileBody(schemas) } : {}),
     ...(route.body === undefined
       ? {}
       : {
@@ -225,14 +234,35 @@ function operation(route: RouteInfo, publicUrl: string, components: Components):
           },
         }),
     // A status of the route's own, such as 503 of the readiness check, says more than the error of the same status.
-    responses: { ...errorResponses(errorsOf(route), publicUrl, components), ...own },
+    responses: {
+      ...errorResponses(errorsOf(route), publicUrl, components),
+      ...(route.etag === true ? { 304: NOT_MODIFIED } : {}),
+      ...own,
+    },
   };
 }
 
-const DELIVERY_HEADERS = [
-  ['webhook-id', 'Id of the delivery, the same in each attempt: remember it and drop what comes twice.'],
+/** Raw bytes of any type, or a form with one file. */
+const fileBody = (components: Json): Json => ({
+  required: true,
+  description:
+    'The file, with its own Content-Type; or a form with one file. The name is that of the query, of Content-Disposition, or of the form.',
+  content: { [BYTES]: { schema: BINARY }, 'multipart/form-data': { schema: hoist(FILE_FORM, components) } },
+});
+const FILE_FORM = {
+  title: 'FileForm',
+  type: 'object',
+  properties: { file: { type: 'string', contentMediaType: 'application/octet-stream' } },
+  required: ['file'],
+};
+
+export const DELIVERY_HEADERS = [
+  ['webhook-id', 'Id of the delivery, the same in each attempt: store it and ignore duplicates.'],
   ['webhook-timestamp', 'Unix time of this attempt in seconds.'],
-  ['webhook-signature', '`v1,` and base64 of the HMAC-SHA256; during a rotation two of them, separated by a space.'],
+  [
+    'webhook-signature',
+    '`v1,` and base64 of the HMAC-SHA256; for endpoints with `publicKeySignature` also `v1a,` and base64 of the Ed25519 signature. Separated by spaces; during a rotation two of a kind.',
+  ],
   ['X-Service-Event', 'The event type, for convenience; the body is authoritative.'],
 ] as const;
 
@@ -242,6 +272,8 @@ function webhook(event: DocumentedEvent, components: Json): Json {
       operationId: `on_${event.type}`,
       tags: ['Events'],
       summary: event.summary,
+      // Its receiver checks the signature in the headers, which is no scheme of OpenAPI.
+      security: [],
       parameters: DELIVERY_HEADERS.map(([name, description]) => ({
         name,
         in: 'header',
@@ -253,7 +285,11 @@ function webhook(event: DocumentedEvent, components: Json): Json {
         required: true,
         content: { 'application/json': { schema: hoist(event.schema, components), example: event.example } },
       },
-      responses: { '2XX': { description: 'Acknowledged. Anything else, or no answer in 15 seconds, is tried again.' } },
+      responses: {
+        '2XX': {
+          description: 'Acknowledged. After any other answer, or none within 15 seconds, the service tries again.',
+        },
+      },
     },
   };
 }
@@ -274,17 +310,20 @@ export function openApiDocument(options: {
     const path = templatePath(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, publicUrl, components) };
   }
-  const tags = [...new Set(routes.map(({ tag }) => tag)), ...(events.length > 0 ? ['Events'] : [])];
+  const tags = [
+    ...new Set<ResourceName>([...routes.map(({ tag }) => tag), ...(events.length > 0 ? (['Events'] as const) : [])]),
+  ];
   return {
     openapi: '3.1.0',
     info: {
       title: 'Agent Mailbox',
       version,
       description: 'Real mailboxes for software agents, with signed, durable webhooks.',
+      contact: { name: 'Operator of this service', url: publicUrl },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: publicUrl }],
-    tags: tags.map((name) => ({ name })),
+    tags: tags.map((name) => ({ name, description: RESOURCES[name] })),
     paths,
     webhooks: Object.fromEntries(events.map((event) => [event.type, webhook(event, components.schemas)])),
     components: { ...components, securitySchemes: SECURITY_SCHEMES },

@@ -1,6 +1,6 @@
 import Type, { type TSchema } from 'typebox';
-import { CatalogueError } from '../domain/errors.ts';
-import { type IdKind, isId } from '../domain/ids.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { type IdKind, isId } from '#domain/ids.ts';
 import { closed } from './schema-parts.ts';
 
 export const PAGE_DEFAULT = 50;
@@ -9,24 +9,27 @@ export const PAGE_MAX = 200;
 /** Query parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: PAGE_MAX, description: `Rows of a page (default ${PAGE_DEFAULT}).` }),
+    Type.Integer({ minimum: 1, maximum: PAGE_MAX, description: `Rows per page (default ${PAGE_DEFAULT}).` }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: '`nextCursor` of the page before; opaque.' }),
+    Type.String({ minLength: 1, maxLength: 256, description: '`nextCursor` of the previous page; opaque.' }),
   ),
 };
 
 /** Query of a list without filters. */
 export const PageQuery = closed(pageQuery);
 
-/** Schema of a list answer. */
-export const listOf = <Item extends TSchema>(item: Item) =>
-  closed({
-    data: Type.Array(item),
-    nextCursor: Type.Union([Type.String(), Type.Null()], {
-      description: 'Give it as `cursor` for the next page; null on the last one.',
-    }),
-  });
+/** Schema of a list answer; the title is its name in the OpenAPI document, e.g. `MailboxList`. */
+export const listOf = <Item extends TSchema>(item: Item, title: string) =>
+  closed(
+    {
+      data: Type.Array(item),
+      nextCursor: Type.Union([Type.String(), Type.Null()], {
+        description: 'Send it as `cursor` for the next page; null on the last one.',
+      }),
+    },
+    { title },
+  );
 
 export const encodeCursor = (lastId: string): string => Buffer.from(lastId).toString('base64url');
 
@@ -52,7 +55,7 @@ export function pageOf(kind: IdKind, query: { limit?: number; cursor?: string })
   };
 }
 
-/** Body of a list answer from `limit + 1` rows: the row too many only tells that there is a next page. */
+/** Body of a list answer from `limit + 1` rows: the extra row only shows that there is a next page. */
 export function listBody<Row extends { readonly id: string }, Item>(
   rows: readonly Row[],
   page: Page,

@@ -1,15 +1,28 @@
-import type { ApiScope, MemberRole } from '../domain/api-scopes.ts';
-import type { Actor } from '../domain/event-envelope.ts';
-import type { PlanName } from '../domain/plans.ts';
+import type { Caller } from '#core/platform/caller.ts';
+import type { ApiScope, MemberRole } from '#domain/api-scopes.ts';
+import type { Actor } from '#domain/event-envelope.ts';
+import type { Reach } from '#domain/mailbox-groups.ts';
+import type { TokenAccess } from '#domain/mailbox-tokens.ts';
+import type { PlanName } from '#domain/plans.ts';
 
-/** Who sent a request, as told by its credential. */
-export type Principal = ApiKeyPrincipal | UserPrincipal | MailboxPrincipal | OperatorPrincipal | PublicPrincipal;
+/** The sender of a request, according to its credential. */
+export type Principal =
+  | ApiKeyPrincipal
+  | UserPrincipal
+  | MailboxPrincipal
+  | OperatorPrincipal
+  | ApprovalPrincipal
+  | PublicPrincipal;
 
 export interface ApiKeyPrincipal {
   readonly kind: 'api_key';
   readonly id: string;
   readonly name: string;
   readonly scopes: readonly ApiScope[];
+  /** The groups of mailboxes it is limited to. */
+  readonly reach: Reach;
+  /** Whether the mailbox, or what belongs to one, that the path names is within reach. */
+  readonly reachesPath: boolean;
 }
 
 /** A person with a session. Member id and role are those in the active organization; null while there is none. */
@@ -24,12 +37,33 @@ export interface UserPrincipal {
   readonly role: MemberRole | null;
 }
 
+/** The mailboxes that a principal sees in lists of the organization. */
+export const reachOf = (principal: Principal): Reach => (principal.kind === 'api_key' ? principal.reach : null);
+
 /** A mailbox token: `id` is the mailbox it opens. */
 export interface MailboxPrincipal {
   readonly kind: 'mailbox';
   readonly id: string;
+  /** Of the token of the mailbox, or of the grant of a program. */
+  readonly credentialId: string;
+  readonly access: TokenAccess;
   readonly name: string;
   readonly address: string;
+  /** The grant of a program with access by OAuth; absent for a token of the mailbox. */
+  readonly grant?: { readonly resource: string };
+}
+
+/** The link of a notice: `id` is the link; it opens one request for one member. */
+export interface ApprovalPrincipal {
+  readonly kind: 'approval_link';
+  readonly id: string;
+  readonly consentId: string;
+  readonly userId: string;
+  readonly name: string;
+  readonly email: string;
+  readonly expiresAt: Date;
+  /** What its member has decided; never where a route does not let a used link in (`againAfterDecision`). */
+  readonly decided: 'approved' | 'denied' | null;
 }
 
 export interface OperatorPrincipal {
@@ -59,6 +93,8 @@ export function actorOf(principal: Principal): Actor {
       return { type: 'user', id: principal.id, name: principal.name, email: principal.email, address: null };
     case 'mailbox':
       return { type: 'mailbox', id: principal.id, name: principal.name, email: null, address: principal.address };
+    case 'approval_link':
+      return { type: 'user', id: principal.userId, name: principal.name, email: principal.email, address: null };
     case 'operator':
       return { ...NOBODY, type: 'system', name: 'operator' };
     case 'public':
@@ -66,6 +102,20 @@ export function actorOf(principal: Principal): Actor {
   }
 }
 
-/** Names the sender in tables that are keyed by it, e.g. `api_key:key_…`. */
-export const principalKey = (principal: Principal): string =>
-  'id' in principal ? `${principal.kind}:${principal.id}` : principal.kind;
+/** On whose behalf a request acts, and from where. */
+export const callerOf = (principal: Principal, ipAddress: string, requestId: string): Caller => ({
+  actor: actorOf(principal),
+  ipAddress,
+  requestId,
+  ...(principal.kind === 'approval_link' ? { via: 'approval_link' } : {}),
+});
+
+/**
+ * Names the sender in tables that are keyed by it, e.g. `api_key:key_…`. A token that may only read or only send is apart
+ * from other tokens of its mailbox: an answer that was stored for them is not repeated to it.
+ */
+export function principalKey(principal: Principal): string {
+  if (!('id' in principal)) return principal.kind;
+  const limited = principal.kind === 'mailbox' && principal.access !== 'full' ? `:${principal.credentialId}` : '';
+  return `${principal.kind}:${principal.id}${limited}`;
+}

@@ -1,11 +1,19 @@
-import type { Services } from '../core/services.ts';
-import { countUse } from '../db/queries/count-use.ts';
-import { CatalogueError } from '../domain/errors.ts';
-import { PLANS } from '../domain/plans.ts';
+import type { Services } from '#core/platform/services.ts';
+import { sourceOf } from '#core/platform/source-address.ts';
+import { countUse, type UseCount } from '#db/queries/platform/count-use.ts';
+import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/approval-notices.ts';
+import { LINK_TOKEN_TRIES_PER_MINUTE } from '#domain/credential-format.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE } from '#domain/oauth.ts';
+import { PLAN_NAMES, PLANS } from '#domain/plans.ts';
 import type { ActiveOrganization } from './principal.ts';
 import type { ReplyHeaders } from './route.ts';
 
 const WINDOW_SECONDS = 60;
+export const API_WINDOW_MS = WINDOW_SECONDS * 1_000;
+/** Name of an organization's count of requests, in SQL. */
+export const API_USE_KEY = `'api:' || o.id`;
+export const LIMITED_PLANS = PLAN_NAMES.filter((name) => PLANS[name].apiRequestsPerMinute !== null);
 
 /** A request over the limit, with the headers that belong on its answer too. */
 export class RateLimited extends CatalogueError {
@@ -19,18 +27,19 @@ export class RateLimited extends CatalogueError {
 /**
  * Counts a request of an organization in its window of a minute, shared by all API processes.
  *
+ * @param counted the count, if it was made while the credential was looked up (`authenticate.ts`)
  * @returns the RateLimit-* headers; none for plans without a limit
  * @throws {RateLimited}
  */
-export async function limitRate(services: Services, organization: ActiveOrganization): Promise<ReplyHeaders> {
+export async function limitRate(
+  services: Services,
+  organization: ActiveOrganization,
+  counted: UseCount | undefined,
+): Promise<ReplyHeaders> {
   const limit = PLANS[organization.plan].apiRequestsPerMinute;
   if (limit === null) return {};
-  const { used, resetsInMs } = await countUse(
-    services.db,
-    `api:${organization.id}`,
-    WINDOW_SECONDS * 1_000,
-    services.now(),
-  );
+  const { used, resetsInMs } =
+    counted ?? (await countUse(services.db, `api:${organization.id}`, API_WINDOW_MS, services.now()));
   const resetSeconds = Math.ceil(resetsInMs / 1_000);
   const headers = {
     'RateLimit-Limit': String(limit),
@@ -41,3 +50,28 @@ export async function limitRate(services: Services, organization: ActiveOrganiza
   if (used > limit) throw new RateLimited(headers, Math.max(1, resetSeconds));
   return headers;
 }
+
+/**
+ * Limits the use of links with a credential by the source of the request, before the credential is checked.
+ *
+ * @throws {CatalogueError} rate_limited
+ */
+async function limitSource(services: Services, use: string, ipAddress: string, perMinute: number): Promise<void> {
+  const key = `${use}:${sourceOf(ipAddress)}`;
+  const { used, resetsInMs } = await countUse(services.db, key, API_WINDOW_MS, services.now());
+  if (used > perMinute)
+    throw new CatalogueError('rate_limited', undefined, {
+      retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
+    });
+}
+
+export const limitApprovalLinks = (services: Services, ipAddress: string): Promise<void> =>
+  limitSource(services, 'approval_link', ipAddress, APPROVAL_LINK_REQUESTS_PER_MINUTE);
+
+/** For the endpoints of OAuth. */
+export const limitOAuthTokens = (services: Services, ipAddress: string): Promise<void> =>
+  limitSource(services, 'oauth', ipAddress, OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE);
+
+/** For tokens of invitations and password resets. */
+export const limitLinkTokens = (services: Services, ipAddress: string): Promise<void> =>
+  limitSource(services, 'link_token', ipAddress, LINK_TOKEN_TRIES_PER_MINUTE);

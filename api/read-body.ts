@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { CatalogueError } from '../domain/errors.ts';
+import { CatalogueError } from '#domain/errors.ts';
 import { refuseUnstorableText } from './storable-text.ts';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
@@ -17,13 +17,13 @@ export async function readBody(
   const { 'content-length': length, 'transfer-encoding': chunked, 'content-type': type } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return { text: '', value: {} };
   if (request.headers['content-encoding'] !== undefined && request.headers['content-encoding'] !== 'identity')
-    throw new CatalogueError('unsupported_media_type', 'A body with Content-Encoding is not taken.', {
-      fix: 'Send the body as it is, without compression.',
+    throw new CatalogueError('unsupported_media_type', 'A body with Content-Encoding is not accepted.', {
+      fix: 'Send the body without compression.',
     });
   if (type === undefined || !JSON_TYPE.test(type)) throw new CatalogueError('unsupported_media_type');
   const charset = CHARSET.exec(type)?.[1];
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8')
-    throw new CatalogueError('unsupported_media_type', 'JSON is sent in UTF-8.', {
+    throw new CatalogueError('unsupported_media_type', 'JSON must be sent in UTF-8.', {
       fix: 'Encode the body in UTF-8 and leave the charset out.',
     });
   if (Number(length) > limitBytes) throw tooLarge(limitBytes);
@@ -33,7 +33,7 @@ export async function readBody(
 }
 
 const tooLarge = (limitBytes: number): CatalogueError =>
-  new CatalogueError('payload_too_large', `The body is larger than the ${limitBytes} bytes this path takes.`);
+  new CatalogueError('payload_too_large', `The body is larger than the ${limitBytes} bytes that this path accepts.`);
 
 /** A body as text. @throws {CatalogueError} payload_too_large, invalid_request */
 export async function readText(request: IncomingMessage, limitBytes: number): Promise<string> {
@@ -48,8 +48,8 @@ export async function readText(request: IncomingMessage, limitBytes: number): Pr
     }
   } catch (error) {
     if (error instanceof CatalogueError) throw error;
-    throw new CatalogueError('invalid_request', 'The body ended before its end.', {
-      fix: 'Send it again, as long as Content-Length says.',
+    throw new CatalogueError('invalid_request', 'The body is shorter than Content-Length.', {
+      fix: 'Send the whole body again.',
     });
   }
   const [first] = chunks;
@@ -69,10 +69,10 @@ function parseJson(text: string): unknown {
     const reason = error instanceof Error ? error.message : 'unknown';
     throw new CatalogueError('invalid_request', 'The body is not valid JSON.', {
       details: [{ path: '', message: reason }],
-      fix: 'Correct the JSON at the place named in details.',
+      fix: 'Correct the JSON at the position in details.',
     });
   }
-  // In valid JSON and UTF-8 only escapes can stand for what cannot be stored.
+  // In valid JSON and UTF-8 only escapes can represent characters that cannot be stored.
   if (text.includes('\\u')) refuseUnstorableText(value);
   return value;
 }

@@ -1,25 +1,30 @@
 /**
- * A route is data: what it takes, what it answers, who may call it. The server mounts the table of all routes
- * (`routes.ts`), the OpenAPI document and the tests are made from it.
+ * A route is data: its input, its answers, and who may call it. The server mounts the table of all routes
+ * (`routes.ts`); the OpenAPI document and the tests are made from it.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
-import type { Caller } from '../core/caller.ts';
-import type { Services } from '../core/services.ts';
-import type { TemporalClient } from '../core/temporal-client.ts';
-import type { ApiScope, MemberRole } from '../domain/api-scopes.ts';
-import type { ErrorCode } from '../domain/errors.ts';
-import type { MailNotifier } from '../mail/store/notifier.ts';
+import type { Caller } from '#core/platform/caller.ts';
+import type { ReadinessMonitor } from '#core/platform/readiness.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import type { ApiScope, MemberRole } from '#domain/api-scopes.ts';
+import type { ErrorCode } from '#domain/errors.ts';
+import type { TokenNeed } from '#domain/mailbox-tokens.ts';
+import type { MailNotifier } from '#mailstore/notifier.ts';
+import { oneLineTexts } from './one-line-texts.ts';
 import type {
   ActiveOrganization,
   ApiKeyPrincipal,
+  ApprovalPrincipal,
   MailboxPrincipal,
   OperatorPrincipal,
   Principal,
   PublicPrincipal,
   UserPrincipal,
 } from './principal.ts';
+import type { ResourceName } from './resources.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -33,6 +38,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
  * - `{ scope }`: an API key with the scope, or a session of any member. With `mailboxToken` also the token of the
  *   mailbox that the path names as `:id`.
  * - `mailbox_token`: a mailbox token and nothing else.
+ * - `approval_link`: the link of a notice about held mail, and nothing else.
  */
 export type AuthRule =
   | 'public'
@@ -40,6 +46,7 @@ export type AuthRule =
   | 'instance'
   | 'session'
   | 'mailbox_token'
+  | 'approval_link'
   | { readonly role: MemberRole }
   | { readonly scope: ApiScope; readonly mailboxToken?: true };
 
@@ -52,9 +59,11 @@ export type PrincipalOf<Auth> = Auth extends 'public'
       ? UserPrincipal
       : Auth extends 'mailbox_token'
         ? MailboxPrincipal
-        : Auth extends { mailboxToken: true }
-          ? ApiKeyPrincipal | UserPrincipal | MailboxPrincipal
-          : ApiKeyPrincipal | UserPrincipal;
+        : Auth extends 'approval_link'
+          ? ApprovalPrincipal
+          : Auth extends { mailboxToken: true }
+            ? ApiKeyPrincipal | UserPrincipal | MailboxPrincipal
+            : ApiKeyPrincipal | UserPrincipal;
 
 /** Rules whose requests act in an organization. */
 export type OrganizationOf<Auth> = Auth extends 'public' | 'instance' | 'session' ? null : ActiveOrganization;
@@ -67,6 +76,8 @@ export interface ResponseSpec {
   readonly example?: unknown;
   /** Media type of a body that is not JSON; the handler answers text, bytes or a stream. */
   readonly contentType?: string;
+  /** Of a stream of server-sent events: the schema of the data of each event, by its name. */
+  readonly streamEvents?: Readonly<Record<string, TSchema>>;
   /** Headers beyond those every answer has. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -81,23 +92,41 @@ type ReplyOf<Status, Spec> = Spec extends { readonly schema: infer Schema extend
     ? { readonly status: Status; readonly body: string | Uint8Array | Readable; readonly headers?: ReplyHeaders }
     : { readonly status: Status; readonly headers?: ReplyHeaders };
 
-/** What a handler may return: one of the declared statuses with a body of its schema. */
+/** The result of a handler: one of the declared statuses with a body of its schema. */
 export type Reply<Responses> = { [Status in keyof Responses]: ReplyOf<Status, Responses[Status]> }[keyof Responses];
 
+/** The browser that sent a request, for routes that sign in and out. */
+export interface BrowserOfRequest {
+  /** @throws {CatalogueError} forbidden, if the request does not come from a page of this service */
+  requireOwnPage(): void;
+  /** Keeps a session in a cookie, or forgets the one there is (null). */
+  keepSession(token: string | null): void;
+}
+
 /** A request as the handler sees it: validated, authenticated, authorized. */
-export interface ApiRequest<Auth, Params extends TSchema, Query extends TSchema, Body extends TSchema> {
+export interface ApiRequest<
+  Auth,
+  Params extends TSchema,
+  Query extends TSchema,
+  Body extends TSchema,
+  Received = undefined,
+> {
   readonly params: Static<Params>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;
+  /** What `receive` made of the body. */
+  readonly received: Received;
   readonly principal: PrincipalOf<Auth>;
   readonly organization: OrganizationOf<Auth>;
   /** Actor, address and request id, for audit entries and events. */
   readonly caller: Caller;
   readonly services: Services;
   readonly temporal: TemporalClient;
-  /** Told of changes of mail after their commit. */
+  /** Notified of changes of mail after their commit. */
   readonly notifier: MailNotifier;
-  /** Aborted when the server begins to stop. */
+  /** The readiness monitor for /readyz. */
+  readonly readiness: ReadinessMonitor;
+  /** Aborted when the server starts to stop. */
   readonly stopping: AbortSignal;
   /** Address of this API as clients see it, without a slash at the end. */
   readonly publicUrl: string;
@@ -106,6 +135,25 @@ export interface ApiRequest<Auth, Params extends TSchema, Query extends TSchema,
   readonly headers: IncomingHttpHeaders;
   /** Calls the listener when the connection of the answer closes, for long polls and streams. */
   onClose(listener: () => void): void;
+  readonly browser: BrowserOfRequest;
+}
+
+/** A request whose body has not been read, for routes that stream it. */
+export interface IncomingUpload {
+  readonly request: IncomingMessage;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly principal: Principal;
+  readonly organization: ActiveOrganization | null;
+  /** Outside of the unit of work of the request: an upload may take minutes. */
+  readonly services: Services;
+}
+
+/** A body that was streamed to where it is stored. */
+export interface Received<Value> {
+  readonly value: Value;
+  /** Stands for the body where requests with an Idempotency-Key are compared. */
+  readonly text: string;
 }
 
 /** Everything about a route but its code. */
@@ -113,9 +161,11 @@ export interface RouteInfo {
   readonly method: HttpMethod;
   /** Path with `:name` parameters, e.g. `/api/mailboxes/:id`. */
   readonly path: string;
+  /** A second path that is served and not documented, because tools cannot tell it from those of other operations. */
+  readonly alsoAt?: string;
   /** Name of the operation in the OpenAPI document, e.g. `createMailbox`. */
   readonly operationId: string;
-  readonly tag: string;
+  readonly tag: ResourceName;
   readonly summary: string;
   readonly description?: string;
   readonly auth: AuthRule;
@@ -124,6 +174,8 @@ export interface RouteInfo {
   readonly body?: TSchema;
   /** A valid body, shown in the documents and the base of the tests of invalid fields. */
   readonly bodyExample?: Readonly<Record<string, unknown>>;
+  /** The body is a file of any type, as it is or as multipart/form-data, instead of JSON. */
+  readonly takesFile?: true;
   /** Largest body in bytes; default {@link BODY_LIMIT_BYTES}. */
   readonly bodyLimitBytes?: number;
   readonly responses: ResponseSpecs;
@@ -133,9 +185,30 @@ export interface RouteInfo {
   readonly secretFields?: readonly string[];
   /** A GET of one resource: its answer carries an ETag and heeds If-None-Match. */
   readonly etag?: true;
-  /** Exempt from rate limits: health checks. */
+  /**
+   * A POST that makes one transaction and reads nothing after it: without an Idempotency-Key it needs no unit of work, and
+   * may share its commit with other requests.
+   */
+  readonly oneTransaction?: true;
+  /**
+   * With `approval_link`: the link may come once more after its member has decided, as the answer may have been lost. The
+   * handler looks at `principal.decided` first.
+   */
+  readonly againAfterDecision?: true;
+  /** What a mailbox token must allow here. Default: `read` for GET, else `change`. */
+  readonly tokenNeeds?: TokenNeed | undefined;
+  /**
+   * API keys that are limited to groups of mailboxes may call it although its path names no mailbox. The handler reads
+   * and changes only what `reachOf(principal)` includes.
+   */
+  readonly limitedKeys?: true;
+  /** Exempt from the limit of the organization: health checks, and links of notices, which are limited by source. */
   readonly unlimited?: true;
 }
+
+/** What a mailbox token must allow for a route. */
+export const tokenNeedOf = ({ method, tokenNeeds }: Pick<RouteInfo, 'method' | 'tokenNeeds'>): TokenNeed =>
+  tokenNeeds ?? (method === 'GET' ? 'read' : 'change');
 
 export interface UntypedReply {
   readonly status: number;
@@ -145,8 +218,9 @@ export interface UntypedReply {
 
 export type UntypedRequest = Omit<
   ApiRequest<AuthRule, TSchema, TSchema, TSchema>,
-  'params' | 'query' | 'body' | 'principal' | 'organization'
+  'params' | 'query' | 'body' | 'received' | 'principal' | 'organization'
 > & {
+  readonly received: unknown;
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
@@ -155,19 +229,22 @@ export type UntypedRequest = Omit<
 };
 
 export interface Route extends RouteInfo {
+  receive?(upload: IncomingUpload): Promise<Received<unknown>>;
   run(request: UntypedRequest): Promise<UntypedReply>;
 }
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
-interface RouteDefinition<Auth, Params extends TSchema, Query extends TSchema, Body extends TSchema, Responses>
+interface RouteDefinition<Auth, Params extends TSchema, Query extends TSchema, Body extends TSchema, Responses, Value>
   extends Omit<RouteInfo, 'auth' | 'params' | 'query' | 'body' | 'responses'> {
   readonly auth: Auth;
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
   readonly responses: Responses;
-  handler(request: ApiRequest<Auth, Params, Query, Body>): Promise<Reply<Responses>>;
+  /** With `takesFile`: streams the body, before the unit of work begins. */
+  receive?(upload: IncomingUpload): Promise<Received<Value>>;
+  handler(request: ApiRequest<Auth, Params, Query, Body, Value>): Promise<Reply<Responses>>;
 }
 
 /** Defines a route; the handler's request and reply are typed by its schemas. */
@@ -177,12 +254,17 @@ export function route<
   Params extends TSchema = TSchema,
   Query extends TSchema = TSchema,
   Body extends TSchema = TSchema,
->(definition: RouteDefinition<Auth, Params, Query, Body, Responses>): Route {
+  Value = undefined,
+>(definition: RouteDefinition<Auth, Params, Query, Body, Responses, Value>): Route {
   const { handler, ...info } = definition;
   return {
     ...info,
+    ...(info.query === undefined ? {} : { query: oneLineTexts(info.query) }),
+    ...(info.body === undefined ? {} : { body: oneLineTexts(info.body) }),
     // The server has validated the request by the very schemas and rule that type it; `Reply` is a status and a body.
     run: (request) =>
-      handler(request as unknown as ApiRequest<Auth, Params, Query, Body>) as Promise<unknown> as Promise<UntypedReply>,
+      handler(
+        request as unknown as ApiRequest<Auth, Params, Query, Body, Value>,
+      ) as Promise<unknown> as Promise<UntypedReply>,
   };
 }

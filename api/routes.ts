@@ -1,21 +1,41 @@
+import { activityRoutes } from './activity/routes.ts';
+import { approvalRoutes } from './approval/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
+import { consentMessageRoutes } from './consents/message-routes.ts';
 import { consentRoutes } from './consents/routes.ts';
+import { deviceSignInRoutes } from './device-sign-ins/routes.ts';
 import { domainRoutes } from './domains/routes.ts';
 import { draftRoutes } from './drafts/routes.ts';
 import { eventRoutes } from './events/routes.ts';
+import { fileRoutes } from './files/routes.ts';
+import { firstRunRoutes } from './first-run/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { listRoutes } from './lists/routes.ts';
+import { mailboxGroupRoutes } from './mailboxes/group-routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
+import { mailboxTokenRoutes } from './mailboxes/token-routes.ts';
+import { mailboxTryRoutes } from './mailboxes/try-routes.ts';
 import { memberRoutes } from './members/routes.ts';
+import { acrossRoutes } from './messages/across-routes.ts';
+import { attachmentTextRoutes } from './messages/attachment-text-routes.ts';
+import { messageBulkRoutes } from './messages/bulk-routes.ts';
 import { messageChangeRoutes } from './messages/change-routes.ts';
+import { messageExtractRoutes } from './messages/extract-routes.ts';
+import { outboxRoutes } from './messages/outbox-routes.ts';
+import { remoteImageRoutes } from './messages/remote-image-routes.ts';
 import { messageRoutes } from './messages/routes.ts';
 import { messageSearchRoutes } from './messages/search-routes.ts';
 import { sendRoutes } from './messages/send-routes.ts';
 import { messageWaitRoutes } from './messages/wait-routes.ts';
 import { noticeRoutes } from './notices/routes.ts';
+import { noticeSettingsRoutes } from './notices/settings-routes.ts';
+import { oauthRoutes } from './oauth/routes.ts';
 import { organizationRoutes } from './organization/routes.ts';
+import { organizationStreamRoutes } from './organization/stream-route.ts';
+import { passwordResetRoutes } from './password-resets/routes.ts';
+import { receiverRoutes } from './receiver/routes.ts';
 import type { Route } from './route.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { suppressionRoutes } from './suppressions/routes.ts';
@@ -23,30 +43,50 @@ import { threadRoutes } from './threads/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
 import { webhookRoutes } from './webhooks/routes.ts';
 
-/** Every route of the API. What is not in this table is not served, not documented and not tested. */
+/** Every route of the API. A route outside this table is not served, documented or tested. */
 export const routes: readonly Route[] = [
   ...mailboxRoutes,
+  ...mailboxTokenRoutes,
+  ...mailboxGroupRoutes,
+  ...mailboxTryRoutes,
+  ...acrossRoutes,
   // Before those with a message id in the same place.
   ...messageSearchRoutes,
   ...messageWaitRoutes,
+  ...outboxRoutes,
   ...messageRoutes,
+  ...attachmentTextRoutes,
+  ...messageExtractRoutes,
+  ...remoteImageRoutes,
+  ...messageBulkRoutes,
   ...messageChangeRoutes,
   ...sendRoutes,
   ...draftRoutes,
+  ...fileRoutes,
   ...eventRoutes,
   ...consentRoutes,
+  ...consentMessageRoutes,
+  ...approvalRoutes,
   ...listRoutes,
   ...suppressionRoutes,
   ...threadRoutes,
   ...folderRoutes,
   ...domainRoutes,
+  ...noticeSettingsRoutes,
   ...sessionRoutes,
+  ...passwordResetRoutes,
+  ...deviceSignInRoutes,
+  ...oauthRoutes,
   ...organizationRoutes,
+  ...organizationStreamRoutes,
+  ...firstRunRoutes,
   ...noticeRoutes,
   ...memberRoutes,
   ...keyRoutes,
   ...usageRoutes,
   ...auditRoutes,
+  ...activityRoutes,
   ...webhookRoutes,
+  ...receiverRoutes,
   ...healthRoutes,
 ];

@@ -1,17 +1,22 @@
+import type { IncomingMessage } from 'node:http';
 import { constants } from 'node:zlib';
 import Router from '@koa/router';
 import Koa from 'koa';
 import compress from 'koa-compress';
 import helmet from 'koa-helmet';
-import { apiRequestSeconds } from '../core/metrics.ts';
-import { newId } from '../core/new-id.ts';
-import { CatalogueError } from '../domain/errors.ts';
+import { apiRequestSeconds } from '#core/platform/metrics.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { noticeOutage } from '#core/platform/notice-outage.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { unknownPage } from './dashboard-files.ts';
 import { asCatalogueError, errorBody } from './error-response.ts';
 import { type ApiContext, handlerOf, type RequestState } from './handle.ts';
+import { MCP_PATH } from './mcp.ts';
+import { PROTECTED_RESOURCE_PATH } from './oauth/protocol.ts';
 import { RateLimited } from './rate-limit.ts';
 import type { Route } from './route.ts';
 
-/** A request id from outside is taken over when it is short and harmless in a log. */
+/** A request id from the client is used if it is short and harmless in a log. */
 const REQUEST_ID = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 /** Smaller answers cost more to compress than to send. */
 const COMPRESS_FROM_BYTES = 8_192;
@@ -23,7 +28,7 @@ export type ApiApp = Koa<RequestState>;
 /**
  * The Koa application over a route table.
  *
- * @param pages adds what is no route of the API: documents, later the dashboard
+ * @param pages adds pages that are not routes of the API: documentation and dashboard
  */
 export function createApp(
   routes: readonly Route[],
@@ -35,12 +40,21 @@ export function createApp(
   app.proxy = services.settings.API_TRUSTED_PROXIES > 0;
   app.maxIpsCount = services.settings.API_TRUSTED_PROXIES;
   app.silent = true;
-  // What reaches Koa itself is a connection that broke while an answer was written.
-  app.on('error', (error: Error) => services.log.debug({ error: error.message }, 'an answer was cut short'));
+  // Only connections that broke while an answer was written cause this event.
+  app.on('error', (error: Error) => services.log.debug({ error: error.message }, 'an answer was not sent completely'));
 
   const router = new Router<RequestState>();
-  for (const route of routes)
-    router.register(route.path, [route.method.toLowerCase()], handlerOf(route, api), { name: route.operationId });
+  const routers = new Map<string, Router<RequestState>>();
+  for (const route of routes) {
+    const handler = handlerOf(route, api);
+    for (const path of route.alsoAt === undefined ? [route.path] : [route.path, route.alsoAt]) {
+      const key = routerKey(route.method, path);
+      const few = routers.get(key) ?? new Router<RequestState>();
+      routers.set(key, few);
+      for (const each of [router, few])
+        each.register(path, [route.method.toLowerCase()], handler, { name: route.operationId });
+    }
+  }
   pages(router);
 
   app.use(async (context, next) => {
@@ -50,6 +64,7 @@ export function createApp(
     context.set('X-Request-Id', requestId);
     const startedAt = performance.now();
     try {
+      requireHost(context.req);
       await next();
     } catch (error) {
       renderError(error, context, api);
@@ -92,19 +107,45 @@ export function createApp(
       br: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
     }),
   );
-  app.use(router.routes());
+  const dispatches = new Map([...routers].map(([key, few]) => [key, few.routes()]));
+  const dispatchToAny = router.routes();
+  const dispatch: (...given: Parameters<typeof dispatchToAny>) => unknown = (context, next) => {
+    const method = context.method === 'HEAD' ? 'GET' : context.method;
+    const toFew = dispatches.get(routerKey(method, context.path));
+    const toAny = () => dispatchToAny(context, next);
+    // Pages are in the router of all.
+    return toFew === undefined ? toAny() : toFew(context, toAny);
+  };
+  app.use(dispatch);
+  const answerUnknownPage = unknownPage();
   app.use(async (context) => {
     if (context.body !== undefined || context.status !== 404) return;
     const methods = allowedMethods(router, context.path);
+    if (methods.length === 0 && answerUnknownPage(context)) return;
     if (methods.length === 0)
       throw new CatalogueError('not_found', 'There is no such path.', {
-        fix: 'Look the path up at /docs or /openapi.json.',
+        fix: 'Look up the path in /docs or /openapi.json.',
       });
     context.set('Allow', methods.join(', '));
     if (context.method !== 'OPTIONS') throw new CatalogueError('method_not_allowed');
     context.status = 204;
   });
   return app;
+}
+
+/**
+ * A router tries the patterns of all its paths, some hundred. So each has those of one method and one number of
+ * segments.
+ */
+const routerKey = (method: string, path: string): string => `${method} ${path.replace(/\/$/, '').split('/').length}`;
+
+/** @throws {CatalogueError} invalid_request, as RFC 9112 §3.2 wants it */
+function requireHost({ headers, httpVersion }: IncomingMessage): void {
+  if (headers.host !== undefined || httpVersion === '1.0') return;
+  throw new CatalogueError('invalid_request', 'The header field Host is missing.', {
+    details: [{ path: 'header/host', message: 'is required' }],
+    fix: 'Send a Host header with the name of this service.',
+  });
 }
 
 function allowedMethods(router: Router<RequestState>, path: string): string[] {
@@ -120,19 +161,26 @@ function renderError(error: unknown, context: Koa.ParameterizedContext<RequestSt
       { requestId, method: context.method, operation: context.state.operationId, error: describe(error) },
       'a request failed',
     );
-  if (known.code === 'unavailable')
+  if (known.code === 'unavailable' && !noticeOutage(api.services.log, error))
     api.services.log.warn({ requestId, error: error instanceof Error ? error.message : undefined }, 'unavailable');
-  // A body that was not read would be taken for the next request of the connection.
+  // An unread body would be parsed as the next request of the connection.
   if (!context.req.complete) context.set('Connection', 'close');
   if (error instanceof RateLimited) context.set(error.headers);
   if (known.retryAfterSeconds !== undefined) context.set('Retry-After', String(known.retryAfterSeconds));
-  if (known.code === 'unauthenticated') context.set('WWW-Authenticate', BEARER_CHALLENGE);
+  if (known.code === 'unauthenticated') context.set('WWW-Authenticate', challengeFor(context, api.publicUrl()));
   context.status = known.status;
   context.type = 'application/json';
   context.body = JSON.stringify(errorBody(known, requestId, api.publicUrl()));
 }
 
-/** What the log keeps of an unknown error. Other fields of it may hold values of rows. */
+/** At `/mcp` it names the metadata by which a program can ask a person for access (RFC 9728 §5.1, RFC 6750 §3). */
+function challengeFor(context: Koa.ParameterizedContext<RequestState>, publicUrl: string): string {
+  if (context.path !== MCP_PATH) return BEARER_CHALLENGE;
+  const error = context.get('authorization') === '' ? '' : ', error="invalid_token"';
+  return `${BEARER_CHALLENGE}${error}, resource_metadata="${publicUrl}${PROTECTED_RESOURCE_PATH}"`;
+}
+
+/** The logged part of an unknown error. Its other fields may contain values of rows. */
 function describe(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error ? error.code : undefined;

@@ -1,9 +1,9 @@
-import { CatalogueError } from '../domain/errors.ts';
+import { CatalogueError } from '#domain/errors.ts';
 
 /**
  * Refuses text that PostgreSQL cannot hold, once for all columns: U+0000, and halves of surrogate pairs.
  *
- * @param value parsed body or query; names of fields are looked at too. Not recursive: a body may be nested deeply.
+ * @param value parsed body or query; names of fields are checked too. Not recursive: a body may be nested deeply.
  * @throws {CatalogueError} invalid_request
  */
 export function refuseUnstorableText(value: unknown): void {
@@ -18,11 +18,11 @@ export function refuseUnstorableText(value: unknown): void {
 
 function refuseText(text: string): void {
   if (text.includes('\0'))
-    throw new CatalogueError('invalid_request', 'A text holds the character U+0000, which cannot be stored.', {
-      fix: 'Take the character out.',
+    throw new CatalogueError('invalid_request', 'A text contains the character U+0000, which cannot be stored.', {
+      fix: 'Remove the character.',
     });
   if (!text.isWellFormed())
-    throw new CatalogueError('invalid_request', 'A text holds half of a surrogate pair, which is no character.', {
-      fix: 'Cut texts between characters, not inside of one.',
+    throw new CatalogueError('invalid_request', 'A text contains half of a surrogate pair, which is not a character.', {
+      fix: 'Cut text between two characters, not within one.',
     });
 }

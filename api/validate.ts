@@ -1,17 +1,14 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import type { TSchema } from 'typebox';
-import { CatalogueError, type ErrorDetail } from '../domain/errors.ts';
+import { CatalogueError, type ErrorDetail } from '#domain/errors.ts';
 import type { RouteInfo } from './route.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.
 const addFormats = addFormatsModule as unknown as FormatsPlugin;
 
-const bodyAjv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
-/** Query values arrive as text; a parameter that may be repeated is an array also when given once. */
-const queryAjv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, coerceTypes: 'array' });
-addFormats(bodyAjv);
-addFormats(queryAjv);
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+addFormats(ajv);
 
 const ERRORS_SHOWN_MAX = 20;
 const NO_FIELDS = { type: 'object', properties: {}, additionalProperties: false } as const;
@@ -39,7 +36,7 @@ function messageOf(error: ErrorObject): string {
   }
 }
 
-/** Errors as details of the one error shape; branches of a union are told as one error. */
+/** Errors as details of the error format; branches of a union are reported as one error. */
 function detailsOf(errors: readonly ErrorObject[], place: string): ErrorDetail[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
   const shown = errors.filter(
@@ -63,31 +60,70 @@ function allowedValues(error: ErrorObject): unknown[] {
 }
 
 type Check = (value: unknown) => void;
+type Schema = TSchema | typeof NO_FIELDS;
 
-function compile(ajv: Ajv2020, schema: TSchema | typeof NO_FIELDS, place: string): Check {
-  const validate: ValidateFunction = ajv.compile({ ...schema });
+const compiled = new WeakMap<Schema, ValidateFunction>();
+
+/** The compiled form of a schema, made at its first use: all of them take a second, and most processes use few. */
+function validatorOf(schema: Schema): ValidateFunction {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const validate = ajv.compile({ ...schema });
+  compiled.set(schema, validate);
+  return validate;
+}
+
+function checkOf(schema: Schema, place: string): Check {
   return (value) => {
+    const validate = validatorOf(schema);
     if (validate(value)) return;
     throw new CatalogueError('invalid_request', undefined, { details: detailsOf(validate.errors ?? [], place) });
   };
 }
 
-/** Compiled checks of a route; each throws `invalid_request` (params: `not_found`). Query values are coerced in place. */
+interface QuerySchema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string }>>;
+}
+
+/** The value of a query parameter's text. Numbers are plain digits: `1e2`, `0x10`, `+5` and ` 5` are none. */
+const QUERY_VALUES: Readonly<Record<string, (text: string) => unknown>> = {
+  integer: (text) => (/^[0-9]{1,15}$/.test(text) ? Number(text) : text),
+  boolean: (text) => (text === 'true' ? true : text === 'false' ? false : text),
+  array: (text) => [text],
+};
+
+/** Texts of a query as values of their types, in place; other texts do not change, and fail the check. */
+function readQueryValues(schema: QuerySchema, query: Record<string, unknown>): void {
+  for (const [name, { type = '' }] of Object.entries(schema.properties ?? {})) {
+    const given = query[name];
+    const read = QUERY_VALUES[type];
+    if (typeof given === 'string' && read !== undefined) query[name] = read(given);
+  }
+}
+
+function queryCheckOf(schema: TSchema | undefined): (query: Record<string, unknown>) => void {
+  const check = checkOf(schema ?? NO_FIELDS, 'query');
+  return (query) => {
+    readQueryValues(schema ?? {}, query);
+    check(query);
+  };
+}
+
+/** Checks of a route; each throws `invalid_request` (params: `not_found`). Query values are read in place. */
 export interface RouteChecks {
   params(value: unknown): void;
-  query(value: unknown): void;
+  query(value: Record<string, unknown>): void;
   body(value: unknown): void;
 }
 
-/** Compiles the schemas of a route, once, when it is mounted. */
-export function compileChecks(route: RouteInfo): RouteChecks {
-  const isParams = route.params === undefined ? undefined : bodyAjv.compile({ ...route.params });
+export function checksOf(route: RouteInfo): RouteChecks {
+  const { params } = route;
   return {
     params(value) {
       // An id of the wrong form names no resource.
-      if (isParams !== undefined && !isParams(value)) throw new CatalogueError('not_found');
+      if (params !== undefined && !validatorOf(params)(value)) throw new CatalogueError('not_found');
     },
-    query: compile(queryAjv, route.query ?? NO_FIELDS, 'query'),
-    body: compile(bodyAjv, route.body ?? NO_FIELDS, ''),
+    query: queryCheckOf(route.query),
+    body: checkOf(route.body ?? NO_FIELDS, ''),
   };
 }

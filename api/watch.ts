@@ -1,8 +1,9 @@
-/** What long polls and event streams share: their number is bounded, and they end with the right to the mailbox. */
-import { getMailbox } from '../core/mailbox-queries.ts';
-import { CatalogueError } from '../domain/errors.ts';
-import { WATCHERS_PER_MAILBOX_MAX } from '../domain/mail-limits.ts';
-import { type MailWatch, watchMail } from '../mail/store/watch-mail.ts';
+/** What long polls and event streams share: their number is bounded, and they end when access to the mailbox ends. */
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { WATCHERS_PER_MAILBOX_MAX } from '#domain/mail-limits.ts';
+import { tokenAllows } from '#domain/mailbox-tokens.ts';
+import { type MailWatch, watchMail } from '#mailstore/watch-mail.ts';
 import { authenticate } from './authenticate.ts';
 import { authorize } from './authorize.ts';
 import type { AuthRule, UntypedRequest } from './route.ts';
@@ -10,27 +11,32 @@ import type { AuthRule, UntypedRequest } from './route.ts';
 /** The parts of a request that watching needs. */
 export type WatchRequest = Pick<
   UntypedRequest,
-  'services' | 'notifier' | 'stopping' | 'headers' | 'onClose' | 'organization'
+  'services' | 'notifier' | 'stopping' | 'headers' | 'onClose' | 'organization' | 'principal'
 >;
 
 export interface RequestWatch extends MailWatch {
-  /** @throws {CatalogueError} when the credential does not open the mailbox any more, or the mailbox is suspended */
+  /**
+   * Call it between reading mail and writing it to the client: what was read before the access ended is not written after.
+   *
+   * @throws {CatalogueError} when the credential does not open the mailbox any more
+   */
   requireAccess(): Promise<void>;
 }
 
 const watchers = new Map<string, number>();
 
 /**
- * Watches a mailbox for a request. Call `stop` at the end; it is called when the client goes and when the server stops.
+ * Watches a mailbox for a request. Call `stop` at the end; it is called when the client disconnects and when the server
+ * stops.
  *
  * @param rule that of the route
- * @throws {CatalogueError} rate_limited, when the mailbox is watched too often already
+ * @throws {CatalogueError} rate_limited, if the mailbox already has too many watchers
  */
 export async function watchFor(request: WatchRequest, rule: AuthRule, mailboxId: string): Promise<RequestWatch> {
-  const { services, notifier, stopping, headers, onClose, organization } = request;
+  const { services, notifier, stopping, headers, onClose, organization, principal: opener } = request;
   const count = watchers.get(mailboxId) ?? 0;
   if (count >= WATCHERS_PER_MAILBOX_MAX)
-    throw new CatalogueError('rate_limited', `The mailbox has ${count} long polls and streams already.`, {
+    throw new CatalogueError('rate_limited', `The mailbox has ${count} open long polls and streams already.`, {
       retryAfterSeconds: 1,
     });
   watchers.set(mailboxId, count + 1);
@@ -48,7 +54,7 @@ export async function watchFor(request: WatchRequest, rule: AuthRule, mailboxId:
   onClose(stop);
   stopping.addEventListener('abort', stop);
   try {
-    watch = await watchMail(services.db, notifier, mailboxId);
+    watch = await watchMail(services.db, notifier, mailboxId, opener.kind === 'api_key' ? opener.id : undefined);
   } catch (error) {
     stop();
     throw error;
@@ -62,10 +68,15 @@ export async function watchFor(request: WatchRequest, rule: AuthRule, mailboxId:
     next,
     stop,
     async requireAccess() {
-      const { principal } = await authenticate(services, rule, headers);
+      const { principal, organization: active } = await authenticate(services, rule, headers, { subjectId: mailboxId });
       authorize(rule, principal, mailboxId);
-      const { status } = await getMailbox(services.db, organization?.id ?? '', mailboxId);
-      if (status === 'suspended') throw new CatalogueError('forbidden', 'The mailbox was suspended.');
+      // The look-up of a mailbox token finds its mailbox too; that of a limited key, the mailbox in one of its groups.
+      if (principal.kind === 'mailbox') {
+        if (!tokenAllows(principal.access, 'read')) throw new CatalogueError('insufficient_scope');
+      } else if (principal.kind === 'api_key' && principal.reach !== null) {
+        if (!principal.reachesPath) throw new CatalogueError('not_found');
+      } else if (active?.id !== organization?.id) throw new CatalogueError('not_found');
+      else await requireMailbox(services.db, organization?.id ?? '', mailboxId);
     },
   };
 }

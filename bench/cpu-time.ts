@@ -7,7 +7,7 @@ const ticksPerSecond = Number(execFileSync('getconf', ['CLK_TCK']).toString());
 interface ProcessTimes {
   readonly pid: number;
   readonly parent: number;
-  /** Seconds of its own. */
+  /** CPU seconds of the process itself. */
   readonly own: number;
   /** Seconds of children that have ended. */
   readonly ended: number;
@@ -39,6 +39,14 @@ export function cpuSeconds(pid: number): number {
   if (root === undefined) return 0;
   const children = all.filter((each) => each.parent === pid);
   return root.own + root.ended + children.reduce((sum, child) => sum + child.own + child.ended, 0);
+}
+
+/** Seconds all processes that this one can see have used so far; in a process namespace those of the namespace. */
+export function visibleCpuSeconds(): number {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => timesOf(Number(name)) ?? [])
+    .reduce((sum, { own, ended }) => sum + own + ended, 0);
 }
 
 /** Seconds all processes of the machine have used so far, and what its host gave to other machines instead (steal). */

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from './monotonic-clock.ts';
 import type { Subscriber } from './subscribers.ts';
 
-/** Events to make; subscribers take turns. */
+/** Events to create; subscribers take turns. */
 export interface EventLoad {
   readonly run: number;
   /** Number of the first event. */
   readonly first: number;
   readonly events: number;
-  /** How many make events at the same time, each as fast as it is let. */
+  /** Number of concurrent producers, each as fast as possible. */
   readonly producers: number;
   readonly subscribers: readonly Subscriber[];
   /** Instead of as fast as possible: one after another at this rate, whether the ones before are accepted or not. */

@@ -1,11 +1,13 @@
 /**
- * `npm run bench:imap [-- scenario…]`: what mail clients wait for. Method and figures: `bench/README.md`.
+ * `npm run bench:imap [-- scenario…]`: response times of mail clients. Method and figures: `bench/README.md`.
  *
- * Options: `--messages <n>` in the folder that is read (10,000), `--profile <file>` for a browser's tools (.cpuprofile) of
- * the mail process while it does the warm runs of a row; what took the time is told.
+ * Options: `--messages <n>` in the folder that is read (10,000), `--profile <file>` for a browser's tools (.cpuprofile)
+ * of the mail process while it does the warm runs of a row; a summary is printed. `--beside imaps://user:password@host:port`
+ * compares with another server, command by command in turn.
  */
 import { parseArgs } from 'node:util';
 import { machineAndDatabase } from './machine.ts';
+import { beside } from './mail/beside.ts';
 import { body, fetch } from './mail/fetch.ts';
 import { idleMemory } from './mail/idle-memory.ts';
 import { ingestIdle } from './mail/ingest-idle.ts';
@@ -17,18 +19,29 @@ import { select } from './mail/select.ts';
 import { openMailBenchWorld } from './mail/world.ts';
 import { textTable } from './report.ts';
 
-const SCENARIOS = [fetch, body, select, search, push, ingestIdle, idleMemory, pop3, mbsync];
+const ALL_SCENARIOS = [fetch, body, select, search, push, ingestIdle, idleMemory, pop3, mbsync];
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { messages: { type: 'string', default: '10000' }, profile: { type: 'string' } },
+  options: {
+    messages: { type: 'string', default: '10000' },
+    profile: { type: 'string' },
+    beside: { type: 'string' },
+  },
 });
 const messages = Number(values.messages);
+const other = values.beside === undefined ? null : URL.parse(values.beside);
+const SCENARIOS = other === null ? ALL_SCENARIOS : [beside(other)];
 const chosen = positionals.map((name) => SCENARIOS.find((scenario) => scenario.name === name));
-if (chosen.includes(undefined) || !Number.isInteger(messages) || messages < 1_000) {
-  say(`Usage: npm run bench:imap [-- scenario…] [--messages <n from 1,000>] [--profile <file>]
+if (
+  chosen.includes(undefined) ||
+  !Number.isInteger(messages) ||
+  messages < 1_000 ||
+  (values.beside !== undefined && other?.protocol !== 'imaps:')
+) {
+  say(`Usage: npm run bench:imap [-- scenario…] [--messages <n from 1,000>] [--profile <file>] [--beside imaps://user:password@host:port]
 
 ${SCENARIOS.map(({ name, text }) => `  ${name.padEnd(8)} ${text}`).join('\n')}`);
   process.exit(2);

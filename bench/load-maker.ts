@@ -5,6 +5,7 @@ import { type EventLoad, type LoadTimes, noTimes, timedLoad } from './event-load
 import { eventMark } from './event-mark.ts';
 import { monotonicMs } from './monotonic-clock.ts';
 import { smtpLoad } from './smtp-load.ts';
+import type { Subscriber } from './subscribers.ts';
 
 export interface ApiLoad extends EventLoad {
   readonly apiUrl: string;
@@ -16,25 +17,43 @@ export interface MailLoad extends EventLoad {
   readonly messageBytes: number;
 }
 
-const calls = {
-  /** Each event is a mailbox, created over a connection that is kept alive. */
-  async api(load: ApiLoad): Promise<LoadTimes> {
-    const pool = new Pool(load.apiUrl, { connections: load.producers, pipelining: 1 });
-    try {
-      return await timedLoad(load, async (event, { apiKey }) => {
-        const { statusCode, body } = await pool.request({
-          method: 'POST',
-          path: '/api/mailboxes',
-          headers: { 'content-type': 'application/json', 'x-organization-key': apiKey },
-          body: JSON.stringify({ name: eventMark(load.run, event) }),
-        });
-        const text = await body.text();
-        if (statusCode !== 201) throw new Error(`the API answered ${statusCode}: ${text}`);
+/** Each event is a POST with an API key, over connections that are kept alive. */
+async function postLoad(
+  load: ApiLoad,
+  requestOf: (event: number, subscriber: Subscriber) => { readonly path: string; readonly body: object },
+): Promise<LoadTimes> {
+  const pool = new Pool(load.apiUrl, { connections: load.producers, pipelining: 1 });
+  try {
+    return await timedLoad(load, async (event, subscriber) => {
+      const request = requestOf(event, subscriber);
+      const { statusCode, body } = await pool.request({
+        method: 'POST',
+        path: request.path,
+        headers: { 'content-type': 'application/json', 'x-organization-key': subscriber.apiKey },
+        body: JSON.stringify(request.body),
       });
-    } finally {
-      await pool.destroy();
-    }
-  },
+      const text = await body.text();
+      if (statusCode !== 201) throw new Error(`the API answered ${statusCode}: ${text}`);
+    });
+  } finally {
+    await pool.destroy();
+  }
+}
+
+const calls = {
+  /** Each event is a mailbox. */
+  api: (load: ApiLoad): Promise<LoadTimes> =>
+    postLoad(load, (event) => ({ path: '/api/mailboxes', body: { name: eventMark(load.run, event) } })),
+  /** Each event is a message of one mailbox of an organization to another one. */
+  letters: (load: ApiLoad): Promise<LoadTimes> =>
+    postLoad(load, (event, { mailboxes }) => {
+      const from = mailboxes[event % mailboxes.length];
+      const to = mailboxes[(event + 1) % mailboxes.length];
+      return {
+        path: `/api/mailboxes/${from?.id}/messages`,
+        body: { to: [to?.address], subject: eventMark(load.run, event), text: 'x'.repeat(500) },
+      };
+    }),
   /** Each event is a mail; every producer has a connection. */
   async mail(load: MailLoad): Promise<LoadTimes> {
     const times = noTimes(load.events);

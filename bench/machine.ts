@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import os from 'node:os';
-import type { Database } from '../db/database.ts';
+import type { Database } from '#db/database.ts';
 import type { World } from './world.ts';
 
-/** What the figures were measured on, without Temporal. */
+/** The machine and versions of the measurement, without Temporal. */
 export async function machineAndDatabase(db: Pick<Database, 'query'>): Promise<string[]> {
   const setting = async (name: string) => {
     const [row] = await db.query<{ value: string }>(`select current_setting($1) as value`, [name]);
@@ -20,7 +20,7 @@ export async function machineAndDatabase(db: Pick<Database, 'query'>): Promise<s
   ];
 }
 
-/** One line that says what the figures were measured on. */
+/** One line with the machine and versions of the measurement. */
 export async function machineLine({ services, temporal }: World): Promise<string> {
   const { serverVersion } = await temporal.client.workflowService.getSystemInfo({});
   return [...(await machineAndDatabase(services.db)), `Temporal ${serverVersion} (development server, SQLite)`].join(

@@ -1,9 +1,9 @@
-/** Carries out one load and counts: what was accepted, what arrived, when, how often, and what it cost. */
+/** Runs one load and counts accepted and received events, with times, duplicates and costs. */
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Services } from '../core/services.ts';
-import { ENDPOINT_DELIVERY } from '../domain/delivery-workflows.ts';
-import { firstIdAt } from '../domain/ids.ts';
+import type { Services } from '#core/platform/services.ts';
+import { ENDPOINT_DELIVERY } from '#domain/delivery-workflows.ts';
+import { firstIdAt } from '#domain/ids.ts';
 import type { LoadTimes } from './event-load.ts';
 import { openDeliveriesReach } from './open-deliveries.ts';
 import type { Receipt } from './sink.ts';
@@ -21,14 +21,14 @@ export interface Figures extends Outcome {
   readonly deliveredPerSecond: number;
   /** From the beginning of the call that made the event to the receiver. */
   readonly fromCallMs: Percentiles;
-  /** From the event's commit, as its maker learns of it, to the receiver. */
+  /** From the event's commit, as seen by its producer, to the receiver. */
   readonly fromCommitMs: Percentiles;
   readonly workflows: number;
   /** Of them, those of endpoints in trouble. */
   readonly endpointWorkflows: number;
   /** Per 1,000 deliveries. */
   readonly cpu: CpuSeconds;
-  /** Share of the machine that processes of others and its host took meanwhile. */
+  /** Share of the machine used by other processes and by its host. */
   readonly othersRatio: number;
   readonly receipts: readonly Receipt[];
 }
@@ -38,7 +38,7 @@ export interface Load {
   readonly events: number;
   /** The endpoints whose deliveries count. */
   readonly endpointIds: readonly string[];
-  /** Deliveries they are owed in the end. */
+  /** Their total number of deliveries. */
   readonly deliveries: number;
   /** Makes the events. */
   make(): Promise<LoadTimes>;
@@ -46,7 +46,7 @@ export interface Load {
 
 const OF_ENDPOINTS = `WorkflowType = '${ENDPOINT_DELIVERY}'`;
 const POLL_MS = 20;
-/** So long without any receipt means that nothing more will come. */
+/** After this time without a receipt, nothing more will arrive. */
 const SILENCE_MS = 60_000;
 
 export async function measure(world: World, load: Load): Promise<Figures> {
@@ -105,7 +105,7 @@ export const acknowledgedReceipts = async ({ sink }: World): Promise<Receipt[]> 
   (await sink.call('receipts', undefined)).filter(({ acknowledged }) => acknowledged > 0);
 
 export interface Outcome {
-  /** Deliveries that are owed to the endpoints. */
+  /** Number of deliveries for the endpoints. */
   readonly deliveries: number;
   /** Deliveries without an acknowledged request, or accepted events without their deliveries. */
   readonly lost: number;
@@ -121,7 +121,7 @@ export async function outcomeOf(
     readonly endpointIds: readonly string[];
     readonly receipts: readonly Receipt[];
     readonly times: LoadTimes;
-    /** Whether every accepted event is owed to one of the endpoints. */
+    /** Whether every accepted event has a delivery to one of the endpoints. */
     readonly everyEvent: boolean;
   },
 ): Promise<Outcome> {
@@ -152,7 +152,7 @@ export async function allAcknowledged({ sink }: World, deliveries: number): Prom
   }
 }
 
-/** Visibility lags a little: counted until it stays the same. */
+/** Visibility lags a little: counted until the number is stable. */
 export async function workflowCount({ client, namespace }: World['temporal'], query = ''): Promise<number> {
   let last = -1;
   for (;;) {

@@ -1,7 +1,7 @@
 /** Memory of processes, read from /proc (Linux). */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Megabytes of a process and its children, where what they share counts once (proportional set size). */
+/** Megabytes of a process and its children, where shared memory counts once (proportional set size). */
 export function memoryMegabytes(pid: number): number {
   const children = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && parentOf(name) === pid);
   return [String(pid), ...children].reduce((sum, each) => sum + proportionalKilobytes(each), 0) / 1_024;

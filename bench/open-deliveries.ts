@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Services } from '../core/services.ts';
+import type { Services } from '#core/platform/services.ts';
 
 const POLL_MS = 20;
 /** So long without any change means that nothing more will happen. */
 const SILENCE_MS = 60_000;
 
-/** Waits until so many deliveries of these endpoints are not final. @returns how many are left, more when it stands still */
+/**
+ * Waits until so many deliveries of these endpoints are not final. @returns how many are left; above the limit if there
+ * is no progress
+ */
 export async function openDeliveriesReach(
   { db }: Services,
   endpointIds: readonly string[],

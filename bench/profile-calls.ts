@@ -13,7 +13,7 @@ export function profileCalls() {
       await session.post('Profiler.setSamplingInterval', { interval: SAMPLING_INTERVAL_US });
       await session.post('Profiler.start');
     },
-    /** What was sampled since; undefined where nothing was started. */
+    /** The samples since the start; undefined if none was started. */
     async endProfile(): Promise<Profiler.Profile | undefined> {
       const result = await session?.post('Profiler.stop');
       session?.disconnect();

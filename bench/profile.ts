@@ -1,4 +1,4 @@
-/** What takes the time of a run: functions and packages of the service's process, statements of PostgreSQL. */
+/** Profile of a run: functions and packages of the service's process, statements of PostgreSQL. */
 
 import { writeFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
@@ -7,7 +7,7 @@ import { textTable } from './report.ts';
 import type { World } from './world.ts';
 
 export interface RunProfiler {
-  /** Profiles what runs in it; several runs add up. */
+  /** Profiles the work passed to it; several runs add up. */
   readonly watch: <Result>(work: () => Promise<Result>) => Promise<Result>;
   report(): Promise<string>;
 }

@@ -7,7 +7,7 @@ export interface FigureRow {
   readonly values: readonly number[];
 }
 
-/** What a scenario measured. */
+/** The results of a scenario. */
 export interface Measured {
   readonly title: string;
   /** Heads of the values; without: runs of the same load, shown as least, median and most. */

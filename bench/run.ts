@@ -1,7 +1,8 @@
 /**
  * `npm run bench -- <scenario> [options]`: measures the delivery of webhooks. Method and figures: `bench/README.md`.
  *
- * Each run starts PostgreSQL, Temporal, the sink and the service anew in a temporary folder, and removes them.
+ * Each run starts new instances of PostgreSQL, Temporal, the sink and the service in a temporary folder, and removes
+ * them.
  */
 import { parseArgs } from 'node:util';
 import { machineLine } from './machine.ts';
@@ -10,12 +11,14 @@ import { measuredTable } from './report.ts';
 import { backlog } from './scenarios/backlog.ts';
 import { crash } from './scenarios/crash.ts';
 import { drain, idle, tenants } from './scenarios/drain.ts';
+import { engine } from './scenarios/engine.ts';
 import { fairness } from './scenarios/fairness.ts';
 import { faults } from './scenarios/faults.ts';
+import { requests } from './scenarios/requests.ts';
 import { SOURCES, sourceNamed } from './sources.ts';
 import { openWorld } from './world.ts';
 
-const SCENARIOS = [idle, drain, tenants, fairness, faults, crash, backlog];
+const SCENARIOS = [idle, drain, tenants, fairness, faults, crash, engine, backlog, requests];
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 

@@ -5,7 +5,7 @@ import type { Source } from './sources.ts';
 import { createSubscribers, retire, type Subscriber } from './subscribers.ts';
 import type { World } from './world.ts';
 
-/** What the command line may change. Undefined: as the scenario has it. */
+/** Options of the command line. Undefined: the scenario's default. */
 export interface ScenarioOptions {
   readonly source: Source;
   readonly events?: number | undefined;
@@ -17,7 +17,7 @@ export interface ScenarioOptions {
 export interface ScenarioContext {
   readonly world: World;
   readonly options: ScenarioOptions;
-  /** Wraps what is counted, for a profile of it and nothing else. */
+  /** Wraps the measured part, so that only this part is profiled. */
   readonly watch: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 

@@ -1,4 +1,4 @@
-import type { DnsLookup } from '../mail/smtp/dns-resolver.ts';
+import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
 
 const RECORDS: Readonly<Record<string, string>> = {
   'sender.test': 'v=spf1 ip4:127.0.0.1 -all',

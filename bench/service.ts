@@ -1,23 +1,24 @@
 /**
- * The service, a process of its own: worker, dispatcher, API and inbound mail as in the process `all`, and producers
- * that record events the way a caller does, each event in a transaction of its own, followed by a nudge.
+ * The service, a separate process: worker, dispatcher, API and inbound mail as in the process `all`, and producers that
+ * record events like a caller, each event in its own transaction, followed by a wake-up.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection } from '@temporalio/worker';
 import { pino } from 'pino';
-import { startApi } from '../api/start.ts';
-import { startDispatcher } from '../core/dispatcher.ts';
-import { createLogger } from '../core/logger.ts';
-import { recordEvents } from '../core/record-event.ts';
-import { openServices } from '../core/services.ts';
-import { readSettings } from '../core/settings.ts';
-import { temporalConnectionOptions } from '../core/temporal-client.ts';
-import { SYSTEM_ACTOR } from '../domain/event-envelope.ts';
-import { startMail } from '../mail/start.ts';
-import { installTemporalRuntime, startWorker } from '../worker/start.ts';
+import { startApi } from '#api/start.ts';
+import { recordEvents } from '#core/events/record-event.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { openServices } from '#core/platform/services.ts';
+import { readSettings } from '#core/platform/settings.ts';
+import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
+import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { startMail } from '#mail/start.ts';
+import { installTemporalRuntime, startWorker } from '#worker/start.ts';
 import { answerCalls } from './child-calls.ts';
 import { type EventLoad, type LoadTimes, timedLoad } from './event-load.ts';
 import { eventMark } from './event-mark.ts';
+import { countTraffic } from './pool-traffic.ts';
 import { profileCalls } from './profile-calls.ts';
 import { senderDns } from './sender-dns.ts';
 import type { Subscriber } from './subscribers.ts';
@@ -30,6 +31,7 @@ const services = await openServices(
   settings,
   createLogger(settings.LOG_LEVEL, pino.destination({ dest: 2, sync: true })),
 );
+const traffic = countTraffic(services.db.pool);
 installTemporalRuntime(services);
 const connection = await NativeConnection.connect(temporalConnectionOptions(settings));
 const worker = await startWorker(services, connection, {
@@ -51,13 +53,16 @@ async function recordOne(run: number, event: number, subscriber: Subscriber): Pr
   await services.db.transaction((sql) =>
     recordEvents(sql, [{ type: 'email_received', organization, mailbox, actor: SYSTEM_ACTOR, data }]),
   );
-  services.deliveriesDue.nudge();
+  services.deliveriesDue.wake();
 }
 
 const calls = {
   record: (load: EventLoad): Promise<LoadTimes> =>
     timedLoad(load, (event, subscriber) => recordOne(load.run, event, subscriber)),
-  async doors() {
+  async traffic() {
+    return traffic.soFar();
+  },
+  async listeners() {
     return { apiUrl: api.url, smtp: mail.smtp };
   },
   ...profileCalls(),

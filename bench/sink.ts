@@ -1,9 +1,10 @@
 /**
- * The receiver of the benchmark, a process of its own: HTTPS with keep-alive, reads each request to its end, notes
+ * The receiver of the benchmark, a separate process: HTTPS with keep-alive, reads each request to its end, records
  * webhook-id, event number and time, and answers as the first part of the path says.
  *
  *   /ok     200 at once
  *   /faulty 500 to a fifth of all first attempts; a tenth of the rest waits 0.5 to 1 s
+ *   /flaky  500 at once to a tenth of all first attempts
  *   /hang   no answer
  *   /down   503 at once
  */
@@ -32,6 +33,7 @@ export interface Receipt {
 }
 
 const FAULTY_FAIL_RATIO = 0.2;
+const FLAKY_FAIL_RATIO = 0.1;
 const FAULTY_SLOW_RATIO = 0.1;
 const FAULTY_SLOW_MS = { least: 500, most: 1_000 } as const;
 
@@ -45,6 +47,7 @@ async function statusFor(path: string, receipt: Receipt): Promise<number | undef
   if (path.startsWith('/ok')) return 200;
   if (path.startsWith('/hang')) return undefined;
   if (path.startsWith('/down')) return 503;
+  if (path.startsWith('/flaky')) return receipt.requests === 1 && Math.random() < FLAKY_FAIL_RATIO ? 500 : 200;
   if (receipt.requests === 1 && Math.random() < FAULTY_FAIL_RATIO) return 500;
   if (Math.random() < FAULTY_SLOW_RATIO)
     await delay(FAULTY_SLOW_MS.least + Math.random() * (FAULTY_SLOW_MS.most - FAULTY_SLOW_MS.least));
@@ -110,7 +113,7 @@ const calls = {
   async acknowledged() {
     return acknowledged;
   },
-  /** Requests of this run, whatever the answer. */
+  /** Requests of this run, with any answer. */
   async requests() {
     return requests;
   },

@@ -1,4 +1,7 @@
-/** Load on the inbound SMTP door: some connections, each sending its next message when the last one was answered. */
+/**
+ * Load on the inbound SMTP listener: some connections, each sending its next message when the last one was answered, or
+ * ending after some messages, with a new one in its place.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -8,7 +11,9 @@ export interface SmtpLoad {
   readonly port: number;
   readonly connections: number;
   readonly messages: number;
-  /** Taken in turn, one per message. */
+  /** A connection ends after so many messages, and the next one begins; default: all of them over the same ones. */
+  readonly messagesPerConnection?: number;
+  /** Used in turn, one per message. */
   readonly recipients: readonly string[];
   /** Size of a message in bytes, header included. */
   readonly messageBytes: number;
@@ -16,7 +21,7 @@ export interface SmtpLoad {
   readonly subject?: (message: number) => string;
   /** Called with the place of a message before its MAIL. */
   readonly onSent?: (message: number) => void;
-  /** Called with the place of a message when its 250 has come. */
+  /** Called with the index of a message when its 250 has arrived. */
   readonly onAccepted?: (message: number) => void;
 }
 
@@ -26,7 +31,7 @@ export interface SmtpLoadResult {
   readonly refused: ReadonlyMap<string, number>;
   readonly seconds: number;
   readonly perSecond: number;
-  /** From MAIL to the reply of DATA, ascending. */
+  /** From MAIL to the reply of DATA, ascending; of the first message of a new connection from its first packet on. */
   readonly latenciesMs: readonly number[];
 }
 
@@ -115,13 +120,19 @@ export async function smtpLoad(load: SmtpLoad): Promise<SmtpLoadResult> {
   let next = 0;
   const startedAt = performance.now();
   await Promise.all(
-    clients.map(async (client) => {
+    clients.map(async (first) => {
+      let [client, sent] = [first, 0];
       while (next < load.messages) {
         const number = next++;
         const to = load.recipients[number % load.recipients.length] ?? '';
         const message = messageOf(load, from, to, number);
         load.onSent?.(number);
         const sentAt = performance.now();
+        if (sent === load.messagesPerConnection) {
+          client.close();
+          [client, sent] = [await Client.open(load.host, load.port), 0];
+        }
+        sent++;
         const reply = await client.send(from, to, message);
         if (reply.startsWith('250')) {
           latenciesMs.push(performance.now() - sentAt);

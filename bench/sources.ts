@@ -1,11 +1,11 @@
 import type { EventLoad, LoadTimes } from './event-load.ts';
 import type { World } from './world.ts';
 
-/** By what events come about. */
+/** The sources of events. */
 export interface Source {
   readonly name: string;
   readonly text: string;
-  /** How many make events at the same time, unless told otherwise. */
+  /** Default number of concurrent producers. */
   readonly producers: number;
   readonly producerName: string;
   /** Mailboxes of each organization. */
@@ -33,7 +33,7 @@ export const SOURCES: readonly Source[] = [
     producerName: 'client',
     mailboxesEach: 1,
     async make(world, load) {
-      const { apiUrl } = await world.service().call('doors', undefined);
+      const { apiUrl } = await world.service().call('listeners', undefined);
       return world.loadMaker.call('api', { ...load, apiUrl });
     },
   },
@@ -44,7 +44,7 @@ export const SOURCES: readonly Source[] = [
     producerName: 'connection',
     mailboxesEach: 20,
     async make(world, load) {
-      const { smtp } = await world.service().call('doors', undefined);
+      const { smtp } = await world.service().call('listeners', undefined);
       return world.loadMaker.call('mail', { ...load, ...smtp, messageBytes: MESSAGE_BYTES });
     },
   },

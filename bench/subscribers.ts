@@ -1,12 +1,12 @@
-import { credentialHint, hashCredential, newCredential } from '../core/credentials.ts';
-import { newId } from '../core/new-id.ts';
-import type { Services } from '../core/services.ts';
-import { signalStop } from '../core/stop-deliveries.ts';
-import { webhookSecretPlace } from '../core/webhook-secrets.ts';
-import { newWebhookSecret, webhookSecretHint } from '../core/webhook-signature.ts';
-import { createMailFoldersOfAll } from '../db/queries/mail-folders.ts';
-import { API_SCOPES } from '../domain/api-scopes.ts';
-import type { EnvelopeMailbox, EnvelopeOrganization } from '../domain/event-envelope.ts';
+import { credentialHint, hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/services.ts';
+import { signalStop } from '#core/webhooks/stop-deliveries.ts';
+import { webhookSecretPlace } from '#core/webhooks/webhook-secrets.ts';
+import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/webhook-signature.ts';
+import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
+import { API_SCOPES } from '#domain/api-scopes.ts';
+import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/event-envelope.ts';
 import { openDeliveriesReach } from './open-deliveries.ts';
 import type { World } from './world.ts';
 
@@ -125,7 +125,9 @@ export async function createSubscribers(services: Services, shape: SubscriberSha
   return subscribers;
 }
 
-/** Sets every endpoint inactive, and waits until nothing of it is under way that could disturb the next run. */
+/**
+ * Sets every endpoint inactive, and waits until none of its deliveries is in flight that could disturb the next run.
+ */
 export async function retire(world: World, subscribers: readonly Subscriber[]): Promise<void> {
   const { services, temporal } = world;
   const endpointIds = subscribers.flatMap((subscriber) => subscriber.endpointIds);

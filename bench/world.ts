@@ -1,6 +1,6 @@
 /**
- * Everything a scenario runs on: PostgreSQL with fsync, a Temporal server, the service, the load maker and the sink,
- * each a process of its own on a free port, with their data in a temporary folder that is removed at the end.
+ * The environment of a scenario: PostgreSQL with fsync, a Temporal server, the service, the load maker and the sink,
+ * each a separate process on a free port, with their data in a temporary folder that is removed at the end.
  */
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
@@ -10,16 +10,16 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
-import { createLogger } from '../core/logger.ts';
-import { openServices, type Services } from '../core/services.ts';
-import { readSettings } from '../core/settings.ts';
-import { connectTemporal, type TemporalClient } from '../core/temporal-client.ts';
-import { migrate } from '../db/migrate.ts';
-import { developmentCertificates } from '../dev/certificates.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../dev/embedded-postgres.ts';
-import { temporalProgram } from '../dev/temporal-program.ts';
-import { startTemporalServer, type TemporalServer } from '../dev/temporal-server.ts';
-import { workflowBundle } from '../worker/bundle.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { openServices, type Services } from '#core/platform/services.ts';
+import { readSettings } from '#core/platform/settings.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { migrate } from '#db/migrate.ts';
+import { developmentCertificates } from '#dev/certificates.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
+import { temporalProgram } from '#dev/temporal-program.ts';
+import { startTemporalServer, type TemporalServer } from '#dev/temporal-server.ts';
+import { workflowBundle } from '#worker/bundle.ts';
 import { type Child, startChild } from './child-calls.ts';
 import { cpuSeconds, machineCpuSeconds } from './cpu-time.ts';
 import type { LoadMakerCalls } from './load-maker.ts';
@@ -33,11 +33,11 @@ export interface CpuSeconds {
   readonly temporal: number;
   /** Sink, load maker and the benchmark itself. */
   readonly load: number;
-  /** All processes of the machine, and what its host took from it. */
+  /** CPU time of all processes of the machine, and steal time of its host. */
   readonly machine: number;
 }
 
-/** What a scenario may kill. */
+/** Processes that a scenario may kill. */
 export type Part = 'service' | 'PostgreSQL' | 'Temporal';
 
 export interface World {

@@ -1,11 +1,11 @@
 /**
- * What `login` keeps: `$XDG_CONFIG_HOME/agent-mailbox/config.json` (default `~/.config`), readable by its owner only,
- * since it holds mailbox tokens. No keychain: there is none where agents run.
+ * The file of `login`: `$XDG_CONFIG_HOME/agent-mailbox/config.json` (default `~/.config`), readable by its owner only,
+ * because it contains mailbox tokens. No keychain: machines of agents have none.
  */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import type { Connection } from '../client/index.ts';
+import type { Connection } from '#client/index.ts';
 import { CommandError, EXIT } from './exit-codes.ts';
 
 /** A mailbox on this machine. */
@@ -14,13 +14,25 @@ export interface Profile {
   readonly token: string;
   readonly mailboxId: string;
   readonly address: string;
-  /** Settings for mail clients, as they were at the login. */
+  /** Settings for mail clients at the time of the login. */
   readonly connection: Connection;
+}
+
+/** An organization on this machine: by an API key, or by the session of a person. */
+export interface OrganizationLogin {
+  readonly url: string;
+  readonly apiKey?: string;
+  readonly session?: string;
+  /** Of a session: which organization, if the person is a member of several. */
+  readonly organizationId?: string;
+  /** For people: the name of the organization, or of the person. */
+  readonly name: string;
 }
 
 interface Configuration {
   readonly version: 1;
   readonly profiles: Readonly<Record<string, Profile>>;
+  readonly organizations?: Readonly<Record<string, OrganizationLogin>>;
 }
 
 export const DEFAULT_PROFILE = 'default';
@@ -39,12 +51,16 @@ export const configurationFile = (): string => path.join(xdgFolder('XDG_CONFIG_H
 export const listFile = (profile: string): string =>
   path.join(xdgFolder('XDG_STATE_HOME', '.local/state'), `list-${profile}.json`);
 
+/** Messages that `mail wait` showed. */
+export const handedOutFile = (profile: string): string =>
+  path.join(xdgFolder('XDG_STATE_HOME', '.local/state'), `shown-${profile}.json`);
+
 /** @throws {CommandError} */
 export function checkProfileName(name: string): string {
   if (PROFILE_NAME.test(name)) return name;
   throw new CommandError(
     'invalid_profile',
-    `${JSON.stringify(name)} is no name of a profile.`,
+    `${JSON.stringify(name)} is not a valid profile name.`,
     'Use letters, digits, dot, hyphen and underscore, at most 64.',
   );
 }
@@ -82,10 +98,22 @@ const unusable = (file: string, error: unknown): CommandError =>
     EXIT.failed,
   );
 
+const areOrganizations = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.values(value).every(
+    (login: unknown) =>
+      typeof login === 'object' &&
+      login !== null &&
+      ['url', 'name'].every((name) => typeof Reflect.get(login, name) === 'string') &&
+      ['apiKey', 'session'].some((name) => typeof Reflect.get(login, name) === 'string'),
+  );
+
 function isConfiguration(value: unknown): value is Configuration {
   if (typeof value !== 'object' || value === null || !('version' in value) || !('profiles' in value)) return false;
   const { version, profiles } = value;
   if (version !== 1 || typeof profiles !== 'object' || profiles === null) return false;
+  if ('organizations' in value && !areOrganizations(value.organizations)) return false;
   return Object.values(profiles).every(
     (profile: unknown) =>
       typeof profile === 'object' &&
@@ -95,33 +123,42 @@ function isConfiguration(value: unknown): value is Configuration {
   );
 }
 
-/** @throws {CommandError} */
-export function readProfiles(): Readonly<Record<string, Profile>> {
+function readConfiguration(): Configuration {
   const file = configurationFile();
   const value = readJson(file);
-  if (value === undefined) return {};
-  if (!isConfiguration(value)) throw unusable(file, 'it is not of this version');
+  if (value === undefined) return { version: 1, profiles: {} };
+  if (!isConfiguration(value)) throw unusable(file, 'it has another version');
   // Tokens are in it: a file somebody opened up is closed again.
   if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) chmodSync(file, OWNER_ONLY);
-  return value.profiles;
+  return value;
 }
+
+/** @throws {CommandError} */
+export const readProfiles = (): Readonly<Record<string, Profile>> => readConfiguration().profiles;
+
+/** @throws {CommandError} */
+export const readOrganizations = (): Readonly<Record<string, OrganizationLogin>> =>
+  readConfiguration().organizations ?? {};
 
 export function saveProfile(name: string, profile: Profile): void {
   // Its numbers may be those of another mailbox.
   rmSync(listFile(name), { force: true });
-  writeConfiguration({ ...readProfiles(), [name]: profile });
+  const before = readConfiguration();
+  writePrivate(configurationFile(), { ...before, profiles: { ...before.profiles, [name]: profile } });
 }
 
-/** @returns whether there was one */
-export function removeProfile(name: string): boolean {
-  const { [name]: removed, ...rest } = readProfiles();
-  if (removed === undefined) return false;
-  writeConfiguration(rest);
+export function saveOrganization(name: string, login: OrganizationLogin): void {
+  const before = readConfiguration();
+  writePrivate(configurationFile(), { ...before, organizations: { ...before.organizations, [name]: login } });
+}
+
+/** Removes the mailbox and the organization of a profile. @returns what there was */
+export function removeProfile(name: string): { readonly mailbox: boolean; readonly organization?: OrganizationLogin } {
+  const { version, profiles, organizations = {} } = readConfiguration();
+  const { [name]: mailbox, ...otherMailboxes } = profiles;
+  const { [name]: organization, ...otherOrganizations } = organizations;
+  if (mailbox === undefined && organization === undefined) return { mailbox: false };
+  writePrivate(configurationFile(), { version, profiles: otherMailboxes, organizations: otherOrganizations });
   rmSync(listFile(name), { force: true });
-  return true;
-}
-
-function writeConfiguration(profiles: Readonly<Record<string, Profile>>): void {
-  const configuration: Configuration = { version: 1, profiles };
-  writePrivate(configurationFile(), configuration);
+  return { mailbox: mailbox !== undefined, ...(organization === undefined ? {} : { organization }) };
 }

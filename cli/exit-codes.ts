@@ -1,9 +1,9 @@
-import type { ApiError } from '../client/index.ts';
+import type { ApiError } from '#client/index.ts';
 
-/** What the command ends with. A message held for consent is no failure: 0. */
+/** Exit codes. A message held for consent is not a failure: 0. */
 export const EXIT = {
   ok: 0,
-  /** The service refused it, or something went wrong that has no number of its own. */
+  /** The service refused it, or another error without its own code. */
   failed: 1,
   /** Wrong arguments. */
   usage: 2,
@@ -12,11 +12,11 @@ export const EXIT = {
   /** No answer, unavailable, or a rate limit: the same command may work later. */
   tryLater: 4,
   notFound: 5,
-  /** `mail wait`: nothing came in time. */
+  /** `mail wait`: nothing arrived in time. */
   nothingCame: 6,
 } as const;
 
-/** Wrong use of the command itself, told like the service's errors. */
+/** Wrong use of the command itself, reported like the service's errors. */
 export class CommandError extends Error {
   readonly code: string;
   readonly fix: string;

@@ -1,5 +1,5 @@
-/** Numbers of the last list that was shown, so that `mail open 2` opens what stood at 2 and not what stands there now. */
-import type { MailboxClient } from '../client/index.ts';
+/** Numbers of the last list that was shown, so that `mail open 2` opens the message that was number 2 in that list. */
+import type { MailboxClient } from '#client/index.ts';
 import { listFile, readJson, writePrivate } from './configuration.ts';
 import { CommandError, EXIT } from './exit-codes.ts';
 import type { Session } from './session.ts';
@@ -37,7 +37,7 @@ export async function messageId(session: Session, given: string): Promise<string
     throw new CommandError(
       'invalid_number',
       `${JSON.stringify(given)} is neither the number of a message nor its id.`,
-      'Give a number of the last list, such as 1, or an id, such as msg_….',
+      'Give a number from the last list, such as 1, or an id, such as msg_….',
     );
   const saved = readList(session.profile);
   const ids = saved !== undefined && saved.url === session.url ? saved.ids : await inboxIds(session);
@@ -46,7 +46,7 @@ export async function messageId(session: Session, given: string): Promise<string
     throw new CommandError(
       'no_such_number',
       `The last list has no message ${given}; it ${ids.length === 0 ? 'is empty' : `ends with ${ids.length}`}.`,
-      'List them anew: agent-mailbox mail inbox',
+      'List them again: agent-mailbox mail inbox',
       EXIT.notFound,
     );
   return id;

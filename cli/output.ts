@@ -1,21 +1,21 @@
 import { styleText } from 'node:util';
-import { ApiError, type Submitted } from '../client/index.ts';
+import { ApiError, type Submitted } from '#client/index.ts';
 import { CommandError, EXIT, exitCodeOf } from './exit-codes.ts';
 import type { GlobalOptions } from './session.ts';
 import { safeJson, safeLine } from './terminal-text.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Styled only where standard output is a terminal that takes it; NO_COLOR is heeded. */
+/** Styled only if standard output is a terminal that supports it; respects NO_COLOR. */
 export const styled = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout });
 const styledError = (style: Style, text: string): string => styleText(style, text, { stream: process.stderr });
 
-/** Writes the answer of a command: JSON with `--json`, else its text. What the text holds is safe already. */
+/** Writes the answer of a command: JSON with `--json`, else its text. The text must already be safe for a terminal. */
 export function print({ json }: GlobalOptions, value: unknown, text: () => string): void {
   process.stdout.write(`${json === true ? safeJson(value) : text()}\n`);
 }
 
-/** A remark beside the answer. */
+/** A remark in addition to the answer. */
 export const remark = (text: string): void => void process.stderr.write(`${text}\n`);
 
 /** Name and value in two columns. */
@@ -24,7 +24,7 @@ export function facts(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([name, value]) => `${styled('dim', name.padEnd(width))}${value}`).join('\n');
 }
 
-/** What became of a message: sent, or held with the service's sentence. Neither is a failure. */
+/** The outcome of a message: sent, or held with the service's sentence. Neither is a failure. */
 export function printSubmitted(options: GlobalOptions, submitted: Submitted): void {
   print(options, submitted, () => {
     if (submitted.held)
@@ -49,18 +49,22 @@ export function printSubmitted(options: GlobalOptions, submitted: Submitted): vo
   });
 }
 
-/** Tells an error on standard error: code, message, what to do. @returns the exit code */
+/** Prints an error on standard error: code, message, what to do. @returns the exit code */
 export function printError(error: unknown, json: boolean): number {
   const known = error instanceof ApiError || error instanceof CommandError ? error : undefined;
   const code = known?.code ?? 'failed';
   const message = error instanceof Error ? error.message : String(error);
-  const fix = known?.fix ?? '';
-  const { requestId = null, details = [] } = error instanceof ApiError ? error : {};
-  if (json) remark(safeJson({ error: { code, message, fix, requestId, details } }));
+  const fix =
+    code === 'unreachable'
+      ? 'Check the address (login --url=…, or AGENT_MAILBOX_URL), and that the service is running.'
+      : (known?.fix ?? '');
+  const { requestId = null, details = [], request = null } = error instanceof ApiError ? error : {};
+  if (json) remark(safeJson({ error: { code, message, fix, request, requestId, details } }));
   else {
     remark(`${styledError('red', `error ${code}:`)} ${safeLine(message)}`);
     for (const detail of details) remark(`  ${safeLine(detail.path)}: ${safeLine(detail.message)}`);
     if (fix !== '') remark(`${styledError('dim', 'fix:')} ${safeLine(fix)}`);
+    if (request !== null) remark(`${styledError('dim', 'asked:')} ${safeLine(request)}`);
     if (requestId !== null) remark(`${styledError('dim', 'request:')} ${safeLine(requestId)}`);
   }
   if (error instanceof CommandError) return error.exitCode;

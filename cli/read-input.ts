@@ -1,11 +1,11 @@
-/** What a person or a pipe gives on standard input. */
+/** Input from a person or a pipe on standard input. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 export const readStandardInput = (): Promise<string> => text(process.stdin);
 
-/** Asks on the terminal for something that must not be seen. */
+/** Prompts on the terminal without echo. */
 export async function askHidden(question: string): Promise<string> {
   process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });

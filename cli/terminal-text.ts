@@ -1,11 +1,12 @@
 /**
- * Words of strangers on a terminal. A mail can hold escape sequences that move the cursor, change the title, fill the
- * clipboard or fake a prompt, and characters that turn the direction of what follows: none of it reaches the terminal.
+ * Untrusted text on a terminal. A mail can contain escape sequences that move the cursor, change the title, fill the
+ * clipboard or fake a prompt, and characters that change the direction of the text after them: none of it reaches the
+ * terminal.
  */
 
 /**
- * Escape sequences (ECMA-48): strings such as OSC and DCS with their content, then CSI, then two-character ones. A string
- * without an end goes to the end of its line, so that it cannot hide the rest of the mail.
+ * Escape sequences (ECMA-48): strings such as OSC and DCS with their content, then CSI, then two-character ones. A
+ * string without an end is cut at the end of its line, so that it cannot hide the rest of the mail.
  */
 const SEQUENCES =
   /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
@@ -20,7 +21,7 @@ export const safeText = (text: string): string =>
 /** Text on one line: every run of white space is one space. */
 export const safeLine = (text: string): string => safeText(text).replace(/\s+/g, ' ').trim();
 
-/** JSON that means the same and holds no control character, C1 and direction included. */
+/** Equal JSON without control characters, including C1 and direction marks. */
 export const safeJson = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(
     UNSAFE_IN_JSON,
@@ -36,8 +37,11 @@ export function safeFilename(name: string, fallback: string): string {
   return safe === '' ? fallback : safe;
 }
 
-const segmenter = new Intl.Segmenter();
-/** Scripts and signs that take two columns (Unicode East Asian Width W and F, emoji). */
+/** Made when the first list is shown: it takes longer than the start of a command. */
+let segmenter: Intl.Segmenter | undefined;
+const ASCII = /^[\x20-\x7e]*$/;
+
+/** Scripts and signs that occupy two columns (Unicode East Asian Width W and F, emoji). */
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u;
 
@@ -45,6 +49,9 @@ const widthOf = (grapheme: string): number => (WIDE.test(grapheme) ? 2 : 1);
 
 /** The text in exactly so many columns, cut with an ellipsis or filled with spaces. */
 export function fit(text: string, columns: number): string {
+  if (ASCII.test(text))
+    return text.length <= columns ? text.padEnd(columns) : `${text.slice(0, Math.max(columns - 1, 0))}…`;
+  segmenter ??= new Intl.Segmenter();
   const graphemes = [...segmenter.segment(text)].map(({ segment }) => segment);
   const total = graphemes.reduce((sum, grapheme) => sum + widthOf(grapheme), 0);
   if (total <= columns) return text + ' '.repeat(columns - total);

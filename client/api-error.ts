@@ -13,6 +13,7 @@ interface ErrorFacts {
   readonly requestId?: string | null;
   readonly details?: readonly ErrorDetail[];
   readonly retryAfterSeconds?: number | null;
+  readonly request?: string | null;
 }
 
 /**
@@ -29,8 +30,10 @@ export class ApiError extends Error {
   readonly docs: string | null;
   readonly requestId: string | null;
   readonly details: readonly ErrorDetail[];
-  /** Seconds after which the service takes the request again, where it said so. */
+  /** Seconds after which the request may be repeated, if the service said so. */
   readonly retryAfterSeconds: number | null;
+  /** What was asked, without its query: `GET http://127.0.0.1:8080/api/mailbox`; null when nothing was. */
+  readonly request: string | null;
 
   constructor(facts: ErrorFacts, options?: ErrorOptions) {
     super(facts.message, options);
@@ -42,6 +45,16 @@ export class ApiError extends Error {
     this.requestId = facts.requestId ?? null;
     this.details = facts.details ?? [];
     this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
+    this.request = facts.request ?? null;
+  }
+
+  /** The same error with the request that it answers. */
+  answering(request: string): ApiError {
+    const { code, message, fix, status, docs, requestId, details, retryAfterSeconds, cause } = this;
+    return new ApiError(
+      { code, message, fix, status, docs, requestId, details, retryAfterSeconds, request },
+      cause === undefined ? undefined : { cause },
+    );
   }
 }
 
@@ -61,7 +74,10 @@ export function retryAfterSeconds(value: string | null, now: number): number | n
   return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - now) / 1_000));
 }
 
-/** The error an answer stands for. What has not the service's error body, such as a proxy's page, is told by its status. */
+/**
+ * The error of an answer. An answer without the service's error body, such as a proxy's page, is described by its
+ * status.
+ */
 export function errorOf(status: number, headers: Headers, text: string): ApiError {
   let body: unknown;
   try {
@@ -76,7 +92,7 @@ export function errorOf(status: number, headers: Headers, text: string): ApiErro
     return new ApiError({
       code: status === 503 ? 'unavailable' : status === 429 ? 'rate_limited' : 'unexpected_answer',
       message: `The service answered with status ${status} and without an error body.`,
-      fix: 'Check that the address is that of Agent Mailbox, and whether a proxy stands in between.',
+      fix: 'Check that the address is that of Agent Mailbox, and whether a proxy answered.',
       status,
       requestId,
       retryAfterSeconds: wait,

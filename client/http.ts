@@ -1,12 +1,12 @@
 /**
- * One request of the client: its deadline, its errors, and when it is made again.
+ * One request of the client: its deadline, its errors, and when it is repeated.
  *
- * A request is repeated only where that cannot do anything twice:
+ * A request is repeated only if that cannot have a second effect:
  *
  *   after            | repeated
  *   429              | always: it was refused before anything was done
- *   503, no answer   | GET, PATCH; POST, because all tries carry one Idempotency-Key; not where `repeatable` is false
- *   409 still running| POST whose first try is still under way at the server
+ *   503, no answer   | GET, PUT, PATCH; POST, because all tries carry one Idempotency-Key; not where `repeatable` is false
+ *   409 still running| POST whose first try is still running at the server
  *
  * The wait is what Retry-After says, else 0.25 s, doubled each time. What would take longer than `maxWaitMs` in all is
  * not waited for: the error says when to come back.
@@ -39,15 +39,18 @@ export interface CallOptions {
 export type QueryValue = string | number | boolean | undefined;
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** From `/api/…` on. */
   readonly path: string;
   readonly query?: Readonly<Record<string, QueryValue>>;
-  readonly body?: object;
+  readonly body?: object | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A body that is not JSON. */
+  readonly raw?: { readonly content: Blob | Uint8Array<ArrayBuffer>; readonly contentType: string };
   /** Whether it can be sent again when it may have been done already; default true. */
-  readonly repeatable?: boolean;
+  readonly repeatable?: boolean | undefined;
   /** Beyond `timeoutMs`, for answers that wait on purpose. */
-  readonly extraTimeMs?: number;
+  readonly extraTimeMs?: number | undefined;
   readonly options?: CallOptions | undefined;
 }
 
@@ -75,8 +78,8 @@ export class HttpTransport {
     if (url.username !== '' || url.password !== '')
       throw new ApiError({
         code: 'invalid_url',
-        message: 'The address of a service takes no user name and no password.',
-        fix: 'Leave out what stands before the @.',
+        message: 'The address of a service must not contain a user name or a password.',
+        fix: 'Remove the part before the @.',
         status: null,
       });
     this.#options = options;
@@ -89,7 +92,7 @@ export class HttpTransport {
     return this.#send(request, async (response) => {
       const text = await response.text();
       try {
-        // What is typed here is checked by tests against the OpenAPI document.
+        // Tests compare these types with the OpenAPI document.
         return { status: response.status, body: (text === '' ? undefined : JSON.parse(text)) as Body };
       } catch {
         throw errorOf(response.status, response.headers, '');
@@ -103,6 +106,27 @@ export class HttpTransport {
       bytes: new Uint8Array(await response.arrayBuffer()),
       headers: response.headers,
     }));
+  }
+
+  /**
+   * An answer whose body is read while it arrives. Only the wait for its beginning has a deadline.
+   *
+   * @throws {ApiError}
+   */
+  async stream(request: HttpRequest): Promise<Response> {
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
+    const signal = request.options?.signal;
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs);
+    try {
+      const response = await this.#fetch(request, this.#initOf(request), late.signal);
+      if (!response.ok) throw errorOf(response.status, response.headers, await response.text());
+      return response;
+    } catch (error) {
+      throw this.#named(request, error, { aborted: signal?.aborted === true, late: late.signal.aborted });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async #send<Result>(request: HttpRequest, read: (response: Response) => Promise<Result>): Promise<Result> {
@@ -128,31 +152,56 @@ export class HttpTransport {
     init: RequestInit,
     read: (response: Response) => Promise<Result>,
   ): Promise<Result> {
-    const { fetch = globalThis.fetch, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
-    const signal = request.options?.signal;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS } = this.#options;
     const deadline = AbortSignal.timeout(timeoutMs + (request.extraTimeMs ?? 0));
     try {
-      const response = await fetch(this.#base + pathOf(request), {
-        ...init,
-        signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
-      });
+      const response = await this.#fetch(request, init, deadline);
       if (!response.ok) throw errorOf(response.status, response.headers, await response.text());
       return await read(response);
     } catch (error) {
-      if (error instanceof ApiError) throw error;
-      throw noAnswer(error, this.#base, { aborted: signal?.aborted === true, late: deadline.aborted });
+      throw this.#named(request, error, {
+        aborted: request.options?.signal?.aborted === true,
+        late: deadline.aborted,
+      });
     }
   }
 
-  #initOf({ method, body, options }: HttpRequest): RequestInit {
+  #fetch(request: HttpRequest, init: RequestInit, deadline: AbortSignal): Promise<Response> {
+    const { fetch = globalThis.fetch } = this.#options;
+    const signal = request.options?.signal;
+    return fetch(this.#base + pathOf(request), {
+      ...init,
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    });
+  }
+
+  /** The error with the request that it answers, so that a wrong address is seen. */
+  #named({ method, path }: HttpRequest, error: unknown, why: { aborted: boolean; late: boolean }): ApiError {
+    const request = `${method} ${this.#base}${path}`;
+    return error instanceof ApiError ? error.answering(request) : noAnswer(error, this.#base, why).answering(request);
+  }
+
+  #initOf({ method, body, raw, headers, options }: HttpRequest): RequestInit {
     const key = method === 'POST' ? { 'idempotency-key': options?.idempotencyKey ?? crypto.randomUUID() } : {};
-    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    const type =
+      raw !== undefined
+        ? { 'content-type': raw.contentType }
+        : body === undefined
+          ? {}
+          : { 'content-type': 'application/json' };
     return {
       method,
       // A redirect would carry the credential to another place.
       redirect: 'error',
-      headers: { accept: 'application/json', ...type, ...key, ...this.#options.headers, ...this.#credential },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: {
+        accept: 'application/json',
+        ...type,
+        ...key,
+        ...headers,
+        ...this.#options.headers,
+        ...this.#credential,
+      },
+      ...(raw !== undefined ? { body: raw.content } : body === undefined ? {} : { body: JSON.stringify(body) }),
     };
   }
 }
@@ -171,8 +220,8 @@ function sendable(credential: string): string {
   if (/^[\x20-\x7e]+$/.test(value)) return value;
   throw new ApiError({
     code: 'invalid_credential',
-    message: 'The credential holds line breaks or signs that no credential has.',
-    fix: 'Give the whole credential, such as amt_ and what follows, and nothing else.',
+    message: 'The credential contains line breaks or other invalid characters.',
+    fix: 'Give the whole credential, for example amt_…, and nothing else.',
     status: null,
   });
 }
@@ -193,7 +242,7 @@ function mayRepeat({ method, repeatable = true }: HttpRequest, error: ApiError):
 function noAnswer(error: unknown, url: string, { aborted, late }: { aborted: boolean; late: boolean }): ApiError {
   if (aborted)
     return new ApiError(
-      { code: 'aborted', message: 'The request was broken off.', fix: '', status: null },
+      { code: 'aborted', message: 'The request was aborted.', fix: '', status: null },
       { cause: error },
     );
   if (late)
@@ -201,7 +250,7 @@ function noAnswer(error: unknown, url: string, { aborted, late }: { aborted: boo
       {
         code: 'timeout',
         message: `${url} did not answer in time.`,
-        fix: 'Try again; where it stays, look whether the service is well (GET /readyz).',
+        fix: 'Try again; if the error persists, check the service (GET /readyz).',
         status: null,
       },
       { cause: error },
@@ -210,7 +259,7 @@ function noAnswer(error: unknown, url: string, { aborted, late }: { aborted: boo
     {
       code: 'unreachable',
       message: `No answer from ${url}: ${reasonOf(error)}.`,
-      fix: 'Check the address, and that the service runs.',
+      fix: 'Check the address, and that the service is running.',
       status: null,
     },
     { cause: error },
@@ -221,7 +270,7 @@ function noAnswer(error: unknown, url: string, { aborted, late }: { aborted: boo
 function reasonOf(error: unknown): string {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
-  // Several addresses that were all refused: the first tells as much as all of them.
+  // Several addresses that were all refused: the first error is enough.
   if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors[0];
   if (!(reason instanceof Error)) return String(reason);
   return reason.message || String(Reflect.get(reason, 'code') ?? reason.name);
@@ -231,7 +280,7 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);
-      reject(new ApiError({ code: 'aborted', message: 'The request was broken off.', fix: '', status: null }));
+      reject(new ApiError({ code: 'aborted', message: 'The request was aborted.', fix: '', status: null }));
     };
     const timer = setTimeout(() => {
       signal?.removeEventListener('abort', stop);

@@ -1,116 +1,157 @@
-import { type CallOptions, type ClientOptions, HttpTransport, type QueryValue } from './http.ts';
 import type {
-  AnswerMessage,
-  Connection,
-  Download,
+  AttachmentText,
+  BulkMessageChange,
+  BulkMessageResult,
+  Draft,
+  DraftChanges,
+  DraftSending,
+  DraftSummary,
   Folder,
+  Forward,
+  GetAttachmentTextQuery,
+  GetMessageQuery,
   HeldMessage,
+  ListDraftsQuery,
+  ListOutboxQuery,
+  ListThreadsQuery,
   Mailbox,
   Message,
-  MessageChange,
+  MessageExtracts,
   MessageStatus,
   MessageSummary,
-  MessagesQuery,
-  NewMessage,
-  Page,
-  PageQuery,
+  NewDraft,
+  Operations,
+  OutboxMessage,
   SearchHit,
-  SearchQuery,
   SentMessage,
-  Submitted,
+  StreamEventsEvent,
   Thread,
   ThreadSummary,
   WaitAnswer,
+  WithdrawnMessage,
+} from './api-types.ts';
+import { credentialHeaders, type OrganizationCredential } from './credential.ts';
+import { type Download, downloadOf } from './download.ts';
+import { followStream, type StreamOptions } from './event-stream.ts';
+import { FilesClient } from './files-client.ts';
+import { type CallOptions, type ClientOptions, HttpTransport } from './http.ts';
+import { OperationCall } from './operation-call.ts';
+import type { PagedList } from './paged-list.ts';
+import type {
+  AnswerMessage,
+  Connection,
+  MessageChange,
+  MessagesQuery,
+  NewMessage,
+  SearchQuery,
+  Submitted,
   WaitQuery,
 } from './types.ts';
 
-export interface MailboxClientOptions extends ClientOptions {
-  /** Mailbox token, `amt_…`. */
-  readonly token: string;
-}
+/** The token of the mailbox, `amt_…`; or a credential of its organization, with the id of the mailbox. */
+export type MailboxCredential =
+  | { readonly token: string; readonly mailboxId?: never }
+  | (OrganizationCredential & { readonly token?: never; readonly mailboxId: string });
+
+export type MailboxClientOptions = ClientOptions & MailboxCredential;
+
+/** Operations that send a message. */
+type SubmitId = 'sendMessage' | 'replyToMessage' | 'replyToAllOfMessage' | 'forwardMessage' | 'sendDraft';
 
 const HELD_STATUS = 202;
 const WAIT_DEFAULT_SECONDS = 30;
-const MESSAGES = '/api/mailbox/messages';
-
-const messagePath = (id: string, rest = ''): string => `${MESSAGES}/${encodeURIComponent(id)}${rest}`;
 
 /**
- * The mail of one mailbox, opened by its token. Every method rejects with {@link ApiError}.
+ * The mail of one mailbox. Every method rejects with {@link ApiError}.
  *
  *   const mailbox = new MailboxClient({ url: 'http://127.0.0.1:8080', token: 'amt_…' });
- *   for (const { subject } of (await mailbox.listMessages({ unread: true })).data) console.log(subject);
+ *   for await (const { subject } of mailbox.listMessages({ unread: true })) console.log(subject);
  */
 export class MailboxClient {
   readonly #http: HttpTransport;
+  readonly #call: OperationCall;
+  /** Files that are uploaded once and attached by their id. */
+  readonly files: FilesClient;
 
-  constructor({ token, ...options }: MailboxClientOptions) {
-    this.#http = new HttpTransport(options, { authorization: `Bearer ${token}` });
+  constructor(options: MailboxClientOptions) {
+    const credential =
+      options.token === undefined ? credentialHeaders(options) : { authorization: `Bearer ${options.token}` };
+    this.#http = new HttpTransport(options, credential);
+    this.#call = new OperationCall(this.#http, options.mailboxId);
+    this.files = new FilesClient(this.#http, this.#call);
   }
 
   /** The mailbox itself: address, state, quota. */
   mailbox(options?: CallOptions): Promise<Mailbox> {
-    return this.#get('/api/mailbox', {}, options);
+    return this.#call.answer('getOwnMailbox', [], { options });
   }
 
   /** Settings for mail clients. */
   connection(options?: CallOptions): Promise<Connection> {
-    return this.#get('/api/mailbox/connection', {}, options);
+    return this.#call.answer('getOwnMailboxConnection', [], { options });
   }
 
-  /** Newest first. Mail labelled `unauthenticated` or `spam` is left out unless `folder` or `label` asks for it. */
-  listMessages(query: MessagesQuery = {}, options?: CallOptions): Promise<Page<MessageSummary>> {
-    return this.#get(MESSAGES, { ...query }, options);
+  /** Newest first. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` or `label` asks for it. */
+  listMessages(query: MessagesQuery = {}, options?: CallOptions): PagedList<MessageSummary> {
+    return this.#call.list('listMessages', [], { query, options });
   }
 
-  /** Answers as soon as messages come in that the filters let through, or empty when the time is over. */
-  async waitForMessages(query: WaitQuery = {}, options?: CallOptions): Promise<WaitAnswer> {
-    const { timeoutSeconds = WAIT_DEFAULT_SECONDS, after, since } = query;
-    const { body } = await this.#http.json<WaitAnswer>({
-      method: 'GET',
-      path: `${MESSAGES}/wait`,
+  /** Answers as soon as messages match the filters, or with an empty list when the time is over. */
+  waitForMessages(query: WaitQuery = {}, options?: CallOptions): Promise<WaitAnswer> {
+    const { timeoutSeconds = WAIT_DEFAULT_SECONDS, after, since, consentId } = query;
+    return this.#call.answer('waitForMessages', [], {
       query: { ...query, timeoutSeconds },
       extraTimeMs: timeoutSeconds * 1_000,
-      // A second request that begins now would miss what came in since the first one began.
-      repeatable: after !== undefined || since !== undefined,
+      // A second request without `after` would miss messages that arrived since the first one began.
+      repeatable: after !== undefined || since !== undefined || consentId !== undefined,
       options,
     });
-    return body;
   }
 
-  /** Messages that hold all the words of `q`; `"a phrase"`, `-without` and `or` are understood. */
-  searchMessages(query: SearchQuery, options?: CallOptions): Promise<Page<SearchHit>> {
-    return this.#get(`${MESSAGES}/search`, { ...query }, options);
+  /** Messages that contain all words of `q`; `"a phrase"`, `-without` and `or` are supported. */
+  searchMessages(query: SearchQuery, options?: CallOptions): PagedList<SearchHit> {
+    return this.#call.list('searchMessages', [], { query, options });
   }
 
   /** Does not mark it as seen. */
-  getMessage(
-    id: string,
-    query: { readonly format?: 'full' | 'text' | 'metadata' } = {},
-    options?: CallOptions,
-  ): Promise<Message> {
-    return this.#get(messagePath(id), { ...query }, options);
+  getMessage(id: string, query: GetMessageQuery = {}, options?: CallOptions): Promise<Message> {
+    return this.#call.answer('getMessage', [id], { query, options });
+  }
+
+  /** The one-time code and the links of a message that is there already; of mail to come `waitForMessages` gives them. */
+  getMessageExtracts(id: string, options?: CallOptions): Promise<MessageExtracts> {
+    return this.#call.answer('getMessageExtracts', [id], { options });
   }
 
   /** The message byte for byte. */
   getRawMessage(id: string, options?: CallOptions): Promise<Download> {
-    return this.#download(messagePath(id, '/raw'), options);
+    return downloadOf(this.#http, { ...this.#call.request('getMessageRaw', [id]), options });
   }
 
   /** The decoded attachment. */
   getAttachment(id: string, attachmentId: string, options?: CallOptions): Promise<Download> {
-    return this.#download(messagePath(id, `/attachments/${encodeURIComponent(attachmentId)}`), options);
+    const request = this.#call.request('getMessageAttachment', [id, attachmentId]);
+    return downloadOf(this.#http, { ...request, options });
   }
 
-  /** What is left out stays. */
-  async updateMessage(id: string, change: MessageChange, options?: CallOptions): Promise<MessageSummary> {
-    const { body } = await this.#http.json<MessageSummary>({
-      method: 'PATCH',
-      path: messagePath(id),
-      body: change,
-      options,
-    });
-    return body;
+  /** A page of the text of a PDF, DOCX, XLSX, PPTX, HTML, CSV or plain text. */
+  getAttachmentText(
+    id: string,
+    attachmentId: string,
+    query: GetAttachmentTextQuery = {},
+    options?: CallOptions,
+  ): Promise<AttachmentText> {
+    return this.#call.answer('getAttachmentText', [id, attachmentId], { query, options });
+  }
+
+  /** Omitted fields do not change. */
+  updateMessage(id: string, change: MessageChange, options?: CallOptions): Promise<MessageSummary> {
+    return this.#call.answer('updateMessage', [id], { body: change, options });
+  }
+
+  /** Changes or deletes many messages, named by their ids or by the filters of the list; all or none. */
+  changeMessages(change: BulkMessageChange, options?: CallOptions): Promise<BulkMessageResult> {
+    return this.#call.answer('changeMessages', [], { body: change, options });
   }
 
   /** Moves it to the trash; out of the trash, or with `permanent`, it is removed for good. */
@@ -119,10 +160,8 @@ export class MailboxClient {
     { permanent = false }: { readonly permanent?: boolean } = {},
     options?: CallOptions,
   ): Promise<void> {
-    await this.#http.json({
-      method: 'DELETE',
-      path: messagePath(id),
-      query: { permanent: permanent || undefined },
+    await this.#call.answer('deleteMessage', [id], {
+      query: permanent ? { permanent } : {},
       // The second of two would find the message in the trash and remove it for good.
       repeatable: false,
       options,
@@ -130,72 +169,98 @@ export class MailboxClient {
   }
 
   sendMessage(message: NewMessage, options?: CallOptions): Promise<Submitted> {
-    return this.#submit(MESSAGES, message, options);
+    return this.#submit('sendMessage', [], message, options);
   }
 
-  /** To the message's Reply-To, else its From; `omitted` of the answer lists who does not get it. */
+  /** To the message's Reply-To, else its From; `omitted` in the answer lists addresses that do not get it. */
   reply(id: string, message: AnswerMessage, options?: CallOptions): Promise<Submitted> {
-    return this.#submit(messagePath(id, '/reply'), message, options);
+    return this.#submit('replyToMessage', [id], message, options);
   }
 
   replyAll(id: string, message: AnswerMessage, options?: CallOptions): Promise<Submitted> {
-    return this.#submit(messagePath(id, '/reply-all'), message, options);
+    return this.#submit('replyToAllOfMessage', [id], message, options);
   }
 
   /** With its text quoted and the whole message attached. */
-  forward(id: string, message: AnswerMessage, options?: CallOptions): Promise<Submitted> {
-    return this.#submit(messagePath(id, '/forward'), message, options);
+  forward(id: string, message: Forward, options?: CallOptions): Promise<Submitted> {
+    return this.#submit('forwardMessage', [id], message, options);
   }
 
-  /** How far an outgoing message is, with each of its recipients. */
+  /** The status of an outgoing message and of each recipient. */
   messageStatus(id: string, options?: CallOptions): Promise<MessageStatus> {
-    return this.#get(messagePath(id, '/status'), {}, options);
+    return this.#call.answer('getMessageStatus', [id], { options });
   }
 
-  listThreads(query: PageQuery = {}, options?: CallOptions): Promise<Page<ThreadSummary>> {
-    return this.#get('/api/mailbox/threads', { ...query }, options);
+  /** Messages that are held, scheduled or queued, and those decided or failed within 24 hours; newest first. */
+  listOutbox(query: ListOutboxQuery = {}, options?: CallOptions): PagedList<OutboxMessage> {
+    return this.#call.list('listOutbox', [], { query, options });
+  }
+
+  /** Withdraws a message that has reached nobody; the draft it was made from is restored. */
+  withdraw(id: string, options?: CallOptions): Promise<WithdrawnMessage> {
+    // The second of two would be a conflict, although the first one did it.
+    return this.#call.answer('withdrawMessage', [id], { repeatable: false, options });
+  }
+
+  /** Newest first. */
+  listDrafts(query: ListDraftsQuery = {}, options?: CallOptions): PagedList<DraftSummary> {
+    return this.#call.list('listDrafts', [], { query, options });
+  }
+
+  createDraft(draft: NewDraft = {}, options?: CallOptions): Promise<Draft> {
+    return this.#call.answer('createDraft', [], { body: draft, options });
+  }
+
+  getDraft(id: string, options?: CallOptions): Promise<Draft> {
+    return this.#call.answer('getDraft', [id], { options });
+  }
+
+  /** Omitted fields do not change; null removes a part. */
+  updateDraft(id: string, changes: DraftChanges, options?: CallOptions): Promise<Draft> {
+    return this.#call.answer('updateDraft', [id], { body: changes, options });
+  }
+
+  async deleteDraft(id: string, options?: CallOptions): Promise<void> {
+    await this.#call.answer('deleteDraft', [id], { options });
+  }
+
+  /** Sends a draft, which then is one no more. */
+  sendDraft(id: string, sending: DraftSending = {}, options?: CallOptions): Promise<Submitted> {
+    return this.#submit('sendDraft', [id], sending, options);
+  }
+
+  listThreads(query: ListThreadsQuery = {}, options?: CallOptions): PagedList<ThreadSummary> {
+    return this.#call.list('listThreads', [], { query, options });
   }
 
   getThread(id: string, options?: CallOptions): Promise<Thread> {
-    return this.#get(`/api/mailbox/threads/${encodeURIComponent(id)}`, {}, options);
+    return this.#call.answer('getThread', [id], { options });
   }
 
   async listFolders(options?: CallOptions): Promise<readonly Folder[]> {
-    return (await this.#get<{ data: readonly Folder[] }>('/api/mailbox/folders', {}, options)).data;
+    return (await this.#call.answer('listFolders', [], { options })).data;
   }
 
-  async #get<Body>(
-    path: string,
-    query: Readonly<Record<string, QueryValue>>,
+  /**
+   * Changes of the mailbox by any protocol as they happen, across lost connections; ends when the signal aborts, or after
+   * `closed`. Store the `id` of an event to continue after it later.
+   *
+   *   for await (const { name, data } of mailbox.events()) if (name === 'messages_added') console.log(data.messages);
+   */
+  events(options: StreamOptions = {}): AsyncGenerator<StreamEventsEvent, void, undefined> {
+    return followStream<StreamEventsEvent>(this.#http, this.#call.request('streamEvents', []), options);
+  }
+
+  async #submit<Id extends SubmitId>(
+    operation: Id,
+    params: Operations[Id]['params'],
+    body: Operations[Id]['body'],
     options: CallOptions | undefined,
-  ): Promise<Body> {
-    return (await this.#http.json<Body>({ method: 'GET', path, query, options })).body;
-  }
-
-  async #submit(path: string, message: AnswerMessage, options: CallOptions | undefined): Promise<Submitted> {
-    const { status, body } = await this.#http.json<unknown>({ method: 'POST', path, body: message, options });
+  ): Promise<Submitted> {
+    const request = { ...this.#call.request(operation, params), body, options };
+    const { status, body: answer } = await this.#http.json<unknown>(request);
     return status === HELD_STATUS
-      ? { held: true, ...(body as HeldMessage) }
-      : { held: false, ...(body as SentMessage) };
-  }
-
-  async #download(path: string, options: CallOptions | undefined): Promise<Download> {
-    const { bytes, headers } = await this.#http.bytes({ method: 'GET', path, options });
-    return {
-      bytes,
-      contentType: headers.get('content-type') ?? 'application/octet-stream',
-      filename: filenameOf(headers.get('content-disposition')),
-    };
-  }
-}
-
-/** The name in UTF-8 (RFC 6266, RFC 8187), without any folder it might carry. */
-function filenameOf(disposition: string | null): string | null {
-  const [, encoded] = /filename\*=UTF-8''([^;]+)/i.exec(disposition ?? '') ?? [];
-  if (encoded === undefined) return null;
-  try {
-    return decodeURIComponent(encoded).split(/[\\/]/).at(-1) || null;
-  } catch {
-    return null;
+      ? { held: true, ...(answer as HeldMessage) }
+      : { held: false, ...(answer as SentMessage) };
   }
 }

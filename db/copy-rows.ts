@@ -1,14 +1,14 @@
 /**
- * Rows as the bytes PostgreSQL holds, by `COPY (…) TO STDOUT (FORMAT binary)`. The driver takes results as text, hence
- * bytea as hexadecimal: twice the bytes, then decoded. Reading messages this way costs a quarter of the CPU.
+ * Rows in binary form, by `COPY (…) TO STDOUT (FORMAT binary)`. The driver reads results as text, hence bytea as
+ * hexadecimal: twice the bytes, then decoded. Reading messages by COPY costs a quarter of the CPU.
  *
- * COPY takes no parameters and is planned each time, so it pays only for rows of many KB.
+ * COPY takes no parameters and is planned each time, so it is worthwhile only for rows of many KB.
  */
 import pg from 'pg';
 
 export type CopyValue = string | number | Uint8Array | readonly string[];
 
-/** Called for each row; the fields (null: SQL null) are views that hold only until it returns. */
+/** Called for each row; the fields (null: SQL null) are views that are valid only until it returns. */
 export type OnCopiedRow = (fields: readonly (Buffer | null)[]) => void;
 
 /** Signature, flags, length of the extension (PostgreSQL, "COPY", binary format). */
@@ -16,7 +16,7 @@ const HEADER_BYTES = 19;
 const EXTENSION_LENGTH_AT = 15;
 const TRAILER = -1;
 
-/** A statement of the driver: it calls the methods as messages come in. */
+/** A statement of the driver: it calls the methods as messages arrive. */
 class CopyOut implements pg.Submittable {
   readonly #text: string;
   readonly #onRow: OnCopiedRow;
@@ -59,7 +59,7 @@ class CopyOut implements pg.Submittable {
         this.#onRow(fields);
       }
     } catch (error) {
-      // The rest of the answer must still be taken before the connection serves another.
+      // The rest of the answer must still be read before the connection is used again.
       this.#failed = error instanceof Error ? error : new Error(String(error));
     }
   }
@@ -85,20 +85,30 @@ export async function copyRows(
   values: readonly CopyValue[],
   onRow: OnCopiedRow,
 ): Promise<void> {
-  const query = text.replace(/\$(\d+)/g, (_, number: string) => literal(values[Number(number) - 1]));
   const client = await pool.connect();
   let failed: Error | undefined;
   try {
-    await new Promise<void>((resolve, reject) => {
-      const done = (error?: Error) => (error === undefined ? resolve() : reject(error));
-      client.query(new CopyOut(`copy (${query}) to stdout (format binary)`, onRow, done));
-    });
+    await copyRowsOf(client, text, values, onRow);
   } catch (error) {
     failed = error instanceof Error ? error : new Error(String(error));
     throw error;
   } finally {
     client.release(failed);
   }
+}
+
+/** The same on a connection that is in use already, e.g. inside its transaction. */
+export function copyRowsOf(
+  client: pg.ClientBase,
+  text: string,
+  values: readonly CopyValue[],
+  onRow: OnCopiedRow,
+): Promise<void> {
+  const query = text.replace(/\$(\d+)/g, (_, number: string) => literal(values[Number(number) - 1]));
+  return new Promise<void>((resolve, reject) => {
+    const done = (error?: Error) => (error === undefined ? resolve() : reject(error));
+    client.query(new CopyOut(`copy (${query}) to stdout (format binary)`, onRow, done));
+  });
 }
 
 function literal(value: CopyValue | undefined): string {

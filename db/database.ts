@@ -1,8 +1,9 @@
 /**
- * The connection to PostgreSQL: MikroORM for management tables, prepared statements on the same pool for hot paths.
+ * The connection to PostgreSQL: MikroORM for management tables, prepared statements on the same pool for frequent
+ * statements.
  *
- * Both ways meet in `Sql`: code that must run inside somebody's transaction takes a `Sql` and does not care whether it
- * is backed by a pool client or by an EntityManager's transaction.
+ * Both implement `Sql`: code that must run inside a caller's transaction takes a `Sql`, which may be a pool client or
+ * an EntityManager's transaction.
  */
 import { createHash } from 'node:crypto';
 import { Migrator } from '@mikro-orm/migrations';
@@ -11,7 +12,11 @@ import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { type CopyValue, copyRows, type OnCopiedRow } from './copy-rows.ts';
 import { entities } from './entities/index.ts';
+import { entitiesOf } from './entities-of-connection.ts';
+import { infrastructureFault } from './infrastructure-error.ts';
 import { migrations } from './migrations/index.ts';
+import { retryConflicts } from './retry-conflicts.ts';
+import { type TransactionConnection, transactionConnection } from './transaction-connection.ts';
 
 /** Something SQL can be sent to: the pool, a client inside a transaction, or an EntityManager's transaction. */
 export interface Sql {
@@ -19,7 +24,7 @@ export interface Sql {
   query<Row extends object = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Where bytes can be read as they are, outside any transaction. */
+/** Reads bytes in binary form, outside any transaction. */
 export interface ByteSource {
   /** Rows of a query with `$1`-style parameters, their fields in PostgreSQL's binary format. See `copy-rows.ts`. */
   copyRows(text: string, values: readonly CopyValue[], onRow: OnCopiedRow): Promise<void>;
@@ -28,9 +33,25 @@ export interface ByteSource {
 export interface Database extends Sql, ByteSource {
   readonly orm: MikroORM;
   readonly pool: pg.Pool;
-  /** Runs `work` in one transaction on one connection: commits when it returns, rolls back when it throws. */
+  /**
+   * Runs `work` in one transaction on one connection: commits when it returns, rolls back when it throws. It is run again
+   * when the transaction was rolled back because of another one (`retry-conflicts.ts`), so it must change nothing but the
+   * database.
+   */
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
-  /** A fresh unit of work. */
+  /**
+   * Statements that do not need each other's results, in one round trip: `Promise.all` of them inside `work`. Those sent
+   * together commit together; there is no other transaction.
+   */
+  together<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
+  /** The same as `transaction` for entities: what `work` changed in them is written before the commit. */
+  entityTransaction<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result>;
+  /**
+   * Runs effects that must wait for the commit: wake-ups, starts of workflows. At once if every transaction commits by
+   * itself; inside a unit of work (`unit-of-work.ts`) after its commit, or never.
+   */
+  afterCommit(effect: () => void | Promise<void>): Promise<void>;
+  /** Entities outside any transaction, for reading. */
   em(): EntityManager;
   close(): Promise<void>;
 }
@@ -38,13 +59,13 @@ export interface Database extends Sql, ByteSource {
 export interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;
-  /** Told of connections the server dropped; the pool replaces them by itself. */
+  /** Called for connections that the server closed; the pool replaces them automatically. */
   readonly onError?: (error: Error) => void;
 }
 
 /**
- * Parsers for statements sent past the ORM: int8 and numeric as numbers (counters stay below 2^53), the rest as the
- * driver does it. The ORM sets its own on the pool.
+ * Parsers for statements without the ORM: int8 and numeric as numbers (counters stay below 2^53), the rest as in the
+ * driver. The ORM sets its own on the pool.
  */
 const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
@@ -65,10 +86,25 @@ function statementName(text: string): string {
   return name;
 }
 
-const sqlOf = (target: pg.Pool | pg.PoolClient): Sql => ({
+/**
+ * A new connection costs tens of milliseconds of CPU: a process, its login, and a plan for every statement. After the
+ * driver's 10 s, load that comes in bursts would open some again and again.
+ */
+const IDLE_CONNECTION_MS = 60_000;
+
+/** Statements on a pool. */
+export const sqlOfPool = (pool: pg.Pool): Sql => ({
   async query<Row extends object>(text: string, values: readonly unknown[] = []) {
-    const result = await target.query<Row>({ name: statementName(text), text, values: [...values], types });
+    const result = await pool.query<Row>({ name: statementName(text), text, values: [...values], types });
     return result.rows;
+  },
+});
+
+/** Statements of a transaction. Those that are given without an await between them share a round trip. */
+export const sqlOf = (connection: TransactionConnection): Sql => ({
+  async query<Row extends object>(text: string, values: readonly unknown[] = []) {
+    const result = await connection.run({ name: statementName(text), text, values, types });
+    return result.rows as Row[];
   },
 });
 
@@ -86,7 +122,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     entities,
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, tableName: 'migrations' },
-    pool: { min: 0, max: options.poolMax },
+    pool: { min: 0, max: options.poolMax, idleTimeoutMillis: IDLE_CONNECTION_MS },
     // Tables of the mail store and of the rate limiter are not entities: the schema diff must leave them alone.
     schemaGenerator: { skipTables: [/^(?!organizations|users|members)/] },
     forceUtcTimezone: true,
@@ -100,27 +136,60 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   return {
     orm,
     pool,
-    ...sqlOf(pool),
+    ...sqlOfPool(pool),
     copyRows: (text, values, onRow) => copyRows(pool, text, values, onRow),
     em: () => orm.em.fork(),
-    async transaction(work) {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      try {
-        await client.query('begin');
-        const result = await work(sqlOf(client));
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        // A connection whose rollback fails is not given back to the pool.
-        await client.query('rollback').catch((rollbackError: Error) => {
-          broken = rollbackError;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    transaction: (work) => retryConflicts(() => transactionOnce(pool, (connection) => work(sqlOf(connection)))),
+    entityTransaction: (work) =>
+      retryConflicts(() =>
+        transactionOnce(pool, async (connection) => {
+          const em = orm.em.fork();
+          em.setTransactionContext(await entitiesOf(connection));
+          const result = await work(em);
+          await em.flush();
+          return result;
+        }),
+      ),
+    together: (work) => together(pool, work),
+    afterCommit: async (effect) => effect(),
     close: () => orm.close(true),
   };
+}
+
+async function together<Result>(pool: pg.Pool, work: (sql: Sql) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    return await work(sqlOf(transactionConnection(client, 'no transaction')));
+  } catch (error) {
+    // As the pool does it after a failed statement.
+    broken = error instanceof Error ? error : new Error(String(error));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function transactionOnce<Result>(
+  pool: pg.Pool,
+  work: (connection: TransactionConnection) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  const connection = transactionConnection(client);
+  let broken: Error | undefined;
+  try {
+    const result = await work(connection);
+    await connection.commit();
+    return result;
+  } catch (error) {
+    // A connection whose rollback fails is not given back to the pool.
+    await connection.rollback().catch((rollbackError: Error) => {
+      broken = rollbackError;
+    });
+    // A session stays read-only after the server is writable again; a new one is not.
+    if (error instanceof Error && infrastructureFault(error) === 'read_only') broken ??= error;
+    throw error;
+  } finally {
+    client.release(broken);
+  }
 }

@@ -8,12 +8,14 @@
  * Attaching and dropping need a lock that waits for every running statement, and lets no new one pass meanwhile. They
  * give up soon, so that a long report or backup never stops the service; the retention workflow tries again.
  */
-import { DELIVERY_RETENTION_DAYS } from '../domain/delivery-limits.ts';
-import { firstIdAt, type IdKind } from '../domain/ids.ts';
+import { DELIVERY_RETENTION_DAYS } from '#domain/delivery-limits.ts';
+import { firstIdAt, type IdKind } from '#domain/ids.ts';
 import type { Database, Sql } from './database.ts';
+import { allPortions, deletePortion } from './delete-portion.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_AHEAD = 7;
+const DEFAULT_PORTION_ROWS = 5_000;
 const LIMIT_LOCK_WAIT = `set local lock_timeout = '2s'`;
 
 const PARTITIONED: readonly { table: string; key: string; kind: IdKind }[] = [
@@ -50,7 +52,7 @@ export async function createPartitions(db: Database, nowMs: number): Promise<voi
 async function createPartition(db: Database, table: string, key: string, name: string, kind: IdKind, from: number) {
   const [lower, upper] = [firstIdAt(kind, from), firstIdAt(kind, from + DAY_MS)];
   await db.transaction(async (sql) => {
-    // One maker at a time; whoever comes second finds the partition there.
+    // One process at a time; the second one finds the partition.
     await sql.query(`select pg_advisory_xact_lock(hashtext('daily partitions'))`);
     const [there] = await sql.query(`select 1 as there from pg_class where relname = $1`, [name]);
     if (there !== undefined) return;
@@ -82,7 +84,8 @@ export async function dropOldPartitions(db: Database, nowMs: number): Promise<st
       });
       dropped.push(name);
     }
-    await db.query(`delete from ${table}_default where ${key} < '${firstIdAt(kind, keepFrom)}'`);
+    const before = firstIdAt(kind, keepFrom);
+    await allPortions(() => deletePortion(db, `${table}_default`, `${key} < '${before}'`, [], DEFAULT_PORTION_ROWS));
   }
   return dropped;
 }

@@ -1,6 +1,6 @@
 /**
- * Builds what is published: the client and the command line with MCP over stdio, as JavaScript with types, since Node
- * takes no TypeScript from a package.
+ * Builds the published command: the command line with MCP over stdio, as JavaScript, because Node does not run
+ * TypeScript in packages. It depends on the package of the client (`npm run build:client`).
  *
  *   npm run build:package [-- folder]      default: dist/package; then `npm publish dist/package`
  */
@@ -11,9 +11,9 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = path.resolve(root, process.argv[2] ?? 'dist/package');
-/** What the published files import; their versions are those of the project. */
-const DEPENDENCIES = ['@modelcontextprotocol/server', 'ajv', 'commander', 'typebox'] as const;
-/** The oldest Node that all of them take, and whose styleText looks at the stream. */
+/** Packages that the published files import; with the versions of the project. */
+const DEPENDENCIES = ['@agent-mailbox/client', '@modelcontextprotocol/server', 'ajv', 'commander', 'typebox'] as const;
+/** The oldest Node that all of them support, and whose styleText checks the stream. */
 const NODE = '>=22.13';
 
 const project = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
@@ -24,9 +24,9 @@ const project = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')
   readonly dependencies: Readonly<Record<string, string>>;
 };
 
-// It is emptied: never one that holds anything but an earlier package.
-if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, 'client/index.js'))) {
-  process.stderr.write(`${folder} is not empty and holds no package that was built before. Name another folder.\n`);
+// It is emptied: never a folder with anything but an earlier package.
+if (existsSync(folder) && readdirSync(folder).length > 0 && !existsSync(path.join(folder, 'cli/main.js'))) {
+  process.stderr.write(`${folder} is not empty and contains no package that was built before. Give another folder.\n`);
   process.exit(1);
 }
 rmSync(folder, { recursive: true, force: true });
@@ -34,6 +34,8 @@ execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-p', 'tsconfig.package.
   cwd: root,
   stdio: 'inherit',
 });
+// Compiled because the command imports it; published alone.
+rmSync(path.join(folder, 'client'), { recursive: true, force: true });
 chmodSync(path.join(folder, 'cli/main.js'), 0o755);
 const { name, version, description, license, dependencies } = project;
 const manifest = {
@@ -43,8 +45,12 @@ const manifest = {
   license,
   type: 'module',
   engines: { node: NODE },
+  imports: {
+    '#client/index.ts': '@agent-mailbox/client',
+    '#client/snippets.ts': '@agent-mailbox/client/snippets',
+    ...Object.fromEntries(['cli', 'mcp'].map((each) => [`#${each}/*.ts`, `./${each}/*.js`])),
+  },
   bin: { 'agent-mailbox': 'cli/main.js' },
-  exports: { '.': { types: './client/index.d.ts', default: './client/index.js' } },
   dependencies: Object.fromEntries(DEPENDENCIES.map((each) => [each, dependencies[each]])),
 };
 writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

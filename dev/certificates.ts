@@ -1,8 +1,8 @@
 /**
- * Development certificates: an own root and a certificate of this host, kept in `DATA_DIR/tls`.
+ * Development certificates: a root of our own and a certificate of this host, stored in `DATA_DIR/tls`.
  *
- * The host's certificate is made anew when its names change or it nears its end; the root stays, so that whoever trusts
- * it goes on doing so. Files: ca.pem, ca.key, host.pem (host and root), host.key.
+ * The host's certificate is renewed when its names change or it nears its end; the root does not change, so that
+ * clients still trust it. Files: ca.pem, ca.key, host.pem (host and root), host.key.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ export interface CertificateFiles {
 const lastsUntil = (certPem: string): number => Date.parse(new X509Certificate(certPem).validTo);
 const isDue = (certPem: string, nowMs: number): boolean => lastsUntil(certPem) - nowMs < RENEW_BEFORE_DAYS * DAY_MS;
 
-/** Whether a chain file holds a certificate of these names that lasts and comes from this root. */
+/** Whether a chain file contains a certificate of these names that is valid long enough and was issued by this root. */
 function isGood(file: string, names: readonly string[], caPem: string, nowMs: number): boolean {
   try {
     const pem = readFileSync(file, 'utf8');
@@ -46,7 +46,7 @@ function isGood(file: string, names: readonly string[], caPem: string, nowMs: nu
 }
 
 /**
- * Root and host certificate, made or renewed where needed.
+ * Root and host certificate, created or renewed if needed.
  *
  * @param names DNS names beyond localhost
  */

@@ -1,14 +1,15 @@
 /**
- * `npm run check:mailstore`: proves the invariants of the mail store, live or at rest; exit code 1 when one is hurt.
+ * `npm run check:mailstore`: checks the invariants of the mail store, running or stopped; exit code 1 if one is
+ * violated.
  *
- * `--all` hashes and indexes every message instead of a sample. `--watch` polls during load instead, and fails when a
- * UID appears below one that was seen before. The database is DATABASE_URL, else that of the running service.
+ * `--all` hashes and indexes every message instead of a sample. `--watch` polls during load instead, and fails if a UID
+ * appears below one that was seen before. The database is DATABASE_URL, else that of the running service.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Database, openDatabase } from '../db/database.ts';
-import { checkMailStore } from '../mail/store/check.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { checkMailStore } from '#mailstore/invariants.ts';
 
 const WATCH_INTERVAL_MS = 100;
 
@@ -21,9 +22,9 @@ function databaseUrl(): string {
     if (typeof facts === 'object' && facts !== null && 'databaseUrl' in facts && typeof facts.databaseUrl === 'string')
       return facts.databaseUrl;
   } catch {
-    // Told below.
+    // Reported below.
   }
-  throw new Error(`no database: set DATABASE_URL, or start the service (${file} is not there)`);
+  throw new Error(`no database: set DATABASE_URL, or start the service (${file} does not exist)`);
 }
 
 async function check(db: Database, all: boolean): Promise<boolean> {
@@ -36,7 +37,7 @@ async function check(db: Database, all: boolean): Promise<boolean> {
   return sound;
 }
 
-/** Each folder's highest UID only ever rises, and no UID turns up below what was already seen. */
+/** Each folder's highest UID only rises, and no UID appears below one that was already seen. */
 async function watch(db: Database): Promise<boolean> {
   const seen = new Map<number, { highest: number; count: number }>();
   let stopped = false;

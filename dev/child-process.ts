@@ -1,11 +1,12 @@
 /**
- * A server program that runs beside us: started, awaited, watched, restarted, stopped.
+ * A server program as a child process: started, awaited, watched, restarted, stopped.
  *
  * States: starting → running ⇄ restarting → stopped | given up
  *
- * - It is detached (own process group), so that Ctrl-C in the terminal reaches only us: we drain first and stop it last.
- * - Its output goes to a file and not to a pipe: it outlives us when we are killed, and must not die of a broken pipe.
- *   What survived is found again at the next start (postmaster.pid, temporal.pid).
+ * - It is detached (own process group), so that Ctrl-C in the terminal reaches only the launcher, which drains first
+ *   and stops it last.
+ * - Its output goes to a file and not to a pipe: it survives if the launcher is killed, and must not die of a broken
+ *   pipe. A surviving one is found again at the next start (postmaster.pid, temporal.pid).
  * - When it ends without being asked it is started again, at most five times in a row and with growing waits. A run of a
  *   minute clears the count. Then it is given up, with its last log lines.
  */
@@ -21,7 +22,7 @@ const LOG_TAIL_BYTES = 4_096;
 const LOG_TAIL_LINES = 12;
 
 export interface ChildProgram {
-  /** As it is called in messages, e.g. `PostgreSQL`. */
+  /** Its name in messages, e.g. `PostgreSQL`. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
@@ -30,18 +31,18 @@ export interface ChildProgram {
   readonly env?: NodeJS.ProcessEnv;
   /** Standard output and error are appended here. */
   readonly logFile: string;
-  /** Asks it to end in good order. */
+  /** Asks it to stop cleanly. */
   readonly stopSignal: 'SIGINT' | 'SIGTERM';
   /** After this long without an end it is killed. */
   readonly stopWithinMs: number;
   readonly readyWithinMs: number;
   /** Waits before it is started again; after the last it is given up. Default: 0.2, 1, 3, 10, 30 s. */
   readonly restartDelaysMs?: readonly number[];
-  /** Whether it can be used now. Asked again and again until it says so. */
+  /** Whether it can be used now. Polled until true. */
   isReady(pid: number): Promise<boolean>;
 }
 
-/** Who runs a program, when it is not us. */
+/** The user that runs a program, if it is another one. */
 export interface ProcessOwner {
   readonly uid: number;
   readonly gid: number;
@@ -57,7 +58,7 @@ export interface WatchedChild {
 }
 
 export interface ChildEvents {
-  /** It ended by itself; it is being started again. */
+  /** It ended unexpectedly and is being restarted. */
   onCrash?(message: string): void;
   onRestarted?(message: string): void;
   /** It ended too often. Nothing is started any more. */
@@ -80,7 +81,7 @@ export function logTail(file: string): string {
 
 const withLog = (message: string, logFile: string): string => {
   const tail = logTail(logFile);
-  return tail === '' ? message : `${message}\nIts last words (${logFile}):\n${tail.replaceAll(/^/gm, '  | ')}`;
+  return tail === '' ? message : `${message}\nThe end of its log (${logFile}):\n${tail.replaceAll(/^/gm, '  | ')}`;
 };
 
 interface Run {
@@ -161,12 +162,10 @@ export async function startWatched(program: ChildProgram, events: ChildEvents = 
       for (;;) {
         const waitMs = restartDelaysMs[failures++];
         if (waitMs === undefined) {
-          events.onGivenUp?.(new Error(`${reason}\nIt was started again ${failures - 1} times in vain.`));
+          events.onGivenUp?.(new Error(`${reason}\nIt was restarted ${failures - 1} times without success.`));
           return;
         }
-        events.onCrash?.(
-          `${reason}\nStarting it again in ${waitMs / 1000} s (${failures} of ${restartDelaysMs.length}).`,
-        );
+        events.onCrash?.(`${reason}\nRestarting it in ${waitMs / 1000} s (${failures} of ${restartDelaysMs.length}).`);
         await delay(waitMs, undefined, { signal: wakeUp.signal }).catch(() => {});
         if (stopping) return;
         try {

@@ -1,23 +1,44 @@
 /** `docs/configuration.md`, made from the table of settings. */
-import { SETTING_GROUPS, SETTINGS } from '../core/settings.ts';
+import { SETTING_GROUPS } from '#core/platform/setting-forms.ts';
+import { SETTINGS } from '#core/platform/settings.ts';
+import { TABLE_RETENTION } from '#domain/retention.ts';
 
 const INTRODUCTION = `# Configuration
 
-<!-- Generated from core/settings.ts by \`npm run docs\`. Change it there. -->
+<!-- Generated from core/platform/settings.ts by \`npm run docs\`. Change it there. -->
 
-All settings are environment variables; an empty one counts as unset. Nothing needs to be set for \`npm start\`, which
-brings what is missing. The single processes (\`npm run start:api\`, \`start:worker\`, \`start:mail\`) take everything from
-here: they need DATABASE_URL, TEMPORAL_ADDRESS, SECRETS_KEYS and CREDENTIAL_PEPPER, the same for all of them, and
+All settings are environment variables; an empty one counts as unset. \`npm start\` needs no
+settings: it runs what is missing. The single processes (\`npm run start:api\`, \`start:worker\`, \`start:mail\`) need
+at least DATABASE_URL, TEMPORAL_ADDRESS, SECRETS_KEYS and CREDENTIAL_PEPPER, the same for all of them, and
 \`npm run migrate\` before the first start and after each upgrade.
 
-A wrong value stops the start with the setting's name and what it takes.
+If a value is wrong, the start fails and names the setting and the values it accepts.
 `;
 
 const GROUP_NOTES: Partial<Record<(typeof SETTING_GROUPS)[number], string>> = {
-  Process: 'What `npm start` keeps lies in DATA_DIR; remove that folder to begin anew.',
+  Process: '`npm start` stores everything in DATA_DIR; remove that folder to start with an empty service.',
   Secrets:
-    'Make them once, keep them with your backups: without SECRETS_KEYS the sealed secrets in the database stay closed.',
+    'Generate them once and keep them with your backups: without SECRETS_KEYS the sealed secrets in the database cannot be opened.\n\n' +
+    'To change the key: (1) add the new key after the current one in every process; (2) put it in front in every process; ' +
+    '(3) run `npm run reseal` (in compose: `docker compose run --rm migrate node dev/reseal.ts`), which seals everything ' +
+    'again while the service runs, may be interrupted and repeated, and says when the old key is no longer needed; ' +
+    '(4) remove the old key. `/readyz` reports missing keys.',
 };
+
+const RETENTION = `## What is kept for how long
+
+The Schedule \`delete-history\` runs every six hours and deletes rows older than their retention period, table by table and in bounded
+portions (\`domain/retention.ts\`). Steps: [architecture.md](architecture.md).
+
+| table | kept for | removed by |
+|---|---|---|
+`;
+
+const retentionTable = (): string =>
+  `${RETENTION}${TABLE_RETENTION.map(
+    ({ table, keptFor, removedBy }) =>
+      `| \`${table}\` | ${cell(keptFor)} | ${removedBy === 'owner' ? 'deleting it, or its owner' : `step \`${removedBy}\``} |\n`,
+  ).join('')}`;
 
 /** One cell of a Markdown table. */
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -42,5 +63,5 @@ export function configurationDocument(): string {
       '',
     ].join('\n');
   });
-  return `${INTRODUCTION}\n${groups.join('\n')}`;
+  return `${INTRODUCTION}\n${groups.join('\n')}\n${retentionTable()}`;
 }

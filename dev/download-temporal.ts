@@ -1,8 +1,8 @@
 /**
- * Downloads the Temporal program the way Temporal's SDK does it for tests, checked and unpacked by the SDK. Run as a
- * process of its own, because the SDK also starts a server and a runtime, which must not stay in the launcher.
+ * Downloads the Temporal program with Temporal's SDK, as for tests; the SDK checks and unpacks it. Runs as a separate
+ * process, because the SDK also starts a server and a runtime, which must not stay in the launcher.
  *
- * Arguments: folder, version. The program lies in `<folder>/temporal-<version>` afterwards.
+ * Arguments: folder, version. The program is then in `<folder>/temporal-<version>` afterwards.
  */
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 

@@ -1,14 +1,14 @@
 /**
- * A real PostgreSQL 18 from npm, under our own supervision, for `npm start` and for tests.
+ * A real PostgreSQL 18 from npm, supervised by the launcher, for `npm start` and for tests.
  *
  * States of the folder: absent → initdb in `data.new-…` → renamed to `data` (complete) → running (postmaster.pid) → stopped
  *
- * - A broken-off initdb leaves only a `data.new-…`, which the next start removes: `data` is always complete.
- * - PostgreSQL refuses to run as root. Then the owner of an existing cluster runs it, or `nobody`. The data stays in our
- *   folder even if that user cannot enter the folders above it: the server is started with `data` as its working
- *   directory and is told its data lies in /proc/self/cwd, which the kernel resolves without walking the path.
+ * - An interrupted initdb leaves only a `data.new-…`, which the next start removes: `data` is always complete.
+ * - PostgreSQL refuses to run as root. Then the owner of an existing cluster runs it, or `nobody`. The data stays in
+ *   our folder even if that user cannot enter the folders above it: the server is started with `data` as its working
+ *   directory and is told that its data is in /proc/self/cwd, which the kernel resolves without walking the path.
  * - It listens on loopback only, has no Unix socket, a random password and fsync on.
- * - A server that outlived a killed launcher is recognized by postmaster.pid and its working directory, and stopped.
+ * - A server that survived a killed launcher is recognized by postmaster.pid and its working directory, and stopped.
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -44,14 +44,14 @@ const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 60_000;
 
 export interface EmbeddedPostgresOptions {
-  /** Holds cluster, password and log. Made if absent. */
+  /** Contains cluster, password and log. Created if missing. */
   readonly folder: string;
-  /** 0: any free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   /** Data that may be lost with the machine (tests): no fsync. */
   readonly disposable?: boolean;
   readonly events?: ChildEvents;
-  /** Told what happens, in a few words. */
+  /** Called with short progress messages. */
   onProgress?(text: string): void;
 }
 
@@ -62,7 +62,7 @@ export interface EmbeddedPostgres {
   readonly logFile: string;
   pid(): number;
   stop(): Promise<void>;
-  /** Ends it at once; what it had committed is kept. */
+  /** Ends it at once; committed data is kept. */
   kill(): void;
 }
 
@@ -72,7 +72,7 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_directories: '',
   max_connections: '200',
   shared_buffers: '256MB',
-  // Few checkpoints, and full-page images half as large: the log is what every commit waits for.
+  // Few checkpoints, and full-page images half as large: every commit waits for the log.
   max_wal_size: '4GB',
   checkpoint_timeout: '15min',
   wal_compression: 'on',
@@ -88,7 +88,7 @@ const DISPOSABLE_SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '64MB',
 };
 
-/** Who runs the server: undefined for ourselves. */
+/** The user that runs the server; undefined: the current one. */
 function serverOwner(dataFolder: string): ProcessOwner | undefined {
   if (process.getuid?.() !== 0) return undefined;
   if (existsSync(dataFolder)) {
@@ -122,7 +122,7 @@ async function createCluster(
   for (const name of readdirSync(folder))
     if (name.startsWith('data.new-')) rmSync(path.join(folder, name), { recursive: true, force: true });
   const unfinished = mkdtempSync(path.join(folder, 'data.new-'));
-  // initdb reads the password from a file, as the server's owner: a short-lived one where that user can read.
+  // initdb reads the password from a file, as the server's owner: a short-lived one that this user can read.
   const handover = path.join(tmpdir(), `agent-mailbox-${randomBytes(12).toString('hex')}`);
   writeFileSync(handover, `${password}\n`, { mode: 0o600, flag: 'wx' });
   if (owner) for (const file of [unfinished, handover]) chownSync(file, owner.uid, owner.gid);
@@ -132,7 +132,7 @@ async function createCluster(
       [
         ...['--pgdata', dataFolderArgument(unfinished, owner), '--username', USER],
         ...['--auth', 'scram-sha-256', '--pwfile', handover, '--encoding', 'UTF8'],
-        // The built-in provider sorts and folds the same on every system, whatever locales it has.
+        // The built-in provider sorts and folds the same on every system, whatever locales are installed.
         ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8', '--locale', 'C'],
         ...(disposable ? ['--no-sync'] : []),
       ],
@@ -182,12 +182,12 @@ function servesFolder(pid: number, dataFolder: string): boolean {
   return command.includes('postgres') && command.includes(dataFolder);
 }
 
-/** Ends a server that outlived its launcher, and clears a mark that means nobody. */
+/** Ends a server that survived its launcher, and removes a stale pid file. */
 async function endLeftover(dataFolder: string, onProgress: (text: string) => void): Promise<void> {
   const leftover = readPostmaster(dataFolder);
   if (leftover === undefined) return;
   if (servesFolder(leftover.pid, dataFolder)) {
-    onProgress(`stopping the server an earlier start left behind (process ${leftover.pid})`);
+    onProgress(`stopping the server that an earlier start left behind (process ${leftover.pid})`);
     await endProcess(leftover.pid, 'SIGINT', STOP_WITHIN_MS);
   }
   // PostgreSQL itself would refuse to start if the id now belonged to another process of the same user.
@@ -206,9 +206,9 @@ async function createDatabase(port: number, password: string): Promise<void> {
 }
 
 /**
- * Starts PostgreSQL on a folder, creating the cluster first where there is none.
+ * Starts PostgreSQL on a folder, creating the cluster first if there is none.
  *
- * @throws with what to do: no binaries for this platform, port taken, folder not ours, server does not come up
+ * @throws with what to do: no binaries for this platform, port taken, folder of another user, server does not start
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, disposable = false } = options;

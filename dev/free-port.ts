@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 
 const CONNECT_WITHIN_MS = 3_000;
 
-/** A TCP port nobody listens on at this moment. */
+/** A TCP port that is free at this moment. */
 export async function freePort(host = '127.0.0.1'): Promise<number> {
   const server = createServer().listen(0, host);
   await once(server, 'listening');
@@ -25,7 +25,7 @@ export async function portProblem(port: number, host = '127.0.0.1'): Promise<str
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE') return 'is taken by another program';
-    if (code === 'EACCES') return 'may be used by root only';
+    if (code === 'EACCES') return 'needs root';
     if (code === 'EADDRNOTAVAIL') return 'is on an address this machine does not have';
     return error instanceof Error ? `cannot be used: ${error.message}` : 'cannot be used';
   } finally {

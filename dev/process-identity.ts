@@ -1,11 +1,14 @@
-/** Finds out about processes an earlier start left behind, without trusting that a process id still means the same. */
+/**
+ * Finds processes that an earlier start left behind, without trusting that a process id still belongs to the same
+ * process.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const POLL_MS = 25;
 
-/** Whether a process with this id runs, whoever owns it. One that has ended and was not yet collected does not. */
+/** Whether a process with this id runs, of any owner. A zombie does not run. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -29,7 +32,7 @@ export function commandLine(pid: number): string {
   }
 }
 
-/** Asks a process to end, waits, and kills it when it does not listen. */
+/** Asks a process to end, waits, and kills it if it does not end. */
 export async function endProcess(pid: number, signal: 'SIGINT' | 'SIGTERM', withinMs: number): Promise<void> {
   const send = (each: NodeJS.Signals) => {
     try {

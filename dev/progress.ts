@@ -1,8 +1,8 @@
-/** What a start shows while it works: one line per step with its time, and notes below a step that takes long. */
+/** The progress of a start: one line per step with its time, and notes below a slow step. */
 import { styleText } from 'node:util';
 
 export interface Progress {
-  /** Shows a step, carries it out, shows how long it took. `note` says what goes on meanwhile. */
+  /** Shows a step, runs it, and shows its duration. `note` shows progress meanwhile. */
   step<Result>(title: string, work: (note: (text: string) => void) => Promise<Result>): Promise<Result>;
   /** A line that is no step: something to know. */
   say(text: string): void;

@@ -2,7 +2,8 @@
  * A customer's server for trying webhooks: HTTPS with the development certificate; verifies every request with the
  * `standardwebhooks` package, as a customer would, and prints it.
  *
- *   curl … /api/webhooks … | npm run -s receiver        the answer to the registration, with the secret, comes in by stdin
+ *   curl … /api/webhooks … | npm run -s receiver        reads the answer to the registration, with the secret, from
+ * stdin
  *   npm run -s receiver -- --secret whsec_…             or WEBHOOK_SECRET in the environment
  *
  * Options: --port (9443), --secret. Several secrets, separated by commas, serve several endpoints.
@@ -14,7 +15,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs, styleText } from 'node:util';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { SETTINGS } from '../core/settings.ts';
+import { SETTINGS } from '#core/platform/settings.ts';
 import { RECEIVER_PORT } from './screen.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
@@ -34,7 +35,7 @@ function secretOfAnswer(answer: string): string {
     return fail(`standard input is not the answer of POST /api/webhooks: ${answer.slice(0, 200) || '(empty)'}`);
   }
   if (parsed.error) fail(`the registration was refused: ${parsed.error.message ?? ''} ${parsed.error.fix ?? ''}`);
-  if (!parsed.secret) return fail('the answer on standard input holds no secret');
+  if (!parsed.secret) return fail('the answer on standard input contains no secret');
   say(`Registered ${parsed.url ?? 'the endpoint'}.`);
   return parsed.secret;
 }
@@ -44,7 +45,7 @@ const { values } = parseArgs({
 });
 const given = values.secret ?? process.env['WEBHOOK_SECRET'];
 if (given === undefined && process.stdin.isTTY)
-  fail('give the secret by --secret whsec_… or WEBHOOK_SECRET, or pipe the answer of POST /api/webhooks in');
+  fail('give the secret with --secret whsec_… or WEBHOOK_SECRET, or pipe in the answer of POST /api/webhooks');
 const verifiers = (given ?? secretOfAnswer(await text(process.stdin)))
   .split(',')
   .map((secret) => new Webhook(secret.trim()));
@@ -109,7 +110,7 @@ const server = (): Server =>
 
 const port = Number(values.port);
 let listening = 0;
-// `localhost` may mean either, and the sender takes what the resolver gives.
+// `localhost` may be either, and the sender uses the address from the resolver.
 for (const host of ['127.0.0.1', '::1']) {
   const each = server();
   each.listen(port, host);

@@ -1,6 +1,7 @@
-/** The last screen of a start: where everything is, and three commands that show the main job done. */
+/** The last screen of a start: addresses, credentials, and three commands to try the service. */
 import { styleText } from 'node:util';
-import type { MailDoor, ServiceFacts } from './service-file.ts';
+import { DEFAULT_URL } from '#cli/session.ts';
+import type { MailListener, ServiceFacts } from './service-file.ts';
 
 /** Where `npm run receiver` listens. */
 export const RECEIVER_PORT = 9443;
@@ -21,7 +22,7 @@ export interface ScreenFacts extends ServiceFacts {
   readonly notes: readonly string[];
 }
 
-/** A word for the shell: as it is when harmless, else in single quotes. */
+/** A word for the shell: unchanged if harmless, else in single quotes. */
 export const shellWord = (text: string): string =>
   /^[A-Za-z0-9_@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -37,7 +38,7 @@ export function firstCommands(facts: ScreenFacts): { title: string; command: str
   return [
     { title: 'Create a mailbox', command: post('/api/mailboxes', { localPart: FIRST_MAILBOX }) },
     {
-      title: 'Register a webhook, and start a receiver that verifies what comes in',
+      title: 'Register a webhook, and start a receiver that verifies each request',
       command: `${post('/api/webhooks', {
         url: `https://localhost:${RECEIVER_PORT}/`,
         eventTypes: ['email_received'],
@@ -47,12 +48,21 @@ export function firstCommands(facts: ScreenFacts): { title: string; command: str
   ];
 }
 
-/** `IMAP 127.0.0.1:1993 (TLS), 127.0.0.1:1143 (STARTTLS)`; null when no such door is open. */
-function doors(protocol: string, first: MailDoor | null, second: MailDoor | null, rest = ''): string | null {
-  const open = [first, second].filter((door) => door !== null);
+/** `IMAP 127.0.0.1:1993 (TLS), 127.0.0.1:1143 (STARTTLS)`; null if there is no such listener. */
+function listeners(
+  protocol: string,
+  first: MailListener | null,
+  second: MailListener | null,
+  rest = '',
+): string | null {
+  const open = [first, second].filter((listener) => listener !== null);
   if (open.length === 0) return null;
-  return `${protocol} ${open.map((door) => `${door.host}:${door.port} (${door.security.toUpperCase()})`).join(', ')}${rest}`;
+  return `${protocol} ${open.map((listener) => `${listener.host}:${listener.port} (${listener.security.toUpperCase()})`).join(', ')}${rest}`;
 }
+
+/** The command that logs in to this service, wherever its API listens. */
+const loginCommand = (apiUrl: string): string =>
+  `npx agent-mailbox login --token=…${apiUrl === DEFAULT_URL ? '' : ` --url=${shellWord(apiUrl)}`}`;
 
 /** @param colour whether it is for a terminal */
 export function screen(facts: ScreenFacts, colour: boolean): string {
@@ -63,11 +73,11 @@ export function screen(facts: ScreenFacts, colour: boolean): string {
     ['Sign-in', facts.email],
     ['Password', facts.password],
     ['API key', facts.apiKey],
-    ['Mail comes in', doors('SMTP', facts.smtp, null, `, for …@${facts.mailDomain}`)],
-    ['Mail is sent', doors('SMTP', facts.submission, facts.submissionStarttls)],
-    ['Mail is read', doors('IMAP', facts.imap, facts.imapStarttls)],
-    ['', doors('POP3', facts.pop3, facts.pop3Starttls)],
-    ['For agents', `MCP ${facts.apiUrl}/mcp  ${style('dim', 'npx agent-mailbox login --token=…')}`],
+    ['Incoming mail', listeners('SMTP', facts.smtp, null, `, for …@${facts.mailDomain}`)],
+    ['Sending mail', listeners('SMTP', facts.submission, facts.submissionStarttls)],
+    ['Reading mail', listeners('IMAP', facts.imap, facts.imapStarttls)],
+    ['', listeners('POP3', facts.pop3, facts.pop3Starttls)],
+    ['For agents', `MCP ${facts.apiUrl}/mcp  ${style('dim', loginCommand(facts.apiUrl))}`],
     ['Temporal UI', facts.temporalUiUrl],
     ['Root certificate', facts.caFile],
     ['These facts', facts.serviceFile],

@@ -1,10 +1,10 @@
 /**
- * `DATA_DIR/secrets.json`, mode 0600: what `npm start` makes up once so that nothing has to be configured, and the
- * credentials of the first organization, which are shown at every start. Settings of the same name go before it.
+ * `DATA_DIR/secrets.json`, mode 0600: values that `npm start` generates once so that nothing has to be configured, and
+ * the credentials of the first organization. Settings of the same name take precedence.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { newCredential } from '../core/credentials.ts';
+import { newCredential } from '#core/platform/credentials.ts';
 import { writeWhole } from './write-file.ts';
 
 const KEY_BYTES = 32;
@@ -23,7 +23,7 @@ export interface SecretsFile {
   readonly credentialPepper: string;
   /** Value of the setting OPERATOR_KEY. */
   readonly operatorKey: string;
-  /** Tells this installation from others that use the same Temporal server. */
+  /** Distinguishes this installation from others that use the same Temporal server. */
   readonly installation: string;
   readonly first: FirstCredentials;
 }
@@ -42,9 +42,9 @@ export const newFirstCredentials = (email: string): FirstCredentials => ({
 });
 
 /**
- * Reads the file, making it at the first start.
+ * Reads the file; creates it at the first start.
  *
- * @throws when it is damaged: made anew, it would lock everybody out of the existing data
+ * @throws if it is damaged: a new file would lock everybody out of the existing data
  */
 export function secretsFile(file: string, ownerEmail: string): SecretsFile {
   if (!existsSync(file)) {
@@ -65,6 +65,6 @@ export function secretsFile(file: string, ownerEmail: string): SecretsFile {
     // Said below.
   }
   throw new Error(
-    `${file} is damaged. Restore it from a backup; without it the sealed secrets in the database stay closed.`,
+    `${file} is damaged. Restore it from a backup; without it the sealed secrets in the database cannot be opened.`,
   );
 }

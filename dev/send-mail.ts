@@ -10,7 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { createTransport } from 'nodemailer';
-import { SETTINGS } from '../core/settings.ts';
+import { SETTINGS } from '#core/platform/settings.ts';
 import type { ServiceFacts } from './service-file.ts';
 
 const { values, positionals } = parseArgs({
@@ -28,13 +28,13 @@ function fail(message: string): never {
   process.exit(1);
 }
 
-if (to === undefined) fail("whom to? npm run -s send-mail -- hello@agents.localhost 'Subject' 'Text'");
+if (to === undefined) fail("no recipient. Usage: npm run -s send-mail -- hello@agents.localhost 'Subject' 'Text'");
 const file = path.resolve(process.env['DATA_DIR'] || SETTINGS.DATA_DIR.fallback, 'service.json');
 const facts = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as ServiceFacts) : undefined;
 const host = values.host ?? facts?.smtp?.host;
 const port = Number(values.port ?? facts?.smtp?.port);
 if (host === undefined || !port)
-  fail(`no service runs on ${path.dirname(file)}. Start it by \`npm start\`, or give --host and --port.`);
+  fail(`no service is running on ${path.dirname(file)}. Start it with \`npm start\`, or give --host and --port.`);
 
 const transport = createTransport({
   host,
@@ -46,7 +46,7 @@ try {
   const { response } = await transport.sendMail({ from: values.from, to, subject, text: body });
   process.stdout.write(`Sent to ${to}: ${response}\n`);
 } catch (error) {
-  fail(`${host}:${port} did not take it: ${error instanceof Error ? error.message : error}`);
+  fail(`${host}:${port} did not accept it: ${error instanceof Error ? error.message : error}`);
 } finally {
   transport.close();
 }

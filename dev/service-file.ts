@@ -2,15 +2,15 @@
 import { rmSync } from 'node:fs';
 import { writeWhole } from './write-file.ts';
 
-/** How a mail client reaches a door of the mail host. */
-export interface MailDoor {
+/** How a mail client reaches a listener of the mail host. */
+export interface MailListener {
   readonly host: string;
   readonly port: number;
   readonly security: 'tls' | 'starttls';
 }
 
-/** Doors of the mail host and what they speak first. */
-export const DOOR_SECURITY = {
+/** Listeners of the mail host and their security. */
+export const LISTENER_SECURITY = {
   smtp: 'starttls',
   submission: 'tls',
   submissionStarttls: 'starttls',
@@ -18,13 +18,13 @@ export const DOOR_SECURITY = {
   imapStarttls: 'starttls',
   pop3: 'tls',
   pop3Starttls: 'starttls',
-} as const satisfies Record<string, MailDoor['security']>;
-export type DoorName = keyof typeof DOOR_SECURITY;
+} as const satisfies Record<string, MailListener['security']>;
+export type ListenerName = keyof typeof LISTENER_SECURITY;
 
-/** Doors that are open; those that do not exist are null. */
-export type MailDoorFacts = { readonly [Name in DoorName]: MailDoor | null };
+/** Open listeners; null if there is none. */
+export type MailListenerFacts = { readonly [Name in ListenerName]: MailListener | null };
 
-export interface ServiceFacts extends MailDoorFacts {
+export interface ServiceFacts extends MailListenerFacts {
   readonly apiUrl: string;
   readonly email: string | null;
   readonly password: string | null;

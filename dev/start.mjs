@@ -1,15 +1,17 @@
-// Runs one of the project's scripts with a Node that can: `node dev/start.mjs <script> [arguments]`.
+// Runs one of the project's scripts with a suitable Node: `node dev/start.mjs <script> [arguments]`.
 //
-// Written for any Node since 12, because this file is what an old one gets to see. `npm run` puts the Node 24 that was
-// installed with the project first on PATH; when the found Node is too old all the same (started outside npm, or on a
-// system for which there is no such package), that binary is looked for here, and if there is none it is said what to do.
+// Runs with any Node since 12, because an old Node executes this file first. `npm run` puts the Node 24 that was
+// installed with the project first on PATH. If the current Node is too old anyway (started outside npm, or on a system
+// without such a package), this file looks for that binary, and if there is none it prints what to do.
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const NEEDED = [24, 16];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** Major and minor version: `>=24.16` of package.json. */
+const NEEDED = engines.node.match(/\d+/g).map(Number);
 const [major, minor] = process.versions.node.split('.').map(Number);
 const isNewEnough = major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
 const script = process.argv[2];
@@ -41,14 +43,14 @@ if (isNewEnough) {
     fail([
       `This needs Node ${NEEDED.join('.')} or later, but ${process.execPath} is ${process.version}.`,
       process.platform === 'darwin'
-        ? 'For macOS npm cannot bring it along. Install it (`brew install node@24`, or https://nodejs.org) and start again.'
-        : 'Run `npm ci` without --omit=optional, which brings it along, or install it from https://nodejs.org.',
+        ? 'On macOS npm cannot install it. Install it (`brew install node@24`, or https://nodejs.org) and start again.'
+        : 'Run `npm ci` without --omit=optional, which installs it, or install it from https://nodejs.org.',
     ]);
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: 'inherit',
     env: { ...process.env, AGENT_MAILBOX_NODE_TRIED: '1' },
   });
-  // Ctrl-C reaches the child by itself; what is sent to us alone is handed on.
+  // Ctrl-C reaches the child directly; signals sent to this process only are forwarded.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => signal === 'SIGINT' || child.kill(signal));
   child.once('error', (error) => fail([`${node} does not run: ${error.message}`]));
   child.once('close', (code, signal) => (signal ? process.kill(process.pid, 'SIGKILL') : process.exit(code ?? 1)));

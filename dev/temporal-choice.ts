@@ -1,14 +1,14 @@
 /**
- * Which Temporal `npm start` works with: TEMPORAL_ADDRESS; a server that answers on TEMPORAL_PORT already; else a
- * development server of our own, which is the only one we stop.
+ * The Temporal of `npm start`: TEMPORAL_ADDRESS; else a server that already answers on TEMPORAL_PORT; else an own
+ * development server, which is the only one that is stopped at the end.
  */
 import path from 'node:path';
-import { requireTemporal, temporalProblem } from '../core/dependencies.ts';
-import type { Settings } from '../core/settings.ts';
-import { temporalConnectionOptions } from '../core/temporal-client.ts';
+import { temporalProblem } from '#core/platform/dependencies.ts';
+import type { Settings } from '#core/platform/settings.ts';
+import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
+import { requireTemporal } from '#core/platform/temporal-setup.ts';
 import type { ChildEvents } from './child-process.ts';
 import { accepts } from './free-port.ts';
-import { addSearchAttributes } from './search-attributes.ts';
 import { temporalProgram } from './temporal-program.ts';
 import { endLeftoverTemporal, startTemporalServer, type TemporalServer } from './temporal-server.ts';
 
@@ -18,7 +18,7 @@ export interface ChosenTemporal {
   readonly origin: 'configured' | 'found' | 'started';
   readonly address: string;
   readonly uiUrl: string | undefined;
-  /** Search attributes the server did not know. */
+  /** What was missing on the server and was created, in words. */
   readonly added: readonly string[];
   /** Only for one we started. */
   readonly server: TemporalServer | undefined;
@@ -26,22 +26,21 @@ export interface ChosenTemporal {
 
 export interface TemporalChoiceOptions {
   readonly settings: Settings;
-  /** Holds the state of a server of our own. */
+  /** State of an own server. */
   readonly folder: string;
   readonly signal: AbortSignal;
   readonly events: ChildEvents;
   onProgress(text: string): void;
 }
 
-/** @throws with what to do: address wrong, port taken by something else, no server to be had */
+/** @throws with instructions: wrong address, port in use by another program, no server available */
 export async function chooseTemporal(options: TemporalChoiceOptions): Promise<ChosenTemporal> {
   const { settings, folder, onProgress } = options;
   const namespace = settings.TEMPORAL_NAMESPACE;
   await endLeftoverTemporal(folder, onProgress);
   if (settings.TEMPORAL_ADDRESS !== undefined) {
     const connection = temporalConnectionOptions(settings);
-    await requireTemporal(connection, namespace);
-    const added = await addSearchAttributes(connection, namespace);
+    const added = await requireTemporal(connection, namespace);
     return {
       origin: 'configured',
       address: connection.address,
@@ -55,10 +54,10 @@ export async function chooseTemporal(options: TemporalChoiceOptions): Promise<Ch
     const problem = await temporalProblem({ address }, namespace);
     if (problem !== undefined)
       throw new Error(
-        `Something listens on ${address} that is no Temporal with namespace "${namespace}" (${problem}). ` +
-          'End it, set TEMPORAL_PORT to another port, or TEMPORAL_ADDRESS to the Temporal you want to use.',
+        `The program that listens on ${address} is not a Temporal with namespace "${namespace}" (${problem}). ` +
+          'Stop it, set TEMPORAL_PORT to another port, or set TEMPORAL_ADDRESS to the Temporal you want to use.',
       );
-    const added = await addSearchAttributes({ address }, namespace);
+    const added = await requireTemporal({ address }, namespace);
     return { origin: 'found', address, uiUrl: settings.TEMPORAL_UI_URL, added, server: undefined };
   }
   const program = await temporalProgram({ configured: settings.TEMPORAL_CLI, signal: options.signal, onProgress });

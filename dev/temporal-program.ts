@@ -1,6 +1,6 @@
 /**
- * Finds or gets the `temporal` program, in this order: TEMPORAL_CLI, `temporal` on PATH, our cache, the download of
- * Temporal's SDK, `go install` where Go is there.
+ * Finds or downloads the `temporal` program, in this order: TEMPORAL_CLI, `temporal` on PATH, our cache, the download
+ * of Temporal's SDK, `go install` if Go is installed.
  */
 import { type ExecFileException, execFile, execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { cacheFolder } from './cache-folder.ts';
 /** Newest version that `go install` can build: later ones have a replace directive in their go.mod. Server 1.29.1. */
 const VERSION = 'v1.5.1';
 const GO_PACKAGE = `github.com/temporalio/cli/cmd/temporal@${VERSION}`;
-/** It is written for Go 1.25; from 1.21 on Go fetches the toolchain a module asks for by itself. */
+/** It is written for Go 1.25; since 1.21 Go downloads the toolchain that a module needs. */
 const GO_MINIMUM = { major: 1, minor: 21 };
 const PROGRAM = process.platform === 'win32' ? 'temporal.exe' : 'temporal';
 const DOWNLOAD_WITHIN_MS = 600_000;
@@ -56,7 +56,7 @@ function findGo(): string | undefined {
   }
 }
 
-/** Runs a program that takes long; says every ten seconds that it still runs. Rejects with its last words. */
+/** Runs a slow program; reports progress every ten seconds. Rejects with the end of its output. */
 async function runLong(
   what: string,
   command: string,
@@ -93,16 +93,16 @@ function lastWords(output: string): string {
 }
 
 /**
- * Path of a runnable `temporal` program; fetched or built if it must be.
+ * Path of a runnable `temporal` program; downloaded or built if necessary.
  *
- * @throws with the three ways out when there is none and none can be had
+ * @throws with three solutions if there is none and none can be obtained
  */
 export async function temporalProgram(options: TemporalProgramOptions): Promise<string> {
   const onProgress = options.onProgress ?? (() => {});
   if (options.configured !== undefined) {
     if (isExecutable(options.configured)) return options.configured;
     throw new Error(
-      `TEMPORAL_CLI is "${options.configured}", but there is no program to run. Correct it, or unset it.`,
+      `TEMPORAL_CLI is "${options.configured}", but this is not a program that can be run. Correct it, or unset it.`,
     );
   }
   const folder = path.join(cacheFolder(), `temporal-${VERSION.slice(1)}`);
@@ -111,7 +111,7 @@ export async function temporalProgram(options: TemporalProgramOptions): Promise<
   if (found !== undefined) return found;
 
   mkdirSync(folder, { recursive: true });
-  // Made beside its place and moved there, so that a broken-off fetch is never run.
+  // Downloaded to a temporary name and then renamed, so that an interrupted download is never run.
   const unfinished = mkdtempSync(path.join(folder, 'fetch-'));
   const problems: string[] = [];
   const breakOff = options.signal === undefined ? {} : { signal: options.signal };
@@ -150,9 +150,9 @@ export async function temporalProgram(options: TemporalProgramOptions): Promise<
     if (existsSync(unfinished)) rmSync(unfinished, { recursive: true, force: true });
   }
   throw new Error(
-    `There is no Temporal server, and none could be fetched:\n${problems.map((each) => `  - ${each}`).join('\n')}\n` +
-      'Three ways out:\n' +
-      '  1. set TEMPORAL_ADDRESS=host:port to a Temporal server of yours;\n' +
+    `There is no Temporal server, and none could be downloaded:\n${problems.map((each) => `  - ${each}`).join('\n')}\n` +
+      'Do one of these:\n' +
+      '  1. set TEMPORAL_ADDRESS=host:port to your own Temporal server;\n' +
       '  2. install the `temporal` program (https://docs.temporal.io/cli) on PATH, or set TEMPORAL_CLI to it;\n' +
       '  3. allow this machine to reach https://temporal.download (or the Go module proxy) and start again.',
   );

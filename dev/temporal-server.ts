@@ -1,14 +1,14 @@
 /**
  * Temporal's development server, with its UI and with state in a file, for `npm start` and for tests.
  *
- * It is a tool: SQLite with one connection. Its rate limits are lifted, because they show as latency only, and what the
- * service relies on is switched on (eager activities, priority and fairness). A server that outlived a killed launcher
- * is recognized by temporal.pid and its working directory, and stopped.
+ * It is a tool: SQLite with one connection. Its rate limits are lifted, because they only cause latency, and the
+ * features that the service needs are enabled (eager activities, priority and fairness). A server that survived a
+ * killed launcher is recognized by temporal.pid and its working directory, and stopped.
  */
 import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { temporalProblem } from '../core/dependencies.ts';
-import { SEARCH_ATTRIBUTES } from '../domain/search-attributes.ts';
+import { temporalProblem } from '#core/platform/dependencies.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import { type ChildEvents, startWatched } from './child-process.ts';
 import { accepts, freePort, portProblem } from './free-port.ts';
 import { commandLine, endProcess, isAlive } from './process-identity.ts';
@@ -31,9 +31,9 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string>> = {
 export interface TemporalServerOptions {
   /** Path of the `temporal` program. */
   readonly program: string;
-  /** Holds database and log. Made if absent. */
+  /** Contains database and log. Created if missing. */
   readonly folder: string;
-  /** 0: any free one. The UI listens on this plus 1000, or with 0 not at all. */
+  /** 0 chooses a free port. The UI listens on this port plus 1000, or with 0 not at all. */
   readonly port: number;
   readonly namespace: string;
   readonly events?: ChildEvents;
@@ -47,7 +47,7 @@ export interface TemporalServer {
   readonly logFile: string;
   pid(): number;
   stop(): Promise<void>;
-  /** Ends it at once; what it had committed is kept. */
+  /** Ends it at once; committed data is kept. */
   kill(): void;
 }
 
@@ -69,7 +69,7 @@ export async function endLeftoverTemporal(folder: string, onProgress: (text: str
   if (!existsSync(pidFile)) return;
   const pid = Number(readFileSync(pidFile, 'utf8'));
   if (servesFolder(pid, folder)) {
-    onProgress(`stopping the server an earlier start left behind (process ${pid})`);
+    onProgress(`stopping the server that an earlier start left behind (process ${pid})`);
     await endProcess(pid, 'SIGTERM', STOP_WITHIN_MS);
   }
   rmSync(pidFile, { force: true });
@@ -80,11 +80,11 @@ async function requireFreePort(port: number, use: string): Promise<void> {
   if (problem === undefined) return;
   throw new Error(
     `Port ${port} on ${HOST} ${problem}; ${use} cannot listen there. ` +
-      'Set TEMPORAL_PORT to a free port whose successor by 1000 is free too, or TEMPORAL_ADDRESS to a Temporal of yours.',
+      'Set TEMPORAL_PORT to a free port whose successor by 1000 is free too, or set TEMPORAL_ADDRESS to your own Temporal.',
   );
 }
 
-/** @throws with what to do: port taken, server does not come up */
+/** @throws with instructions: port in use, server does not start */
 export async function startTemporalServer(options: TemporalServerOptions): Promise<TemporalServer> {
   const { folder, namespace } = options;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -103,7 +103,8 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
       args: [
         ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--namespace', namespace],
         ...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]),
-        // A name relative to the working directory: the path goes into a URL, where blanks and marks would break it.
+        // A name relative to the working directory: the path becomes part of a URL, where spaces and special characters
+        // would break it.
         ...['--db-filename', 'temporal.db'],
         ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
         ...['--log-level', 'error', '--log-format', 'json', '--color', 'never'],

@@ -1,24 +1,25 @@
 /**
- * `npm start`: everything the service needs, in one go, with nothing configured.
+ * `npm start`: starts everything the service needs, without configuration.
  *
  *   settings → data folder → lock → ports → PostgreSQL → Temporal → migrations → first organization → all → screen
  *
- * What is configured (DATABASE_URL, TEMPORAL_ADDRESS, TLS_CERT, secrets) is used instead of a part of our own. Stopping
- * goes the same way back: doors, worker, connections, then Temporal and PostgreSQL. See `core/process-life.ts`.
+ * What is configured (DATABASE_URL, TEMPORAL_ADDRESS, TLS_CERT, secrets) is used instead of an embedded part. Stopping
+ * is in reverse order: listeners, worker, connections, then Temporal and PostgreSQL. See `core/platform/process-life.ts`.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { inspect } from 'node:util';
-import { pino } from 'pino';
-import { requirePostgres } from '../core/dependencies.ts';
-import { createLogger, type Logger } from '../core/logger.ts';
-import { type ProcessLife, runProcess } from '../core/process-life.ts';
-import { openServices } from '../core/services.ts';
-import { readSettings, SETTINGS, type SettingName, type Settings, SettingsError } from '../core/settings.ts';
-import { migrate } from '../db/migrate.ts';
+import { requirePostgres } from '#core/platform/dependencies.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
+import { createLogger, type Logger, logDestination } from '#core/platform/logger.ts';
+import { type ProcessLife, runProcess, stackOf } from '#core/platform/process-life.ts';
+import { openServices } from '#core/platform/services.ts';
+import { readSettings, SETTINGS, type SettingName, type Settings, SettingsError } from '#core/platform/settings.ts';
+import { migrate, preparingAlone } from '#db/migrate.ts';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';
+import { buildDashboard } from './build-dashboard.ts';
+import { buildDocumentation } from './build-documentation.ts';
 import { developmentCertificates } from './certificates.ts';
 import type { ChildEvents } from './child-process.ts';
 import { openDataFolder } from './data-folder.ts';
@@ -30,9 +31,9 @@ import { progressOn } from './progress.ts';
 import { screen } from './screen.ts';
 import { secretsFile } from './secrets-file.ts';
 import {
-  DOOR_SECURITY,
-  type DoorName,
-  type MailDoorFacts,
+  LISTENER_SECURITY,
+  type ListenerName,
+  type MailListenerFacts,
   type ServiceFacts,
   writeServiceFile,
 } from './service-file.ts';
@@ -42,23 +43,26 @@ const projectFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\
 const LOG_KEEP_BYTES = 20 * 1024 * 1024;
 const READY_WITHIN_MS = 60_000;
 const READY_POLL_MS = 50;
+/** While the setting is not known. */
+const STOP_WITHOUT_SETTINGS_MS = 10_000;
 const LOOPBACK = '127.0.0.0/8,::1/128';
 
 const progress = progressOn(process.stderr);
 const forced: (() => void)[] = [];
 let log: Logger | undefined;
 let logFile: string | undefined;
+let stopWithinMs = STOP_WITHOUT_SETTINGS_MS;
 
 function openLog(level: string, file: string): Logger {
   if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > LOG_KEEP_BYTES) renameSync(file, `${file}.1`);
-  return createLogger(level, pino.destination({ dest: file, sync: true, mode: 0o600 }));
+  return createLogger(level, logDestination(file));
 }
 
-/** Says which ports are taken, all at once and before anything is started. */
+/** Reports all ports in use together, before anything is started. */
 async function requireFreePorts(settings: Settings): Promise<void> {
   const wanted = Object.entries(SETTINGS).flatMap(([name, { group }]) => {
     const port = settings[name as SettingName];
-    // The other ports are looked at where they are used, or are those of somebody else.
+    // The other ports are checked where they are used, or belong to other servers.
     const ours = name.endsWith('_PORT') && !name.startsWith('MAIL_PUBLIC_') && name !== 'MX_PORT';
     if (!ours || typeof port !== 'number') return [];
     if (group !== 'Process' && group !== 'API' && group !== 'Mail') return [];
@@ -69,13 +73,13 @@ async function requireFreePorts(settings: Settings): Promise<void> {
     const problem = await portProblem(port, host);
     if (problem !== undefined)
       problems.push(
-        `${setting}: port ${port} on ${host} ${problem}. End that program, or start with ${setting}=<a free port>`,
+        `${setting}: port ${port} on ${host} ${problem}. Stop that program, or start with ${setting}=<a free port>`,
       );
   }
   if (problems.length > 0) throw new SettingsError(problems);
 }
 
-/** What `npm start` fills in where nothing is configured, as environment variables. */
+/** Defaults that `npm start` sets for missing settings, as environment variables. */
 function madeUp(
   settings: Settings,
   dataDir: string,
@@ -96,25 +100,25 @@ function madeUp(
     values['TLS_CERT'] = files.certFile;
     values['TLS_KEY'] = files.keyFile;
     caFile = files.caFile;
-    if (production) notes.push('The mail host shows a development certificate: set TLS_CERT and TLS_KEY.');
+    if (production) notes.push('The mail listeners use a development certificate: set TLS_CERT and TLS_KEY.');
     else if (settings.WEBHOOK_EXTRA_CA === undefined) values['WEBHOOK_EXTRA_CA'] = files.caFile;
   }
   if (!production && settings.WEBHOOK_ALLOW_DESTINATIONS.length === 0) {
     values['WEBHOOK_ALLOW_DESTINATIONS'] = LOOPBACK;
-    notes.push('Development: webhooks may go to this machine (localhost). MODE=production forbids it.');
+    notes.push('Development mode: webhooks may be sent to this machine (localhost). MODE=production forbids this.');
   }
   return { values, notes, caFile };
 }
 
-/** How the open doors are reached. */
-function doorFacts(doors: AllInOne['doors'], settings: Settings): MailDoorFacts {
+/** Addresses of the open listeners. */
+function listenerFacts(listeners: AllInOne['listeners'], settings: Settings): MailListenerFacts {
   const host = ['0.0.0.0', '::'].includes(settings.MAIL_HOST) ? settings.MAIL_HOSTNAME : settings.MAIL_HOST;
-  const facts = Object.entries(DOOR_SECURITY).map(([name, security]) => {
-    const door = doors[name as DoorName];
-    return [name, door === undefined ? null : { host, port: door.port, security }] as const;
+  const facts = Object.entries(LISTENER_SECURITY).map(([name, security]) => {
+    const listener = listeners[name as ListenerName];
+    return [name, listener === undefined ? null : { host, port: listener.port, security }] as const;
   });
-  // One entry for each name of DOOR_SECURITY, which is what the type says.
-  return Object.fromEntries(facts) as MailDoorFacts;
+  // One entry for each name of LISTENER_SECURITY, as the type says.
+  return Object.fromEntries(facts) as MailListenerFacts;
 }
 
 async function awaitReady(apiUrl: string, life: ProcessLife): Promise<void> {
@@ -126,13 +130,14 @@ async function awaitReady(apiUrl: string, life: ProcessLife): Promise<void> {
     found = (await answer?.text()) ?? 'no answer';
     await delay(READY_POLL_MS);
   }
-  throw new Error(`The service did not get ready within ${READY_WITHIN_MS / 1000} s: ${found}`);
+  throw new Error(`The service was not ready within ${READY_WITHIN_MS / 1000} s: ${found}`);
 }
 
 async function start(life: ProcessLife): Promise<void> {
   const startedAt = new Date();
   const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'package.json'), 'utf8')) as { version: string };
   const given = readSettings(process.env);
+  stopWithinMs = given.SHUTDOWN_DEADLINE_SECONDS * 1_000;
   const dataDir = openDataFolder(given.DATA_DIR);
   process.stderr.write(`\n  Agent Mailbox ${version}, data in ${dataDir}\n\n`);
   const unlock = takeInstanceLock(dataDir);
@@ -156,7 +161,7 @@ async function start(life: ProcessLife): Promise<void> {
     },
     onGivenUp: life.fail,
   });
-  /** One step of the start; none begins after a stop was asked for. */
+  /** One step of the start; none begins after a stop was requested. */
   async function step<Result>(title: string, work: (note: (text: string) => void) => Promise<Result>): Promise<Result> {
     life.stopping.throwIfAborted();
     return progress.step(title, work);
@@ -193,11 +198,11 @@ async function start(life: ProcessLife): Promise<void> {
     return chosen;
   });
   if (temporal.origin === 'found') {
-    notes.push(`Temporal: the server found on ${temporal.address} is used, and not stopped at the end.`);
-    // Others may work there too: a task queue of our own keeps their tasks apart from ours.
+    notes.push(`Temporal: the server found on ${temporal.address} is used, and will not be stopped at the end.`);
+    // Others may use it too: a separate task queue keeps their tasks apart from ours.
     if (!process.env['TEMPORAL_TASK_QUEUE']) values['TEMPORAL_TASK_QUEUE'] = `agent-mailbox-${secrets.installation}`;
   }
-  if (temporal.added.length > 0) notes.push(`Temporal: search attributes added: ${temporal.added.join(', ')}.`);
+  if (temporal.added.length > 0) notes.push(`Temporal: made ${temporal.added.join(', ')}.`);
 
   const settings = readSettings({
     SECRETS_KEYS: secrets.secretsKeys,
@@ -212,18 +217,29 @@ async function start(life: ProcessLife): Promise<void> {
   for (const note of notes) log.warn(note);
   const services = await openServices(settings, log);
   life.onStop('services', () => services.close());
-  await step('Database schema', () => migrate(services.db));
-  const first = await step('Organization', () =>
-    ensureFirstOrganization(services, {
-      ...secrets.first,
-      ...(given.OWNER_PASSWORD === undefined ? {} : { password: given.OWNER_PASSWORD }),
-    }),
+  const first = await step('Database', (note) =>
+    preparingAlone(
+      databaseUrl,
+      async () => {
+        await migrate(services.db);
+        return ensureFirstOrganization(services, {
+          ...secrets.first,
+          ...(given.OWNER_PASSWORD === undefined ? {} : { password: given.OWNER_PASSWORD }),
+        });
+      },
+      () => note('another migration is running; waiting for its end'),
+    ),
   );
   if (first.apiKey === undefined)
     notes.push(
-      'The database has an organization already, and its first API key is not that of this folder (or was revoked). ' +
-        'Sign in with an account of it and make a key.',
+      'The database already has an organization, and its first API key is not the one in this folder (or was revoked). ' +
+        'Sign in with one of its accounts and create a key.',
     );
+  const signedIn = first.state === 'in_use';
+  if (signedIn && first.apiKey !== undefined)
+    notes.push(`Password and API key are no longer shown, because somebody has signed in; they are in ${serviceFile}.`);
+  await step('Dashboard', (note) => buildDashboard(() => note('building the pages, once')));
+  await step('Documentation', (note) => buildDocumentation(() => note('building the pages, once')));
   const all = await step('API, worker, mail', async () => {
     const started = await startAllInOne(services, life);
     await awaitReady(started.apiUrl, life);
@@ -237,7 +253,7 @@ async function start(life: ProcessLife): Promise<void> {
     password: first.password ?? null,
     apiKey: first.apiKey ?? null,
     organizationId: first.organizationId,
-    ...doorFacts(all.doors, settings),
+    ...listenerFacts(all.listeners, settings),
     temporalAddress: temporal.address,
     temporalUiUrl: temporal.uiUrl ?? null,
     databaseUrl,
@@ -251,6 +267,8 @@ async function start(life: ProcessLife): Promise<void> {
     screen(
       {
         ...facts,
+        // Scripts find them in the file, which only its owner can read; a terminal has more readers.
+        ...(signedIn ? { password: null, apiKey: null } : {}),
         version,
         mode: settings.MODE,
         projectFolder,
@@ -269,19 +287,22 @@ async function start(life: ProcessLife): Promise<void> {
 await runProcess(
   {
     log: () => log,
+    stopWithinMs: () => stopWithinMs,
     onStopping(fault) {
       if (fault === undefined) {
+        log?.info('stopping');
         progress.say('Stopping …');
         return;
       }
-      const message = fault instanceof Error ? fault.message : inspect(fault);
-      log?.fatal({ error: fault instanceof Error ? fault.stack : fault }, 'stopping because of a fault');
-      process.stderr.write(`\n  Agent Mailbox cannot run:\n\n${message.replaceAll(/^/gm, '  ')}\n\n`);
-      if (logFile !== undefined && existsSync(logFile) && !(fault instanceof SettingsError))
+      const { error, origin } = fault;
+      const reason = reasonOf(error);
+      log?.fatal({ origin, reason, error: stackOf(error) }, 'stopping because of a fault');
+      process.stderr.write(`\n  Agent Mailbox cannot run:\n\n${reason.replaceAll(/^/gm, '  ')}\n\n`);
+      if (logFile !== undefined && existsSync(logFile) && !(error instanceof SettingsError))
         process.stderr.write(`  More in ${logFile}\n\n`);
     },
-    onForced() {
-      progress.warn('Ended at once; unfinished work is taken up at the next start.');
+    onForced(reason) {
+      progress.warn(`Ended at once (${reason}); unfinished work continues at the next start.`);
       for (const kill of forced) kill();
     },
   },

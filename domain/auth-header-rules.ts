@@ -24,7 +24,7 @@ const FRAMING_NAMES = new Set([
 export const AUTH_HEADER_NAME_MAX = 128;
 export const AUTH_HEADER_VALUE_MAX = 4_096;
 
-/** Says what is wrong with the name and value of an `authHeader`, or undefined when they may be sent. */
+/** What is wrong with the name and value of an `authHeader`; undefined: nothing. */
 export function authHeaderProblem(header: { name: string; value: string }): string | undefined {
   const name = header.name.toLowerCase();
   if (!HTTP_TOKEN.test(header.name)) return 'the name is not a valid HTTP token (letters, digits and -_.)';

@@ -1,4 +1,5 @@
 /** Consent of a person to mail that leaves the organization. */
+import { OVER_BUDGET_KINDS, OVER_BUDGET_SENTENCES } from './sending-brakes.ts';
 
 /** When mail to an outside address waits for a person: never, at the first contact, always. */
 export const OUTBOUND_CONSENT_MODES = ['off', 'first_contact', 'always'] as const;
@@ -12,11 +13,75 @@ export const OUTBOUND_CONSENT_DEFAULT: OutboundConsentMode = 'first_contact';
 export const CONSENT_STATUSES = ['pending', 'approved', 'denied'] as const;
 export type ConsentStatus = (typeof CONSENT_STATUSES)[number];
 
-/** What an approval covers: this message (and answers in its thread), its recipients for good, their domains for good. */
+/**
+ * The scope of an approval: this message (and replies in its thread), its recipients from now on, or their domains from
+ * now on.
+ */
 export const CONSENT_SCOPES = ['message', 'address', 'domain'] as const;
 export type ConsentScope = (typeof CONSENT_SCOPES)[number];
 
+/** Why a message waits for a person. `not_recorded`: the request is older than these kinds. */
+export const HELD_BECAUSE_KINDS = ['first_contact', 'always', ...OVER_BUDGET_KINDS, 'not_recorded'] as const;
+export type HeldBecauseKind = (typeof HELD_BECAUSE_KINDS)[number];
+
+/** Recipients that a sentence names; further ones are counted. */
+const RECIPIENTS_NAMED_MAX = 3;
+
+/** The same as a sentence for people. @param recipients those the request is about */
+export function heldBecauseSentence(kind: HeldBecauseKind, recipients: readonly string[]): string {
+  const named = recipients.slice(0, RECIPIENTS_NAMED_MAX).join(', ');
+  const more = recipients.length - RECIPIENTS_NAMED_MAX;
+  const all = more > 0 ? `${named} and ${more} more` : named;
+  switch (kind) {
+    case 'first_contact':
+      return `First contact with ${all}.`;
+    case 'always':
+      return `Every message to a recipient outside the organization needs the approval of a person; this one is for ${all}.`;
+    case 'over_message_budget':
+    case 'over_new_recipient_budget':
+      return `${OVER_BUDGET_SENTENCES[kind]} This message is for ${all}.`;
+    case 'not_recorded':
+      return `Held because of ${all}.`;
+  }
+}
+
+/** A text before and after a person changed it; null: the message had no such part, or has it no longer. */
+export interface TextChange {
+  readonly before: string | null;
+  readonly after: string | null;
+  /** One of them is longer than the stored part. */
+  readonly cut: boolean;
+}
+
+/** Recipients before and after, as `a@b.c` or `Name <a@b.c>`. */
+export interface RecipientsChange {
+  readonly before: readonly string[];
+  readonly after: readonly string[];
+}
+
+/** Changes a person made before approving; missing fields did not change. */
+export interface ConsentChanges {
+  readonly subject?: TextChange;
+  readonly text?: TextChange;
+  readonly html?: TextChange;
+  readonly to?: RecipientsChange;
+  readonly cc?: RecipientsChange;
+  readonly bcc?: RecipientsChange;
+}
+
+/**
+ * Characters stored of a changed text, each before and after: enough to see the changes in a letter, without becoming a
+ * second mail store.
+ */
+export const CHANGE_TEXT_MAX_CHARACTERS = 16_384;
+
+export const textChange = (before: string | null, after: string | null): TextChange => ({
+  before: before?.slice(0, CHANGE_TEXT_MAX_CHARACTERS).toWellFormed() ?? null,
+  after: after?.slice(0, CHANGE_TEXT_MAX_CHARACTERS).toWellFormed() ?? null,
+  cut: Math.max(before?.length ?? 0, after?.length ?? 0) > CHANGE_TEXT_MAX_CHARACTERS,
+});
+
 export const CONSENT_REASON_MAX_CHARACTERS = 1_000;
 
-/** What a door tells who submitted a message that is held (specification of the API, "Messages"). */
+/** The answer to a client whose message is held (specification of the API, "Messages"). */
 export const HELD_SENTENCE = 'Held for approval. This is not a failure; do not send it again.';

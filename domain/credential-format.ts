@@ -1,8 +1,21 @@
 /**
- * Form of credentials: `<prefix><43 characters base64url of 32 random bytes><6 characters base32 checksum>`.
- * The checksum tells a mistyped credential from a revoked one and lets secret scanners match without asking us.
+ * Form of credentials: `<prefix><43 characters base64url of 32 random bytes><6 characters base32 checksum>`. The
+ * checksum distinguishes a mistyped credential from a revoked one and lets secret scanners match without a request to
+ * us.
  */
-export const CREDENTIAL_PREFIXES = { apiKey: 'amk_', session: 'ams_', mailboxToken: 'amt_', operator: 'amo_' } as const;
+export const CREDENTIAL_PREFIXES = {
+  apiKey: 'amk_',
+  session: 'ams_',
+  mailboxToken: 'amt_',
+  operator: 'amo_',
+  approvalLink: 'aml_',
+  passwordReset: 'amr_',
+  fileUpload: 'amf_',
+  deviceCode: 'amd_',
+  oauthCode: 'amc_',
+  oauthAccess: 'ama_',
+  oauthRefresh: 'amn_',
+} as const;
 export type CredentialKind = keyof typeof CREDENTIAL_PREFIXES;
 
 export const CREDENTIAL_RANDOM_BYTES = 32;
@@ -27,7 +40,7 @@ export function credentialChecksum(text: string): string {
   return checksum;
 }
 
-/** Whether a text is a well-formed credential of this kind. A typo fails here without a look into the database. */
+/** Whether a text is a well-formed credential of this kind. A typo fails here without a database query. */
 export function isCredential(kind: CredentialKind, text: string): boolean {
   const prefix = CREDENTIAL_PREFIXES[kind];
   if (!text.startsWith(prefix) || !FORM.test(text.slice(prefix.length))) return false;
@@ -38,7 +51,18 @@ export function isCredential(kind: CredentialKind, text: string): boolean {
 export const SESSION_LIFE_DAYS = 30;
 export const SIGN_IN_TRIES = 10;
 export const SIGN_IN_WINDOW_SECONDS = 900;
+/** A source a person signed in from is known for this long after the last time. */
+export const SIGN_IN_SOURCE_KEPT_DAYS = 90;
 export const PASSWORD_MIN_LENGTH = 12;
 export const PASSWORD_MAX_LENGTH = 256;
-/** Invitations by e-mail link live this long. */
+/** The link of a password reset is valid for this time and works once. */
+export const PASSWORD_RESET_LIFE_MINUTES = 60;
+/** Resets that may be asked for: per source address, and per e-mail address. */
+export const PASSWORD_RESETS_PER_SOURCE_AND_HOUR = 20;
+export const PASSWORD_RESETS_PER_ADDRESS_AND_HOUR = 5;
+/** Tokens of invitations and resets that may be tried, per source address. */
+export const LINK_TOKEN_TRIES_PER_MINUTE = 30;
+/** The User-Agent header is stored with a session up to this length. */
+export const USER_AGENT_MAX_CHARACTERS = 256;
+/** Invitations by e-mail link are valid for this time. */
 export const INVITATION_LIFE_DAYS = 7;

@@ -6,7 +6,7 @@
  *      │                                 │ └─failed attempt, one left──▶ failed
  *      └──────── stopped, unsafe ────────┴── fifth failure, stopped, unsafe ──▶ exhausted
  *
- * `success` and `exhausted` are final; only a resend by hand (`manual` attempt) may turn `exhausted` into `success`.
+ * `success` and `exhausted` are final; only a manual resend (`manual` attempt) may turn `exhausted` into `success`.
  */
 export const DELIVERY_STATUSES = ['pending', 'success', 'failed', 'exhausted'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -35,7 +35,7 @@ export const DELIVERY_TRANSITIONS: Readonly<Record<DeliveryStatus, readonly Deli
 export const ATTEMPT_TRIGGERS = ['automatic', 'manual'] as const;
 export type AttemptTrigger = (typeof ATTEMPT_TRIGGERS)[number];
 
-/** What can go wrong in an attempt; the closed list of `attempts[].error`. */
+/** Errors of an attempt; the closed list of `attempts[].error`. */
 export const ATTEMPT_ERRORS = [
   'timeout',
   'dns_failed',

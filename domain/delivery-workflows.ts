@@ -1,5 +1,5 @@
 /**
- * What passes between dispatcher, workflows and activities of webhook delivery. Ids and times only: bodies, addresses
+ * Data passed between dispatcher, workflows and activities of webhook delivery. Ids and times only: bodies, addresses
  * and secrets never enter a workflow history.
  */
 
@@ -22,7 +22,7 @@ export interface FanOutInput {
 
 export interface FanOutResult {
   readonly settled: number;
-  /** Deliveries handed to `endpointDelivery` workflows. */
+  /** Deliveries passed to `endpointDelivery` workflows. */
   readonly waiting: number;
 }
 
@@ -41,7 +41,7 @@ export interface WaitingDelivery {
   readonly dueAtMs: number;
 }
 
-/** Why a wait is ended early. The rows say what follows from it; the signal only wakes. */
+/** Why a wait is ended early. The rows decide what happens next; the signal is only a wake-up. */
 export const STOP_REASONS = ['endpoint_inactive', 'endpoint_deleted', 'plan_downgraded', 'mailbox_deleted'] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
@@ -67,14 +67,14 @@ export interface AttemptInput {
   readonly deliveryIds: readonly string[];
   readonly ladderMs: readonly number[];
   /**
-   * `fan-out`: first attempts of many endpoints, where an endpoint in trouble must not hold the others.
-   * `endpoint`: one endpoint's own lane. `manual`: as asked by a person, due or not, final or not. `recovery`: as asked
-   * for many at once; takes what live deliveries leave, and holds no delivery.
+   * `fan-out`: first attempts of many endpoints, where an endpoint in trouble must not delay the others. `endpoint`:
+   * one endpoint's own lane. `manual`: requested by a person, due or not, final or not. `recovery`: the same for many
+   * deliveries; uses only slots that live deliveries leave free, and claims no delivery.
    */
   readonly lane: 'fan-out' | 'endpoint' | 'manual' | 'recovery';
 }
 
-/** What is still owed after an activity, by endpoint. Everything else of its input is final. */
+/** Deliveries that still need an attempt after an activity, by endpoint. All others of its input are final. */
 export interface AttemptOutput {
   readonly waiting: readonly WaitingEndpoint[];
 }
@@ -86,6 +86,6 @@ export interface WaitingEndpoint {
   readonly deliveries: readonly WaitingDelivery[];
 }
 
-/** Id of the workflow that holds an endpoint's unacknowledged deliveries of one fan-out. */
+/** Id of the workflow that processes an endpoint's unacknowledged deliveries of one fan-out. */
 export const endpointDeliveryId = (endpointId: string, fanOutId: string): string =>
   `delivery/${endpointId}/${fanOutId}`;

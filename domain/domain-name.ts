@@ -2,7 +2,7 @@
 export const DOMAIN_NAME_MAX = 253;
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
-/** Says what is wrong with a domain name (lower-case, IDNA ASCII form) that shall receive mail, or undefined. */
+/** What is wrong with a domain name (lower-case, IDNA ASCII form) for receiving mail; undefined: nothing. */
 export function domainNameProblem(name: string): string | undefined {
   const labels = name.split('.');
   if (name.length > DOMAIN_NAME_MAX) return `must have at most ${DOMAIN_NAME_MAX} characters`;

@@ -4,7 +4,7 @@
  */
 export interface CatalogueEntry {
   readonly status: number;
-  /** What happened, in one sentence, when the caller gives no better one. */
+  /** What happened, in one sentence, unless the caller gives a better one. */
   readonly message: string;
   /** What to do. */
   readonly fix: string;
@@ -14,7 +14,7 @@ export const ERROR_CATALOGUE = {
   invalid_request: {
     status: 400,
     message: 'The request does not have the expected form.',
-    fix: 'Correct the fields named in details. Unknown fields are rejected, so look for a typing error.',
+    fix: 'Correct the fields named in details. Unknown fields are rejected, so check for typing errors.',
   },
   unauthenticated: {
     status: 401,
@@ -44,7 +44,17 @@ export const ERROR_CATALOGUE = {
   recipient_blocked: {
     status: 403,
     message: 'A recipient is on a block list of this organization.',
-    fix: 'Leave the recipient out, or ask a member to change the list.',
+    fix: 'Omit the recipient, or ask a member to change the list.',
+  },
+  sending_stopped: {
+    status: 403,
+    message: 'A person stopped sending.',
+    fix: 'Save a draft if you like. Do not retry automatically: sending stays stopped until a signed-in person resumes it.',
+  },
+  drafts_only: {
+    status: 403,
+    message: 'This mailbox may write drafts only.',
+    fix: 'Save a draft (POST …/drafts), which a signed-in person can send.',
   },
   not_found: {
     status: 404,
@@ -53,13 +63,18 @@ export const ERROR_CATALOGUE = {
   },
   method_not_allowed: {
     status: 405,
-    message: 'This path does not answer to this method.',
+    message: 'This path does not support this method.',
     fix: 'Use one of the methods in the Allow header.',
+  },
+  request_timeout: {
+    status: 408,
+    message: 'The request did not arrive in time.',
+    fix: 'Send header fields within 30 seconds and the whole request within two minutes, on a new connection.',
   },
   conflict: {
     status: 409,
-    message: 'The request conflicts with the present state.',
-    fix: 'Read the resource again and decide anew.',
+    message: 'The request conflicts with the current state.',
+    fix: 'Read the resource again, then decide whether to repeat the request.',
   },
   idempotency_conflict: {
     status: 409,
@@ -73,12 +88,12 @@ export const ERROR_CATALOGUE = {
   },
   payload_too_large: {
     status: 413,
-    message: 'The body is larger than this path takes.',
+    message: 'The body is larger than this path accepts.',
     fix: 'Send a smaller body.',
   },
   unsupported_media_type: {
     status: 415,
-    message: 'The body has a type this path does not take.',
+    message: 'The body has a type that this path does not accept.',
     fix: 'Send JSON with Content-Type: application/json.',
   },
   invalid_url: {
@@ -94,7 +109,7 @@ export const ERROR_CATALOGUE = {
   unsafe_destination: {
     status: 422,
     message: 'The host of the webhook URL resolves to an address that is not publicly routable.',
-    fix: 'Use a host all of whose addresses are public.',
+    fix: 'Use a host that has only public addresses.',
   },
   invalid_event_types: {
     status: 422,
@@ -103,8 +118,8 @@ export const ERROR_CATALOGUE = {
   },
   event_type_not_allowed_for_mailbox: {
     status: 422,
-    message: 'An event type of the list cannot reach an endpoint with mailbox scope.',
-    fix: 'Leave the type out, or create the endpoint without mailboxId.',
+    message: 'An endpoint with mailbox scope cannot receive one of the event types.',
+    fix: 'Omit the type, or create the endpoint without mailboxId.',
   },
   invalid_auth_header: {
     status: 422,
@@ -119,22 +134,37 @@ export const ERROR_CATALOGUE = {
   invalid_local_part: {
     status: 422,
     message: 'The local part cannot be used for a mailbox.',
-    fix: 'Choose another local part, or leave it out to have one made.',
+    fix: 'Choose another local part, or omit it to get a generated one.',
+  },
+  unsupported_document: {
+    status: 422,
+    message: 'This kind of file has no text that the service can read.',
+    fix: 'Download the attachment, and read it with a program for its type.',
+  },
+  unreadable_document: {
+    status: 422,
+    message: 'The text of this document could not be read.',
+    fix: 'Download the attachment, or ask its sender for another format.',
   },
   rate_limited: {
     status: 429,
     message: 'Too many requests.',
-    fix: 'Wait for the seconds in Retry-After, then try again.',
+    fix: 'Wait for the number of seconds in Retry-After, then try again.',
+  },
+  headers_too_large: {
+    status: 431,
+    message: 'The header fields of the request are larger than this service accepts.',
+    fix: 'Send fewer or shorter header fields and a shorter URL: at most 16 KiB together.',
   },
   internal_error: {
     status: 500,
-    message: 'Something went wrong on our side.',
-    fix: 'Try again. If it stays, report the requestId.',
+    message: 'An internal error occurred.',
+    fix: 'Try again. If the error persists, report the requestId.',
   },
   unavailable: {
     status: 503,
-    message: 'A part the service depends on is not reachable at the moment.',
-    fix: 'Try again after the seconds in Retry-After.',
+    message: 'A dependency of the service is not reachable at the moment.',
+    fix: 'Wait for the number of seconds in Retry-After, then try again.',
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
@@ -151,7 +181,7 @@ export class CatalogueError extends Error {
   readonly code: ErrorCode;
   readonly details: readonly ErrorDetail[];
   readonly retryAfterSeconds: number | undefined;
-  /** What to do in this very case; where nothing is given, what the catalogue says in general. */
+  /** What to do in this case; default: the general text of the catalogue. */
   readonly fix: string;
 
   constructor(

@@ -1,4 +1,4 @@
-/** The eight event types and who may hear of them (interface §6). */
+/** The eight event types and the scopes that receive them (interface §6). */
 export const EVENT_TYPES = [
   'email_received',
   'email_sent',
@@ -18,7 +18,7 @@ export interface EventScopes {
   readonly mailbox: boolean;
 }
 
-/** Interface §6, "Endpoint scope and delivery". A mailbox endpoint hears only of its own mailbox. */
+/** Interface §6, "Endpoint scope and delivery". A mailbox endpoint receives only events of its own mailbox. */
 export const EVENT_SCOPES: Readonly<Record<EventType, EventScopes>> = {
   email_received: { organization: true, mailbox: true },
   email_sent: { organization: true, mailbox: true },

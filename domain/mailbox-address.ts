@@ -1,8 +1,10 @@
-/** Local parts of mailbox addresses: what is allowed, what is reserved, how one is made up. */
+/** Local parts of mailbox addresses: which are allowed, which are reserved, how one is generated. */
 
 /** RFC 5321 §4.5.3.1.1. */
 export const LOCAL_PART_MAX = 64;
 export const MAILBOX_NAME_MAX = 200;
+/** Maximum length of the purpose of a mailbox. */
+export const MAILBOX_PURPOSE_MAX = 500;
 /** Metadata of a mailbox: keys, key and value lengths. */
 export const METADATA_KEYS_MAX = 50;
 export const METADATA_KEY_MAX = 64;
@@ -42,11 +44,11 @@ const RESERVED_LOCAL_PARTS = new Set([
   'www',
 ]);
 
-/** Says what is wrong with a local part chosen by a customer (already lower-cased), or undefined. */
+/** What is wrong with a local part chosen by a customer (already lower-cased); undefined: nothing. */
 export function localPartProblem(localPart: string): string | undefined {
   if (localPart.length === 0 || localPart.length > LOCAL_PART_MAX) return `must have 1 to ${LOCAL_PART_MAX} characters`;
   if (!LOCAL_PART.test(localPart) || localPart.endsWith('.'))
-    return 'may hold letters, digits, hyphens, underscores and single dots, with no dot first or last';
+    return 'may contain letters, digits, hyphens, underscores and single dots, with no dot first or last';
   if (RESERVED_LOCAL_PARTS.has(localPart)) return `"${localPart}" is reserved (RFC 2142)`;
   return undefined;
 }

@@ -19,7 +19,7 @@ export const MAILBOX_TRANSITIONS: Readonly<Record<MailboxStatus, readonly Mailbo
 export const SYNC_STATUSES = ['pending', 'synced'] as const;
 export type SyncStatus = (typeof SYNC_STATUSES)[number];
 
-/** The address of a deleted mailbox is not given out again for this long. */
+/** The address of a deleted mailbox cannot be reused for this time. */
 export const ADDRESS_REUSE_AFTER_DAYS = 30;
 
 /** What happens to mail that fails DMARC under a policy of quarantine or reject. */

@@ -1,15 +1,33 @@
 /**
- * What the service itself tells owners and admins of an organization, by mail and in the API.
+ * Notices of the service to owners and admins of an organization, or to an invited person, by mail and in the API.
  *
- *   waiting ──sent, or kept on this host──▶ sent | captured
+ *   waiting ──sent, or captured──▶ sent | captured
  *      │ └─refused for now──▶ waiting, by the ladder of outgoing mail
  *      └─refused for good, or two days are over──▶ failed
  */
-export const MEMBER_NOTICE_KINDS = ['webhook_failing', 'webhook_suspended'] as const;
+import { APPROVAL_NOTICE_KINDS } from './approval-notices.ts';
+
+export const MEMBER_NOTICE_KINDS = [
+  'webhook_failing',
+  'webhook_suspended',
+  'role_mail',
+  'invitation',
+  ...APPROVAL_NOTICE_KINDS,
+  'chat_test',
+  'password_reset',
+  'password_changed',
+] as const;
 export type MemberNoticeKind = (typeof MEMBER_NOTICE_KINDS)[number];
 
 export const MEMBER_NOTICE_STATES = ['waiting', 'sent', 'captured', 'failed'] as const;
 export type MemberNoticeState = (typeof MEMBER_NOTICE_STATES)[number];
+
+/** How a notice is sent: by mail, or to a member's chat webhook. */
+export const MEMBER_NOTICE_CHANNELS = ['mail', 'chat'] as const;
+export type MemberNoticeChannel = (typeof MEMBER_NOTICE_CHANNELS)[number];
+
+/** In the text of a notice, for the credential that only the mail has. */
+export const CREDENTIAL_PLACE = '[credential]';
 
 /** Name the workflow is registered under. */
 export const MEMBER_NOTICE = 'memberNotice';

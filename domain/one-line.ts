@@ -1,7 +1,7 @@
 const WORDS_OF_OTHERS_MAX_CHARACTERS = 500;
 
 /**
- * Words of another host on one line of at most 500 characters. They may hold anything: a line break would end a header
+ * Text of another host on one line of at most 500 characters. It may contain anything: a line break would end a header
  * field, and a NUL is refused by PostgreSQL.
  */
 export const oneLine = (text: string): string =>

@@ -4,11 +4,11 @@ export const SLUG_MAX = 63;
 /** Lower-case letters, digits and single hyphens inside. */
 export const SLUG_PATTERN = '^[a-z0-9]+(?:-[a-z0-9]+)*$';
 
-/** A request for consent that nobody decided is denied after this time, unless the organization chose another. */
+/** An undecided request for consent is denied after this time, unless the organization chose another. */
 export const CONSENT_EXPIRES_DAYS_DEFAULT = 7;
 export const CONSENT_EXPIRES_DAYS_MAX = 30;
 
-/** A slug made of a name: `Müller & Söhne` becomes `muller-sohne`. Empty when nothing of the name can stand in one. */
+/** The slug of a name: `Müller & Söhne` becomes `muller-sohne`. Empty if no character of the name can be used. */
 export const slugOf = (name: string): string =>
   name
     .normalize('NFKD')
@@ -18,6 +18,8 @@ export const slugOf = (name: string): string =>
     .slice(0, SLUG_MAX)
     .replaceAll(/^-+|-+$/g, '');
 
-/** API keys of an organization, and invitations nobody has accepted yet, on any plan. */
+/** Maximum API keys and open invitations of an organization, on any plan. */
 export const API_KEYS_MAX = 200;
 export const OPEN_INVITATIONS_MAX = 200;
+/** Invitations an organization may make in a day, those that replace another one included: each sends a mail. */
+export const INVITATIONS_PER_DAY_MAX = 200;

@@ -1,10 +1,12 @@
-/** What passes between doors, workflow and activities of sending. Ids and times only: no address, no content. */
+/** Data passed between entry points, workflow and activities of sending. Ids and times only: no address, no content. */
 
 /** Name the workflow is registered under; its id is `outbound/<message id>`. */
 export const OUTBOUND_MESSAGE = 'outboundMessage';
 export const outboundWorkflowId = (messageId: string): string => `outbound/${messageId}`;
 
-/** Signals: a consent was decided, or the message withdrawn (its row says how); stop what is not sent yet. */
+/**
+ * Signals: read the row again (a consent was decided, the message withdrawn, a stop ended); stop what is not sent yet.
+ */
 export const DECIDE_SIGNAL = 'decide';
 export const CANCEL_SIGNAL = 'cancel';
 
@@ -12,10 +14,20 @@ export interface OutboundInput {
   readonly messageId: string;
 }
 
-/** What the gate says: waits for consent until a time, waits for its time, may go on, or is over. */
+/** The result of the gate: waits for consent until a time, is scheduled, may be sent, or is final. */
 export type GateResult =
-  | { readonly kind: 'held'; readonly expiresAtMs: number }
-  | { readonly kind: 'scheduled'; readonly sendAtMs: number }
+  | {
+      readonly kind: 'held';
+      readonly expiresAtMs: number;
+      /** When the gate must check again before the request expires: a reminder is due then. */
+      readonly remindAtMs?: number;
+    }
+  | {
+      readonly kind: 'scheduled';
+      readonly sendAtMs: number;
+      /** It waits for the end of a stop instead. */
+      readonly stopped?: true;
+    }
   | { readonly kind: 'released' }
   | { readonly kind: 'ended' };
 
@@ -25,6 +37,8 @@ export interface OutboundProgress {
   readonly nextAtMs: number | null;
   /** Domain and code, as timers of workflows that began before `retry` show them. */
   readonly waitsFor: string;
-  /** For the timer: what is tried again next, how often it was tried, and the last words of the other side. */
+  /** It waits for the end of a stop, which `decide` signals. */
+  readonly stopped?: boolean;
+  /** For the timer's summary: the next destination, the number of attempts, and the last answer of the other host. */
   readonly retry?: { readonly number: number; readonly domain: string; readonly reply: string };
 }

@@ -4,7 +4,7 @@
  * Of one recipient:
  *
  *   queued ──attempt──▶ sending ──accepted──▶ sent | captured
- *     ▲                  │  └─refused for good, or two days are over──▶ bounced
+ *     ▲                  │  └─refused for good, or two days passed──▶ bounced
  *     └──temporary──────┘
  *   sent ──a report says that it failed later──▶ bounced
  *   queued ──on the suppression list──▶ suppressed;  ──consent denied, blocked, cancelled──▶ denied
@@ -14,30 +14,30 @@
 export const RECIPIENT_STATUSES = ['queued', 'sending', 'sent', 'captured', 'bounced', 'suppressed', 'denied'] as const;
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 
-/** Of the message: what its recipients' say together, or what it waits for. */
+/** Of the message: combined from its recipients, or what it waits for. */
 export const OUTBOUND_STATUSES = ['consent_pending', 'scheduled', ...RECIPIENT_STATUSES] as const;
 export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
 
 /**
- * `held` waits for consent, `scheduled` for its time alone, `sending` has a recipient that is not final, `denied` and
+ * `held` waits for consent, `scheduled` only for its time, `sending` has a recipient that is not final, `denied` and
  * `done` are final.
  */
 export type OutboundState = 'held' | 'scheduled' | 'sending' | 'done' | 'denied';
 
-/** What a message is to one that the mailbox has: an answer to it, or that one forwarded. */
+/** How a message relates to a stored one: a reply to it, or a forward of it. */
 export type AnsweredAs = 'answered' | 'forwarded';
 
-/** While one recipient is open the message is; afterwards the one that needs attention is told. */
-const TOLD_FIRST: readonly RecipientStatus[] = ['sending', 'queued', 'bounced', 'denied', 'suppressed', 'sent'];
+/** While one recipient is not final, the message is not; afterwards the status that most needs attention is shown. */
+const SHOWN_FIRST: readonly RecipientStatus[] = ['sending', 'queued', 'bounced', 'denied', 'suppressed', 'sent'];
 
 export function outboundStatus(state: OutboundState, recipients: readonly RecipientStatus[]): OutboundStatus {
   if (state === 'held') return 'consent_pending';
   if (state === 'scheduled') return 'scheduled';
   if (state === 'denied') return 'denied';
-  return TOLD_FIRST.find((status) => recipients.includes(status)) ?? 'captured';
+  return SHOWN_FIRST.find((status) => recipients.includes(status)) ?? 'captured';
 }
 
-/** What came of an attempt; `partial`: not the same for every recipient. */
+/** The result of an attempt; `partial`: different for different recipients. */
 export const ATTEMPT_OUTCOMES = ['sent', 'captured', 'partial', 'deferred', 'failed'] as const;
 export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
 /** The newest attempts of a message that its status lists. */
@@ -55,32 +55,33 @@ export const OUTBOUND_RETRY_DELAYS_MS: readonly number[] = [
   2 * HOUR_MS,
   4 * HOUR_MS,
 ];
-/** A recipient who could not be reached for this long after the submission or release is given up (4.4.7). */
+/** A recipient who could not be reached within this time after the submission or release is given up (4.4.7). */
 export const OUTBOUND_GIVE_UP_MS = 48 * HOUR_MS;
-/** The sender is told once of a message that will still wait this long after its submission or release. */
+/** The sender is notified once if a message still waits this long after its submission or release. */
 export const OUTBOUND_DELAY_NOTICE_AFTER_MS = 4 * HOUR_MS;
-/** The other side may be silent for this long before its greeting, and for this long later (RFC 5321 §4.5.3.2). */
+/** Maximum silence of the other host before its greeting, and later (RFC 5321 §4.5.3.2). */
 export const OUTBOUND_GREETING_TIMEOUT_MS = 30_000;
 export const OUTBOUND_SILENCE_TIMEOUT_MS = 5 * MINUTE_MS;
-/** One session, however little the other side is silent: a host may not keep a connection by trickling. */
+/** Maximum duration of one session: a host must not keep a connection by sending slowly. */
 export const OUTBOUND_SESSION_MAX_MS = 15 * MINUTE_MS;
-/** What is due this soon is attempted together with what is due. */
+/** Recipients due within this time are attempted together with due ones. */
 export const OUTBOUND_DUE_TOGETHER_MS = 10_000;
-/** Messages above 256 KiB that one process holds in memory for sending: 16 of 25 MiB, one copy each. */
+/** Messages above 256 KiB that one process has in memory for sending: 16 of 30 MiB, one copy each. */
 export const OUTBOUND_LARGE_AT_ONCE = 16;
-/** How long the outcome of an attempt is kept for a database that is away. */
-export const OUTBOUND_KEEP_OUTCOME_MS = 5 * MINUTE_MS;
 /** Destinations of one message that are attempted side by side. */
 export const OUTBOUND_DESTINATIONS_AT_ONCE = 5;
-/** No further destination of a message is begun this long after the first; what is left is attempted at once again. */
+/**
+ * No further destination of a message is started this long after the first; the rest is attempted in another run at
+ * once.
+ */
 export const OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS = 5 * MINUTE_MS;
 /** Connections of one process to the mail hosts of one domain at once. */
 export const MX_CONNECTIONS_PER_DOMAIN_MAX = 5;
-/** Messages to one domain that may go out without a pause, before its rate holds them apart. */
+/** Burst: messages to one domain that may be sent without a pause, before the rate limit applies. */
 export const MX_BURST_MESSAGES = 20;
 /** A message waits for a connection or for the rate this long before it is put off. */
 export const MX_PATIENCE_MS = 30_000;
-/** Messages to one domain that wait so in one process; further ones are told when to come back. */
+/** Messages to one domain that wait in one process; further ones get a time to try again. */
 export const MX_LINE_MAX = 50;
 /** Addresses of mail hosts tried in one attempt, and the time after which no further one is begun. */
 export const MX_ADDRESSES_TRIED_MAX = 10;
@@ -93,9 +94,9 @@ export const MTA_STS_POLICY_MAX_BYTES = 65_536;
 export const OUTBOUND_OVERDUE_MS = 10 * MINUTE_MS;
 /** The same for a held message that was decided: its signal was lost. */
 export const OUTBOUND_DECIDED_OVERDUE_MS = 15_000;
-/** The sweep looks at a message again after this time, when starting its workflow did not help. */
+/** The sweep checks a message again after this time, if starting its workflow did not help. */
 export const OUTBOUND_SWEEP_AGAIN_MS = MINUTE_MS;
-/** The content of a message that is over is kept this long: what comes back later is told of without its header. */
+/** Retention of the content of a finished message: notices about later bounces do not contain its header. */
 export const OUTBOUND_CONTENT_RETENTION_DAYS = 30;
 /** A second copy of a sent message within this time is the same message. */
 export const SENT_COPY_WINDOW_MINUTES = 60;
@@ -104,10 +105,12 @@ export const SENDS_PER_THREAD_HOUR_MAX = 10;
 /** RFC 5321 §4.5.3.1.3, without the angle brackets. */
 export const ADDRESS_MAX_CHARACTERS = 254;
 export const REFERENCES_MAX = 20;
+/** The outbox lists decided and failed messages for this time. */
+export const OUTBOX_RECENT_MS = 24 * HOUR_MS;
 /** How far ahead a message may be scheduled. */
 export const SEND_AT_AHEAD_MAX_DAYS = 90;
 
-/** About the address of the sender, whatever the recipient: bad syntax, bad domain (RFC 3463 §3.2). */
+/** Errors about the address of the sender, for any recipient: bad syntax, bad domain (RFC 3463 §3.2). */
 const ABOUT_THE_SENDER: ReadonlySet<string> = new Set(['5.1.7', '5.1.8']);
 
 /** Whether a status code (RFC 3463 §3.2) says that there is no such recipient: it is not written to again. */

@@ -1,4 +1,4 @@
-/** Plans and what they allow (specification of the API, "Plans"; webhooks on paid plans only, interface §1.7). */
+/** Plans and their limits (specification of the API, "Plans"; webhooks on paid plans only, interface §1.7). */
 export const PLAN_NAMES = ['free', 'team', 'business', 'unlimited'] as const;
 export type PlanName = (typeof PLAN_NAMES)[number];
 
@@ -8,7 +8,7 @@ export interface Plan {
   readonly maxMailboxes: number | null;
   /** 0: the plan has no webhooks. Null: no limit. */
   readonly maxWebhookEndpoints: number | null;
-  /** Mail domains of its own, verified or not. Null: no limit. */
+  /** Own mail domains, verified or not. Null: no limit. */
   readonly maxDomains: number | null;
   readonly quotaBytesPerMailbox: number;
   /** API requests per minute and organization, the basis of the RateLimit headers. Null: not limited. */

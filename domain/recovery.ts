@@ -1,6 +1,6 @@
 /**
- * Sending given-up deliveries of an endpoint again: what a recovery is, and what passes between API, workflow and
- * activity of it. Ids and numbers only.
+ * Sending given-up deliveries of an endpoint again: its states, and the data passed between API, workflow and activity.
+ * Ids and numbers only.
  *
  *   running ⇄ paused
  *      └──┬────┘
@@ -18,11 +18,11 @@ export type RecoveryState = (typeof RECOVERY_STATES)[number];
 export const RECOVERABLE_STATUSES = ['exhausted', 'failed'] as const;
 export type RecoverableStatus = (typeof RECOVERABLE_STATUSES)[number];
 
-/** Deliveries of one recovery under way at once: half of the endpoint's slots, the other half stays for live ones. */
+/** Concurrent deliveries of one recovery: half of the endpoint's slots, the other half stays for live ones. */
 export const RECOVERY_CONCURRENCY = 5;
 /** Deliveries a second of one recovery at most. */
 export const RECOVERY_PER_SECOND_MAX = 50;
-/** Part of an organization's fair use that all its recoveries together take. */
+/** Maximum part of an organization's fair use for all its recoveries together. */
 const RECOVERY_SHARE = 0.5;
 
 /** Deliveries a second of each of an organization's running recoveries. */
@@ -47,7 +47,7 @@ export interface RecoveryInput {
   readonly ladderMs: readonly number[];
 }
 
-/** Where a recovery stands: what the activity answers and the `progress` query tells. */
+/** The progress of a recovery: the result of the activity and of the `progress` query. */
 export interface RecoveryProgress {
   readonly state: RecoveryState;
   /** Null unless the state is `stopped`. */

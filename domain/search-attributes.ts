@@ -1,6 +1,6 @@
 /**
- * Search attributes of all workflows, by which a person finds in the Temporal UI what holds a webhook-id, an endpoint,
- * an organization or an event. They hold ids only, never content.
+ * Search attributes of all workflows, by which a person finds in the Temporal UI the workflow of a webhook-id, an
+ * endpoint, an organization or an event. They contain ids only, never content.
  */
 export const SEARCH_ATTRIBUTES = {
   OrganizationId: 'Keyword',

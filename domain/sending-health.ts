@@ -1,6 +1,6 @@
 /** When a mailbox sends to too many addresses that do not exist, or that do not want its mail. */
 
-/** Rates are judged over the recipients outside of this long, from this many on. */
+/** Rates are computed over the outside recipients of this period, if there are at least this many. */
 export const SENDING_RATE_WINDOW_MS = 86_400_000;
 export const SENDING_RATE_FROM_RECIPIENTS = 100;
 /** Shares of these recipients; from the first on the mailbox is flagged, from the second on it is paused. */
@@ -21,15 +21,15 @@ export interface SendingHealth {
 
 /** Recipients outside within the window. */
 export interface SendingCounts {
-  /** Handed over, the bounced among them. */
+  /** Accepted by the next host, including those that bounced later. */
   readonly handedOver: number;
   readonly bounced: number;
   readonly complained: number;
 }
 
-export function judgeSending({ handedOver, bounced, complained }: SendingCounts): SendingHealth {
+export function evaluateSending({ handedOver, bounced, complained }: SendingCounts): SendingHealth {
   if (handedOver < SENDING_RATE_FROM_RECIPIENTS) return { state: 'ok', reason: null };
-  const judged = [
+  const rated = [
     { count: bounced, what: 'bounced', flagged: BOUNCE_RATE_FLAGGED, paused: BOUNCE_RATE_PAUSED },
     { count: complained, what: 'complained', flagged: COMPLAINT_RATE_FLAGGED, paused: COMPLAINT_RATE_PAUSED },
   ].map(({ count, what, flagged, paused }) => {
@@ -39,7 +39,7 @@ export function judgeSending({ handedOver, bounced, complained }: SendingCounts)
     const reason = `${count} of ${handedOver} recipients of the last 24 hours ${what} (${percent(rate)}; ${state} from ${percent(limit)} on).`;
     return { state, reason };
   });
-  const worst = judged.find(({ state }) => state === 'paused') ?? judged.find(({ state }) => state === 'flagged');
+  const worst = rated.find(({ state }) => state === 'paused') ?? rated.find(({ state }) => state === 'flagged');
   return worst ?? { state: 'ok', reason: null };
 }
 

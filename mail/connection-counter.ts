@@ -1,5 +1,5 @@
-/** Counts the connections of each source address; an IPv6 source is its /64, which is what one customer gets. */
-import ipaddr from 'ipaddr.js';
+/** Counts connections: those of each source address (an IPv6 source is its /64, which is what one customer gets), and all. */
+import { sourceOf } from '#core/platform/source-address.ts';
 
 export interface ConnectionCounter {
   /** False when the source has as many as it may. */
@@ -7,14 +7,17 @@ export interface ConnectionCounter {
   leave(connectionId: string): void;
 }
 
-const IPV6_SOURCE_BITS = 64;
+/** Connections of all listeners of a protocol together. */
+export interface ConnectionTotal {
+  /** False when there are as many as there may be. */
+  enter(): boolean;
+  leave(): void;
+}
 
-/** The source an address belongs to. */
-export function sourceOf(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  return ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/${IPV6_SOURCE_BITS}`).toString();
+/** The counter shared by some listeners. */
+export interface ConnectionLimits {
+  readonly total: ConnectionTotal;
+  readonly sources: ConnectionCounter;
 }
 
 export function connectionCounter(maxPerSource: number): ConnectionCounter {
@@ -36,6 +39,20 @@ export function connectionCounter(maxPerSource: number): ConnectionCounter {
       const count = (sources.get(source) ?? 1) - 1;
       if (count > 0) sources.set(source, count);
       else sources.delete(source);
+    },
+  };
+}
+
+export function connectionTotal(max: number): ConnectionTotal {
+  let count = 0;
+  return {
+    enter() {
+      if (count >= max) return false;
+      count++;
+      return true;
+    },
+    leave() {
+      count--;
     },
   };
 }

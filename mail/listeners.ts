@@ -1,23 +1,24 @@
 /**
- * A door of the mail host: a port, and what happens to a connection before its protocol begins.
+ * A listener of the mail host: a port, and the steps before the protocol of a connection begins.
  *
- *   accept ─▶ from a network of MAIL_PROXY_FROM? ─yes─▶ PROXY header, within 5 s ─▶ TLS where the door has it ─▶ serve
+ *   accept ─▶ from a network of MAIL_PROXY_FROM? ─yes─▶ PROXY header, within 5 s ─▶ TLS if the listener has it ─▶ serve
  *                         └──────────no──────────────────────────────────────────────▲
  *
- * Closing: no new connections; those without a session yet are cut, the others are asked to stop at their next
- * convenient moment, and cut after a grace time.
+ * Closing: no new connections; those without a session are closed, the others are asked to stop after their current
+ * command, and closed after a grace time.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import net from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { Logger } from '../core/logger.ts';
-import { PROXY_HEADER_TIMEOUT_MS } from '../domain/mail-limits.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { PROXY_HEADER_TIMEOUT_MS, REFUSED_CONNECTION_MS, REFUSED_CONNECTIONS_MAX } from '#domain/mail-limits.ts';
+import type { ConnectionLimits } from './connection-counter.ts';
 import { type ProxySource, readProxyHeader } from './proxy-header.ts';
 import type { TlsContext } from './tls.ts';
 
-/** A connection whose peer is known, with TLS under way on doors of implicit TLS. */
-export interface DoorConnection {
+/** A connection whose peer is known, with TLS started on listeners with implicit TLS. */
+export interface ListenerConnection {
   /** For log lines. */
   readonly id: string;
   readonly socket: net.Socket;
@@ -31,7 +32,7 @@ export interface Served {
   stop(): void;
 }
 
-export interface DoorOptions {
+export interface ListenerOptions {
   /** For log lines, e.g. `pop3s`. */
   readonly name: string;
   readonly host: string;
@@ -40,64 +41,92 @@ export interface DoorOptions {
   readonly proxyFrom: readonly string[];
   /** Given: TLS from the first byte. */
   readonly tls?: TlsContext;
+  /** The protocol still answers when a client has closed its side; otherwise the end of one side ends both. */
+  readonly answersAfterEnd?: boolean;
+  readonly limits: ConnectionLimits;
+  /** How the protocol says that there are too many connections, with its line break. */
+  refusal(reason: string): string;
   readonly log: Logger;
-  /** Undefined: the connection was refused, and is cut. */
-  serve(connection: DoorConnection): Served | undefined;
+  serve(connection: ListenerConnection): Served;
 }
 
-export interface Door {
+export interface Listener {
   readonly host: string;
   readonly port: number;
-  /** Resolves when the last connection has gone. */
+  /** Resolves when the last connection has ended. */
   close(graceMs: number): Promise<void>;
 }
 
 const CONNECTION_ID_BYTES = 6;
 
 /** @throws when the port cannot be listened on */
-export async function openDoor(options: DoorOptions): Promise<Door> {
+export async function openListener(options: ListenerOptions): Promise<Listener> {
   const { name, log } = options;
   const isProxy = networkMatcher(options.proxyFrom);
   const sockets = new Set<net.Socket>();
   const sessions = new Map<net.Socket, Served>();
   let closing = false;
+  let refusing = 0;
 
-  const server = net.createServer({ noDelay: true, keepAlive: true }, (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      sessions.delete(socket);
-    });
-    // A peer that goes away is no fault; the session hears of it by 'close'.
-    socket.on('error', (error) => log.debug({ door: name, error: error.message }, 'a connection broke'));
-    const { remoteAddress, remotePort } = socket;
-    if (remoteAddress === undefined || remotePort === undefined) return void socket.destroy();
-    const peer = { address: remoteAddress, port: remotePort };
-    const source = isProxy(remoteAddress) ? takeProxyHeader(socket) : Promise.resolve(null);
-    source
-      .then((client) => begin(socket, client ?? peer))
-      .catch((error: Error) => {
-        log.info({ door: name, remoteAddress, error: error.message }, 'a connection was dropped at its beginning');
-        socket.destroy();
+  const server = net.createServer(
+    { noDelay: true, keepAlive: true, allowHalfOpen: options.answersAfterEnd === true },
+    (socket) => {
+      sockets.add(socket);
+      socket.once('close', () => {
+        sockets.delete(socket);
+        sessions.delete(socket);
       });
-  });
+      const counted = options.limits.total.enter();
+      if (counted) socket.once('close', () => options.limits.total.leave());
+      // A disconnecting peer is not an error; the session gets 'close'.
+      socket.on('error', (error) => log.debug({ listener: name, error: error.message }, 'a connection broke'));
+      const { remoteAddress, remotePort } = socket;
+      if (remoteAddress === undefined || remotePort === undefined) return void socket.destroy();
+      if (!counted) return refuse(socket, 'Too many connections, try again later', remoteAddress);
+      const peer = { address: remoteAddress, port: remotePort };
+      const source = isProxy(remoteAddress) ? takeProxyHeader(socket) : Promise.resolve(null);
+      source
+        .then((client) => begin(socket, client ?? peer))
+        .catch((error: Error) => {
+          log.info({ listener: name, remoteAddress, error: error.message }, 'a connection was closed at its start');
+          socket.destroy();
+        });
+    },
+  );
 
   function begin(socket: net.Socket, { address, port }: ProxySource): void {
     if (closing || socket.destroyed) return void socket.destroy();
     const id = randomBytes(CONNECTION_ID_BYTES).toString('hex');
     const remoteAddress = ipaddr.process(address).toString();
-    log.debug({ door: name, connection: id, remoteAddress }, 'connected');
+    if (!options.limits.sources.enter(id, remoteAddress))
+      return refuse(socket, 'Too many connections from your address, close some', remoteAddress);
+    socket.once('close', () => options.limits.sources.leave(id));
+    log.debug({ listener: name, connection: id, remoteAddress }, 'connected');
     const secured = options.tls?.upgrade(socket);
-    secured?.on('error', (error) => log.debug({ door: name, connection: id, error: error.message }, 'TLS failed'));
-    const served = options.serve({ id, socket: secured ?? socket, remoteAddress, remotePort: port });
-    if (served === undefined) socket.destroySoon();
-    else sessions.set(socket, served);
+    secured?.on('error', (error) => log.debug({ listener: name, connection: id, error: error.message }, 'TLS failed'));
+    sessions.set(socket, options.serve({ id, socket: secured ?? socket, remoteAddress, remotePort: port }));
+  }
+
+  /** Says why, as the protocol does and under its TLS, and ends the connection. */
+  function refuse(socket: net.Socket, reason: string, remoteAddress: string): void {
+    log.info({ listener: name, remoteAddress, reason }, 'a connection was refused');
+    if (closing || refusing >= REFUSED_CONNECTIONS_MAX) return void socket.destroy();
+    refusing++;
+    const cut = setTimeout(() => socket.destroy(), REFUSED_CONNECTION_MS);
+    socket.once('close', () => {
+      refusing--;
+      clearTimeout(cut);
+    });
+    const secured = options.tls?.upgrade(socket);
+    const say = () => (secured ?? socket).resume().end(options.refusal(reason));
+    if (secured === undefined) say();
+    else secured.once('secure', say).on('error', () => socket.destroy());
   }
 
   server.listen(options.port, options.host);
   await once(server, 'listening');
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error(`the door ${name} has no address`);
+  if (address === null || typeof address === 'string') throw new Error(`the listener ${name} has no address`);
   return {
     host: address.address,
     port: address.port,
@@ -115,7 +144,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   };
 }
 
-/** @returns whether an address lies in one of the networks */
+/** @returns whether an address is in one of the networks */
 function networkMatcher(cidrs: readonly string[]): (address: string) => boolean {
   const networks = cidrs.map((cidr) => ipaddr.parseCIDR(cidr));
   return (address) => {
@@ -125,9 +154,9 @@ function networkMatcher(cidrs: readonly string[]): (address: string) => boolean 
 }
 
 /**
- * Reads the PROXY header; what came behind it stays in the socket.
+ * Reads the PROXY header; later bytes stay in the socket.
  *
- * @returns null when the proxy speaks for itself
+ * @returns null if the connection is from the proxy itself
  */
 function takeProxyHeader(socket: net.Socket): Promise<ProxySource | null> {
   return new Promise((resolve, reject) => {
@@ -150,7 +179,7 @@ function takeProxyHeader(socket: net.Socket): Promise<ProxySource | null> {
       settle(undefined, header.source);
     };
     const timer = setTimeout(
-      () => settle(new Error('the PROXY header did not come in time'), null),
+      () => settle(new Error('the PROXY header did not arrive in time'), null),
       PROXY_HEADER_TIMEOUT_MS,
     );
     socket.on('readable', onReadable).on('close', onClose);

@@ -1,20 +1,22 @@
-/** The process `mail`: the doors of the mail host. Deliveries it owes are dispatched by the api processes. */
-import { runPart } from '../core/run-part.ts';
-import { startOutbound } from '../core/start-outbound.ts';
-import { connectTemporal } from '../core/temporal-client.ts';
+/** The process `mail`: the listeners of the mail host. The api processes dispatch its webhook deliveries. */
+import { sendNotices } from '#core/organizations/member-notices.ts';
+import { runPart } from '#core/platform/run-part.ts';
+import { connectTemporal } from '#core/platform/temporal-client.ts';
+import { startOutbound } from '#sending/submit/start-outbound.ts';
 import { startMail } from './start.ts';
 
 await runPart({
   name: 'mail',
-  async start(services, life) {
+  async start(services, life, readiness) {
     const temporal = connectTemporal(services.settings);
     life.onStop('Temporal connection', () => temporal.close());
     const mail = await startMail(services, {
       onSubmitted: (submitted) => void startOutbound(services, temporal, submitted),
+      onNotices: (notices) => void sendNotices(services, temporal, notices),
     });
     life.onStop('mail', () => mail.close());
-    const { close: _close, ...doors } = mail;
-    services.log.info({ doors }, 'the mail host listens');
-    return temporal;
+    const { close: _close, ...listeners } = mail;
+    readiness.useTemporal(temporal);
+    services.log.info({ listeners }, 'the mail host listens');
   },
 });

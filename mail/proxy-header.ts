@@ -1,7 +1,7 @@
 /**
- * The PROXY protocol, versions 1 (text) and 2 (binary): a proxy in front says in a few bytes before the connection's own
- * who the client is (https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt). Pure; `listeners.ts` decides whom to
- * believe.
+ * The PROXY protocol, versions 1 (text) and 2 (binary): a proxy in front sends the address of the client in a few bytes
+ * before those of the connection (https://www.haproxy.org/download/3.0/doc/proxy-protocol.txt). Pure; `listeners.ts`
+ * decides which addresses to trust.
  */
 import ipaddr from 'ipaddr.js';
 
@@ -34,7 +34,7 @@ const BAD: ProxyHeader = { kind: 'bad' };
 const startsLike = (bytes: Buffer, start: Buffer): boolean =>
   bytes.subarray(0, start.length).equals(start.subarray(0, bytes.length));
 
-/** Reads the header at the beginning of what has arrived. */
+/** Reads the header at the start of the received bytes. */
 export function readProxyHeader(bytes: Buffer): ProxyHeader {
   if (startsLike(bytes, V2_SIGNATURE)) return bytes.length < V2_FIXED_BYTES ? PARTIAL : readVersion2(bytes);
   if (startsLike(bytes, V1_START)) return readVersion1(bytes);

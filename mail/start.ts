@@ -1,36 +1,42 @@
-import type { Services } from '../core/services.ts';
-import { type AuthenticatorOptions, openAuthenticator } from './authenticate.ts';
-import { type ClientDoors, type ClientDoorsOptions, type DoorAddress, openClientDoors } from './client-doors.ts';
-import { type InboundDoor, type InboundOptions, openInbound } from './smtp/inbound.ts';
-import { openSubmission, type SubmissionDoors, type SubmissionOptions } from './smtp/submission.ts';
-import { openMailStore } from './store/mail-store.ts';
-import { openMailNotifier } from './store/notifier.ts';
+import type { Services } from '#core/platform/services.ts';
+import { openMailStore } from '#mailstore/mail-store.ts';
+import { openMailNotifier } from '#mailstore/notifier.ts';
+import {
+  type ClientListeners,
+  type ClientListenersOptions,
+  type ListenerAddress,
+  openClientListeners,
+} from './client-listeners.ts';
+import { type AuthenticatorOptions, openAuthenticator } from './login/mailbox-login.ts';
+import { type InboundListener, type InboundOptions, openInbound } from './smtp/inbound.ts';
+import { openSubmission, type SubmissionListeners, type SubmissionOptions } from './submission/open-submission.ts';
 import { openCertificate, tlsContext } from './tls.ts';
 
-export interface MailDoors
-  extends Omit<ClientDoors, 'close'>,
-    Pick<SubmissionDoors, 'submission' | 'submissionStarttls'> {
-  readonly smtp: DoorAddress;
+export interface MailListeners
+  extends Omit<ClientListeners, 'close'>,
+    Pick<SubmissionListeners, 'submission' | 'submissionStarttls'> {
+  readonly smtp: ListenerAddress;
   /** No new connections; messages in flight finish within 30 s, commands of mail clients within 10 s. */
   close(): Promise<void>;
 }
 
-export type MailOptions = Pick<InboundOptions, 'lookup' | 'connectionsPerSource'> &
+export type MailOptions = Pick<InboundOptions, 'lookup' | 'connectionsPerSource' | 'senderCheckBudgets' | 'onNotices'> &
   Pick<SubmissionOptions, 'onSubmitted'> & {
-    readonly clients?: Pick<ClientDoorsOptions, 'connectionsPerSource'> & Pick<AuthenticatorOptions, 'failureDelayMs'>;
+    readonly clients?: Pick<ClientListenersOptions, 'connectionsPerSource'> &
+      Pick<AuthenticatorOptions, 'failureDelayMs'>;
   };
 
 /**
- * Opens the doors of the mail process.
+ * Opens the listeners of the mail process.
  *
- * @throws {SettingsError} when there is no usable certificate
+ * @throws {SettingsError} if there is no usable certificate
  * @throws when a port cannot be listened on
  */
-export async function startMail(services: Services, options: MailOptions = {}): Promise<MailDoors> {
+export async function startMail(services: Services, options: MailOptions = {}): Promise<MailListeners> {
   const { clients, onSubmitted, ...inbound } = options;
-  let smtp: InboundDoor | undefined;
-  let doors: ClientDoors | undefined;
-  let submission: SubmissionDoors | undefined;
+  let smtp: InboundListener | undefined;
+  let clientListeners: ClientListeners | undefined;
+  let submission: SubmissionListeners | undefined;
   const certificate = await openCertificate(services.settings, services.log, (pair) => {
     smtp?.useCertificate(pair);
     submission?.useCertificate(pair);
@@ -41,7 +47,7 @@ export async function startMail(services: Services, options: MailOptions = {}): 
   const store = openMailStore(services, notifier);
   const authenticator = openAuthenticator({ services, notifier, openStore: store.openMailbox, ...clients });
   const close = async (): Promise<void> => {
-    await Promise.all([smtp?.close(), submission?.close(), doors?.close()]);
+    await Promise.all([smtp?.close(), submission?.close(), clientListeners?.close()]);
     authenticator.close();
     await store.close();
     await notifier.close();
@@ -56,15 +62,15 @@ export async function startMail(services: Services, options: MailOptions = {}): 
       authenticator,
       onSubmitted,
     });
-    doors = await openClientDoors({ services, tls, authenticator, ...clients });
+    clientListeners = await openClientListeners({ services, tls, authenticator, ...clients });
     return {
       smtp: { host: smtp.host, port: smtp.port },
       submission: submission.submission,
       submissionStarttls: submission.submissionStarttls,
-      imap: doors.imap,
-      imapStarttls: doors.imapStarttls,
-      pop3: doors.pop3,
-      pop3Starttls: doors.pop3Starttls,
+      imap: clientListeners.imap,
+      imapStarttls: clientListeners.imapStarttls,
+      pop3: clientListeners.pop3,
+      pop3Starttls: clientListeners.pop3Starttls,
       close,
     };
   } catch (error) {

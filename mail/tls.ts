@@ -1,15 +1,15 @@
 /**
- * The certificate of the mail doors: TLS_CERT and TLS_KEY, else the development certificate in `DATA_DIR/tls`. It is
+ * The certificate of the mail listeners: TLS_CERT and TLS_KEY, else the development certificate in `DATA_DIR/tls`. It is
  * read again when a file changes, without dropping connections; a pair that does not fit is left until it does.
  */
 
 import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
-import path from 'node:path';
 import tls from 'node:tls';
-import type { Logger } from '../core/logger.ts';
-import { type Settings, SettingsError } from '../core/settings.ts';
+import { certificateFiles } from '#core/platform/certificate-files.ts';
+import type { Logger } from '#core/platform/logger.ts';
+import { type Settings, SettingsError } from '#core/platform/settings.ts';
 
 export interface CertificatePair {
   readonly cert: Buffer;
@@ -21,13 +21,13 @@ export interface CertificateFiles {
   close(): void;
 }
 
-/** TLS of a door, by the certificate of the moment. */
+/** TLS of a listener, with the current certificate. */
 export interface TlsContext {
-  /** The server's side of TLS over a socket nobody has read from. */
+  /** The server's side of TLS over an unread socket. */
   upgrade(socket: net.Socket): tls.TLSSocket;
   /**
-   * The same after STARTTLS, when nobody listens to the socket's data any more. Input that came before the handshake may
-   * be somebody else's and is thrown away; what was written goes out first.
+   * The same after STARTTLS, when the socket's data has no other reader. Input before the handshake may be injected and
+   * is discarded; written output is sent first.
    *
    * @throws when the connection is lost
    */
@@ -43,7 +43,7 @@ export function tlsContext(pair: CertificatePair): TlsContext {
   const contextOf = ({ cert, key }: CertificatePair) =>
     tls.createSecureContext({ cert, key, minVersion: TLS_MIN_VERSION });
   let secureContext = contextOf(pair);
-  const upgrade = (socket: net.Socket) => new tls.TLSSocket(socket, { isServer: true, secureContext });
+  const upgrade = (socket: net.Socket) => endWithClient(new tls.TLSSocket(socket, { isServer: true, secureContext }));
   return {
     upgrade,
     async startTls(socket) {
@@ -61,16 +61,24 @@ export function tlsContext(pair: CertificatePair): TlsContext {
 }
 
 /**
- * @param onChange called with each new pair that holds
- * @throws {SettingsError} when there is no usable certificate
+ * Ends the connection of a client that disconnects before the handshake is complete. With half-open connections
+ * allowed, TLS would wait for the rest of the handshake.
+ */
+export function endWithClient(secured: tls.TLSSocket): tls.TLSSocket {
+  const end = () => secured.destroy();
+  return secured.once('end', end).once('secure', () => secured.off('end', end));
+}
+
+/**
+ * @param onChange called with each new valid pair
+ * @throws {SettingsError} if there is no usable certificate
  */
 export async function openCertificate(
   settings: Settings,
   log: Logger,
   onChange: (pair: CertificatePair) => void,
 ): Promise<CertificateFiles> {
-  const certFile = settings.TLS_CERT ?? path.join(settings.DATA_DIR, 'tls', 'host.pem');
-  const keyFile = settings.TLS_KEY ?? path.join(settings.DATA_DIR, 'tls', 'host.key');
+  const { certFile, keyFile } = certificateFiles(settings);
   const read = async (): Promise<CertificatePair> => {
     const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
     tls.createSecureContext({ cert, key }); // throws when the two do not belong together
@@ -82,7 +90,7 @@ export async function openCertificate(
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new SettingsError([
-      `the certificate of the mail doors cannot be used (${certFile}, ${keyFile}): ${reason}. Set TLS_CERT and TLS_KEY, or let \`npm start\` make a development certificate`,
+      `the certificate of the mail listeners cannot be used (${certFile}, ${keyFile}): ${reason}. Set TLS_CERT and TLS_KEY, or let \`npm start\` make a development certificate`,
     ]);
   }
   const reload = () => {
@@ -91,10 +99,13 @@ export async function openCertificate(
         if (pair.cert.equals(current.cert) && pair.key.equals(current.key)) return;
         current = pair;
         onChange(pair);
-        log.info({ certFile }, 'the certificate of the mail doors was reloaded');
+        log.info({ certFile }, 'the certificate of the mail listeners was reloaded');
       },
       (error: Error) =>
-        log.warn({ certFile, error: error.message }, 'the changed certificate cannot be used; the old one stays'),
+        log.warn(
+          { certFile, error: error.message },
+          'the changed certificate cannot be used; the old one stays in use',
+        ),
     );
   };
   // Polling, because certificates are often replaced through symbolic links, which change events do not follow.

@@ -1,4 +1,4 @@
-/** Arguments of tools against their schemas, with errors that name the argument and what it takes. */
+/** Arguments of tools against their schemas, with errors that name the argument and the accepted values. */
 import type { fromJsonSchema } from '@modelcontextprotocol/server';
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 
@@ -11,7 +11,7 @@ function sentence({ keyword, instancePath, params, message = 'is not valid' }: E
   const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
   const place = [...instancePath.split('/').slice(1), missingProperty ?? additionalProperty ?? []].flat().join('.');
   if (keyword === 'required') return `${place} is required`;
-  if (keyword === 'additionalProperties') return `${place} is not known; look for a typing error`;
+  if (keyword === 'additionalProperties') return `${place} is not known; check for a typing error`;
   return `${place || 'the arguments'} ${message}`;
 }
 

@@ -1,97 +1,169 @@
 import Type from 'typebox';
-import type { AnswerMessage, Submitted } from '../client/index.ts';
+import type { AnswerMessage, CallOptions, MailboxClient, Submitted } from '#client/index.ts';
+import type { Attachments } from './attachments.ts';
+import { OutboxOutput, SubmittedOutput, WithdrawOutput } from './output-schemas.ts';
+import { LIST_DEFAULT, pageInput } from './page-input.ts';
 import { MessageId } from './read-tools.ts';
-import { json, type Tool, texts, tool } from './tool.ts';
-import { fencedOutcome } from './untrusted.ts';
+import { answer, answerAfter, outcome, type Tool, tool } from './tool.ts';
 
-const SENDS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true } as const;
-const HELD_NOTE =
-  ' Mail to somebody new may be held until a person approves it: that is a normal result, not an error. Do not send it again; message_status tells when it is decided.';
+export const SENDS = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: false,
+  openWorldHint: true,
+} as const;
+export const HELD_NOTE =
+  ' Mail to a new recipient may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.';
 
 const closed = { additionalProperties: false } as const;
-const addresses = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });
+export const addresses = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });
 const copies = {
   cc: Type.Optional(addresses('Copies.')),
   bcc: Type.Optional(addresses('Copies nobody else sees.')),
 };
 const content = {
   text: Type.Optional(Type.String({ description: 'The text.' })),
-  html: Type.Optional(Type.String({ description: 'The text as HTML, beside or instead of text.' })),
-  attachments: Type.Optional(
-    Type.Array(
-      Type.Object(
-        {
-          filename: Type.Optional(Type.String()),
-          contentType: Type.String({ description: 'Such as text/plain.' }),
-          contentBase64: Type.String(),
-        },
-        closed,
-      ),
-      { maxItems: 100 },
-    ),
-  ),
+  html: Type.Optional(Type.String({ description: 'The text as HTML, in addition to or instead of text.' })),
   sendAt: Type.Optional(
-    Type.String({ description: 'When it goes, ISO 8601; default: now. delete_message takes it back until then.' }),
+    Type.String({ description: 'Time to send it, ISO 8601; default: now. Until then withdraw cancels it.' }),
   ),
   clientId: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: 'Your own id of the message: calling again with it sends nothing and answers the first message.',
+      description: 'Your own id of the message: calling again with it sends nothing and returns the first message.',
     }),
   ),
 };
 
-/** Held or sent, the API's own sentence comes first where there is one. @param show the rest of the answer as text */
-function result(submitted: Submitted, show: (answer: object) => string) {
-  const { held, ...answer } = submitted;
-  return held ? texts(submitted.message, show(answer)) : texts(show(answer));
+/** The result of sending. If the API explains it (held for approval), that sentence comes first. */
+export function submittedAnswer(submitted: Submitted) {
+  const { held, ...rest } = submitted;
+  return answerAfter(held ? submitted.message : undefined, rest, submitted);
 }
 
-export const sendTools: readonly Tool[] = [
+/** Like `submittedAnswer`, for answers to untrusted mail. */
+export function submittedOutcome(submitted: Submitted) {
+  const { held, ...rest } = submitted;
+  const { content } = outcome(rest, held ? submitted.message : undefined);
+  const { structuredContent = {} } = outcome(submitted);
+  return { content, structuredContent };
+}
+
+const ASKED_SUBJECT_MAX_CHARACTERS = 200;
+
+/** On one line: text that an agent or a stranger chose must not look like the end of the question. */
+const inQuestion = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+
+/** The question that the host shows its user before a message is sent. Recipients come first, so that no subject hides them. */
+export function sendQuestion(subject: string, ...recipients: readonly (readonly string[] | undefined)[]): string {
+  const to = recipients.flatMap((each) => each ?? []).map(inQuestion);
+  const about = inQuestion(subject);
+  const shown =
+    about.length > ASKED_SUBJECT_MAX_CHARACTERS ? `${about.slice(0, ASKED_SUBJECT_MAX_CHARACTERS)}…` : about;
+  return `Send to ${to.join(', ') || 'its recipients'}: “${shown}”?`;
+}
+
+async function answerQuestion(client: MailboxClient, messageId: string, all: boolean, call: CallOptions) {
+  const { subject, from, replyTo, to, cc } = await client.getMessage(messageId, { format: 'text' }, call);
+  const sender = replyTo.length > 0 ? replyTo : [from ?? ''];
+  return sendQuestion(`Re: ${subject}`, sender, ...(all ? [to, cc] : []));
+}
+
+/** @param attachments how files are attached over this transport */
+export const sendTools = ({ field, resolve }: Attachments): readonly Tool[] => [
+  tool({
+    name: 'list_outbox',
+    title: 'List messages that wait to be sent',
+    description:
+      'Your messages that are held for a person, scheduled, queued or being sent, and those decided or failed within 24 hours: the state, the reason, and the decision with the changes of the person.',
+    annotations: { readOnlyHint: true, openWorldHint: false },
+    needs: 'read',
+    output: OutboxOutput,
+    input: Type.Object(pageInput, closed),
+    async run(client, { limit = LIST_DEFAULT, cursor }, call) {
+      const page = await client.listOutbox({ limit, ...(cursor === undefined ? {} : { cursor }) }, call);
+      const messages = page.data.map(({ withdraw, ...message }) => ({ ...message, canWithdraw: withdraw !== null }));
+      return outcome({ messages, nextCursor: page.nextCursor });
+    },
+  }),
+  tool({
+    name: 'withdraw',
+    title: 'Withdraw a message',
+    description:
+      'Withdraws a held, scheduled or queued message of list_outbox: nobody gets it, and the draft it was made from is restored. A message that is being sent cannot be withdrawn.',
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    needs: 'change',
+    output: WithdrawOutput,
+    input: Type.Object({ messageId: MessageId }, closed),
+    async run(client, { messageId }, call) {
+      const { id, draftId } = await client.withdraw(messageId, call);
+      return answer({ id, withdrawn: true, draftId });
+    },
+  }),
   tool({
     name: 'send_message',
     title: 'Send a message',
     description: `Sends mail as your mailbox.${HELD_NOTE}`,
     annotations: SENDS,
+    needs: 'send',
+    output: SubmittedOutput,
+    confirm: (_, { subject, to, cc, bcc }) => sendQuestion(subject, to, cc, bcc),
     input: Type.Object(
       {
         to: addresses('Recipients, as a@b.c or Name <a@b.c>.'),
         ...copies,
         subject: Type.String(),
         ...content,
+        attachments: field,
       },
       closed,
     ),
-    run: async (client, message, call) => result(await client.sendMessage(message, call), json),
+    run: async (client, { attachments, ...message }, call) =>
+      submittedAnswer(await client.sendMessage({ ...message, ...(await resolve(client, attachments, call)) }, call)),
   }),
   tool({
     name: 'reply_to_message',
-    title: 'Answer a message',
-    description: `Answers a message in its thread; "omitted" of the result lists who does not get the answer.${HELD_NOTE}`,
+    title: 'Reply to a message',
+    description: `Replies to a message in its thread; "omitted" in the result lists addresses that do not get the reply.${HELD_NOTE}`,
     annotations: SENDS,
+    needs: 'change',
+    output: SubmittedOutput,
+    confirm: (client, { messageId, all = false }, call) => answerQuestion(client, messageId, all, call),
     input: Type.Object(
       {
         messageId: MessageId,
-        all: Type.Optional(Type.Boolean({ description: 'To everybody who got it; default: to its sender alone.' })),
+        all: Type.Optional(Type.Boolean({ description: 'To all recipients; default: to its sender only.' })),
         to: Type.Optional(addresses('Further recipients.')),
         ...copies,
         subject: Type.Optional(Type.String({ description: 'Default: Re: and its subject.' })),
         ...content,
+        attachments: field,
       },
       closed,
     ),
-    async run(client, { messageId, all = false, ...message }, call) {
-      const answer: AnswerMessage = message;
-      const submitted = await (all ? client.replyAll(messageId, answer, call) : client.reply(messageId, answer, call));
-      return result(submitted, fencedOutcome);
+    async run(client, { messageId, all = false, attachments, ...message }, call) {
+      const written: AnswerMessage = { ...message, ...(await resolve(client, attachments, call)) };
+      const submitted = await (all
+        ? client.replyAll(messageId, written, call)
+        : client.reply(messageId, written, call));
+      return submittedOutcome(submitted);
     },
   }),
   tool({
     name: 'forward_message',
     title: 'Forward a message',
-    description: `Hands a message on: its text quoted, the whole of it attached.${HELD_NOTE}`,
+    description: `Forwards a message: its text is quoted, and the whole message is attached.${HELD_NOTE}`,
     annotations: SENDS,
+    needs: 'change',
+    output: SubmittedOutput,
+    confirm: async (client, { messageId, subject, to, cc, bcc }, call) =>
+      sendQuestion(
+        subject ?? `Fwd: ${(await client.getMessage(messageId, { format: 'text' }, call)).subject}`,
+        to,
+        cc,
+        bcc,
+      ),
     input: Type.Object(
       {
         messageId: MessageId,
@@ -99,10 +171,13 @@ export const sendTools: readonly Tool[] = [
         ...copies,
         subject: Type.Optional(Type.String({ description: 'Default: Fwd: and its subject.' })),
         ...content,
+        attachments: field,
       },
       closed,
     ),
-    run: async (client, { messageId, ...message }, call) =>
-      result(await client.forward(messageId, message, call), fencedOutcome),
+    run: async (client, { messageId, attachments, ...message }, call) =>
+      submittedOutcome(
+        await client.forward(messageId, { ...message, ...(await resolve(client, attachments, call)) }, call),
+      ),
   }),
 ];

@@ -1,23 +1,48 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import type { MailboxClient } from '../client/index.ts';
+import type { MailboxClient } from '#client/index.ts';
+import { ATTACHMENTS, ATTACHMENTS_BY_PATH, ATTACHMENTS_OF_SENDERS, uploadTools } from './attachments.ts';
 import { changeTools } from './change-tools.ts';
+import { draftTools } from './draft-tools.ts';
 import { readTools } from './read-tools.ts';
+import { addResources } from './resources.ts';
 import { sendTools } from './send-tools.ts';
+import type { McpAccess, Tool } from './tool.ts';
 import { UNTRUSTED_INSTRUCTIONS } from './untrusted.ts';
 import { version } from './version.ts';
 
 /** A message with its attachments has few elements; an argument of millions is an attack on the validator. */
 const INPUT_ELEMENTS_MAX = 5_000;
 
-/** An MCP server over one mailbox. It holds no state: over HTTP there is one for each request. */
-export function mailboxMcpServer(client: MailboxClient): McpServer {
+/** How the server is reached: only over stdio it runs on the machine that has the agent's files. */
+export type McpTransport = 'stdio' | 'http';
+
+// Compiled once: over HTTP there is a server for each request.
+const TOOLS: Readonly<Record<McpTransport, readonly Tool[]>> = {
+  stdio: [...readTools, ...sendTools(ATTACHMENTS_BY_PATH), ...draftTools(ATTACHMENTS_BY_PATH), ...changeTools],
+  http: [...readTools, ...sendTools(ATTACHMENTS), ...draftTools(ATTACHMENTS), ...uploadTools, ...changeTools],
+};
+/** Over HTTP, where the access of a program is known. */
+const TOOLS_OF_SENDERS = [...readTools, ...sendTools(ATTACHMENTS_OF_SENDERS), ...uploadTools];
+
+/**
+ * An MCP server over one mailbox. It has no state: over HTTP there is one for each request.
+ *
+ * @param access limits the listed tools; the API enforces the access of the credential in any case
+ */
+export function mailboxMcpServer(
+  client: MailboxClient,
+  transport: McpTransport,
+  access: McpAccess = 'full',
+): McpServer {
   const server = new McpServer(
     { name: 'agent-mailbox', title: 'Agent Mailbox', version: version() },
     {
-      instructions: `Your own mailbox: read, search, send and sort mail. ${UNTRUSTED_INSTRUCTIONS}`,
+      instructions: `Your own mailbox: read, search, send and organize mail. ${UNTRUSTED_INSTRUCTIONS}`,
       maxToolInputElements: INPUT_ELEMENTS_MAX,
     },
   );
-  for (const register of [...readTools, ...sendTools, ...changeTools]) register(server, client);
+  const tools = access === 'send' ? TOOLS_OF_SENDERS : TOOLS[transport];
+  for (const tool of tools) if (tool.isFor(access)) tool.register(server, client);
+  if (access !== 'send') addResources(server, client);
   return server;
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Beside the sources in the project, beside the compiled files in the package. */
+/** Next to the sources in the project, next to the compiled files in the package. */
 const PACKAGE = new URL('../package.json', import.meta.url);
 
 /** Version of this software. */

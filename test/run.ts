@@ -1,165 +1,191 @@
 /**
- * `npm test`: checks the types, the style and the layers, then runs the tests.
+ * `npm test`: runs the tests, and beside them checks types, style and layers.
  *
  * One PostgreSQL and one Temporal server on free ports, in a folder that is removed at the end, serve all test files; a
- * migrated template database, the bundled workflows and a certificate are made once. Files run two at a time, each in a
- * process of its own. `npm test -- test/api/x.test.ts` runs single files without the checks; further options go to
- * node's test runner.
+ * migrated template database, the bundled workflows and a certificate are made once. The files that need no server run
+ * while it starts. Then files of one kind share processes, a few processes at a time; at last come the files that kill,
+ * measure or put load on the machine, each in a process of its own (`runner/plan.ts`). A run of everything runs the few
+ * files that failed once more, alone, and names those that pass then.
+ *
+ * `npm test -- test/api/x.test.ts` runs single files without the checks, each in a process of its own, and so does a
+ * `--test-name-pattern` without files. `npm test -- test/api` runs a folder in shared processes. `--quick` runs what `npm run test:quick` promises, `--times` lists the time of
+ * each file, longest first; further options are passed to node's test runner.
  */
 import { spawn } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
-import { openDatabase } from '../db/database.ts';
-import { migrate } from '../db/migrate.ts';
-import { developmentCertificates } from '../dev/certificates.ts';
-import { startEmbeddedPostgres } from '../dev/embedded-postgres.ts';
-import { temporalProgram } from '../dev/temporal-program.ts';
-import { startTemporalServer } from '../dev/temporal-server.ts';
-import { workflowBundle } from '../worker/bundle.ts';
-import { TEST_ENVIRONMENT } from './support/services.ts';
+import type { FileResult } from './runner/file-results.ts';
+import { isQuickFile, namesWithoutFile, type Plan, planFiles, writeShares } from './runner/plan.ts';
+import { filesToRunAgain, joinRuns, type Run } from './runner/run-again.ts';
+import { needsNoServer } from './runner/serverless-files.ts';
+import { staticChecks } from './runner/static-checks.ts';
+import { startTestServers } from './runner/test-servers.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const TEMPLATE = 'template_migrated';
-const BUNDLE_CACHE = path.join(root, 'node_modules/.cache/agent-mailbox');
-const FILES_AT_ONCE = 2;
-const TEST_TIMEOUT_MS = 180_000;
+const CACHE = path.join(root, 'node_modules/.cache/agent-mailbox');
+/** Modules as V8 compiled them: most of the time of a short test file would be their compilation. */
+const COMPILE_CACHE = path.join(CACHE, 'compiled');
+/** One more than processors, because tests wait as often as they work; each takes connections of the one PostgreSQL. */
+const SHARED_AT_ONCE = Math.min(4, availableParallelism() + 1);
+/** Files that measure, or that kill what they started. */
+const ALONE_AT_ONCE = 2;
+/** Waits in tests have limits of their own. This one ends what hangs, and no test on a machine that is merely busy. */
+const TEST_TIMEOUT_MS = 300_000;
+const MS_PER_SECOND = 1_000;
 const say = (text: string) => process.stderr.write(`${text}\n`);
-
-const CHECKS: readonly { name: string; command: readonly string[] }[] = [
-  { name: 'types (tsc)', command: ['tsc', '-p', '.'] },
-  { name: 'format (biome)', command: ['biome', 'check', '--error-on-warnings'] },
-  { name: 'lint and layers (oxlint)', command: ['oxlint', '--type-aware', '--deny-warnings'] },
-  { name: 'unused code (knip)', command: ['knip', '--no-progress'] },
-];
-
-/** Runs a program of node_modules; resolves with its exit code and what it wrote. */
-function run(command: readonly string[]): Promise<{ code: number; output: string }> {
-  const [name = '', ...args] = command;
-  const child = spawn(path.join(root, 'node_modules/.bin', name), args, {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const chunks: Buffer[] = [];
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  child.stderr.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }));
-  });
-}
-
-/** @returns whether all checks passed */
-async function check(): Promise<boolean> {
-  let passed = true;
-  for (const { name, command } of CHECKS) {
-    const startedAt = performance.now();
-    const { code, output } = await run(command);
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    say(`${code === 0 ? '✔' : '✖'} ${name} ${seconds} s`);
-    if (code !== 0) say(output);
-    passed &&= code === 0;
-  }
-  return passed;
-}
-
-/** A migrated database nobody is connected to, to be copied. */
-async function makeTemplate(serverUrl: string): Promise<string> {
-  const maintenance = new URL(serverUrl);
-  maintenance.pathname = 'postgres';
-  const client = new pg.Client({ connectionString: maintenance.href });
-  await client.connect();
-  await client.query(`create database ${TEMPLATE}`);
-  await client.end();
-  const url = new URL(serverUrl);
-  url.pathname = TEMPLATE;
-  const db = await openDatabase({ url: url.href, poolMax: 2 });
-  await migrate(db);
-  await db.close();
-  return maintenance.href;
-}
-
-async function runTests(files: readonly string[], options: readonly string[]): Promise<number> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-test-'));
-  const toStop: (() => Promise<void>)[] = [];
-  const interrupted = new AbortController();
-  const onSignal = () => interrupted.abort();
-  process.once('SIGINT', onSignal);
-  process.once('SIGTERM', onSignal);
-  const events = { onCrash: say, onGivenUp: (error: Error) => say(error.message) };
-  try {
-    const startedAt = performance.now();
-    const bundleFile = path.join(folder, 'workflows.js');
-    const [postgres, temporal] = await Promise.all([
-      startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: 0, disposable: true, events }).then(
-        async (server) => {
-          toStop.push(server.stop);
-          return makeTemplate(server.url);
-        },
-      ),
-      temporalProgram({ configured: process.env['TEMPORAL_CLI'], onProgress: say }).then(async (program) => {
-        const server = await startTemporalServer({
-          program,
-          folder: path.join(folder, 'temporal'),
-          port: 0,
-          namespace: 'default',
-          events,
-        });
-        toStop.push(server.stop);
-        return server;
-      }),
-      workflowBundle(BUNDLE_CACHE).then(({ code }) => writeFileSync(bundleFile, code)),
-    ]);
-    const tls = developmentCertificates(path.join(folder, 'tls'), ['mail.test']);
-    say(
-      `PostgreSQL ${new URL(postgres).host}, Temporal ${temporal.address}: up in ${((performance.now() - startedAt) / 1000).toFixed(1)} s`,
-    );
-    const child = spawn(
-      process.execPath,
-      [
-        `--import=${new URL('./support/leak-guard.ts', import.meta.url).href}`,
-        '--test',
-        `--test-concurrency=${FILES_AT_ONCE}`,
-        `--test-timeout=${TEST_TIMEOUT_MS}`,
-        '--test-reporter=spec',
-        ...options,
-        ...files,
-      ],
-      {
-        cwd: root,
-        stdio: 'inherit',
-        env: {
-          ...process.env,
-          [TEST_ENVIRONMENT.postgres]: postgres,
-          [TEST_ENVIRONMENT.template]: TEMPLATE,
-          [TEST_ENVIRONMENT.temporal]: temporal.address,
-          [TEST_ENVIRONMENT.workflowBundle]: bundleFile,
-          [TEST_ENVIRONMENT.caFile]: tls.caFile,
-          [TEST_ENVIRONMENT.certFile]: tls.certFile,
-          [TEST_ENVIRONMENT.keyFile]: tls.keyFile,
-        },
-      },
-    );
-    interrupted.signal.addEventListener('abort', () => child.kill('SIGTERM'));
-    return await new Promise<number>((resolve, reject) => {
-      child.once('error', reject);
-      child.once('close', (code) => resolve(code ?? 1));
-    });
-  } finally {
-    await Promise.all(toStop.map((stop) => stop()));
-    rmSync(folder, { recursive: true, force: true });
-    process.off('SIGINT', onSignal);
-    process.off('SIGTERM', onSignal);
-  }
-}
+const interrupted = new AbortController();
 
 const given = process.argv.slice(2);
-const options = given.filter((argument) => argument.startsWith('-'));
+const OWN_OPTIONS = ['--times', '--quick'];
+const showTimes = given.includes('--times');
+const isQuick = given.includes('--quick');
+const options = given.filter((argument) => argument.startsWith('-') && !OWN_OPTIONS.includes(argument));
 const named = given.filter((argument) => !argument.startsWith('-'));
-const files = named.length > 0 ? named : globSync('test/**/*.test.ts', { cwd: root }).toSorted();
-const passed = named.length > 0 || (await check());
-const code = await runTests(files, options);
-if (!passed) say('✖ The tests ran, but a check above failed.');
-process.exitCode = code === 0 && !passed ? 1 : code;
+
+let runs = 0;
+
+/** Runs test files by node's test runner. @param environment of the servers @param atOnce number of processes */
+async function runFiles(
+  folder: string,
+  files: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  atOnce: number,
+): Promise<Run> {
+  if (files.length === 0 || interrupted.signal.aborted) return { code: 0, results: [] };
+  const resultsFile = path.join(folder, `results-${++runs}.jsonl`);
+  const child = spawn(
+    process.execPath,
+    [
+      `--import=${new URL('./support/leak-guard.ts', import.meta.url).href}`,
+      '--test',
+      `--test-concurrency=${atOnce}`,
+      `--test-timeout=${TEST_TIMEOUT_MS}`,
+      '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      '--test-reporter=./test/runner/file-results.ts',
+      `--test-reporter-destination=${resultsFile}`,
+      ...options,
+      ...files,
+    ],
+    { cwd: root, stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, ...environment } },
+  );
+  const onAbort = () => child.kill('SIGTERM');
+  interrupted.signal.addEventListener('abort', onAbort);
+  const code = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (ended) => resolve(ended ?? 1));
+  });
+  interrupted.signal.removeEventListener('abort', onAbort);
+  const lines = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8').trim().split('\n') : [];
+  const results = lines.filter(Boolean).map((line) => JSON.parse(line) as FileResult);
+  return { code, results: [...new Map(results.map((result) => [result.file, result])).values()] };
+}
+
+/** Runs the few files that failed once more, and says which they were in any case (`runner/run-again.ts`). */
+async function runFailedAgain(folder: string, first: Run, environment: Readonly<Record<string, string>>): Promise<Run> {
+  const files = filesToRunAgain(first);
+  if (files.length === 0 || interrupted.signal.aborted) return first;
+  say(`\nfailed beside others, run again alone:\n  ${files.join('\n  ')}`);
+  const { run, unsteady } = joinRuns(first, await runFiles(folder, files, environment, 1), files);
+  if (unsteady.length > 0) say(`⚠ unsteady, failed at first and passed alone:\n  ${unsteady.join('\n  ')}`);
+  return run;
+}
+
+/** Runs a plan. The servers start beside the files that need none. */
+async function runPlan({ pure, shared, alone }: Plan, { isWhole }: { isWhole: boolean }): Promise<Run> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-test-'));
+  const servers = startTestServers(folder, CACHE, say);
+  // Awaited below.
+  servers.catch(() => {});
+  try {
+    const runsOfPlan = [await runFiles(folder, writeShares(folder, root, pure), {}, SHARED_AT_ONCE)];
+    const { environment } = await servers;
+    runsOfPlan.push(await runFiles(folder, writeShares(folder, root, shared), environment, SHARED_AT_ONCE));
+    runsOfPlan.push(await runFiles(folder, alone, environment, ALONE_AT_ONCE));
+    const run = {
+      code: Math.max(...runsOfPlan.map(({ code }) => code)),
+      results: runsOfPlan.flatMap(({ results }) => results),
+    };
+    return isWhole ? await runFailedAgain(folder, run, environment) : run;
+  } finally {
+    const started = await servers.catch(() => undefined);
+    await started?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function sayTimes(results: readonly FileResult[]): void {
+  const inAll = results.reduce((sum, { ms }) => sum + ms, 0) / MS_PER_SECOND;
+  say(`\n${inAll.toFixed(0)} s in ${results.length} files, seconds and tests of each:`);
+  for (const { file, ms, tests } of results.toSorted((one, other) => other.ms - one.ms))
+    say(`${(ms / MS_PER_SECOND).toFixed(1).padStart(7)} ${String(tests).padStart(5)}  ${file}`);
+}
+
+/** Says which files failed or did not run. @returns whether all is well */
+function sayFiles(files: readonly string[], results: readonly FileResult[]): boolean {
+  if (interrupted.signal.aborted) {
+    say('✖ interrupted');
+    return false;
+  }
+  const ends = new Map(results.map(({ file, end }) => [file, end]));
+  const failed = files.filter((file) => ends.get(file) === 'failed');
+  const lost = files.filter((file) => !ends.has(file) || ends.get(file) === 'started');
+  if (failed.length > 0) say(`✖ ${failed.length} of ${files.length} files failed:\n  ${failed.join('\n  ')}`);
+  for (const { file } of results.filter(({ isShare }) => isShare === true))
+    say(`✖ the process of ${path.basename(file)} failed, although its files ended; see above`);
+  if (lost.length > 0) say(`✖ ${lost.length} of ${files.length} files did not end:\n  ${lost.join('\n  ')}`);
+  if (failed.length + lost.length === 0) say(`✔ ${files.length} files passed`);
+  return failed.length + lost.length === 0;
+}
+
+/** Files in processes of their own, without checks. @returns the exit code */
+async function runAlone(files: readonly string[]): Promise<number> {
+  const { code, results } = await runPlan({ pure: [], shared: [], alone: files }, { isWhole: false });
+  if (showTimes) sayTimes(results);
+  return code;
+}
+
+/** Files in shared processes. @returns whether all passed */
+async function runShared(
+  files: readonly string[],
+  isPure: (file: string) => boolean,
+  isWhole: boolean,
+): Promise<boolean> {
+  const { code, results } = await runPlan(planFiles(files, isPure), { isWhole });
+  if (showTimes) sayTimes(results);
+  return sayFiles(files, results) && code === 0;
+}
+
+/** @returns the exit code */
+async function main(): Promise<number> {
+  const all = globSync('{test,packages/*/test}/**/*.test.ts', {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  }).toSorted();
+  // The names of files that share a process are names of tests, too: a pattern would leave them out.
+  const hasPattern = options.some((option) => option.startsWith('--test-name-pattern'));
+  const folders = named.filter((name) => !name.endsWith('.ts')).map((name) => `${name.replace(/\/$/, '')}/`);
+  const inFolders = all.filter((file) => folders.some((folder) => file.startsWith(folder)));
+  if (hasPattern || named.length > folders.length)
+    return runAlone(named.length === 0 ? all : [...inFolders, ...named.filter((name) => name.endsWith('.ts'))]);
+  const isPure = needsNoServer(root);
+  if (folders.length > 0) return (await runShared(inFolders, isPure, false)) ? 0 : 1;
+  const gone = namesWithoutFile(all);
+  if (gone.length > 0) say(`✖ test/runner/plan.ts names files that do not exist: ${gone.join(', ')}`);
+  const [failedChecks, passed] = await Promise.all([
+    staticChecks(root, say, { isQuick, signal: interrupted.signal }),
+    runShared(isQuick ? all.filter(isQuickFile(isPure)) : all, isPure, !isQuick),
+  ]);
+  for (const name of failedChecks) say(`✖ ${name}: failed, see above`);
+  return passed && failedChecks.length === 0 && gone.length === 0 ? 0 : 1;
+}
+
+// Ctrl-C arrives twice, from the terminal and from npm: the second one must not end this process before the servers.
+const onSignal = () => interrupted.abort();
+process.on('SIGINT', onSignal);
+process.on('SIGTERM', onSignal);
+process.exitCode = await main();
+process.off('SIGINT', onSignal);
+process.off('SIGTERM', onSignal);

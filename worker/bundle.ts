@@ -9,15 +9,15 @@ const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta
 const sourceFolders = ['../workflows/', '../domain/'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
 
 /**
- * The workflows as one script, as every worker loads it. Bundling takes one to three seconds, so the result is kept in
- * a folder under the hash of what goes into it.
+ * The workflows as one script, as every worker loads it. Bundling takes one to three seconds, so the result is cached
+ * in a folder under the hash of its inputs.
  *
- * @param cacheFolder made when absent; undefined: no cache
+ * @param cacheFolder created if missing; undefined: no cache
  */
 export async function workflowBundle(cacheFolder: string | undefined): Promise<WorkflowBundleWithSourceMap> {
   const bundle = () => bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
   if (cacheFolder === undefined) return bundle();
-  const file = path.join(cacheFolder, `workflows-${await contentHash()}.js`);
+  const file = path.join(cacheFolder, await workflowBundleName());
   try {
     return { code: await readFile(file, 'utf8'), sourceMap: '' };
   } catch {
@@ -28,6 +28,9 @@ export async function workflowBundle(cacheFolder: string | undefined): Promise<W
     return made;
   }
 }
+
+/** Name of the bundle's file in the folder of the cache. */
+export const workflowBundleName = async (): Promise<string> => `workflows-${await contentHash()}.js`;
 
 async function contentHash(): Promise<string> {
   const hash = createHash('sha256');

@@ -1,23 +1,25 @@
 /** The process `worker`: workflows and their activities. */
 import path from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
-import { requireTemporal } from '../core/dependencies.ts';
-import { runPart } from '../core/run-part.ts';
-import { temporalConnectionOptions } from '../core/temporal-client.ts';
+import { runPart } from '#core/platform/run-part.ts';
+import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
+import { requireTemporal } from '#core/platform/temporal-setup.ts';
 import { installTemporalRuntime, startWorker } from './start.ts';
 
 await runPart({
   name: 'worker',
-  async start(services, life) {
+  async start(services, life, readiness) {
     const { settings } = services;
     const options = temporalConnectionOptions(settings);
-    await requireTemporal(options, settings.TEMPORAL_NAMESPACE);
+    const made = await requireTemporal(options, settings.TEMPORAL_NAMESPACE);
+    if (made.length > 0) services.log.warn({ made }, 'made what Temporal lacked');
     installTemporalRuntime(services);
     const connection = await NativeConnection.connect(options);
     life.onStop('Temporal connection', () => connection.close());
     const worker = await startWorker(services, connection, { bundleCache: path.join(settings.DATA_DIR, 'cache') });
     life.onStop('worker', () => worker.close());
     worker.ended.catch(life.fail);
-    return worker.temporal;
+    readiness.useTemporal(worker.temporal);
+    readiness.useWorker(worker);
   },
 });

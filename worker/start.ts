@@ -1,11 +1,10 @@
 /**
  * A Temporal worker: runs the workflows and their activities.
  *
- * On `close` it takes no new work and lets requests under way end (20 s, longer than one may take), then goes. What
- * waits for its turn is not begun; the engine gives it to another worker.
+ * On `close` it takes no new work, lets requests in flight end (20 s, longer than one may take), then ends. Waiting
+ * attempts are not started; the engine gives them to another worker.
  */
 import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DefaultLogger,
   type LogLevel,
@@ -15,20 +14,33 @@ import {
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
-import { type ActivityDependencies, createActivities } from '../activities/index.ts';
-import { sendNotices } from '../core/member-notices.ts';
-import { destinationPolicy } from '../core/safe-destination.ts';
-import type { Services } from '../core/services.ts';
-import { stopDeliveries } from '../core/stop-deliveries.ts';
-import { type TemporalClient, temporalClient } from '../core/temporal-client.ts';
-import { createWebhookSender, type WebhookSender } from '../core/webhook-sender.ts';
+import { startFastLane } from '#activities/fast-lane/fast-lane.ts';
+import {
+  type ActivityDependencies,
+  attemptDependencies,
+  createActivities,
+  type WorkerAttempts,
+} from '#activities/index.ts';
+import { sendNotices } from '#core/organizations/member-notices.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
+import type { Services } from '#core/platform/services.ts';
+import { type TemporalClient, temporalClient } from '#core/platform/temporal-client.ts';
+import { destinationPolicy } from '#core/webhooks/destination-guard.ts';
+import { stopDeliveries } from '#core/webhooks/stop-deliveries.ts';
+import { deliverToReceiver } from '#core/webhooks/webhook-receiver.ts';
+import { createWebhookSender, type WebhookSender } from '#core/webhooks/webhook-sender.ts';
+import { openSteadyPlans } from '#db/steady-plans.ts';
 import { workflowBundle } from './bundle.ts';
-import { keepSchedules } from './schedules.ts';
+import { keepTemporalSetup } from './keep-temporal-setup.ts';
+import { logSdkLine } from './sdk-log.ts';
+import { watchWorker } from './watch-worker.ts';
 
 export interface RunningWorker {
   /** Client on the worker's own connection: workflows it starts may run here at once (eager start). */
   readonly temporal: TemporalClient;
-  /** Settles when the worker has ended, with an error when it ended by itself. */
+  /** Whether it takes tasks now. */
+  isRunning(): boolean;
+  /** Settles when the worker has ended: with an error if it ended unexpectedly, or took no tasks for ten seconds. */
   readonly ended: Promise<void>;
   close(): Promise<void>;
 }
@@ -41,23 +53,29 @@ export interface WorkerExtras {
   /** In place of the one made from the settings (tests). */
   readonly sender?: WebhookSender;
   readonly transport?: ActivityDependencies['transport'];
+  /** In place of `Worker.create` (tests). */
+  readonly createWorker?: (options: WorkerOptions) => Promise<Worker>;
 }
 
 const SHUTDOWN_GRACE = '20 seconds';
-const SCHEDULE_RETRY_MS = 60_000;
 const SHUTDOWN_FORCE = '30 seconds';
-/** Most of them wait for answers. An endpoint that hangs holds 20 at most (`activities/endpoint-slots.ts`). */
+/** Most of them wait for answers. A hanging endpoint occupies 20 at most (`activities/endpoint-slots.ts`). */
 const ACTIVITIES_AT_ONCE = 2_000;
+
+/** For reservations of its activities, which are short. */
+const STEADY_CONNECTIONS = 3;
+
+/** The last warning of the SDK; one per process. */
+let lastComplaint: string | undefined;
 
 /** Sets the SDK's runtime up; once per process, before anything else touches it. The process handles its own signals. */
 export function installTemporalRuntime(services: Pick<Services, 'log'>): void {
   const write = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     const { error } = meta ?? {};
-    services.log[write[level satisfies LogLevel]](
-      { temporal: true, ...(error instanceof Error ? { error: error.message } : {}) },
-      message,
-    );
+    const reason = error === undefined ? undefined : reasonOf(error);
+    lastComplaint = reason === undefined ? message : `${message}: ${reason}`;
+    logSdkLine(services.log, write[level satisfies LogLevel], message, reason);
   });
   Runtime.install({
     logger,
@@ -75,10 +93,11 @@ export async function startWorker(
   const sender = extras.sender ?? (await senderOf(services));
   const temporal = temporalClient(connection, settings, { eager: true, close: () => connection.close() });
   const draining = new AbortController();
-  const activities = createActivities({
+  const steady = openSteadyPlans(settings.DATABASE_URL ?? '', STEADY_CONNECTIONS, () => {});
+  const ofWorker: WorkerAttempts = {
     services,
     sender,
-    transport: extras.transport,
+    steady,
     draining: draining.signal,
     onEndpointGone: (endpointId) =>
       stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive'),
@@ -88,6 +107,15 @@ export async function startWorker(
       const notices = disabled.flatMap((each) => each.notices);
       void sendNotices(services, temporal, notices);
     },
+  };
+  const attempts = attemptDependencies(ofWorker);
+  const lane = settings.WEBHOOK_FAST_LANE === 'on' ? startFastLane(services, attempts) : undefined;
+  const activities = createActivities({
+    ...ofWorker,
+    attempts,
+    laneAttempts: lane,
+    transport: extras.transport,
+    startNotices: (notices) => sendNotices(services, temporal, notices),
   });
   const options: WorkerOptions = {
     connection,
@@ -102,40 +130,50 @@ export async function startWorker(
     stickyQueueScheduleToStartTimeout: '3 seconds',
     maxHeartbeatThrottleInterval: '2 seconds',
   };
-  const worker = await Worker.create(options);
-  const run = worker.run();
-  const ended = run.finally(() => sender.close());
-  ended.catch(() => {}); // whoever waits for it hears of it; nobody else must
-  void makeSchedules(services, temporal, draining.signal);
+  const worker = await (extras.createWorker ?? Worker.create.bind(Worker))(options);
+  const setup = keepTemporalSetup(services, temporal);
+  const watch = watchWorker(worker, () => lastComplaint);
+  let endedByItself = false;
+  const run = worker
+    .run()
+    .then(() => {
+      if (!draining.signal.aborted) throw new Error('the Temporal worker ended without a request');
+    })
+    .catch((error: unknown) => {
+      endedByItself = !draining.signal.aborted;
+      throw error;
+    });
+  const ended = Promise.race([run, watch.givenUp]).finally(() => watch.close());
+  ended.catch(() => {}); // Who waits for it handles the error.
   return {
     temporal,
     ended,
+    isRunning: watch.isRunning,
     async close() {
       draining.abort();
+      watch.close();
+      const laneClosed = lane?.close();
+      await setup.close();
       if (worker.getState() === 'RUNNING') worker.shutdown();
-      await ended;
+      try {
+        await run;
+      } catch (error) {
+        if (!endedByItself) throw error; // Otherwise `ended` has said so.
+      } finally {
+        await laneClosed;
+        await sender.close();
+        await steady.close();
+      }
     },
   };
 }
 
-/** Until it succeeds or the worker ends: without the Schedule no partitions would be made or dropped. */
-async function makeSchedules(services: Services, temporal: TemporalClient, draining: AbortSignal): Promise<void> {
-  while (!draining.aborted) {
-    try {
-      return await keepSchedules(temporal);
-    } catch (error) {
-      if (draining.aborted) return;
-      const message = error instanceof Error ? error.message : String(error);
-      services.log.error({ error: message }, 'the retention schedule could not be made; trying again in a minute');
-      await sleep(SCHEDULE_RETRY_MS, undefined, { signal: draining, ref: false }).catch(() => {});
-    }
-  }
-}
-
-async function senderOf({ settings }: Services): Promise<WebhookSender> {
+async function senderOf(services: Services): Promise<WebhookSender> {
+  const { settings } = services;
   const file = settings.WEBHOOK_EXTRA_CA;
   return createWebhookSender({
     policy: destinationPolicy(settings),
+    receiver: (url, request) => deliverToReceiver(services, url, request),
     ...(file === undefined ? {} : { extraCa: [await readFile(file, 'utf8')] }),
   });
 }

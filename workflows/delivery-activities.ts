@@ -1,9 +1,10 @@
 import { proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
+import type { Activities } from '#activities/index.ts';
 
 /**
- * The attempt as an activity. Its retries are for our own faults (a worker that died, a database that is away), never
- * for a refused delivery, which is an outcome. They are many, because giving up would leave rows to the sweep.
+ * The attempt as an activity. Its retries are for infrastructure errors (a dead worker, an unreachable database), never
+ * for a refused delivery, which is an outcome. There are many, because otherwise the sweep would have to restart the
+ * workflows.
  */
 export const { attemptDeliveries } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
   startToCloseTimeout: '10 minutes',

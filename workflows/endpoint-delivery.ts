@@ -14,8 +14,8 @@
  * later, for far fewer activities when an endpoint is down.
  */
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { EndpointDeliveryInput, EndpointDeliveryState, StopReason } from '../domain/delivery-workflows.ts';
-import { RETRY_GROUPING_RATIO } from '../domain/retry-ladder.ts';
+import type { EndpointDeliveryInput, EndpointDeliveryState, StopReason } from '#domain/delivery-workflows.ts';
+import { RETRY_GROUPING_RATIO } from '#domain/retry-ladder.ts';
 import { attemptDeliveries } from './delivery-activities.ts';
 import { attemptSummary, waitSummary } from './readable.ts';
 import { attemptNow, deliveryState, stopDeliveries } from './signals.ts';
@@ -46,7 +46,8 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
   });
 
   while (dueAtMs.size > 0) {
-    // All that is due within the grouping time of the earliest goes together, when the last of them is due: never early.
+    // Deliveries due within the grouping time of the earliest are attempted together, when the last of them is due:
+    // never early.
     const first = Math.min(...dueAtMs.values());
     const group = [...dueAtMs].filter(([, at]) => at <= first + groupingMs).map(([id, at]) => ({ id, dueAtMs: at }));
     const delayMs = Math.max(...group.map((delivery) => delivery.dueAtMs)) - Date.now();
@@ -66,11 +67,11 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
 
     for (const id of ids) dueAtMs.delete(id);
     const owed = waiting.find((endpoint) => endpoint.endpointId === endpointId)?.deliveries ?? [];
-    // Not at once again, should the worker's clock be behind the engine's and have found them not due.
+    // Wait before the next round: the worker's clock may be behind the engine's, and may have found them not due.
     const earliestMs = Date.now() + groupingMs;
     for (const delivery of owed) dueAtMs.set(delivery.id, Math.max(delivery.dueAtMs, earliestMs));
 
-    // What was signalled meanwhile is not handed on, so it is done first.
+    // Signals received meanwhile are not passed to the next run, so they are processed first.
     if (workflowInfo().continueAsNewSuggested && !woken()) {
       const deliveries = [...dueAtMs].map(([id, at]) => ({ id, dueAtMs: at }));
       await continueAsNew<typeof endpointDelivery>({ endpointId, deliveries, ladderMs });

@@ -1,22 +1,23 @@
 /**
- * First attempts of every delivery that waited when the dispatcher looked: one event's in quiet times, hundreds in a
- * burst. What is acknowledged is done with. What is not goes on in one `endpointDelivery` per endpoint, so a workflow
- * that waits always means an endpoint in trouble.
+ * First attempts of every delivery that waited at the claim: those of one event in quiet times, hundreds in a burst.
+ * Acknowledged deliveries are finished. The others continue in one `endpointDelivery` per endpoint, so a waiting
+ * workflow always means an endpoint in trouble.
  *
  *   attemptDeliveries(all) ──▶ all acknowledged ──▶ completed
  *            └──▶ per endpoint: start endpointDelivery, which outlives this workflow ──▶ completed
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
+import { retrySummary } from '#domain/delivery-summary.ts';
 import {
   endpointDeliveryId,
   type FanOutInput,
   type FanOutResult,
   type WaitingEndpoint,
-} from '../domain/delivery-workflows.ts';
+} from '#domain/delivery-workflows.ts';
 import { attemptDeliveries } from './delivery-activities.ts';
 import { endpointDelivery } from './endpoint-delivery.ts';
-import { endpointSearchAttributes, retrySummary } from './readable.ts';
+import { endpointSearchAttributes } from './readable.ts';
 
 export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promise<FanOutResult> {
   const count = deliveryIds.length;
@@ -40,7 +41,7 @@ async function startRetries(endpoint: WaitingEndpoint, ladderMs: readonly number
       args: [{ endpointId: endpoint.endpointId, deliveries: endpoint.deliveries, ladderMs }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       typedSearchAttributes: endpointSearchAttributes(endpoint),
-      staticSummary: retrySummary(endpoint),
+      staticSummary: retrySummary(endpoint.endpointId, endpoint.deliveries.length),
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -1,13 +1,13 @@
 /**
- * Sends one notice to an owner or admin; its row says what and to whom, and what came of it.
+ * Sends one notice to an owner or admin; its row has the content, the recipient and the result.
  *
  *   attempt ──▶ final: done
  *      ▲  └ refused for now
  *      └── wait (durable timer, at most two days in all)
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
-import type { MemberNoticeInput } from '../domain/member-notices.ts';
+import type { Activities } from '#activities/index.ts';
+import type { MemberNoticeInput } from '#domain/member-notices.ts';
 import { durationText } from './readable.ts';
 
 const { sendMemberNotice } = proxyActivities<Pick<Activities, 'sendMemberNotice'>>({

@@ -1,26 +1,27 @@
 /**
- * The way of one submitted message.
+ * The path of one submitted message.
  *
  *   gate: consent, and the time it is scheduled for ──denied, expired, withdrawn──▶ done
  *       │ released, or nothing to wait for
  *       ▼
  *   attempts that are due ──▶ every recipient final ──▶ done
- *       ▲       └ some deferred
- *       └── wait (durable timer, at most two days in all; `cancel` ends it and stops what is not sent)
+ *       ▲       └ some deferred, or a person stopped sending
+ *       └── wait (durable timer, at most two days in all without stops; `cancel` ends it and stops what is not sent,
+ *           `decide` ends the wait for the end of a stop)
  *
  * Rows are the truth: activities read them again each time, and write the states that the API shows. A workflow that
- * the engine forgot is started again under the same id. One with many destinations continues as new before its history
+ * the engine lost is started again under the same id. One with many destinations continues as new before its history
  * gets too long.
  */
 import { condition, continueAsNew, patched, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
-import type { OutboundInput } from '../domain/outbound-workflow.ts';
+import type { Activities } from '#activities/index.ts';
+import type { OutboundInput } from '#domain/outbound-workflow.ts';
 import { consentGate } from './outbound-consent.ts';
 import { outboundRetrySummary } from './readable.ts';
 import { cancel, decide } from './signals.ts';
 
 const { attemptOutbound, cancelOutbound } = proxyActivities<Pick<Activities, 'attemptOutbound' | 'cancelOutbound'>>({
-  // Five minutes of silence are allowed to the other side at each step.
+  // The other host may be silent for five minutes at each step.
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '20 seconds',
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds', maximumAttempts: 100 },
@@ -44,12 +45,15 @@ export async function outboundMessage({ messageId }: OutboundInput): Promise<voi
       await cancelOutbound.executeWithOptions({ summary: `cancel ${messageId}` }, [messageId]);
       return;
     }
+    const seen = decisions.count;
     const progress = await attemptOutbound.executeWithOptions({ summary: `send ${messageId}` }, [messageId]);
     if (progress.nextAtMs === null) return;
     const waitMs = progress.nextAtMs - Date.now();
-    const summary = outboundRetrySummary(progress, waitMs);
-    if (waitMs > 0) await condition(() => cancelled, waitMs, { summary });
-    // The clock of the worker may be behind that of the engine: without a pause round would follow round.
+    const summary =
+      progress.stopped === true ? 'sending is stopped by a person' : outboundRetrySummary(progress, waitMs);
+    const isWoken = () => cancelled || (progress.stopped === true && decisions.count > seen);
+    if (waitMs > 0) await condition(isWoken, waitMs, { summary });
+    // The clock of the worker may be behind that of the engine: without a pause this would loop.
     else if (patched('pause-between-rounds')) await condition(() => cancelled, PAUSE_MS, { summary });
     if (!cancelled && workflowInfo().continueAsNewSuggested && patched('continue-as-new'))
       await continueAsNew<typeof outboundMessage>({ messageId });

@@ -1,9 +1,9 @@
-/** What a person sees of a workflow in the Temporal UI: the ids it is found by, and sentences. */
+/** The description of a workflow in the Temporal UI: searchable ids, and sentences. */
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import type { WaitingDelivery, WaitingEndpoint } from '../domain/delivery-workflows.ts';
-import type { OutboundProgress } from '../domain/outbound-workflow.ts';
-import type { RecoveryProgress } from '../domain/recovery.ts';
-import { SEARCH_ATTRIBUTE_IDS_MAX } from '../domain/search-attributes.ts';
+import type { WaitingDelivery, WaitingEndpoint } from '#domain/delivery-workflows.ts';
+import type { OutboundProgress } from '#domain/outbound-workflow.ts';
+import type { RecoveryProgress } from '#domain/recovery.ts';
+import { SEARCH_ATTRIBUTE_IDS_MAX } from '#domain/search-attributes.ts';
 
 const organizationId = defineSearchAttributeKey('OrganizationId', SearchAttributeType.KEYWORD);
 const endpointId = defineSearchAttributeKey('EndpointId', SearchAttributeType.KEYWORD);
@@ -20,9 +20,6 @@ export function endpointSearchAttributes(endpoint: WaitingEndpoint): TypedSearch
 }
 
 const deliveriesText = (count: number): string => (count === 1 ? '1 delivery' : `${count} deliveries`);
-
-export const retrySummary = (endpoint: WaitingEndpoint): string =>
-  `retries of ${deliveriesText(endpoint.deliveries.length)} to ${endpoint.endpointId}`;
 
 export const waitSummary = (due: readonly WaitingDelivery[], delayMs: number): string =>
   `wait ${durationText(delayMs)}, then attempt ${deliveriesText(due.length)}`;

@@ -5,12 +5,12 @@
  *        ▲             └ paused: wait until `lookAgain`
  *        └── running ──┘
  *
- * The row is the truth, also of pause, cancel and how far it has come; `lookAgain` only ends the wait of a paused one.
- * Nothing is handed on but the row's id, so a new run begins where the one before ended.
+ * The row is the truth, also about pause, cancel and progress; `lookAgain` only ends the wait of a paused one. Only the
+ * row's id is passed on, so a new run continues where the previous one ended.
  */
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.ts';
-import type { RecoveryInput, RecoveryProgress } from '../domain/recovery.ts';
+import type { Activities } from '#activities/index.ts';
+import type { RecoveryInput, RecoveryProgress } from '#domain/recovery.ts';
 import { recoverySummary } from './readable.ts';
 import { lookAgain, recoveryProgress } from './signals.ts';
 
@@ -37,7 +37,7 @@ export async function recoverDeliveries(input: RecoveryInput): Promise<RecoveryP
     if (progress.state !== 'running' && progress.state !== 'paused') return progress;
     if (progress.state === 'paused')
       await condition(() => signals > seen, LOOK_BY_ITSELF, { summary: 'paused until somebody resumes or cancels' });
-    // A signal that came meanwhile is not handed on, and need not be: the new run looks at once.
+    // A signal received meanwhile is not passed on and need not be: the new run reads the row at once.
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof recoverDeliveries>(input);
   }
 }

@@ -6,17 +6,17 @@ import {
   type EndpointDeliveryState,
   STOP_DELIVERIES_SIGNAL,
   type StopDeliveries,
-} from '../domain/delivery-workflows.ts';
-import { CANCEL_SIGNAL, DECIDE_SIGNAL } from '../domain/outbound-workflow.ts';
-import { LOOK_AGAIN_SIGNAL, RECOVERY_PROGRESS_QUERY, type RecoveryProgress } from '../domain/recovery.ts';
+} from '#domain/delivery-workflows.ts';
+import { CANCEL_SIGNAL, DECIDE_SIGNAL } from '#domain/outbound-workflow.ts';
+import { LOOK_AGAIN_SIGNAL, RECOVERY_PROGRESS_QUERY, type RecoveryProgress } from '#domain/recovery.ts';
 
-/** The endpoint was set inactive or deleted, or its organization lost webhooks: end the wait and look at the rows. */
+/** The endpoint was set inactive or deleted, or its organization lost webhooks: end the wait and read the rows. */
 export const stopDeliveries = defineSignal<[StopDeliveries]>(STOP_DELIVERIES_SIGNAL);
 
 /** A person asked to send a waiting delivery now. */
 export const attemptNow = defineSignal<[AttemptNow]>(ATTEMPT_NOW_SIGNAL);
 
-/** What waits, and until when. */
+/** The waiting deliveries, and until when they wait. */
 export const deliveryState = defineQuery<EndpointDeliveryState>(DELIVERY_STATE_QUERY);
 
 /** The consent of a held message was decided; its row says how. */
@@ -25,8 +25,8 @@ export const decide = defineSignal(DECIDE_SIGNAL);
 /** Stop what is not sent yet. */
 export const cancel = defineSignal(CANCEL_SIGNAL);
 
-/** The row of a recovery, or what it hangs on, was changed. */
+/** The row of a recovery, or a row it depends on, was changed. */
 export const lookAgain = defineSignal(LOOK_AGAIN_SIGNAL);
 
-/** How far a recovery has come, as of its last look; null before the first. */
+/** Progress of a recovery at its last check; null before the first. */
 export const recoveryProgress = defineQuery<RecoveryProgress | null>(RECOVERY_PROGRESS_QUERY);

@@ -1,20 +1,20 @@
 import Type, { type Static } from 'typebox';
-import { type AuditEntryView, listAudit } from '../../core/audit-queries.ts';
-import { AUDIT_ACTIONS } from '../../domain/audit-actions.ts';
-import { ACTOR_TYPES } from '../../domain/event-envelope.ts';
-import { idPattern } from '../../domain/ids.ts';
-import { listBody, listOf, pageOf, pageQuery } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
+import { Actor } from '#api/actor-schema.ts';
+import { listBody, listOf, pageOf, pageQuery } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { type AuditEntryView, listAudit } from '#core/organizations/audit-queries.ts';
+import { AUDIT_ACTIONS } from '#domain/audit-actions.ts';
+import { idPattern } from '#domain/ids.ts';
 
 const text = () => nullable(Type.String());
 
 const AuditEntry = closed(
   {
     id: Type.String({ pattern: idPattern('audit') }),
-    actor: closed({ type: Type.Enum(ACTOR_TYPES), id: text(), name: text(), email: text(), address: text() }),
+    actor: Actor,
     action: Type.Enum(AUDIT_ACTIONS),
-    targetId: nullable(Type.String({ description: 'Id of what it happened to.' })),
+    targetId: nullable(Type.String({ description: 'Id of the object that was changed.' })),
     details: Type.Record(Type.String(), Type.Unknown(), { description: 'By action.' }),
     ipAddress: text(),
     requestId: text(),
@@ -78,7 +78,7 @@ export const auditRoutes: readonly Route[] = [
     responses: {
       200: {
         description: 'A page of entries.',
-        schema: listOf(AuditEntry),
+        schema: listOf(AuditEntry, 'AuditEntryList'),
         example: { data: [example], nextCursor: null },
       },
     },

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox';
-import type { ConsentRow } from '../../core/consent-queries.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import type { ConsentRow } from '#sending/consent/consent-queries.ts';
+import { presentChanges } from './present-changes.ts';
 import type { Consent } from './schema.ts';
 
 export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
@@ -9,6 +10,7 @@ export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
   messageId: row.messageId,
   status: row.status,
   recipients: [...row.recipients],
+  heldBecause: row.heldBecause,
   subject: row.subject,
   preview: row.preview,
   createdAt: row.createdAt.toISOString(),
@@ -21,5 +23,6 @@ export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
           reason: row.reason,
           decidedAt: row.decidedAt.toISOString(),
           decidedBy: { ...(row.decidedBy ?? SYSTEM_ACTOR) },
+          changes: presentChanges(row.changes),
         },
 });

@@ -1,52 +1,27 @@
-import { findConsent, listConsents } from '../../core/consent-queries.ts';
-import { approveConsent, type Decided, denyConsent } from '../../core/decide-consent.ts';
-import { requireDecider } from '../../core/may-decide.ts';
-import type { Services } from '../../core/services.ts';
-import { signalDecided } from '../../core/start-outbound.ts';
-import type { TemporalClient } from '../../core/temporal-client.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { mailboxExample } from '../mailboxes/examples.ts';
-import { listBody, pageOf } from '../pagination.ts';
-import { refuseMailboxToken } from '../refuse-mailbox-token.ts';
-import { type Route, route } from '../route.ts';
+import { SEND_BODY_LIMIT_BYTES } from '#api/messages/send-schema.ts';
+import { listBody, pageOf } from '#api/pagination.ts';
+import { reachOf } from '#api/principal.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireDecider } from '#core/organizations/may-decide.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { approveHeld } from '#sending/consent/approve-held.ts';
+import { findConsent, listConsents } from '#sending/consent/consent-queries.ts';
+import { type Decided, denyConsent } from '#sending/consent/decide-consent.ts';
+import { signalDecided } from '#sending/submit/start-outbound.ts';
+import { decidedExample as decided, pendingExample as pending } from './examples.ts';
 import { presentConsent } from './present.ts';
 import { ApproveConsent, Consent, ConsentList, ConsentPath, ConsentsQuery, DenyConsent } from './schema.ts';
 
 const tag = 'Consents';
 
-const pending = {
-  id: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
-  mailboxId: mailboxExample.id,
-  messageId: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
-  status: 'pending',
-  recipients: ['ada@customer.example'],
-  subject: 'Your order 4711',
-  preview: 'Dear Ada, your order is on its way.',
-  createdAt: '2026-11-21T09:16:02.481Z',
-  expiresAt: '2026-11-28T09:16:02.481Z',
-  decision: null,
-};
-const decided = (status: string, scope: string | null, reason: string | null) => ({
-  ...pending,
-  status,
-  decision: {
-    scope,
-    reason,
-    decidedAt: '2026-11-21T09:40:11.020Z',
-    decidedBy: {
-      type: 'user',
-      id: 'usr_01k8e8f2c0e4x9w2v7a3r5t6y8',
-      name: 'Grace Hill',
-      email: 'grace@acme.example',
-      address: null,
-    },
-  },
-});
 const DECIDES =
-  'For a person: a session of a member. An API key may only where the organization sets `consentByApiKey`, a mailbox token never. A second decision is a conflict.';
+  'Needs a session of a member. An API key may decide only if the organization sets `consentByApiKey`, a mailbox token never. A second decision is a conflict.';
 
-async function told(services: Services, temporal: TemporalClient, { consent, messageIds }: Decided) {
-  await signalDecided(services, temporal, messageIds);
+/** The answer to a decision; the workflows are signalled after the commit. */
+export async function answerDecided(services: Services, temporal: TemporalClient, { consent, messageIds }: Decided) {
+  await services.db.afterCommit(() => signalDecided(services, temporal, messageIds));
   return { status: 200, body: presentConsent(consent) } as const;
 }
 
@@ -58,16 +33,18 @@ export const consentRoutes: readonly Route[] = [
     tag,
     summary: 'List requests for consent, newest first',
     auth: { scope: 'mailbox:read' },
+    limitedKeys: true,
     query: ConsentsQuery,
     responses: {
       200: { description: 'A page of requests.', schema: ConsentList, example: { data: [pending], nextCursor: null } },
     },
-    async handler({ services, organization, query }) {
+    async handler({ services, organization, principal, query }) {
       const page = pageOf('consent', query);
       const { status, mailboxId } = query;
       const filter = {
         ...(status === undefined ? {} : { status }),
         ...(mailboxId === undefined ? {} : { mailboxId }),
+        reach: reachOf(principal),
       };
       const rows = await listConsents(services.db, organization.id, filter, page);
       return { status: 200, body: listBody(rows, page, presentConsent) };
@@ -95,20 +72,26 @@ export const consentRoutes: readonly Route[] = [
     path: '/api/consents/:id/approve',
     operationId: 'approveConsent',
     tag,
-    summary: 'Let a held message go',
-    description: DECIDES,
+    summary: 'Approve a held message',
+    description: `With \`edit\` the message is changed and approved in one step. It is checked like a submission, and the hash is that of the changed message. ${DECIDES}`,
     auth: { scope: 'mailbox:write' },
     params: ConsentPath,
+    bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
     body: ApproveConsent,
     bodyExample: { scope: 'address' },
     responses: { 200: { description: 'Approved.', schema: Consent, example: decided('approved', 'address', null) } },
-    errors: ['not_found', 'conflict'],
-    async handler({ services, temporal, organization, caller, params, body, headers }) {
-      refuseMailboxToken(headers);
+    errors: ['not_found', 'conflict', 'recipient_blocked', 'quota_exceeded'],
+    async handler({ services, temporal, organization, principal, caller, params, body }) {
       if ((await findConsent(services.db, organization.id, params.id)) === undefined)
         throw new CatalogueError('not_found');
       await requireDecider(services.db, organization.id, caller);
-      return told(services, temporal, await approveConsent(services, organization.id, params.id, body.scope, caller));
+      // The other scopes allow the recipient for every mailbox.
+      if (reachOf(principal) !== null && body.scope !== 'message')
+        throw new CatalogueError(
+          'insufficient_scope',
+          'A key limited to groups of mailboxes approves single messages.',
+        );
+      return answerDecided(services, temporal, await approveHeld(services, organization.id, params.id, body, caller));
     },
   }),
   route({
@@ -116,7 +99,7 @@ export const consentRoutes: readonly Route[] = [
     path: '/api/consents/:id/deny',
     operationId: 'denyConsent',
     tag,
-    summary: 'Stop a held message',
+    summary: 'Deny a held message',
     description: DECIDES,
     auth: { scope: 'mailbox:write' },
     params: ConsentPath,
@@ -126,13 +109,12 @@ export const consentRoutes: readonly Route[] = [
       200: { description: 'Denied.', schema: Consent, example: decided('denied', null, 'Not a customer of ours.') },
     },
     errors: ['not_found', 'conflict'],
-    async handler({ services, temporal, organization, caller, params, body, headers }) {
-      refuseMailboxToken(headers);
+    async handler({ services, temporal, organization, caller, params, body }) {
       if ((await findConsent(services.db, organization.id, params.id)) === undefined)
         throw new CatalogueError('not_found');
       await requireDecider(services.db, organization.id, caller);
       const done = await denyConsent(services, organization.id, params.id, body.reason ?? null, caller);
-      return told(services, temporal, done);
+      return answerDecided(services, temporal, done);
     },
   }),
 ];

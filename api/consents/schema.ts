@@ -1,11 +1,19 @@
 import Type from 'typebox';
-import { CONSENT_REASON_MAX_CHARACTERS, CONSENT_SCOPES, CONSENT_STATUSES } from '../../domain/consent.ts';
-import { ACTOR_TYPES } from '../../domain/event-envelope.ts';
-import { idPattern } from '../../domain/ids.ts';
-import { MailboxId } from '../mailboxes/schema.ts';
-import { MessageId } from '../messages/schema.ts';
-import { listOf, pageQuery } from '../pagination.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
+import { Actor } from '#api/actor-schema.ts';
+import { MailboxId } from '#api/mailboxes/schema.ts';
+import { MessageId } from '#api/messages/schema.ts';
+import { addresses, SUBJECT_MAX_CHARACTERS } from '#api/messages/send-schema.ts';
+import { listOf, pageQuery } from '#api/pagination.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import {
+  CONSENT_REASON_MAX_CHARACTERS,
+  CONSENT_SCOPES,
+  CONSENT_STATUSES,
+  HELD_BECAUSE_KINDS,
+} from '#domain/consent.ts';
+import { idPattern } from '#domain/ids.ts';
+import { ANY_TEXT, LINES } from '#domain/text-forms.ts';
+import { ConsentChanges } from './changes-schema.ts';
 
 export const ConsentId = Type.String({ pattern: idPattern('consent'), description: 'Id of the request for consent.' });
 export const ConsentPath = closed({ id: ConsentId });
@@ -23,35 +31,64 @@ export const Consent = closed(
     messageId: MessageId,
     status: Type.Enum([...CONSENT_STATUSES], { description: 'Expiry is a denial by the service.' }),
     recipients: Type.Array(Type.String(), { description: 'The recipients it is about.' }),
+    heldBecause: Type.Enum([...HELD_BECAUSE_KINDS], {
+      description: 'Why the message waits; `not_recorded`: the request is older than this field.',
+    }),
     subject: Type.String(),
     preview: Type.String({ description: 'First words of the text.' }),
     createdAt: dateTime(),
-    expiresAt: dateTime('Denied by itself after this time.'),
+    expiresAt: dateTime('The service denies the request after this time.'),
     decision: nullable(
-      closed({
-        scope: nullable(Type.Enum([...CONSENT_SCOPES], { description: 'Of an approval.' })),
-        reason: nullable(Type.String({ description: 'Of a denial.' })),
-        decidedAt: dateTime(),
-        decidedBy: closed({
-          type: Type.Enum([...ACTOR_TYPES]),
-          id: nullable(Type.String()),
-          name: nullable(Type.String()),
-          email: nullable(Type.String()),
-          address: nullable(Type.String()),
-        }),
-      }),
+      closed(
+        {
+          scope: nullable(Type.Enum([...CONSENT_SCOPES], { description: 'Of an approval.' })),
+          reason: nullable(Type.String({ description: 'Of a denial.' })),
+          decidedAt: dateTime(),
+          decidedBy: Actor,
+          changes: nullable(ConsentChanges),
+        },
+        { title: 'ConsentDecision' },
+      ),
     ),
   },
   { title: 'Consent' },
 );
-export const ConsentList = listOf(Consent);
+export const ConsentList = listOf(Consent, 'ConsentList');
 
-export const ApproveConsent = closed({
-  scope: Type.Enum([...CONSENT_SCOPES], {
+const ConsentEdit = closed(
+  {
+    subject: Type.Optional(Type.String({ maxLength: SUBJECT_MAX_CHARACTERS })),
+    text: Type.Optional(
+      nullable(Type.String({ pattern: ANY_TEXT, description: 'Give `html` too if the message has both.' })),
+    ),
+    html: Type.Optional(
+      nullable(Type.String({ pattern: ANY_TEXT, description: 'Give `text` too if the message has both.' })),
+    ),
+    to: Type.Optional(addresses('Everybody in To afterwards.')),
+    cc: Type.Optional(addresses('Everybody in Cc afterwards.')),
+    bcc: Type.Optional(addresses('All other recipients of the changed message.')),
+  },
+  {
+    title: 'ConsentEdit',
+    minProperties: 1,
     description:
-      '`message`: this message and answers in its thread. `address`, `domain`: its recipients, or everybody at their domains, from now on; other held messages this covers are released too.',
-  }),
-});
-export const DenyConsent = closed({
-  reason: Type.Optional(Type.String({ minLength: 1, maxLength: CONSENT_REASON_MAX_CHARACTERS })),
-});
+      'Changes the message and approves the result. Omitted fields do not change; null removes text or HTML. Attachments, threading and other header fields do not change.',
+  },
+);
+
+export const ApproveConsent = closed(
+  {
+    edit: Type.Optional(ConsentEdit),
+    scope: Type.Enum([...CONSENT_SCOPES], {
+      description:
+        '`message`: this message and replies in its thread. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.',
+    }),
+  },
+  { title: 'ConsentApproval' },
+);
+export const DenyConsent = closed(
+  {
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: CONSENT_REASON_MAX_CHARACTERS, pattern: LINES })),
+  },
+  { title: 'ConsentDenial' },
+);

@@ -1,6 +1,13 @@
-import { createDomain, defaultDomain, deleteDomain, getDomain, listDomains, verifyDomain } from '../../core/domains.ts';
-import { listBody, PageQuery, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import {
+  createDomain,
+  defaultDomain,
+  deleteDomain,
+  getDomain,
+  listDomains,
+  verifyDomain,
+} from '#core/mailboxes/domains.ts';
 import { presentDefaultDomain, presentDomain } from './present.ts';
 import { CreateDomain, DefaultDomain, Domain, DomainList, DomainParams } from './schema.ts';
 
@@ -37,7 +44,7 @@ export const domainRoutes: readonly Route[] = [
     operationId: 'listDomains',
     tag,
     summary: 'List own domains, newest first',
-    description: 'The domain of the instance is not among them: see `/api/domains/default`.',
+    description: 'Without the domain of the instance: see `/api/domains/default`.',
     auth: { scope: 'mailbox:read' },
     query: PageQuery,
     responses: {
@@ -60,7 +67,7 @@ export const domainRoutes: readonly Route[] = [
     tag,
     summary: 'Add an own domain',
     description:
-      'Answers the DNS records to set. Mailboxes can be made at once and are `pending` until it is verified.',
+      'Answers the DNS records to set. You can create mailboxes at once; they are `pending` until the domain is verified. If members have addresses in the domain, only a person can add it.',
     auth: { scope: 'mailbox:create' },
     body: CreateDomain,
     bodyExample: { name: 'example.com' },
@@ -77,9 +84,16 @@ export const domainRoutes: readonly Route[] = [
     operationId: 'getDefaultDomain',
     tag,
     summary: 'Get the records of the domain of the instance',
-    description: 'Looks at DNS. For whoever runs the instance: without them its mail is neither received nor believed.',
+    description:
+      'Queries DNS. For the operator of the instance: without these records it receives no mail, and other hosts do not trust its mail.',
     auth: { scope: 'mailbox:read' },
-    responses: { 200: { description: 'The domain as DNS says now.', schema: DefaultDomain, example: defaultExample } },
+    responses: {
+      200: {
+        description: 'The domain with the current result of DNS.',
+        schema: DefaultDomain,
+        example: defaultExample,
+      },
+    },
     handler: async ({ services }) => ({ status: 200, body: presentDefaultDomain(await defaultDomain(services)) }),
   }),
   route({
@@ -104,7 +118,7 @@ export const domainRoutes: readonly Route[] = [
     operationId: 'deleteDomain',
     tag,
     summary: 'Delete a domain',
-    description: 'Refused while mailboxes use it.',
+    description: 'Refused while mailboxes use it. If people have addresses in the domain, only a person can delete it.',
     auth: { scope: 'mailbox:delete' },
     params: DomainParams,
     responses: { 204: { description: 'Deleted.' } },
@@ -124,7 +138,7 @@ export const domainRoutes: readonly Route[] = [
       'Answers every record with its status. With all required records found the domain is verified and its pending mailboxes become active.',
     auth: { scope: 'mailbox:write' },
     params: DomainParams,
-    responses: { 200: { description: 'The domain as DNS says now.', schema: Domain, example } },
+    responses: { 200: { description: 'The domain with the current result of DNS.', schema: Domain, example } },
     errors: ['not_found', 'conflict'],
     handler: async ({ services, organization, caller, params }) => ({
       status: 200,

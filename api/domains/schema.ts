@@ -1,31 +1,36 @@
 import Type from 'typebox';
-import { DOMAIN_STATUSES } from '../../db/entities/mail-domain.ts';
-import { DOMAIN_NAME_MAX } from '../../domain/domain-name.ts';
-import { idPattern } from '../../domain/ids.ts';
-import { listOf } from '../pagination.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
+import { listOf } from '#api/pagination.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { DOMAIN_STATUSES } from '#db/entities/mail-domain.ts';
+import { DOMAIN_NAME_MAX } from '#domain/domain-name.ts';
+import { idPattern } from '#domain/ids.ts';
 
 const DomainId = Type.String({ pattern: idPattern('domain') });
 
 export const DomainParams = closed({ id: DomainId });
-export const CreateDomain = closed({ name: Type.String({ minLength: 1, maxLength: DOMAIN_NAME_MAX }) });
+export const CreateDomain = closed(
+  { name: Type.String({ minLength: 1, maxLength: DOMAIN_NAME_MAX }) },
+  { title: 'NewDomain' },
+);
 
-const Record = closed({
-  purpose: Type.Enum(['ownership', 'mx', 'spf', 'dkim', 'dmarc', 'imaps', 'pop3s', 'submissions', 'submission']),
-  type: Type.Enum(['MX', 'TXT', 'SRV']),
-  name: Type.String(),
-  value: Type.String({
-    description: 'What the record shall say; MX as `preference host`, SRV as `priority weight port host`.',
-  }),
-  required: Type.Boolean({
-    description:
-      'Whether the domain is verified only with it; the others serve sending and the set-up of mail clients.',
-  }),
-  status: Type.Enum(['pending', 'found', 'missing', 'wrong'], {
-    description: '`pending`: not looked for yet, or DNS gave no answer.',
-  }),
-  found: Type.Array(Type.String(), { description: 'What DNS said at the last look.' }),
-});
+const Record = closed(
+  {
+    purpose: Type.Enum(['ownership', 'mx', 'spf', 'dkim', 'dmarc', 'imaps', 'pop3s', 'submissions', 'submission']),
+    type: Type.Enum(['MX', 'TXT', 'SRV']),
+    name: Type.String(),
+    value: Type.String({
+      description: 'Expected value; MX as `preference host`, SRV as `priority weight port host`.',
+    }),
+    required: Type.Boolean({
+      description: 'Whether verification needs it; the others are for sending and for the set-up of mail clients.',
+    }),
+    status: Type.Enum(['pending', 'found', 'missing', 'wrong'], {
+      description: '`pending`: not checked yet, or DNS gave no answer.',
+    }),
+    found: Type.Array(Type.String(), { description: 'Values found at the last check.' }),
+  },
+  { title: 'DomainRecord' },
+);
 
 export const Domain = closed(
   {
@@ -49,4 +54,4 @@ export const DefaultDomain = closed(
   },
   { title: 'DefaultDomain' },
 );
-export const DomainList = listOf(Domain);
+export const DomainList = listOf(Domain, 'DomainList');

@@ -1,20 +1,11 @@
 /** From the body of a request to a saved or sent draft. */
 import type { Static } from 'typebox';
-import { readBlob } from '../../core/blob-store.ts';
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import type { MailboxView } from '../../core/mailbox-view.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { type EditableMessage, editableMessage } from '../../mail/mime/editable-message.ts';
-import { answerRecipients, answerReferences, prefixedSubject } from '../../mail/outbound/answer-message.ts';
-import {
-  checkHeaders,
-  composeMessage,
-  envelopeRecipients,
-  isOwnField,
-  readAddresses,
-} from '../../mail/outbound/compose-message.ts';
-import { prepareMessage, withDate } from '../../mail/outbound/prepare-message.ts';
-import { findSubmitted } from '../../mail/outbound/submit-message.ts';
+import { answerRepeated, named, type Reply, type SendContext, submitDraft } from '#api/messages/send.ts';
+import { listBody, pageOf } from '#api/pagination.ts';
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { EnvelopeMailbox } from '#domain/event-envelope.ts';
+import { readBlob } from '#mailstore/blob-store.ts';
 import {
   createDraft,
   type DraftRow,
@@ -24,19 +15,22 @@ import {
   findDraft,
   listDrafts,
   replaceDraft,
-} from '../../mail/store/drafts.ts';
-import type { MailNotifier } from '../../mail/store/notifier.ts';
-import { findMessage, findMessages, readHeader } from '../../mail/store/read-messages.ts';
+} from '#mailstore/drafts.ts';
+import type { MailNotifier } from '#mailstore/notifier.ts';
+import { findMessage, findMessages, readHeader } from '#mailstore/read-messages.ts';
+import { type EditableMessage, editableMessage } from '#mime/editable-message.ts';
+import { answerRecipients, answerReferences, prefixedSubject } from '#sending/submit/answer-message.ts';
 import {
-  answerRepeated,
-  answerSubmitted,
-  attachmentsOf,
-  authorOf,
-  named,
-  type Reply,
-  type SendContext,
-} from '../messages/send.ts';
-import { listBody, pageOf } from '../pagination.ts';
+  checkHeaders,
+  composeMessage,
+  envelopeRecipients,
+  isOwnField,
+  readAddresses,
+} from '#sending/submit/compose-message.ts';
+import { findSubmitted } from '#sending/submit/find-submitted.ts';
+import { readAttachments } from '#sending/submit/given-attachments.ts';
+import { authorOf } from '#sending/submit/letter.ts';
+import { withDate } from '#sending/submit/prepare-message.ts';
 import { presentDraft, presentDraftSummary } from './present.ts';
 import type { CreateDraft, Draft, SendDraft, UpdateDraft } from './schema.ts';
 
@@ -46,19 +40,19 @@ export interface DraftContext extends SendContext {
 
 type DraftReply<Status extends number> = { readonly status: Status; readonly body: Static<typeof Draft> };
 
-const mailboxOf = ({ services, organization }: DraftContext, id: string): Promise<MailboxView> =>
-  getMailbox(services.db, organization.id, id);
+const mailboxOf = ({ services, organization }: DraftContext, id: string): Promise<EnvelopeMailbox> =>
+  requireMailbox(services.db, organization.id, id);
 
 const storeOf = ({ services: { db, now }, notifier }: DraftContext): DraftStore => ({ db, notifier, now });
 
-const accountOf = ({ id, address }: MailboxView) => ({ mailboxId: id, address });
+const accountOf = ({ id, address }: EnvelopeMailbox) => ({ mailboxId: id, address });
 
 async function requireDraft({ services }: DraftContext, mailboxId: string, id: string): Promise<DraftRow> {
   const draft = await findDraft(services.db, mailboxId, id);
   if (draft === undefined)
     throw new CatalogueError(
       'not_found',
-      'There is no such draft: it was sent or deleted, or a mail client replaced it, which makes another draft of it.',
+      'There is no such draft: it was sent or deleted, or a mail client replaced it by another draft.',
     );
   return draft;
 }
@@ -85,7 +79,7 @@ export async function answerDrafts(context: DraftContext, id: string, query: { l
     drafts.map(({ messageId }) => messageId),
   );
   const byId = new Map(messages.map((message) => [message.id, message]));
-  // What was replaced between the two looks is left out; the next page goes on behind it.
+  // Drafts replaced between the two queries are omitted; the next page continues after them.
   const rows = drafts.flatMap((draft) => {
     const message = byId.get(draft.messageId);
     return message === undefined ? [] : [{ id: draft.id, draft, message }];
@@ -101,10 +95,10 @@ export async function answerDraft(context: DraftContext, mailboxId: string, id: 
   return { status: 200, body: await shown(context, mailbox.id, id) };
 }
 
-/** The bytes of a draft as it is saved: with Bcc, and under the Message-ID it keeps until it is sent. */
+/** The bytes of a saved draft: with Bcc, and with the Message-ID that it keeps until it is sent. */
 function saveOf(
   { services }: DraftContext,
-  mailbox: MailboxView,
+  mailbox: EnvelopeMailbox,
   content: EditableMessage,
   rest: Omit<DraftSave, 'bytes'>,
 ): Promise<DraftSave> {
@@ -133,10 +127,10 @@ const EMPTY: EditableMessage = {
   references: [],
 };
 
-/** What a draft is before the request says more: the answer to a message, or nothing. */
+/** The initial draft, before the fields of the request: a reply to a message, or empty. */
 async function beginningOf(
   context: DraftContext,
-  mailbox: MailboxView,
+  mailbox: EnvelopeMailbox,
   { inReplyTo, replyAll = true, to, cc, bcc }: Static<typeof CreateDraft>,
 ): Promise<EditableMessage> {
   const { db } = context.services;
@@ -144,7 +138,7 @@ async function beginningOf(
   const message = await findMessage(db, mailbox.id, inReplyTo);
   if (message === undefined)
     throw new CatalogueError('invalid_request', undefined, {
-      details: [{ path: '/inReplyTo', message: 'is no message of this mailbox' }],
+      details: [{ path: '/inReplyTo', message: 'is not a message of this mailbox' }],
     });
   const fields = await readHeader(db, message);
   const addressed = to !== undefined || cc !== undefined || bcc !== undefined;
@@ -157,8 +151,13 @@ async function beginningOf(
   };
 }
 
-/** The content with what a request names in place of what was there. */
-function changed(before: EditableMessage, body: Static<typeof UpdateDraft>): EditableMessage {
+/** The content with the fields of a request replacing the existing ones. */
+async function changed(
+  { services }: DraftContext,
+  mailboxId: string,
+  before: EditableMessage,
+  body: Static<typeof UpdateDraft>,
+): Promise<EditableMessage> {
   const given = named(body);
   if (body.headers !== undefined) checkHeaders(body.headers);
   return {
@@ -170,7 +169,9 @@ function changed(before: EditableMessage, body: Static<typeof UpdateDraft>): Edi
     ...(body.subject === undefined ? {} : { subject: body.subject }),
     ...(body.text === undefined ? {} : { text: body.text ?? undefined }),
     ...(body.html === undefined ? {} : { html: body.html ?? undefined }),
-    ...(body.attachments === undefined ? {} : { attachments: attachmentsOf({ attachments: body.attachments }) }),
+    ...(body.attachments === undefined
+      ? {}
+      : { attachments: await readAttachments(services, mailboxId, body.attachments) }),
     ...(body.headers === undefined ? {} : { headers: body.headers }),
   };
 }
@@ -182,7 +183,8 @@ export async function answerCreate(
 ): Promise<DraftReply<200> | DraftReply<201>> {
   const mailbox = await mailboxOf(context, mailboxId);
   const { inReplyTo: _, replyAll: __, clientId = null, sendAt, labels = [], ...content } = body;
-  const save = await saveOf(context, mailbox, changed(await beginningOf(context, mailbox, body), content), {
+  const beginning = await beginningOf(context, mailbox, body);
+  const save = await saveOf(context, mailbox, await changed(context, mailbox.id, beginning, content), {
     labels,
     sendAt: sendAt === undefined ? null : new Date(sendAt),
   });
@@ -199,7 +201,8 @@ export async function answerUpdate(
   const mailbox = await mailboxOf(context, mailboxId);
   const draft = await requireDraft(context, mailbox.id, id);
   const { sendAt, labels = draft.labels, ...content } = body;
-  const save = await saveOf(context, mailbox, changed(await contentOf(context, draft), content), {
+  const before = await contentOf(context, draft);
+  const save = await saveOf(context, mailbox, await changed(context, mailbox.id, before, content), {
     labels,
     sendAt: sendAt === undefined ? draft.sendAt : sendAt === null ? null : new Date(sendAt),
   });
@@ -214,8 +217,8 @@ export async function answerDelete(context: DraftContext, mailboxId: string, id:
 }
 
 /**
- * Sends the bytes of the draft, without its Bcc and with the date of their sending. The draft's id is the client id of
- * the submission: sending it again answers what was sent.
+ * Sends the bytes of the draft, without its Bcc and with the date of sending. The draft's id is the client id of the
+ * submission: sending it again answers what was sent.
  */
 export async function answerSend(
   context: DraftContext,
@@ -223,27 +226,19 @@ export async function answerSend(
   id: string,
   body: Static<typeof SendDraft>,
 ): Promise<Reply> {
-  const { services, organization, caller } = context;
+  const { services } = context;
   const mailbox = await mailboxOf(context, mailboxId);
   const earlier = await findSubmitted(services.db, mailbox.id, id);
-  if (earlier !== undefined) return answerRepeated(services, earlier);
+  if (earlier !== undefined) return answerRepeated(context, earlier, { to: [], cc: [], bcc: [], subject: undefined });
   const draft = await requireDraft(context, mailbox.id, id);
   const sendAt = body.sendAt === undefined ? draft.sendAt : body.sendAt === null ? null : new Date(body.sendAt);
-  const now = new Date(services.now());
   const bytes = await readBlob(services.db, draft.blob, 0, draft.size);
-  const { to, cc, bcc, subject } = editableMessage(bytes, isOwnField);
-  const prepared = prepareMessage(withDate(bytes, sendAt ?? now), mailbox.address, now);
-  const submission = {
-    organizationId: organization.id,
-    mailboxId: mailbox.id,
-    prepared,
-    recipients: envelopeRecipients([to, cc, bcc]),
-    via: 'api',
-    actor: caller.actor,
+  const letter = editableMessage(bytes, isOwnField);
+  return submitDraft(context, mailbox, withDate(bytes, sendAt ?? new Date(services.now())), letter, {
+    recipients: envelopeRecipients([letter.to, letter.cc, letter.bcc]),
     labels: draft.labels,
     clientId: id,
     sendAt,
     draftMessageId: draft.messageId,
-  } as const;
-  return answerSubmitted(context, submission, { from: authorOf(mailbox), to, cc, bcc, subject });
+  });
 }

@@ -1,4 +1,4 @@
-import { mailboxExample } from '../mailboxes/examples.ts';
+import { mailboxExample } from '#api/mailboxes/examples.ts';
 
 export const draftSummaryExample = {
   id: 'drf_01k8e8f2c0e4x9w2v7a3r5t6y8',

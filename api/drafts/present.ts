@@ -1,8 +1,8 @@
-import { formatAddress } from '../../mail/mime/addresses.ts';
-import type { EditableMessage } from '../../mail/mime/editable-message.ts';
-import type { DraftRow } from '../../mail/store/drafts.ts';
-import type { StoredMessage } from '../../mail/store/read-messages.ts';
-import { presentSummary } from '../messages/present.ts';
+import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
+import { presentSummary } from '#api/messages/present.ts';
+import type { DraftRow } from '#mailstore/drafts.ts';
+import type { StoredMessage } from '#mailstore/read-messages.ts';
+import type { EditableMessage } from '#mime/editable-message.ts';
 
 export function presentDraftSummary(draft: DraftRow, message: StoredMessage) {
   const {

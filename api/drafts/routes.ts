@@ -1,8 +1,8 @@
-import { MailboxPath } from '../messages/schema.ts';
-import { submitResponses } from '../messages/send-routes.ts';
-import { SEND_BODY_LIMIT_BYTES } from '../messages/send-schema.ts';
-import { PageQuery } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { MailboxPath } from '#api/messages/schema.ts';
+import { submitResponses } from '#api/messages/send-routes.ts';
+import { SEND_BODY_LIMIT_BYTES } from '#api/messages/send-schema.ts';
+import { PageQuery } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
 import { answerCreate, answerDelete, answerDraft, answerDrafts, answerSend, answerUpdate } from './drafts.ts';
 import { draftExample, draftSummaryExample } from './examples.ts';
 import { CreateDraft, Draft, DraftList, MailboxDraftPath, OwnDraftPath, SendDraft, UpdateDraft } from './schema.ts';
@@ -11,7 +11,7 @@ const tag = 'Drafts';
 /** With an API key or session the path names the mailbox; with a mailbox token the token does. */
 const reads = { scope: 'mailbox:read', mailboxToken: true } as const;
 const writes = { scope: 'mailbox:write', mailboxToken: true } as const;
-const OF_TOKEN = ' Of the mailbox whose token is sent.';
+const OF_TOKEN = ' The mailbox is that of the token.';
 
 const listResponses = {
   200: {
@@ -23,13 +23,13 @@ const listResponses = {
 const draftResponses = { 200: { description: 'The draft.', schema: Draft, example: draftExample } } as const;
 const createResponses = {
   200: {
-    description: 'The draft of this `clientId`, which was there already.',
+    description: 'The existing draft with this `clientId`.',
     schema: Draft,
     example: draftExample,
   },
   201: { description: 'The new draft.', schema: Draft, example: draftExample },
 } as const;
-const deleteResponses = { 204: { description: 'It is gone.' } } as const;
+const deleteResponses = { 204: { description: 'Deleted.' } } as const;
 
 const createExample = {
   to: ['Ada Byron <ada@customer.example>'],
@@ -41,20 +41,20 @@ const updateExample = { text: 'Dear Ada, your order is on its way.', bcc: ['arch
 
 const LIST_SUMMARY = 'List drafts, newest first';
 const LIST_DESCRIPTION =
-  'All messages of the folder Drafts, also those that mail clients wrote. A draft a mail client has edited is another draft, with another id.';
+  'All messages of the folder Drafts, including those that mail clients wrote. When a mail client edits a draft, it becomes another draft with another id.';
 const CREATE_SUMMARY = 'Save a new draft';
 const CREATE_DESCRIPTION =
-  'A message in the folder Drafts, which mail clients see at once. Nothing in it is required. With `inReplyTo` it answers a message.';
+  'A message in the folder Drafts, which mail clients see at once. All fields are optional. With `inReplyTo` it is a reply.';
 const GET_SUMMARY = 'Get a draft';
 const GET_DESCRIPTION = 'Its attachments are read from the message: `GET …/messages/{messageId}/attachments/{id}`.';
 const UPDATE_SUMMARY = 'Save a draft again';
 const UPDATE_DESCRIPTION =
-  'What is left out stays; lists replace those that are there. The draft keeps its id and its Message-ID; the message in Drafts is replaced by a new one. Two saves at once: one of them is a conflict.';
+  'Omitted fields do not change; lists replace the existing ones. The draft keeps its id and its Message-ID; the message in Drafts is replaced by a new one. Of two concurrent saves, one is a conflict.';
 const DELETE_SUMMARY = 'Delete a draft';
-const DELETE_DESCRIPTION = 'For good, not into the trash.';
+const DELETE_DESCRIPTION = 'Permanently; it is not moved to the trash.';
 const SEND_SUMMARY = 'Send a draft';
 const SEND_DESCRIPTION =
-  'Removes the draft and submits the message in one step, by the rules of every other message: it may be held for consent (202), which is no failure. Sending the same draft again answers what was sent and sends nothing.';
+  'Removes the draft and submits the message in one step, by the same rules as every other message: it may be held for consent (202), which is not a failure. Sending the same draft again answers the sent message and sends nothing.';
 
 export const draftRoutes: readonly Route[] = [
   route({
@@ -142,7 +142,7 @@ export const draftRoutes: readonly Route[] = [
     body: SendDraft,
     bodyExample: { sendAt: '2099-11-21T09:16:02.481Z' },
     responses: submitResponses,
-    errors: ['not_found', 'conflict', 'recipient_blocked', 'quota_exceeded'],
+    errors: ['not_found', 'conflict', 'recipient_blocked', 'sending_stopped', 'drafts_only', 'quota_exceeded'],
     handler: (request) => answerSend(request, request.params.id, request.params.did, request.body),
   }),
   route({
@@ -227,7 +227,7 @@ export const draftRoutes: readonly Route[] = [
     body: SendDraft,
     bodyExample: { sendAt: '2099-11-21T09:16:02.481Z' },
     responses: submitResponses,
-    errors: ['not_found', 'conflict', 'recipient_blocked', 'quota_exceeded'],
+    errors: ['not_found', 'conflict', 'recipient_blocked', 'sending_stopped', 'drafts_only', 'quota_exceeded'],
     handler: (request) => answerSend(request, request.principal.id, request.params.did, request.body),
   }),
 ];

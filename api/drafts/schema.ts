@@ -1,12 +1,16 @@
 import Type from 'typebox';
-import { idPattern } from '../../domain/ids.ts';
-import { MailboxId } from '../mailboxes/schema.ts';
-import { Address, AttachmentInfo, MessageId } from '../messages/schema.ts';
-import { addresses, content, SendAt, subject } from '../messages/send-schema.ts';
-import { listOf } from '../pagination.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
+import { MailboxId } from '#api/mailboxes/schema.ts';
+import { Address, AttachmentInfo, MessageId } from '#api/messages/schema.ts';
+import { addresses, content, SendAt, subject } from '#api/messages/send-schema.ts';
+import { listOf } from '#api/pagination.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { idPattern } from '#domain/ids.ts';
+import { ANY_TEXT } from '#domain/text-forms.ts';
 
-const DraftId = Type.String({ pattern: idPattern('draft'), description: 'Draft id. It stays over all saves.' });
+const DraftId = Type.String({
+  pattern: idPattern('draft'),
+  description: 'Draft id. It stays the same over all saves.',
+});
 export const MailboxDraftPath = closed({ id: MailboxId, did: DraftId });
 export const OwnDraftPath = closed({ did: DraftId });
 
@@ -15,7 +19,7 @@ const { replyTo, attachments, labels, headers, text, html } = content;
 const kept = {
   to: Type.Optional(addresses('Recipients, as `a@b.c` or `Name <a@b.c>`.')),
   cc: Type.Optional(addresses('Copies.')),
-  bcc: Type.Optional(addresses('Copies nobody else sees.')),
+  bcc: Type.Optional(addresses('Recipients that the others do not see.')),
   subject: Type.Optional(subject),
   replyTo,
   attachments,
@@ -23,44 +27,53 @@ const kept = {
   headers,
 };
 
-export const CreateDraft = closed({
-  ...kept,
-  text,
-  html,
-  sendAt: Type.Optional({ ...SendAt, description: 'When it is to go, once it is sent; kept with the draft.' }),
-  inReplyTo: Type.Optional({
-    ...MessageId,
-    description:
-      'The message it answers. Without to, cc and bcc it is addressed as the answer to all would be, and its subject is `Re:` and that one’s.',
-  }),
-  replyAll: Type.Optional(
-    Type.Boolean({ description: 'With inReplyTo; `false`: addressed to the sender alone. Default: true.' }),
-  ),
-  clientId: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      description: 'Your own id of the draft: creating it again answers the first one while it is a draft.',
+export const CreateDraft = closed(
+  {
+    ...kept,
+    text,
+    html,
+    sendAt: Type.Optional({
+      ...SendAt,
+      description: 'Send it at this time, once it is submitted; stored with the draft.',
     }),
-  ),
-});
+    inReplyTo: Type.Optional({
+      ...MessageId,
+      description:
+        'The message it answers. Without to, cc and bcc it is addressed like a reply to all. Default subject: `Re:` and the subject of that message.',
+    }),
+    replyAll: Type.Optional(
+      Type.Boolean({ description: 'With inReplyTo; `false`: addressed to the sender only. Default: true.' }),
+    ),
+    clientId: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: 'Your own id of the draft: creating it again answers the first one, as long as that is a draft.',
+      }),
+    ),
+  },
+  { title: 'NewDraft' },
+);
 
 export const UpdateDraft = closed(
   {
     ...kept,
-    text: Type.Optional(nullable(Type.String())),
-    html: Type.Optional(nullable(Type.String())),
+    text: Type.Optional(nullable(Type.String({ pattern: ANY_TEXT }))),
+    html: Type.Optional(nullable(Type.String({ pattern: ANY_TEXT }))),
     sendAt: Type.Optional(nullable(SendAt)),
   },
-  { minProperties: 1 },
+  { title: 'DraftChanges', minProperties: 1 },
 );
 
-export const SendDraft = closed({
-  sendAt: Type.Optional({
-    ...nullable(SendAt),
-    description: 'Instead of the one kept with the draft; null: at once.',
-  }),
-});
+export const SendDraft = closed(
+  {
+    sendAt: Type.Optional({
+      ...nullable(SendAt),
+      description: 'Replaces the stored time; null: at once.',
+    }),
+  },
+  { title: 'DraftSending' },
+);
 
 const summary = {
   id: DraftId,
@@ -74,17 +87,17 @@ const summary = {
   attachments: Type.Array(AttachmentInfo),
   labels: Type.Array(Type.String()),
   sizeBytes: Type.Integer(),
-  sendAt: nullable(dateTime('When it is to go, once it is sent.')),
+  sendAt: nullable(dateTime('Time at which it will be sent, once it is submitted.')),
   createdAt: dateTime(),
   updatedAt: dateTime('Time of the last save.'),
 };
-const DraftSummary = closed(summary);
-export const DraftList = listOf(DraftSummary);
+const DraftSummary = closed(summary, { title: 'DraftSummary' });
+export const DraftList = listOf(DraftSummary, 'DraftList');
 
 export const Draft = closed(
   {
     ...summary,
-    bcc: Type.Array(Address, { description: 'Kept in the draft; in no message that is sent.' }),
+    bcc: Type.Array(Address, { description: 'Stored in the draft, removed from the message that is sent.' }),
     replyTo: Type.Array(Address),
     text: nullable(Type.String()),
     html: nullable(Type.String()),

@@ -1,23 +1,25 @@
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import { MailboxPath } from '../messages/schema.ts';
-import { type Route, route } from '../route.ts';
+import { MailboxPath } from '#api/messages/schema.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { STREAM_EVENTS } from './schema.ts';
 import { openStream } from './stream.ts';
 
 const tag = 'Messages';
 const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
 
 const SUMMARY = 'Stream the changes of a mailbox';
-const DESCRIPTION = `Server-sent events, as they happen at any door: \`messages_added\` and \`messages_changed\` (flags, labels) with \`folder\`, \`occurredAt\` and \`messages\` as lists show them, \`messages_removed\` with \`messageIds\`. A move is an addition and a removal. A change of more than 100 messages comes in several events, the last of which has the id.
+const DESCRIPTION = `Server-sent events, of changes by any protocol: \`messages_added\` and \`messages_changed\` (flags, labels) with \`folder\`, \`occurredAt\` and \`messages\` as lists show them, \`messages_removed\` with \`messageIds\`, and \`consent_decided\` when held mail was approved (with what was changed), denied (with the reason), expired or withdrawn. A move is an addition and a removal. A change of more than 100 messages comes in several events, the last of which has the id.
 
-Give the id of the last event as \`Last-Event-ID\` (browsers do so by themselves) to go on behind it: nothing is missed, whichever process answers. Changes are kept for 30 days; when the id is older, the first event is \`resync\`: list the messages again. Without it the stream begins now. A comment comes every 15 seconds. When the credential or the mailbox ends, the last event is \`closed\` with the code of the error.`;
+Give the id of the last event as \`Last-Event-ID\` (browsers do so automatically) to continue after it: nothing is missed, whichever process answers. Changes are kept for 30 days; if the id is older, the first event is \`resync\`: list the messages again. Without it the stream starts now. A comment comes every 15 seconds. When the credential or the mailbox ends, the last event is \`closed\` with the code of the error.`;
 const responses = {
   200: {
     description: 'The stream. It ends only with the connection, the credential, or a restart of the server.',
     contentType: 'text/event-stream',
-    headers: { 'Cache-Control': '`no-store, no-transform`: it is not compressed, so that events come as they happen.' },
+    streamEvents: STREAM_EVENTS,
+    headers: { 'Cache-Control': '`no-store, no-transform`: it is not compressed, so that events arrive at once.' },
   },
 } as const;
-/** Neither compressed nor gathered on the way: each event is to arrive when it happens. */
+/** Neither compressed nor buffered by proxies: each event must arrive at once. */
 const headers = { 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' };
 
 export const eventRoutes: readonly Route[] = [
@@ -33,7 +35,7 @@ export const eventRoutes: readonly Route[] = [
     responses,
     errors: ['not_found'],
     async handler(request) {
-      const { id } = await getMailbox(request.services.db, request.organization.id, request.params.id);
+      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
       return { status: 200, headers, body: await openStream(request, ofMailbox, id) };
     },
   }),

@@ -1,29 +1,33 @@
 /**
  * The changes of a mailbox as server-sent events (WHATWG HTML §9.2). The id of an event is `change_seq`, so a client
- * that comes back with Last-Event-ID, to whatever process, goes on where it was; it may see one event twice, never none.
+ * that reconnects with Last-Event-ID, to any process, continues where it was; it may see one event twice, but misses
+ * none.
  *
- * The reader pulls: nothing is read from the log before what was read is written, so a slow one costs one event of
- * memory. One that reads nothing for minutes is dropped.
+ * Access is checked between reading an event and writing it: an announcement (`core/mailboxes/mailbox-access.ts`) may come
+ * later than mail, so it only makes a quiet stream end early.
+ *
+ * The reader pulls: the log is read only after the previous event is written, so a slow reader costs one event of
+ * memory. A reader that reads nothing for minutes is disconnected.
  */
+
 import { Readable } from 'node:stream';
-import type { Sql } from '../../db/database.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import {
-  STREAM_HEARTBEAT_MS,
-  STREAM_MESSAGES_PER_EVENT_MAX,
-  STUCK_READER_TIMEOUT_MS,
-} from '../../domain/mail-limits.ts';
-import { changesAfter, changesKept, type MailChange } from '../../mail/store/read-changes.ts';
-import { findMessages, lastChange } from '../../mail/store/read-messages.ts';
-import { asCatalogueError } from '../error-response.ts';
-import { presentSummary } from '../messages/present.ts';
-import type { AuthRule } from '../route.ts';
-import { type RequestWatch, type WatchRequest, watchFor } from '../watch.ts';
+import { asCatalogueError } from '#api/error-response.ts';
+import { presentSummary } from '#api/messages/present.ts';
+import { presentOutcome } from '#api/messages/present-decision.ts';
+import type { AuthRule } from '#api/route.ts';
+import { type RequestWatch, type WatchRequest, watchFor } from '#api/watch.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
+import type { Sql } from '#db/database.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { STREAM_HEARTBEAT_MS, STREAM_MESSAGES_PER_EVENT_MAX, STUCK_READER_TIMEOUT_MS } from '#domain/mail-limits.ts';
+import { changesAfter, changesKept, type MailChange } from '#mailstore/read-changes.ts';
+import { findMessages, lastChange } from '#mailstore/read-messages.ts';
+import { findConsent } from '#sending/consent/consent-queries.ts';
 import type { STREAM_EVENTS } from './schema.ts';
 
 /** Rows of the log read at once. */
 const CHANGES_AT_ONCE = 20;
-/** A client that lost its connection comes back after this. */
+/** A client that lost its connection reconnects after this. */
 const RECONNECT_MS = 2_000;
 
 type EventName = keyof typeof STREAM_EVENTS;
@@ -47,9 +51,9 @@ export async function openStream(request: WatchRequest, rule: AuthRule, mailboxI
     const now = await lastChange(db, mailboxId);
     const resync = known !== null && (await changesKept(db, mailboxId, known)) === 'too-old';
     const begin = known === null || resync ? now : known;
-    const told = takenInTime(events(request, watch, mailboxId, begin, resync), () => stream.destroy());
-    // One byte of buffer: the next event is made when this one has gone to the connection.
-    const stream: Readable = Readable.from(told, { objectMode: false, highWaterMark: 1 });
+    const output = takenInTime(events(request, watch, mailboxId, begin, resync), () => stream.destroy());
+    // One byte of buffer: the next event is made when this one has been written to the connection.
+    const stream: Readable = Readable.from(output, { objectMode: false, highWaterMark: 1 });
     stream.once('close', () => watch.stop());
     return stream;
   } catch (error) {
@@ -66,7 +70,7 @@ function readLastEventId(given: string | readonly string[]): number {
 }
 
 async function* events(
-  { services }: WatchRequest,
+  { services, organization }: WatchRequest,
   watch: RequestWatch,
   mailboxId: string,
   begin: number,
@@ -74,49 +78,65 @@ async function* events(
 ): AsyncGenerator<string> {
   const { db, log } = services;
   let seq = begin;
-  let lookedAtMs = performance.now();
-  const requireAccess = async () => {
-    await watch.requireAccess();
-    lookedAtMs = performance.now();
-  };
-  // The id comes first, so that who loses the connection before any change goes on from here.
+  // The id is sent first, so that a client that loses the connection before any change continues from here.
   yield `retry: ${RECONNECT_MS}\nid: ${seq}\n: watching\n\n`;
   if (resync)
     yield eventText(
       'resync',
       {
         message:
-          'The changes since Last-Event-ID are no longer kept. List the messages again; the stream goes on from now.',
+          'The changes since Last-Event-ID have been deleted. List the messages again; the stream continues from now.',
       },
       seq,
     );
   try {
     for (;;) {
       for (;;) {
-        // A key or session may end without a word on the channel of mailboxes, and a busy mailbox is never quiet.
-        if (performance.now() - lookedAtMs >= STREAM_HEARTBEAT_MS) await requireAccess();
         const changes = await changesAfter(db, mailboxId, seq, CHANGES_AT_ONCE);
         for (const change of changes) {
-          yield* eventsOf(db, mailboxId, change);
+          const read =
+            change.consentId === null
+              ? eventsOf(db, mailboxId, change)
+              : decisionOf(db, organization?.id ?? '', change, change.consentId);
+          for await (const event of read) {
+            await watch.requireAccess();
+            yield event;
+          }
           seq = change.seq;
         }
         if (changes.length < CHANGES_AT_ONCE) break;
       }
       const wake = await watch.next(STREAM_HEARTBEAT_MS);
       if (wake === 'stopped') return;
-      if (wake !== 'mail') await requireAccess();
+      if (wake !== 'mail') await watch.requireAccess();
       if (wake === 'time') yield ': still here\n\n';
     }
   } catch (error) {
     const { code, message } = asCatalogueError(error);
-    if (code === 'internal_error') log.error({ error: String(error) }, 'an event stream failed');
+    if (code === 'internal_error') log.error({ reason: reasonOf(error) }, 'an event stream failed');
     yield eventText('closed', { code, message }, null);
   } finally {
     watch.stop();
   }
 }
 
-/** A change of many messages is told in portions; only the last one bears its id, so a break repeats all of them. */
+/** A decision about held mail: approved with what was changed, denied with its reason, expired, withdrawn. */
+async function* decisionOf(
+  sql: Sql,
+  organizationId: string,
+  { seq, occurredAt }: MailChange,
+  consentId: string,
+): AsyncGenerator<string> {
+  const consent = await findConsent(sql, organizationId, consentId);
+  const outcome = consent === undefined ? undefined : presentOutcome(consent);
+  if (outcome !== undefined)
+    yield eventText('consent_decided', { ...outcome, occurredAt: occurredAt.toISOString() }, seq);
+}
+
+/**
+ * A change of many messages is sent in portions; only the last one has its id, so after a lost connection all of them
+ * are repeated.
+ */
 async function* eventsOf(sql: Sql, mailboxId: string, change: MailChange): AsyncGenerator<string> {
   const { seq, kind, folder, occurredAt, messageIds } = change;
   const about = { folder, occurredAt: occurredAt.toISOString() };
@@ -127,7 +147,7 @@ async function* eventsOf(sql: Sql, mailboxId: string, change: MailChange): Async
       yield eventText('messages_removed', { ...about, messageIds: ids }, id);
       continue;
     }
-    // What has left the mailbox since is told by an event of its own.
+    // Messages that were removed since have their own event.
     const found = new Map((await findMessages(sql, mailboxId, ids)).map((message) => [message.id, message]));
     const messages = ids.flatMap((each) => {
       const message = found.get(each);
@@ -137,7 +157,7 @@ async function* eventsOf(sql: Sql, mailboxId: string, change: MailChange): Async
   }
 }
 
-/** Calls `drop` when what was told is not taken for minutes: such a reader is gone without a word. */
+/** Calls `drop` when events are not read for minutes: such a reader has disappeared. */
 async function* takenInTime(source: AsyncGenerator<string>, drop: () => void): AsyncGenerator<string> {
   for await (const text of source) {
     const timer = setTimeout(drop, STUCK_READER_TIMEOUT_MS);

@@ -1,4 +1,4 @@
-import type { Folder, SpecialUse } from '../../mail/store/interface.ts';
+import type { Folder, SpecialUse } from '@agent-mailbox/mail-store';
 import type { FOLDER_ROLES } from './schema.ts';
 
 const ROLES: Readonly<Record<SpecialUse, (typeof FOLDER_ROLES)[number]>> = {

@@ -1,14 +1,14 @@
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import type { Sql } from '../../db/database.ts';
-import { listFolders } from '../../mail/store/folders.ts';
-import { MailboxPath } from '../messages/schema.ts';
-import { type Route, route } from '../route.ts';
+import { MailboxPath } from '#api/messages/schema.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import type { Sql } from '#db/database.ts';
+import { listFolders } from '#mailstore/folders.ts';
 import { presentFolder } from './present.ts';
 import { FolderList } from './schema.ts';
 
 const tag = 'Folders';
 const SUMMARY = 'List the folders of a mailbox';
-const DESCRIPTION = 'The same folders as by IMAP. The six with a `role` are always there; mail clients may add others.';
+const DESCRIPTION = 'The same folders as by IMAP. The six with a `role` always exist; mail clients may add others.';
 const responses = {
   200: {
     description: 'All folders, those with a role first.',
@@ -39,7 +39,7 @@ export const folderRoutes: readonly Route[] = [
     responses,
     errors: ['not_found'],
     async handler({ services, organization, params }) {
-      const { id } = await getMailbox(services.db, organization.id, params.id);
+      const { id } = await requireMailbox(services.db, organization.id, params.id);
       return answerFolders(services.db, id);
     },
   }),

@@ -1,23 +1,46 @@
-import Type from 'typebox';
-import { readiness } from '../../core/readiness.ts';
-import { type Route, route } from '../route.ts';
+import Type, { type Static } from 'typebox';
+import { type Route, route } from '#api/route.ts';
+import { CHECK_STATES, type CheckName } from '#core/platform/readiness.ts';
 
-const Health = Type.Object({ status: Type.Literal('ok') }, { additionalProperties: false });
+const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health', additionalProperties: false });
+
+const NAMES = Object.keys(CHECK_STATES) as CheckName[];
 
 const Readiness = Type.Object(
   {
     status: Type.Enum(['ready', 'not_ready']),
+    process: Type.Enum(['api', 'worker', 'mail', 'all'], { description: 'Each process checks only what it needs.' }),
     checks: Type.Object(
       {
-        postgresql: Type.Enum(['ok', 'unreachable']),
-        migrations: Type.Enum(['ok', 'pending', 'unknown']),
-        temporal: Type.Enum(['ok', 'unreachable']),
+        postgresql: Type.Enum(CHECK_STATES.postgresql),
+        migrations: Type.Enum(CHECK_STATES.migrations),
+        temporal: Type.Enum(CHECK_STATES.temporal),
+        worker: Type.Optional(Type.Enum(CHECK_STATES.worker)),
+        secretsKeys: Type.Enum(CHECK_STATES.secretsKeys),
+        dataFolder: Type.Optional(Type.Enum(CHECK_STATES.dataFolder)),
+        certificate: Type.Optional(Type.Enum(CHECK_STATES.certificate)),
       },
-      { additionalProperties: false },
+      { title: 'ReadinessChecks', additionalProperties: false },
+    ),
+    problems: Type.Array(
+      Type.Object(
+        {
+          check: Type.Enum(NAMES),
+          state: Type.String(),
+          blocking: Type.Boolean({
+            description: 'Whether it makes the process not ready. Otherwise it is a warning.',
+          }),
+          message: Type.String(),
+        },
+        { title: 'ReadinessProblem', additionalProperties: false },
+      ),
+      { description: 'The checks that are not `ok`.' },
     ),
   },
-  { additionalProperties: false },
+  { title: 'Readiness', additionalProperties: false },
 );
+
+const OK = { postgresql: 'ok', migrations: 'ok', temporal: 'ok', secretsKeys: 'ok' } as const;
 
 export const healthRoutes: readonly Route[] = [
   route({
@@ -36,24 +59,37 @@ export const healthRoutes: readonly Route[] = [
     path: '/readyz',
     operationId: 'getReadiness',
     tag: 'Operations',
-    summary: 'Whether everything the service depends on is there',
+    summary: 'Whether the process can do its work',
     auth: 'public',
     unlimited: true,
     responses: {
       200: {
-        description: 'Ready to take requests.',
+        description: 'Ready to take requests. `problems` may have warnings.',
         schema: Readiness,
-        example: { status: 'ready', checks: { postgresql: 'ok', migrations: 'ok', temporal: 'ok' } },
+        example: { status: 'ready', process: 'api', checks: OK, problems: [] },
       },
       503: {
-        description: 'Something is away; `checks` says what.',
+        description: 'Something the process needs is unavailable; `problems` says what.',
         schema: Readiness,
-        example: { status: 'not_ready', checks: { postgresql: 'ok', migrations: 'ok', temporal: 'unreachable' } },
+        example: {
+          status: 'not_ready',
+          process: 'api',
+          checks: { ...OK, postgresql: 'read_only' },
+          problems: [
+            {
+              check: 'postgresql',
+              state: 'read_only',
+              blocking: true,
+              message: 'PostgreSQL accepts no writes: it is read-only or a standby.',
+            },
+          ],
+        },
       },
     },
-    async handler({ services, temporal }) {
-      const body = await readiness(services, temporal);
-      return { status: body.status === 'ready' ? 200 : 503, body };
+    async handler({ readiness }) {
+      const body = await readiness.current();
+      const answer: Static<typeof Readiness> = { ...body, problems: [...body.problems] };
+      return { status: body.status === 'ready' ? 200 : 503, body: answer };
     },
   }),
 ];

@@ -1,11 +1,12 @@
 import type { Static } from 'typebox';
-import type { ApiKeyRow } from '../../db/entities/api-key.ts';
+import type { ApiKeyRow } from '#db/entities/api-key.ts';
 import type { Key, KeyWithSecret } from './schema.ts';
 
 export const presentKey = (row: ApiKeyRow): Static<typeof Key> => ({
   id: row.id,
   name: row.name,
   scopes: [...row.scopes],
+  mailboxGroups: row.mailboxGroups ? [...row.mailboxGroups] : null,
   keyHint: row.keyHint,
   expiresAt: row.expiresAt?.toISOString() ?? null,
   lastUsedAt: row.lastUsedAt?.toISOString() ?? null,

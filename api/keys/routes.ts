@@ -1,6 +1,6 @@
-import { createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '../../core/api-keys.ts';
-import { listBody, PageQuery, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '#core/organizations/api-keys.ts';
 import { presentKey, presentNewKey } from './present.ts';
 import { CreateKey, Key, KeyList, KeyParams, KeyWithSecret, UpdateKey } from './schema.ts';
 
@@ -10,6 +10,7 @@ const example = {
   id: 'key_01k8e8f2c0e4x9w2v7a3r5t6y8',
   name: 'Order agent',
   scopes: ['mailbox:create', 'mailbox:read'],
+  mailboxGroups: ['orders'],
   keyHint: 'amk_vB0o',
   expiresAt: '2027-11-21T00:00:00.000Z',
   lastUsedAt: null,
@@ -50,6 +51,7 @@ export const keyRoutes: readonly Route[] = [
     bodyExample: {
       name: 'Order agent',
       scopes: ['mailbox:create', 'mailbox:read'],
+      mailboxGroups: ['orders'],
       expiresAt: '2099-01-01T00:00:00.000Z',
     },
     secretFields: ['key'],
@@ -62,7 +64,8 @@ export const keyRoutes: readonly Route[] = [
     },
     errors: ['conflict'],
     async handler({ services, organization, caller, body }) {
-      const input = { name: body.name, scopes: body.scopes, expiresAt: expiry(body.expiresAt) };
+      const { name, scopes, mailboxGroups = null } = body;
+      const input = { name, scopes, mailboxGroups, expiresAt: expiry(body.expiresAt) };
       const { row, key } = await createApiKey(services, organization.id, caller, input);
       return { status: 201, body: presentNewKey(row, key) };
     },
@@ -88,7 +91,7 @@ export const keyRoutes: readonly Route[] = [
     path: '/api/keys/:id',
     operationId: 'updateKey',
     tag,
-    summary: 'Change name, scopes or expiry',
+    summary: 'Change name, scopes, groups of mailboxes or expiry',
     auth: { role: 'admin' },
     params: KeyParams,
     body: UpdateKey,
@@ -99,6 +102,7 @@ export const keyRoutes: readonly Route[] = [
       const changes = {
         ...(body.name === undefined ? {} : { name: body.name }),
         ...(body.scopes === undefined ? {} : { scopes: body.scopes }),
+        ...(body.mailboxGroups === undefined ? {} : { mailboxGroups: body.mailboxGroups }),
         ...(body.expiresAt === undefined ? {} : { expiresAt: expiry(body.expiresAt) }),
       };
       return {
@@ -115,7 +119,7 @@ export const keyRoutes: readonly Route[] = [
     summary: 'Revoke an API key',
     auth: { role: 'admin' },
     params: KeyParams,
-    responses: { 204: { description: 'Revoked; it opens nothing from now on.' } },
+    responses: { 204: { description: 'Revoked; it is not accepted any more.' } },
     errors: ['not_found'],
     async handler({ services, organization, caller, params }) {
       await deleteApiKey(services, organization.id, params.id, caller);

@@ -1,5 +1,7 @@
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import { requireDecider } from '../../core/may-decide.ts';
+import { listBody, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { requireDecider } from '#core/organizations/may-decide.ts';
 import {
   addListEntry,
   askLists,
@@ -10,10 +12,7 @@ import {
   type ListEntry,
   listEntries,
   removeListEntry,
-} from '../../core/sender-lists.ts';
-import { listBody, pageOf } from '../pagination.ts';
-import { refuseMailboxToken } from '../refuse-mailbox-token.ts';
-import { type Route, route } from '../route.ts';
+} from '#sending/lists/sender-lists.ts';
 import { CreateEntry, EntriesQuery, Entry, EntryList, EntryPath, ListVerdict, TestLists } from './schema.ts';
 
 const tag = 'Lists';
@@ -34,12 +33,12 @@ const presentEntry = ({ id, value, mailboxId, createdAt }: ListEntry) => ({
 
 const MEANING: Readonly<Record<ListDirection, Readonly<Record<ListAction, string>>>> = {
   inbound: {
-    allow: 'Senders whose mail is taken although a wider entry blocks them.',
+    allow: 'Senders whose mail is accepted although a less specific entry blocks them.',
     block: 'Senders whose mail is refused, with `email_blocked`.',
   },
   outbound: {
     allow:
-      'Recipients who may be written to without consent. As this lets mail leave, it is for a person, or for an API key where the organization sets `consentByApiKey`.',
+      'Recipients who need no consent. Because this allows mail to be sent, it needs a person, or an API key if the organization sets `consentByApiKey`.',
     block: 'Recipients to whom nothing is sent, with `email_blocked`.',
   },
 };
@@ -50,7 +49,7 @@ function routesOf(direction: ListDirection, action: ListAction): Route[] {
   const path = `/api/lists/${direction}/${action}`;
   const name = `${capital(direction)}${capital(action)}`;
   const title = `the ${direction} ${action} list`;
-  const description = `${MEANING[direction][action]} The nearest entry decides: mailbox before organization, address before domain, allow before block.`;
+  const description = `${MEANING[direction][action]} The most specific entry decides: mailbox before organization, address before domain, allow before block.`;
   const decides = direction === 'outbound' && action === 'allow';
   return [
     route({
@@ -83,11 +82,8 @@ function routesOf(direction: ListDirection, action: ListAction): Route[] {
       bodyExample: { value: 'customer.example' },
       responses: { 201: { description: 'The entry.', schema: Entry, example } },
       errors: ['conflict', 'not_found'],
-      async handler({ services, organization, caller, body, headers }) {
-        if (decides) {
-          refuseMailboxToken(headers);
-          await requireDecider(services.db, organization.id, caller);
-        }
+      async handler({ services, organization, caller, body }) {
+        if (decides) await requireDecider(services.db, organization.id, caller);
         if (body.mailboxId !== undefined) await getMailbox(services.db, organization.id, body.mailboxId);
         const list = { organizationId: organization.id, direction, action };
         const entry = { value: body.value, mailboxId: body.mailboxId ?? null };
@@ -100,6 +96,12 @@ function routesOf(direction: ListDirection, action: ListAction): Route[] {
       operationId: `remove${name}`,
       tag,
       summary: `Remove from ${title}`,
+      ...(direction === 'outbound' && action === 'block'
+        ? {
+            description:
+              'Needs a person, because it allows mail to be sent. An API key may do it only if the organization sets `consentByApiKey`.',
+          }
+        : {}),
       auth: { scope: 'mailbox:write' },
       params: EntryPath,
       responses: { 204: { description: 'Removed.' } },
@@ -119,7 +121,7 @@ export const listRoutes: readonly Route[] = [
     path: '/api/lists/test',
     operationId: 'testLists',
     tag,
-    summary: 'Ask what the lists say about an address',
+    summary: 'Evaluate the lists for an address',
     auth: { scope: 'mailbox:read' },
     body: TestLists,
     bodyExample: { direction: 'outbound', address: 'ada@customer.example' },

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { LIST_DIRECTIONS } from '../../core/sender-lists.ts';
-import { idPattern } from '../../domain/ids.ts';
-import { MailboxId } from '../mailboxes/schema.ts';
-import { listOf, PageQuery } from '../pagination.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
+import { MailboxId } from '#api/mailboxes/schema.ts';
+import { listOf, PageQuery } from '#api/pagination.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { idPattern } from '#domain/ids.ts';
+import { LIST_DIRECTIONS } from '#sending/lists/sender-lists.ts';
 
 const EntryId = Type.String({ pattern: idPattern('listEntry'), description: 'Id of the entry.' });
 export const EntryPath = closed({ id: EntryId });
@@ -20,18 +20,24 @@ export const Entry = closed(
   },
   { title: 'ListEntry' },
 );
-export const EntryList = listOf(Entry);
+export const EntryList = listOf(Entry, 'ListEntryList');
 
-export const CreateEntry = closed({
-  value: Type.String({ minLength: 1, maxLength: VALUE_MAX_CHARACTERS, description: 'An address or a domain.' }),
-  mailboxId: Type.Optional({ ...MailboxId, description: 'Only for this mailbox; default: for all.' }),
-});
+export const CreateEntry = closed(
+  {
+    value: Type.String({ minLength: 1, maxLength: VALUE_MAX_CHARACTERS, description: 'An address or a domain.' }),
+    mailboxId: Type.Optional({ ...MailboxId, description: 'Only for this mailbox; default: for all.' }),
+  },
+  { title: 'NewListEntry' },
+);
 
-export const TestLists = closed({
-  direction: Type.Enum([...LIST_DIRECTIONS]),
-  address: Type.String({ minLength: 3, maxLength: VALUE_MAX_CHARACTERS, description: 'Address of the other side.' }),
-  mailboxId: Type.Optional({ ...MailboxId, description: 'Ask for this mailbox, with its own entries.' }),
-});
+export const TestLists = closed(
+  {
+    direction: Type.Enum([...LIST_DIRECTIONS]),
+    address: Type.String({ minLength: 3, maxLength: VALUE_MAX_CHARACTERS, description: 'Address of the other side.' }),
+    mailboxId: Type.Optional({ ...MailboxId, description: 'Include the entries of this mailbox.' }),
+  },
+  { title: 'ListTest' },
+);
 
 export const ListVerdict = closed(
   {

@@ -1,13 +1,22 @@
+import { connectionSnippets, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
+
 export const mailboxExample = {
   id: 'mbx_01k8e8f2c0e4x9w2v7a3r5t6y8',
   name: 'Order desk',
+  purpose: 'Answers questions about orders',
+  group: 'orders',
   address: 'calm-otter-4821@agents.example.com',
   localPart: 'calm-otter-4821',
   domain: 'agents.example.com',
   status: 'active',
   syncStatus: 'synced',
   quota: { limitBytes: 5_368_709_120, usedBytes: 18_432, messageCount: 3 },
-  sending: { state: 'ok', reason: null },
+  sending: { state: 'ok', reason: null, stoppedBy: null },
+  sendingMode: 'normal',
+  budgets: { messagesPerDay: 200, newRecipientsPerDay: null },
+  today: { sent: 12, newRecipients: 2, received: 31, held: 1 },
+  unreadCount: 2,
+  waiting: { held: 1, scheduled: 0 },
   unauthenticatedMail: 'junk',
   metadata: { team: 'orders' },
   clientId: 'order-desk-1',
@@ -16,14 +25,25 @@ export const mailboxExample = {
   lastActivityAt: null,
 };
 
-const door = (port: number) => ({
+const listener = (port: number) => ({
   host: 'mail.example.com',
   port,
   security: 'tls',
   username: mailboxExample.address,
 });
 
-export const connectionExample = { imap: door(993), pop3: door(995), smtp: door(465) };
+export const connectionExample = { imap: listener(993), pop3: listener(995), smtp: listener(465) };
+
+export const snippetsExample = {
+  data: connectionSnippets({
+    apiUrl: 'https://mail.example.com',
+    address: mailboxExample.address,
+    token: TOKEN_PLACEHOLDER,
+    imap: { ...listener(993), security: 'tls' },
+    pop3: { ...listener(995), security: 'tls' },
+    smtp: { ...listener(465), security: 'tls' },
+  }),
+};
 
 export const mailboxWithTokenExample = {
   ...mailboxExample,

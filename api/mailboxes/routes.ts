@@ -1,15 +1,23 @@
-import { createMailbox } from '../../core/create-mailbox.ts';
-import { deleteMailbox } from '../../core/delete-mailbox.ts';
-import { mailConnection } from '../../core/mail-connection.ts';
-import { getMailbox, listMailboxes } from '../../core/mailbox-queries.ts';
-import { resumeSending } from '../../core/sending-health.ts';
-import { rotateMailboxToken, updateMailbox } from '../../core/update-mailbox.ts';
-import { listBody, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
-import { connectionExample, mailboxExample, mailboxWithTokenExample } from './examples.ts';
+import { requireGroup } from '#api/authorize.ts';
+import { listBody, pageOf } from '#api/pagination.ts';
+import { type Principal, reachOf } from '#api/principal.ts';
+import { type Route, route } from '#api/route.ts';
+import { connectionSnippets, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
+import { mailConnection } from '#core/mailboxes/client-settings.ts';
+import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
+import { deleteMailbox } from '#core/mailboxes/delete-mailbox.ts';
+import { getMailbox, listMailboxes } from '#core/mailboxes/mailbox-queries.ts';
+import { resumeSending } from '#core/mailboxes/sending-health.ts';
+import { rotateMailboxToken, updateMailbox } from '#core/mailboxes/update-mailbox.ts';
+import { requireDecider } from '#core/organizations/may-decide.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { reaches } from '#domain/mailbox-groups.ts';
+import { signalDecided } from '#sending/submit/start-outbound.ts';
+import { connectionExample, mailboxExample, mailboxWithTokenExample, snippetsExample } from './examples.ts';
 import { presentMailbox, presentMailboxWithToken } from './present.ts';
 import {
   Connection,
+  ConnectionSnippetList,
   CreateMailbox,
   Mailbox,
   MailboxList,
@@ -21,6 +29,12 @@ import {
 
 const tag = 'Mailboxes';
 
+/** The group of a mailbox that is made without one: that of a key which is limited to one. */
+const onlyGroup = (principal: Principal): string | null => {
+  const [group, another] = reachOf(principal) ?? [];
+  return another === undefined ? (group ?? null) : null;
+};
+
 export const mailboxRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -29,27 +43,35 @@ export const mailboxRoutes: readonly Route[] = [
     tag,
     summary: 'Create a mailbox',
     description:
-      'Answers the address, the connection settings and, this once, the mailbox token. With `clientId` a repeated creation answers the mailbox that is there, with `token` null.',
+      'Answers the address, the connection settings and the mailbox token, which is shown only once. With `clientId` a repeated creation answers the existing mailbox, with `token` null.',
     auth: { scope: 'mailbox:create' },
     body: CreateMailbox,
     bodyExample: {
       localPart: 'order-desk',
       name: 'Order desk',
+      purpose: 'Answers questions about orders',
+      group: 'orders',
       metadata: { team: 'orders' },
       clientId: 'order-desk-1',
     },
     secretFields: ['token'],
+    oneTransaction: true,
+    limitedKeys: true,
     responses: {
       200: {
-        description: 'The mailbox of this `clientId`, which was there already.',
+        description: 'The existing mailbox with this `clientId`.',
         schema: MailboxWithToken,
         example: { ...mailboxWithTokenExample, token: null },
       },
       201: { description: 'The new mailbox.', schema: MailboxWithToken, example: mailboxWithTokenExample },
     },
     errors: ['invalid_local_part', 'plan_limit_reached', 'conflict'],
-    async handler({ services, organization, caller, body }) {
-      const { mailbox, token } = await createMailbox(services, organization, caller, body);
+    async handler({ services, organization, principal, caller, body }) {
+      const group = body.group ?? onlyGroup(principal);
+      requireGroup(principal, group);
+      const { mailbox, token } = await createMailbox(services, organization, caller, { ...body, group });
+      if (!reaches(reachOf(principal), mailbox.group))
+        throw new CatalogueError('conflict', 'The clientId belongs to a mailbox that this key does not reach.');
       const shown = presentMailboxWithToken(mailbox, token, mailConnection(services.settings, mailbox.address));
       return { status: token === null ? 200 : 201, body: shown };
     },
@@ -61,6 +83,7 @@ export const mailboxRoutes: readonly Route[] = [
     tag,
     summary: 'List mailboxes, newest first',
     auth: { scope: 'mailbox:read' },
+    limitedKeys: true,
     query: MailboxQuery,
     responses: {
       200: {
@@ -69,9 +92,10 @@ export const mailboxRoutes: readonly Route[] = [
         example: { data: [mailboxExample], nextCursor: null },
       },
     },
-    async handler({ services, organization, query }) {
+    async handler({ services, organization, principal, query }) {
       const page = pageOf('mailbox', query);
-      const rows = await listMailboxes(services.db, organization.id, query, page);
+      const filter = { ...query, reach: reachOf(principal) };
+      const rows = await listMailboxes(services.db, organization.id, filter, page);
       return { status: 200, body: listBody(rows, page, presentMailbox) };
     },
   }),
@@ -82,6 +106,7 @@ export const mailboxRoutes: readonly Route[] = [
     tag,
     summary: 'Get a mailbox',
     auth: { scope: 'mailbox:read', mailboxToken: true },
+    tokenNeeds: 'any',
     params: MailboxParams,
     etag: true,
     responses: { 200: { description: 'The mailbox.', schema: Mailbox, example: mailboxExample } },
@@ -96,16 +121,20 @@ export const mailboxRoutes: readonly Route[] = [
     path: '/api/mailboxes/:id',
     operationId: 'updateMailbox',
     tag,
-    summary: 'Change name, metadata, status, or what happens to unauthenticated mail',
-    description: 'What is left out stays. `unauthenticatedMail` takes effect within seconds.',
+    summary:
+      'Change name, purpose, group, metadata, status, brakes of sending, or what happens to unauthenticated mail',
+    description:
+      'Omitted fields do not change. `unauthenticatedMail` takes effect within seconds. `sendingMode` and `budgets` are brakes: an API key may tighten them, only a session may loosen them. An API key may also suspend a mailbox; only a session may make it active again. A request that sets `stopped` is answered when no message is being transmitted any more, after ten seconds at most.',
     auth: { scope: 'mailbox:write' },
     params: MailboxParams,
     body: UpdateMailbox,
     bodyExample: { name: 'Order desk', metadata: { team: 'orders' }, status: 'suspended' },
     responses: { 200: { description: 'The mailbox as it is now.', schema: Mailbox, example: mailboxExample } },
-    errors: ['not_found', 'conflict'],
-    async handler({ services, organization, caller, params, body }) {
-      await updateMailbox(services, organization.id, params.id, caller, body);
+    errors: ['not_found', 'conflict', 'forbidden'],
+    async handler({ services, temporal, organization, principal, caller, params, body }) {
+      if (body.group !== undefined) requireGroup(principal, body.group);
+      const woken = await updateMailbox(services, organization.id, params.id, caller, body);
+      await signalDecided(services, temporal, woken);
       return { status: 200, body: presentMailbox(await getMailbox(services.db, organization.id, params.id)) };
     },
   }),
@@ -115,7 +144,8 @@ export const mailboxRoutes: readonly Route[] = [
     operationId: 'rotateMailboxToken',
     tag,
     summary: 'Replace the mailbox token',
-    description: 'The old token dies at once, on every door.',
+    description:
+      'Replaces the first token, which was made with the mailbox. The old one becomes invalid at once, for every protocol; other tokens of the mailbox remain valid.',
     auth: { scope: 'mailbox:write' },
     params: MailboxParams,
     secretFields: ['token'],
@@ -139,14 +169,16 @@ export const mailboxRoutes: readonly Route[] = [
     path: '/api/mailboxes/:id/resume-sending',
     operationId: 'resumeMailboxSending',
     tag,
-    summary: 'Let a paused mailbox send again',
+    summary: 'Resume sending of a paused mailbox',
     description:
-      'Sending is paused when too many recipients bounced or complained; find out why before. Rates are counted anew from here on. Does nothing where nothing is paused or flagged.',
+      'Sending is paused when too many recipients bounced or complained; find out why first. Counting starts anew. Does nothing if the mailbox is neither paused nor flagged. Needs a person: an API key may do it only if the organization sets `consentByApiKey`.',
     auth: { scope: 'mailbox:write' },
     params: MailboxParams,
     responses: { 200: { description: 'The mailbox as it is now.', schema: Mailbox, example: mailboxExample } },
     errors: ['not_found'],
     async handler({ services, organization, caller, params }) {
+      await getMailbox(services.db, organization.id, params.id);
+      await requireDecider(services.db, organization.id, caller);
       await resumeSending(services, organization.id, params.id, caller);
       return { status: 200, body: presentMailbox(await getMailbox(services.db, organization.id, params.id)) };
     },
@@ -158,7 +190,7 @@ export const mailboxRoutes: readonly Route[] = [
     tag,
     summary: 'Delete a mailbox',
     description:
-      'Its endpoints are deleted and their waiting deliveries stopped; organization endpoints hear `mailbox_deleted`. The address is not given out again for 30 days.',
+      'Its endpoints are deleted and their waiting deliveries stopped; organization endpoints receive `mailbox_deleted`. The address is not reused for 30 days.',
     auth: { scope: 'mailbox:delete' },
     params: MailboxParams,
     responses: { 204: { description: 'Deleted.' } },
@@ -175,9 +207,10 @@ export const mailboxRoutes: readonly Route[] = [
     tag,
     summary: 'Settings for mail clients',
     auth: { scope: 'mailbox:read', mailboxToken: true },
+    tokenNeeds: 'any',
     params: MailboxParams,
     responses: {
-      200: { description: 'Host, port and security of each door.', schema: Connection, example: connectionExample },
+      200: { description: 'Host, port and security of each listener.', schema: Connection, example: connectionExample },
     },
     errors: ['not_found'],
     async handler({ services, organization, params }) {
@@ -187,11 +220,37 @@ export const mailboxRoutes: readonly Route[] = [
   }),
   route({
     method: 'GET',
+    path: '/api/mailboxes/:id/snippets',
+    operationId: 'listMailboxSnippets',
+    tag,
+    summary: 'Snippets that connect a program to the mailbox',
+    description: 'For the command line, mail clients, TypeScript, cURL and MCP, with the addresses of this instance.',
+    auth: { scope: 'mailbox:read', mailboxToken: true },
+    tokenNeeds: 'any',
+    params: MailboxParams,
+    responses: {
+      200: {
+        description: 'One text for each way to connect.',
+        schema: ConnectionSnippetList,
+        example: snippetsExample,
+      },
+    },
+    errors: ['not_found'],
+    async handler({ services, organization, params, publicUrl }) {
+      const { address } = await getMailbox(services.db, organization.id, params.id);
+      const connection = mailConnection(services.settings, address);
+      const data = connectionSnippets({ apiUrl: publicUrl, address, token: TOKEN_PLACEHOLDER, ...connection });
+      return { status: 200, body: { data } };
+    },
+  }),
+  route({
+    method: 'GET',
     path: '/api/mailbox',
     operationId: 'getOwnMailbox',
     tag,
     summary: 'The mailbox of the mailbox token',
     auth: 'mailbox_token',
+    tokenNeeds: 'any',
     etag: true,
     responses: { 200: { description: 'The mailbox.', schema: Mailbox, example: mailboxExample } },
     handler: async ({ services, organization, principal }) => ({
@@ -205,10 +264,11 @@ export const mailboxRoutes: readonly Route[] = [
     operationId: 'getOwnMailboxConnection',
     tag,
     summary: 'Settings for mail clients, for the mailbox token',
-    description: 'What a client needs that knows nothing but its token.',
+    description: 'For a client that has only its token.',
     auth: 'mailbox_token',
+    tokenNeeds: 'any',
     responses: {
-      200: { description: 'Host, port and security of each door.', schema: Connection, example: connectionExample },
+      200: { description: 'Host, port and security of each listener.', schema: Connection, example: connectionExample },
     },
     handler: async ({ services, principal }) => ({
       status: 200,

@@ -1,7 +1,10 @@
 import type { Static } from 'typebox';
-import type { MemberView } from '../../core/members.ts';
-import type { InvitationRow } from '../../db/entities/invitation.ts';
-import type { Invitation, InvitationWithToken, Member } from './schema.ts';
+import { acceptUrl } from '#core/organizations/invitation-notice.ts';
+import type { CreatedInvitation, InvitationLook as Look } from '#core/organizations/invitations.ts';
+import type { MemberView } from '#core/organizations/members.ts';
+import { type NewPasswordReset, passwordResetUrl } from '#core/organizations/password-resets.ts';
+import type { InvitationRow } from '#db/entities/invitation.ts';
+import type { Invitation, InvitationLook, InvitationWithToken, Member, PasswordResetLink } from './schema.ts';
 
 export const presentMember = (member: MemberView): Static<typeof Member> => ({
   id: member.id,
@@ -10,6 +13,7 @@ export const presentMember = (member: MemberView): Static<typeof Member> => ({
   email: member.email,
   role: member.role,
   createdAt: member.createdAt.toISOString(),
+  lastSeenAt: member.lastSeenAt?.toISOString() ?? null,
 });
 
 export const presentInvitation = (row: InvitationRow): Static<typeof Invitation> => ({
@@ -20,13 +24,30 @@ export const presentInvitation = (row: InvitationRow): Static<typeof Invitation>
   createdAt: row.createdAt.toISOString(),
 });
 
-/** With its token: at creation only. The token is in the fragment of the link, which no server's log sees. */
+/** With its link if the inviter has to hand it over: at creation only. */
 export const presentNewInvitation = (
-  row: InvitationRow,
-  token: string,
+  { row, token }: Pick<CreatedInvitation, 'row' | 'token'>,
   publicUrl: string,
 ): Static<typeof InvitationWithToken> => ({
   ...presentInvitation(row),
+  delivery: token === null ? 'mail' : 'by_inviter',
   token,
-  acceptUrl: `${publicUrl}/accept-invitation#${token}`,
+  acceptUrl: token === null ? null : acceptUrl(publicUrl, token),
+});
+
+export const presentInvitationLook = (look: Look): Static<typeof InvitationLook> => ({
+  organizationName: look.organizationName,
+  email: look.email,
+  role: look.role,
+  accountExists: look.accountExists,
+  expiresAt: look.expiresAt.toISOString(),
+});
+
+export const presentReset = (
+  { token, expiresAt }: NewPasswordReset,
+  publicUrl: string,
+): Static<typeof PasswordResetLink> => ({
+  token,
+  resetUrl: passwordResetUrl(publicUrl, token),
+  expiresAt: expiresAt.toISOString(),
 });

@@ -1,23 +1,46 @@
-import { acceptInvitation, createInvitation, deleteInvitation, listInvitations } from '../../core/invitations.ts';
-import { changeMemberRole, getMember, listMembers, removeMember } from '../../core/members.ts';
-import { createSession } from '../../core/sessions.ts';
-import { listBody, PageQuery, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
-import { sessionWithTokenExample } from '../sessions/examples.ts';
-import { presentNewSession } from '../sessions/present.ts';
-import { SessionWithToken } from '../sessions/schema.ts';
-import { invitationExample, invitationWithTokenExample, memberExample } from './examples.ts';
-import { presentInvitation, presentMember, presentNewInvitation } from './present.ts';
+import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
+import { limitLinkTokens } from '#api/rate-limit.ts';
+import { type Route, route } from '#api/route.ts';
+import { sessionWithTokenExample } from '#api/sessions/examples.ts';
+import { presentNewSession } from '#api/sessions/present.ts';
+import { SessionWithToken } from '#api/sessions/schema.ts';
+import {
+  acceptInvitation,
+  createInvitation,
+  deleteInvitation,
+  listInvitations,
+  lookAtInvitation,
+} from '#core/organizations/invitations.ts';
+import { sendNotices } from '#core/organizations/member-notices.ts';
+import { changeMemberRole, getMember, listMembers, removeMember } from '#core/organizations/members.ts';
+import { createResetToHandOver } from '#core/organizations/password-resets.ts';
+import {
+  invitationExample,
+  invitationLookExample,
+  invitationWithTokenExample,
+  memberExample,
+  passwordResetExample,
+} from './examples.ts';
+import {
+  presentInvitation,
+  presentInvitationLook,
+  presentMember,
+  presentNewInvitation,
+  presentReset,
+} from './present.ts';
 import {
   AcceptInvitation,
   ChangeRole,
   InvitationList,
+  InvitationLook,
   InvitationParams,
   InvitationWithToken,
   InviteMember,
+  LookAtInvitation,
   Member,
   MemberList,
   MemberParams,
+  PasswordResetLink,
 } from './schema.ts';
 
 const tag = 'Members';
@@ -53,7 +76,7 @@ export const memberRoutes: readonly Route[] = [
     tag,
     summary: 'Invite a person',
     description:
-      'Answers the one-time link, for a week. An open invitation to the same address is replaced. Only an owner may invite an owner.',
+      'Sends a one-time link, valid for a week, to the address. No mail is sent if this instance hosts the address, because agents may read it, or if the instance sends no mail at all. In these cases the answer contains the link, and you hand it over (`delivery: by_inviter`). An open invitation to the same address is replaced. Only an owner may invite an owner.',
     auth: { role: 'admin' },
     body: InviteMember,
     bodyExample: { email: 'grace@example.com', role: 'member' },
@@ -66,10 +89,11 @@ export const memberRoutes: readonly Route[] = [
       },
     },
     errors: ['conflict'],
-    async handler({ services, organization, principal, caller, body, publicUrl }) {
+    async handler({ services, temporal, organization, principal, caller, body, publicUrl }) {
       const input = { email: body.email, role: body.role ?? 'member' };
-      const created = await createInvitation(services, organization.id, principal, caller, input);
-      return { status: 201, body: presentNewInvitation(created.row, created.token, publicUrl) };
+      const created = await createInvitation(services, { organization, caller, publicUrl }, principal, input);
+      await sendNotices(services, temporal, created.notices);
+      return { status: 201, body: presentNewInvitation(created, publicUrl) };
     },
   }),
   route({
@@ -78,7 +102,7 @@ export const memberRoutes: readonly Route[] = [
     operationId: 'changeMemberRole',
     tag,
     summary: 'Change a role',
-    description: 'The last owner keeps the role; only an owner may give or take the role owner.',
+    description: 'The last owner cannot lose the role; only an owner may grant or remove the role owner.',
     auth: { role: 'admin' },
     params: MemberParams,
     body: ChangeRole,
@@ -104,6 +128,26 @@ export const memberRoutes: readonly Route[] = [
     async handler({ services, organization, principal, caller, params }) {
       await removeMember(services, organization.id, params.id, principal, caller);
       return { status: 204 };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/members/:id/password-reset',
+    operationId: 'resetMemberPassword',
+    tag,
+    summary: 'Create a link for a member to choose a new password',
+    description:
+      'For members who get no link by mail: their address is hosted by this instance, where agents may read it, or the instance sends no mail. You hand the link over. You must be an owner of every organization of this person, and cannot do it for yourself; otherwise the operator creates the link (`npm run reset-password`).',
+    auth: { role: 'owner' },
+    params: MemberParams,
+    secretFields: ['token', 'resetUrl'],
+    responses: {
+      201: { description: 'The link, which works once.', schema: PasswordResetLink, example: passwordResetExample },
+    },
+    errors: ['not_found', 'conflict'],
+    async handler({ services, organization, principal, caller, params, publicUrl }) {
+      const reset = await createResetToHandOver(services, organization.id, params.id, principal, caller);
+      return { status: 201, body: presentReset(reset, publicUrl) };
     },
   }),
   route({
@@ -137,7 +181,7 @@ export const memberRoutes: readonly Route[] = [
     summary: 'Withdraw an invitation',
     auth: { role: 'admin' },
     params: InvitationParams,
-    responses: { 204: { description: 'Withdrawn; its link is dead.' } },
+    responses: { 204: { description: 'Withdrawn; its link is not valid any more.' } },
     errors: ['not_found'],
     async handler({ services, organization, caller, params }) {
       await deleteInvitation(services, organization.id, params.id, caller);
@@ -146,11 +190,27 @@ export const memberRoutes: readonly Route[] = [
   }),
   route({
     method: 'POST',
+    path: '/api/invitations/look',
+    operationId: 'lookAtInvitation',
+    tag,
+    summary: 'Get an invitation before it is accepted',
+    auth: 'public',
+    body: LookAtInvitation,
+    bodyExample: { token: invitationWithTokenExample.token },
+    responses: { 200: { description: 'The invitation.', schema: InvitationLook, example: invitationLookExample } },
+    errors: ['not_found', 'rate_limited'],
+    async handler({ services, body, ipAddress }) {
+      await limitLinkTokens(services, ipAddress);
+      return { status: 200, body: presentInvitationLook(await lookAtInvitation(services, body.token)) };
+    },
+  }),
+  route({
+    method: 'POST',
     path: '/api/invitations/accept',
     operationId: 'acceptInvitation',
     tag,
     summary: 'Accept an invitation and sign in',
-    description: 'Makes an account when the invited address has none; else the password is that of the account.',
+    description: 'Creates an account if the invited address has none; otherwise the password is that of the account.',
     auth: 'public',
     body: AcceptInvitation,
     bodyExample: {
@@ -162,10 +222,18 @@ export const memberRoutes: readonly Route[] = [
     responses: {
       201: { description: 'A member, and signed in.', schema: SessionWithToken, example: sessionWithTokenExample },
     },
-    errors: ['not_found', 'unauthenticated', 'rate_limited'],
-    async handler({ services, body, ipAddress, requestId }) {
-      const user = await acceptInvitation(services, body, { ipAddress, requestId });
-      return { status: 201, body: presentNewSession(await createSession(services, user, { ipAddress, requestId })) };
+    errors: ['not_found', 'unauthenticated', 'rate_limited', 'forbidden'],
+    async handler({ services, body: { cookie, ...body }, ipAddress, requestId, headers, browser }) {
+      if (cookie === true) browser.requireOwnPage();
+      const session = await acceptInvitation(services, body, {
+        ipAddress,
+        requestId,
+        userAgent: headers['user-agent'],
+      });
+      const shown = presentNewSession(session);
+      if (cookie !== true) return { status: 201, body: shown };
+      browser.keepSession(session.token);
+      return { status: 201, body: { ...shown, token: null } };
     },
   }),
 ];

@@ -1,10 +1,11 @@
 import Type from 'typebox';
-import { MEMBER_ROLES } from '../../domain/api-scopes.ts';
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '../../domain/credential-format.ts';
-import { idPattern } from '../../domain/ids.ts';
-import { listOf } from '../pagination.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
-import { Email } from '../sessions/schema.ts';
+import { listOf } from '#api/pagination.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { Email } from '#api/sessions/schema.ts';
+import { MEMBER_ROLES } from '#domain/api-scopes.ts';
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/credential-format.ts';
+import { idPattern } from '#domain/ids.ts';
+import { ANY_TEXT } from '#domain/text-forms.ts';
 
 export const USER_NAME_MAX = 200;
 
@@ -23,16 +24,24 @@ export const Member = closed(
     email: Type.String(),
     role: Role,
     createdAt: dateTime(),
+    lastSeenAt: nullable(
+      dateTime(
+        'When the person used the service last, to the minute; null: no session is open, or none was used for 30 days.',
+      ),
+    ),
   },
   { title: 'Member' },
 );
-export const MemberList = listOf(Member);
+export const MemberList = listOf(Member, 'MemberList');
 
-export const InviteMember = closed({
-  email: Email,
-  role: Type.Optional(Type.Enum(MEMBER_ROLES, { default: 'member' })),
-});
-export const ChangeRole = closed({ role: Role });
+export const InviteMember = closed(
+  {
+    email: Email,
+    role: Type.Optional(Type.Enum(MEMBER_ROLES, { default: 'member' })),
+  },
+  { title: 'NewInvitation' },
+);
+export const ChangeRole = closed({ role: Role }, { title: 'MemberChanges' });
 
 const invitationFields = {
   id: InvitationId,
@@ -42,24 +51,71 @@ const invitationFields = {
   createdAt: dateTime(),
 };
 export const Invitation = closed(invitationFields, { title: 'Invitation' });
-export const InvitationList = listOf(Invitation);
+export const InvitationList = listOf(Invitation, 'InvitationList');
 export const InvitationWithToken = closed(
   {
     ...invitationFields,
-    token: nullable(Type.String({ description: 'For POST /api/invitations/accept. Shown in this answer only.' })),
-    acceptUrl: nullable(Type.String({ description: 'The link to send to the invited person. Holds the token.' })),
+    delivery: Type.Enum(['mail', 'by_inviter'], {
+      description: '`mail`: the link is sent to the address. `by_inviter`: you hand it over; no mail is sent.',
+    }),
+    token: nullable(
+      Type.String({
+        description: 'For POST /api/invitations/accept. Shown in this answer only; null if it is sent by mail.',
+      }),
+    ),
+    acceptUrl: nullable(
+      Type.String({ description: 'The link to hand over. It contains the token; null if it is sent by mail.' }),
+    ),
   },
   { title: 'InvitationWithToken' },
 );
 
-export const AcceptInvitation = closed({
-  token: Type.String({ minLength: 1, maxLength: 128 }),
-  name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: USER_NAME_MAX, description: 'Needed when the address has no account yet.' }),
-  ),
-  password: Type.String({
-    minLength: PASSWORD_MIN_LENGTH,
-    maxLength: PASSWORD_MAX_LENGTH,
-    description: 'Of the new account, or of the account the address has.',
-  }),
-});
+export const AcceptInvitation = closed(
+  {
+    token: Type.String({ minLength: 1, maxLength: 128 }),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: USER_NAME_MAX,
+        description: 'Needed when the address has no account yet.',
+      }),
+    ),
+    password: Type.String({
+      minLength: PASSWORD_MIN_LENGTH,
+      maxLength: PASSWORD_MAX_LENGTH,
+      pattern: ANY_TEXT,
+      description: 'Of the new account, or of the existing account of the address.',
+    }),
+    cookie: Type.Optional(
+      Type.Boolean({ description: 'For pages of this service, as at sign-in: the session is stored in a cookie.' }),
+    ),
+  },
+  { title: 'InvitationAcceptance' },
+);
+
+const InvitationToken = Type.String({ minLength: 1, maxLength: 128, description: "Of the invitation's link." });
+
+export const LookAtInvitation = closed({ token: InvitationToken }, { title: 'LookAtInvitation' });
+export const InvitationLook = closed(
+  {
+    organizationName: Type.String(),
+    email: Type.String(),
+    role: Role,
+    accountExists: Type.Boolean({
+      description: 'The address has an account: accept with its password, and without a name.',
+    }),
+    expiresAt: dateTime(),
+  },
+  { title: 'InvitationLook' },
+);
+
+export const PasswordResetLink = closed(
+  {
+    token: nullable(
+      Type.String({ description: 'For POST /api/password-resets/accept. Shown in this answer only; works once.' }),
+    ),
+    resetUrl: nullable(Type.String({ description: 'The link to hand over. It contains the token.' })),
+    expiresAt: dateTime(),
+  },
+  { title: 'PasswordResetLink' },
+);

@@ -1,14 +1,14 @@
+import { StoreRefused } from '@agent-mailbox/mail-store';
 import type { Static } from 'typebox';
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import type { Services } from '../../core/services.ts';
-import { signalDecided } from '../../core/start-outbound.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { withdrawMessage } from '../../mail/outbound/withdraw-message.ts';
-import { changeMessage, deleteMessage } from '../../mail/store/change-message.ts';
-import { StoreRefused } from '../../mail/store/interface.ts';
-import type { MailNotifier } from '../../mail/store/notifier.ts';
-import { findMessage } from '../../mail/store/read-messages.ts';
-import { type Route, route } from '../route.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import type { Services } from '#core/platform/services.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { changeMessage, deleteMessage } from '#mailstore/change-message.ts';
+import type { MailNotifier } from '#mailstore/notifier.ts';
+import { findMessage } from '#mailstore/read-messages.ts';
+import { withdrawMessage } from '#sending/outbox/withdraw-message.ts';
+import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { summaryExample } from './examples.ts';
 import { presentSummary } from './present.ts';
 import { DeleteMessageQuery, MailboxMessagePath, MessageSummary, OwnMessagePath, UpdateMessage } from './schema.ts';
@@ -16,11 +16,11 @@ import type { SendContext } from './send.ts';
 
 const tag = 'Messages';
 const ofMailbox = { scope: 'mailbox:write', mailboxToken: true } as const;
-const OF_TOKEN = ' Of the mailbox whose token is sent.';
+const OF_TOKEN = ' The mailbox is that of the token.';
 
 const UPDATE_SUMMARY = 'Change a message';
 const UPDATE_DESCRIPTION =
-  'What is left out stays. A message that lies in several folders is changed in all of them. Mail clients see the change at once.';
+  'Omitted fields do not change. A message in several folders is changed in all of them. Mail clients see the change at once.';
 const bodyExample = { seen: true, flagged: false, labels: ['order'], folder: 'Archive' };
 const updateResponses = {
   200: {
@@ -32,8 +32,8 @@ const updateResponses = {
 
 const DELETE_SUMMARY = 'Delete a message';
 const DELETE_DESCRIPTION =
-  'Moves it to the trash, from every folder it lies in. With `permanent`, or when it lies in the trash already, it is removed for good. A message that waits for its time or for consent is taken back: nobody gets it.';
-const deleteResponses = { 204: { description: 'It is in the trash, gone, or taken back.' } } as const;
+  'Moves it to the trash, from every folder. With `permanent`, or if it is in the trash already, it is removed permanently. A scheduled or held message is withdrawn: nobody gets it, and the draft it was made from is restored.';
+const deleteResponses = { 204: { description: 'Moved to the trash, removed, or withdrawn.' } } as const;
 
 interface Context {
   readonly services: Services;
@@ -70,7 +70,8 @@ async function answerDelete(
   messageId: string,
   { permanent = false }: Static<typeof DeleteMessageQuery>,
 ) {
-  if (await withdrawMessage(services, mailboxId, messageId, caller.actor)) {
+  const { kind } = await withdrawMessage(services, mailboxId, messageId, caller.actor);
+  if (kind === 'withdrawn') {
     await signalDecided(services, temporal, [messageId]);
     return { status: 204 } as const;
   }
@@ -94,7 +95,7 @@ export const messageChangeRoutes: readonly Route[] = [
     responses: updateResponses,
     errors: ['not_found'],
     async handler(request) {
-      const { id } = await getMailbox(request.services.db, request.organization.id, request.params.id);
+      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
       return answerUpdate(request, id, request.params.mid, request.body);
     },
   }),
@@ -111,7 +112,7 @@ export const messageChangeRoutes: readonly Route[] = [
     responses: deleteResponses,
     errors: ['not_found'],
     async handler(request) {
-      const { id } = await getMailbox(request.services.db, request.organization.id, request.params.id);
+      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
       return answerDelete(request, id, request.params.mid, request.query);
     },
   }),

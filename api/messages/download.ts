@@ -1,17 +1,17 @@
 /** Bytes from strangers as downloads that no browser will run: attachment, no sniffing, no origin. */
 import { Readable } from 'node:stream';
-import { type BlobSource, readBlob, streamBlob } from '../../core/blob-store.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { leaves } from '../../mail/mime/parts.ts';
-import { decodeTransfer, isIdentity } from '../../mail/mime/transfer-encoding.ts';
-import type { StoredMessageContent } from '../../mail/store/read-messages.ts';
+import { decodeTransfer, isIdentity } from '@agent-mailbox/mime-structure/transfer-encoding';
+import { CatalogueError } from '#domain/errors.ts';
+import { findAttachment } from '#mailstore/attachment-content.ts';
+import { type BlobSource, readBlob, streamBlob } from '#mailstore/blob-store.ts';
+import type { StoredMessageContent } from '#mailstore/read-messages.ts';
 
 export interface Download {
   readonly body: Readable | Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** RFC 6266: a plain name for old clients, the true one in UTF-8 beside it. */
+/** RFC 6266: an ASCII name for old clients, and the real one in UTF-8. */
 function dispositionOf(filename: string): string {
   const safe = filename.replace(/[\\/]/g, '_');
   const ascii = safe.replace(/[^ !#-~]/g, '_');
@@ -29,16 +29,20 @@ const safeHeaders = (contentType: string, filename: string, sizeBytes: number) =
 });
 
 /** The message byte for byte. */
-export const rawDownload = (db: BlobSource, message: StoredMessageContent): Download => ({
+export const rawDownload = (db: BlobSource, message: Pick<StoredMessageContent, 'id' | 'blob' | 'size'>): Download => ({
   body: streamBlob(db, message.blob, 0, message.size),
   headers: safeHeaders('message/rfc822', `${message.id}.eml`, message.size),
 });
 
 /** @throws {CatalogueError} not_found */
-export async function attachmentDownload(db: BlobSource, message: StoredMessageContent, id: string): Promise<Download> {
-  const info = message.attachments.find((attachment) => attachment.id === id);
-  const part = [...leaves(message.parts)].find(({ number }) => number === id)?.part;
-  if (info === undefined || part === undefined) throw new CatalogueError('not_found');
+export async function attachmentDownload(
+  db: BlobSource,
+  message: Pick<StoredMessageContent, 'blob' | 'parts' | 'attachments'>,
+  id: string,
+): Promise<Download> {
+  const found = findAttachment(message, id);
+  if (found === undefined) throw new CatalogueError('not_found');
+  const { info, part } = found;
   const length = part.end - part.body;
   const filename = info.filename ?? `attachment-${id}`;
   if (isIdentity(part.encoding))

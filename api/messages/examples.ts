@@ -1,4 +1,4 @@
-import { mailboxExample } from '../mailboxes/examples.ts';
+import { mailboxExample } from '#api/mailboxes/examples.ts';
 
 export const summaryExample = {
   id: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
@@ -47,7 +47,13 @@ export const messageExample = {
   references: [],
   text: 'Please send two more of the blue ones.\n\n-- \nAnn\n',
   extractedText: 'Please send two more of the blue ones.',
+  textStatus: 'ok' as const,
   html: null,
   truncated: false,
   headers: [{ name: 'subject', value: 'Order 4711' }],
+};
+
+export const searchExample = {
+  ...summaryExample,
+  highlights: [{ text: 'Please send two more of the blue ones.', ranges: [{ start: 28, end: 32 }] }],
 };

@@ -1,9 +1,9 @@
-import { formatAddress, readableAddresses } from '../../mail/mime/addresses.ts';
-import { decodeWords } from '../../mail/mime/encoded-words.ts';
-import { destinations, firstValue, type HeaderField } from '../../mail/mime/header-fields.ts';
-import { extractReply } from '../../mail/mime/text.ts';
-import type { Highlight } from '../../mail/store/highlights.ts';
-import type { StoredMessage, StoredMessageContent, StoredText } from '../../mail/store/read-messages.ts';
+import { formatAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
+import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
+import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
+import type { Highlight } from '#mailstore/highlights.ts';
+import type { StoredMessage, StoredMessageContent } from '#mailstore/read-messages.ts';
+import type { MessageContent } from '#mime/read-content.ts';
 
 export const presentSummary = (message: StoredMessage) => ({
   id: message.id,
@@ -55,14 +55,14 @@ const presentAuthentication = ({ auth }: StoredMessage) =>
       };
 
 /**
- * @param text null: the format leaves it out
- * @param showAll HTML and header too
+ * @param content null: the format omits it
+ * @param source HTML as received; null: the format omits HTML and header
  */
 export function presentMessage(
   message: StoredMessageContent,
   fields: readonly HeaderField[],
-  text: StoredText | null,
-  showAll: boolean,
+  content: MessageContent | null,
+  source: { readonly html: string | null; readonly cut: boolean } | null,
 ) {
   const list = (addresses: string | undefined) => readableAddresses(addresses ?? '').map(formatAddress);
   const ids = (name: string) => (firstValue(fields, name) ?? '').match(/<[^<>\s]+>/g) ?? [];
@@ -74,10 +74,11 @@ export function presentMessage(
     messageId: message.messageIdHeader,
     inReplyTo: ids('in-reply-to')[0] ?? null,
     references: [...ids('references')],
-    text: text?.text ?? null,
-    extractedText: text === null ? null : extractReply(text.text),
-    html: showAll ? (text?.html ?? null) : null,
-    truncated: text?.truncated ?? false,
-    headers: showAll ? fields.map(({ name, value }) => ({ name, value: decodeWords(value) })) : null,
+    text: content?.text ?? null,
+    extractedText: content?.reply ?? null,
+    textStatus: content?.status ?? null,
+    html: source?.html ?? null,
+    truncated: (content !== null && content.status !== 'ok') || source?.cut === true,
+    headers: source !== null ? fields.map(({ name, value }) => ({ name, value: decodeWords(value) })) : null,
   };
 }

@@ -1,20 +1,17 @@
 import type { Static } from 'typebox';
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import type { Services } from '../../core/services.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import {
-  findMessage,
-  listMessages,
-  type MessageFilter,
-  readHeader,
-  readText,
-  type StoredMessageContent,
-} from '../../mail/store/read-messages.ts';
-import { listBody, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { listBody, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireMailbox as requireMailboxOf } from '#core/mailboxes/mailbox-queries.ts';
+import type { Services } from '#core/platform/services.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { readContent, readHtml } from '#mailstore/message-content.ts';
+import { findMessage, listMessages, readHeader, type StoredMessageContent } from '#mailstore/read-messages.ts';
 import { attachmentDownload, rawDownload } from './download.ts';
 import { messageExample, summaryExample } from './examples.ts';
+import { listFilterOf } from './listed-folder.ts';
 import { presentMessage, presentSummary } from './present.ts';
+import { presentExtracts } from './present-extracts.ts';
+import { requireFolder } from './require-folder.ts';
 import {
   MailboxAttachmentPath,
   MailboxMessagePath,
@@ -30,7 +27,7 @@ import {
 const tag = 'Messages';
 /** With an API key or session the path names the mailbox; with a mailbox token the token does. */
 const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
-const OF_TOKEN = ' Of the mailbox whose token is sent.';
+const OF_TOKEN = ' The mailbox is that of the token.';
 
 const listResponses = {
   200: {
@@ -49,31 +46,16 @@ const attachmentResponses = {
 
 const LIST_SUMMARY = 'List messages, newest first';
 const LIST_DESCRIPTION =
-  'Mail labelled `unauthenticated` or `spam` is left out unless `folder` or `label` asks for it.';
+  'Those in INBOX, unless `folder` or `label` asks for others; `folder=*` lists every folder. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` or `label` asks for it.';
 const GET_SUMMARY = 'Get a message';
 const GET_DESCRIPTION = 'Reading does not mark it as seen.';
 const RAW_SUMMARY = 'Download the raw message';
 const ATTACHMENT_SUMMARY = 'Download an attachment';
 
-/** The filters of a query, shared by lists and long polls. */
-export function filterOf(query: Omit<Static<typeof MessagesQuery>, 'limit' | 'cursor'>): MessageFilter {
-  const { folder, label, unread, from, to, subject, since, until } = query;
-  return {
-    ...(folder === undefined ? {} : { folder }),
-    ...(label === undefined ? {} : { label }),
-    ...(unread === undefined ? {} : { unread }),
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-    ...(subject === undefined ? {} : { subject }),
-    ...(since === undefined ? {} : { since: new Date(since) }),
-    ...(until === undefined ? {} : { until: new Date(until) }),
-  };
-}
-
 async function answerList(services: Services, mailboxId: string, query: Static<typeof MessagesQuery>) {
   const page = pageOf('message', query);
-  const filter = filterOf(query);
-  const rows = await listMessages(services.db, mailboxId, filter, page);
+  await requireFolder(services.db, mailboxId, query.folder);
+  const rows = await listMessages(services.db, mailboxId, listFilterOf(query), page);
   return { status: 200, body: listBody(rows, page, presentSummary) } as const;
 }
 
@@ -87,8 +69,17 @@ async function answerMessage(services: Services, mailboxId: string, id: string, 
   const message = await requireMessage(services, mailboxId, id);
   const format = query.format ?? 'full';
   const fields = await readHeader(services.db, message);
-  const text = format === 'metadata' ? null : await readText(services.db, message);
-  return { status: 200, body: presentMessage(message, fields, text, format === 'full') } as const;
+  const content = format === 'metadata' ? null : await readContent(services.db, message);
+  const source = format === 'full' ? await readHtml(services.db, message) : null;
+  const body = presentMessage(message, fields, content, source);
+  if (query.extract === undefined) return { status: 200, body } as const;
+  const wanted = query.extract.split(',');
+  const { codes, links } = content ?? (await readContent(services.db, message));
+  const extracts = presentExtracts({
+    codes: wanted.includes('otp') ? codes : [],
+    links: wanted.includes('links') ? links : [],
+  });
+  return { status: 200, body: { ...body, extracts } } as const;
 }
 
 async function answerRaw(services: Services, mailboxId: string, id: string) {
@@ -102,7 +93,7 @@ async function answerAttachment(services: Services, mailboxId: string, id: strin
 
 /** The mailbox of the path, which must be one of the organization. */
 const requireMailbox = async (services: Services, organizationId: string, id: string): Promise<string> =>
-  (await getMailbox(services.db, organizationId, id)).id;
+  (await requireMailboxOf(services.db, organizationId, id)).id;
 
 export const messageRoutes: readonly Route[] = [
   route({

@@ -1,29 +1,27 @@
 import type { Static } from 'typebox';
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import type { Services } from '../../core/services.ts';
-import { type Highlight, highlightsOf, wordsOf } from '../../mail/store/highlights.ts';
-import { readText, type StoredMessage, searchMessages } from '../../mail/store/read-messages.ts';
-import { listBody, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
-import { summaryExample } from './examples.ts';
+import { listBody, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import type { Services } from '#core/platform/services.ts';
+import { type Highlight, highlightsOf, wordsOf } from '#mailstore/highlights.ts';
+import { readContents } from '#mailstore/message-content.ts';
+import { type StoredMessage, searchMessages } from '#mailstore/read-messages.ts';
+import { searchExample } from './examples.ts';
+import { folderOf } from './listed-folder.ts';
 import { presentHit } from './present.ts';
+import { requireFolder } from './require-folder.ts';
 import { MailboxPath, SearchHitList, SearchQuery } from './schema.ts';
 
 const tag = 'Messages';
 const SUMMARY = 'Search messages by their words';
 const DESCRIPTION =
-  'Finds messages whose subject, addresses or text hold all the words of `q`, newest first. `"a phrase"`, `-without` and `or` are understood. A new message can be found within seconds. Mail labelled `unauthenticated` or `spam` is left out unless `folder` is given.';
+  'Finds messages whose subject, addresses or text contain all words of `q`, newest first. `"a phrase"`, `-without` and `or` are supported. A new message can be found within seconds. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` is given.';
 const responses = {
   200: {
-    description: 'A page of messages, with the places where the words stand.',
+    description: 'A page of messages, with the positions of the words.',
     schema: SearchHitList,
     example: {
-      data: [
-        {
-          ...summaryExample,
-          highlights: [{ text: 'Please send two more of the blue ones.', ranges: [{ start: 28, end: 32 }] }],
-        },
-      ],
+      data: [searchExample],
       nextCursor: null,
     },
   },
@@ -32,14 +30,14 @@ const responses = {
 async function answerSearch({ db }: Services, mailboxId: string, query: Static<typeof SearchQuery>) {
   const page = pageOf('message', query);
   const { q, folder } = query;
-  const found = await searchMessages(db, mailboxId, { q, ...(folder === undefined ? {} : { folder }) }, page);
+  await requireFolder(db, mailboxId, folder);
+  const found = await searchMessages(db, mailboxId, { q, ...folderOf(folder) }, page);
   const words = wordsOf(q);
+  // The row beyond the page only shows that there is another page.
+  const contents = await readContents(db, found.slice(0, page.limit));
   const rows: { id: string; message: StoredMessage; highlights: Highlight[] }[] = [];
-  for (const [i, message] of found.entries()) {
-    // The row beyond the page is only there to tell that there is another one.
-    const { text } = i < page.limit ? await readText(db, message) : { text: '' };
-    rows.push({ id: message.id, message, highlights: highlightsOf(text, words) });
-  }
+  for (const message of found)
+    rows.push({ id: message.id, message, highlights: highlightsOf(contents.get(message.id)?.text ?? '', words) });
   return { status: 200, body: listBody(rows, page, presentHit) } as const;
 }
 
@@ -57,7 +55,7 @@ export const messageSearchRoutes: readonly Route[] = [
     responses,
     errors: ['not_found'],
     async handler({ services, organization, params, query }) {
-      const { id } = await getMailbox(services.db, organization.id, params.id);
+      const { id } = await requireMailbox(services.db, organization.id, params.id);
       return answerSearch(services, id, query);
     },
   }),

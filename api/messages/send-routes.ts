@@ -1,6 +1,6 @@
-import { HELD_SENTENCE } from '../../domain/consent.ts';
-import { mailboxExample } from '../mailboxes/examples.ts';
-import { type Route, route } from '../route.ts';
+import { mailboxExample } from '#api/mailboxes/examples.ts';
+import { type Route, route } from '#api/route.ts';
+import { HELD_SENTENCE } from '#domain/consent.ts';
 import { MailboxMessagePath, MailboxPath, OwnMessagePath } from './schema.ts';
 import { forwardMessage, replyToMessage, sendMessage, statusOfMessage } from './send.ts';
 import {
@@ -38,10 +38,10 @@ const held = {
   consentId: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
   message: HELD_SENTENCE,
 };
-/** What every way to submit answers. */
+/** The responses of every route that submits a message. */
 export const submitResponses = {
   201: {
-    description: 'Submitted; `status` says how far it is, `scheduled` that it waits for `sendAt`.',
+    description: 'Submitted. The `status` `scheduled` means that it waits for `sendAt`.',
     schema: SentMessage,
     example: sent,
   },
@@ -49,7 +49,7 @@ export const submitResponses = {
 } as const;
 const statusResponses = {
   200: {
-    description: 'How far the message is, and each of its recipients.',
+    description: 'The status of the message and of each recipient.',
     schema: MessageStatus,
     example: {
       id: sent.id,
@@ -59,6 +59,8 @@ const statusResponses = {
       sendAt: null,
       sentAt: '2026-11-21T09:16:03.012Z',
       finishedAt: '2026-11-21T09:16:03.012Z',
+      stopped: null,
+      decision: null,
       recipients: [
         {
           address: 'ada@customer.example',
@@ -86,24 +88,24 @@ const statusResponses = {
 } as const;
 
 const HELD_NOTE =
-  ' Mail to somebody outside who is not known yet may be held for a person’s consent: then the answer is 202, which is no failure; do not send it again.';
-const errors = ['recipient_blocked', 'quota_exceeded'] as const;
+  ' Mail to a new recipient outside may be held for a person’s consent. The answer is then 202, which is not a failure; do not send it again.';
+const errors = ['recipient_blocked', 'sending_stopped', 'drafts_only', 'quota_exceeded'] as const;
 const content = { text: 'Dear Ada, your order is on its way.' };
 const sendExample = { to: ['Ada Byron <ada@customer.example>'], subject: 'Your order 4711', ...content };
 const forwardExample = { to: ['colleague@acme.example'], ...content };
 
-const common = { tag, bodyLimitBytes: SEND_BODY_LIMIT_BYTES, responses: submitResponses };
-const SEND = { summary: 'Send a message', description: `As the mailbox.${HELD_NOTE}` };
+const common = { tag, bodyLimitBytes: SEND_BODY_LIMIT_BYTES, responses: submitResponses } as const;
+const SEND = { summary: 'Send a message', description: `As the mailbox.${HELD_NOTE}`, tokenNeeds: 'send' } as const;
 const REPLY = {
-  summary: 'Answer a message',
-  description: `To its Reply-To, else its From. \`omitted\` lists who of To and Cc does not get the answer.${HELD_NOTE}`,
+  summary: 'Reply to a message',
+  description: `To its Reply-To, else its From. \`omitted\` lists addresses in To and Cc that do not get the reply.${HELD_NOTE}`,
 };
-const REPLY_ALL = { summary: 'Answer a message to all', description: `To everybody in From, To and Cc.${HELD_NOTE}` };
+const REPLY_ALL = { summary: 'Reply to all', description: `To everybody in From, To and Cc.${HELD_NOTE}` };
 const FORWARD = {
   summary: 'Forward a message',
-  description: `Its text below yours, and the whole message attached.${HELD_NOTE}`,
+  description: `Its text is put below yours, and the whole message is attached.${HELD_NOTE}`,
 };
-const STATUS = { summary: 'Get how far a sent message is' };
+const STATUS = { summary: 'Get the status of a sent message', tokenNeeds: 'any' } as const;
 
 export const sendRoutes: readonly Route[] = [
   route({

@@ -1,51 +1,95 @@
 import Type from 'typebox';
-import { idPattern } from '../../domain/ids.ts';
-import { KEYWORDS_PER_MESSAGE_MAX, MESSAGE_MAX_BYTES, RECIPIENTS_PER_MESSAGE_MAX } from '../../domain/mail-limits.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import {
+  ATTACHMENT_URL_MAX_CHARACTERS,
+  ATTACHMENT_URL_REDIRECTS_MAX,
+  ATTACHMENT_URL_TIMEOUT_MS,
+  ATTACHMENT_URLS_PER_MINUTE_MAX,
+  FILE_NAME_MAX_CHARACTERS,
+} from '#domain/file-limits.ts';
+import { idPattern } from '#domain/ids.ts';
+import { KEYWORDS_PER_MESSAGE_MAX, MESSAGE_MAX_BYTES, RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail-limits.ts';
 import {
   ATTEMPT_OUTCOMES,
   ATTEMPTS_SHOWN_MAX,
   OUTBOUND_STATUSES,
   RECIPIENT_STATUSES,
   SEND_AT_AHEAD_MAX_DAYS,
-} from '../../domain/outbound.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
-import { Address, LABEL_PATTERN, MessageId } from './schema.ts';
+} from '#domain/outbound.ts';
+import { ANY_TEXT } from '#domain/text-forms.ts';
+import { MessageDecision } from './decision-schema.ts';
+import { Address, AttachmentId, LABEL_PATTERN, MessageId } from './schema.ts';
 
 /** Base64 takes four bytes for three; the rest is room for the other fields. */
 export const SEND_BODY_LIMIT_BYTES = Math.ceil((MESSAGE_MAX_BYTES * 4) / 3) + 1_048_576;
 
 const ADDRESS_TEXT_MAX = 998;
-const SUBJECT_MAX = 998;
-const NO_CONTROLS = '^[^\\u0000-\\u001f\\u007f]*$';
+export const SUBJECT_MAX_CHARACTERS = 998;
 
 export const addresses = (description: string) =>
-  Type.Array(Type.String({ minLength: 3, maxLength: ADDRESS_TEXT_MAX, pattern: NO_CONTROLS }), {
+  Type.Array(Type.String({ minLength: 3, maxLength: ADDRESS_TEXT_MAX }), {
     maxItems: RECIPIENTS_PER_MESSAGE_MAX,
     description,
   });
 
-const Attachment = closed({
-  filename: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: NO_CONTROLS })),
-  contentType: Type.String({ maxLength: 127, pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$' }),
-  contentBase64: Type.String({ description: 'Standard base64.' }),
-  contentId: Type.Optional(
-    Type.String({
-      maxLength: 255,
-      pattern: '^[^\\s<>\\u0000-\\u001f\\u007f]+$',
-      description: 'For `cid:` in the HTML.',
+const Attachment = closed(
+  {
+    fileId: Type.Optional(
+      Type.String({ pattern: idPattern('file'), description: 'An uploaded file of this mailbox (POST …/files).' }),
+    ),
+    messageId: Type.Optional({
+      ...MessageId,
+      description: 'With attachmentId: an attachment of a message of this mailbox.',
     }),
-  ),
-});
-
-export const SendAt = dateTime(
-  `Not before this time, at most ${SEND_AT_AHEAD_MAX_DAYS} days ahead; left out: at once. Until then it can be taken back by DELETE.`,
+    attachmentId: Type.Optional(AttachmentId),
+    url: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: ATTACHMENT_URL_MAX_CHARACTERS,
+        description: `An https URL. It is fetched when the message is submitted: from public addresses only, within ${ATTACHMENT_URL_TIMEOUT_MS / 1_000} s, after at most ${ATTACHMENT_URL_REDIRECTS_MAX} redirects; ${ATTACHMENT_URLS_PER_MINUTE_MAX} a minute.`,
+      }),
+    ),
+    contentBase64: Type.Optional(
+      Type.String({
+        contentEncoding: 'base64',
+        description:
+          'The content in standard base64, for small files; needs contentType. All attachments together fit into the limit of a message.',
+      }),
+    ),
+    filename: Type.Optional(
+      Type.String({ minLength: 1, maxLength: FILE_NAME_MAX_CHARACTERS, description: 'Default: the name of the file.' }),
+    ),
+    contentType: Type.Optional(
+      Type.String({
+        maxLength: 127,
+        pattern: '^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+$',
+        description: 'Default: the type of the file.',
+      }),
+    ),
+    contentId: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        pattern: '^[!-;=?-~]+$',
+        description: 'For `cid:` in the HTML.',
+      }),
+    ),
+  },
+  {
+    title: 'NewAttachment',
+    description:
+      'One of fileId, messageId with attachmentId, url, or contentBase64 with contentType. It is read when the message is submitted or the draft is saved: what is approved and sent are these bytes.',
+  },
 );
 
-/** What every body of a message takes beside recipients and subject. */
+export const SendAt = dateTime(
+  `Not before this time, at most ${SEND_AT_AHEAD_MAX_DAYS} days ahead; default: at once. Until then DELETE withdraws it.`,
+);
+
+/** The fields of every message body except recipients and subject. */
 export const content = {
-  replyTo: Type.Optional(addresses('Where answers go instead of the mailbox.')),
-  text: Type.Optional(Type.String()),
-  html: Type.Optional(Type.String()),
+  replyTo: Type.Optional(addresses('Address for replies, instead of the mailbox.')),
+  text: Type.Optional(Type.String({ pattern: ANY_TEXT })),
+  html: Type.Optional(Type.String({ pattern: ANY_TEXT })),
   attachments: Type.Optional(Type.Array(Attachment, { maxItems: 100 })),
   labels: Type.Optional(
     Type.Array(Type.String({ pattern: LABEL_PATTERN }), {
@@ -68,35 +112,44 @@ export const content = {
     }),
   ),
 };
-export const subject = Type.String({ maxLength: SUBJECT_MAX, pattern: NO_CONTROLS });
+export const subject = Type.String({ maxLength: SUBJECT_MAX_CHARACTERS });
 
-export const SendMessage = closed({
-  to: Type.Optional(addresses('Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.')),
-  cc: Type.Optional(addresses('Copies.')),
-  bcc: Type.Optional(addresses('Copies nobody else sees.')),
-  subject,
-  ...content,
-});
+export const SendMessage = closed(
+  {
+    to: Type.Optional(addresses('Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.')),
+    cc: Type.Optional(addresses('Copies.')),
+    bcc: Type.Optional(addresses('Recipients that the others do not see.')),
+    subject,
+    ...content,
+  },
+  { title: 'NewMessage' },
+);
 
-export const ReplyMessage = closed({
-  to: Type.Optional(addresses('Further recipients beside those the answer goes to by itself.')),
-  cc: Type.Optional(addresses('Further copies.')),
-  bcc: Type.Optional(addresses('Copies nobody else sees.')),
-  subject: Type.Optional({ ...subject, description: 'Default: `Re:` and the subject of the message.' }),
-  ...content,
-});
+export const ReplyMessage = closed(
+  {
+    to: Type.Optional(addresses('Recipients in addition to those of the reply.')),
+    cc: Type.Optional(addresses('Further copies.')),
+    bcc: Type.Optional(addresses('Recipients that the others do not see.')),
+    subject: Type.Optional({ ...subject, description: 'Default: `Re:` and the subject of the message.' }),
+    ...content,
+  },
+  { title: 'Reply' },
+);
 
-export const ForwardMessage = closed({
-  to: Type.Optional(addresses('Recipients. There must be one in to, cc or bcc.')),
-  cc: Type.Optional(addresses('Copies.')),
-  bcc: Type.Optional(addresses('Copies nobody else sees.')),
-  subject: Type.Optional({ ...subject, description: 'Default: `Fwd:` and the subject of the message.' }),
-  ...content,
-});
+export const ForwardMessage = closed(
+  {
+    to: Type.Optional(addresses('Recipients. There must be one in to, cc or bcc.')),
+    cc: Type.Optional(addresses('Copies.')),
+    bcc: Type.Optional(addresses('Recipients that the others do not see.')),
+    subject: Type.Optional({ ...subject, description: 'Default: `Fwd:` and the subject of the message.' }),
+    ...content,
+  },
+  { title: 'Forward' },
+);
 
 const Status = Type.Enum([...OUTBOUND_STATUSES]);
 
-/** Who gets it in the end. */
+/** The final recipients. */
 const goesTo = {
   from: Address,
   to: Type.Array(Address),
@@ -105,16 +158,16 @@ const goesTo = {
   subject: Type.String(),
   messageId: Type.String({ description: 'Message-ID header.' }),
   omitted: Type.Array(Type.String(), {
-    description: 'People of the answered message who do not get this one; `reply-all` leaves out nobody.',
+    description: 'People in the answered message who do not get this one; `reply-all` omits nobody.',
   }),
-  sendAt: nullable(dateTime('When it goes at the earliest; null: it does not wait for a time.')),
+  sendAt: nullable(dateTime('It is not sent before this time; null: not scheduled.')),
 };
 
 export const SentMessage = closed(
   {
     id: MessageId,
     threadId: nullable(
-      Type.String({ pattern: idPattern('thread'), description: 'Null until a scheduled message has gone.' }),
+      Type.String({ pattern: idPattern('thread'), description: 'Null until a scheduled message is sent.' }),
     ),
     status: Status,
     ...goesTo,
@@ -139,32 +192,44 @@ export const MessageStatus = closed(
     status: Status,
     consentId: nullable(Type.String({ pattern: idPattern('consent') })),
     submittedAt: dateTime(),
-    sendAt: nullable(dateTime('When it goes at the earliest; null: it does not wait for a time.')),
+    sendAt: nullable(dateTime('It is not sent before this time; null: not scheduled.')),
     sentAt: nullable(dateTime('When the first recipient was reached.')),
     finishedAt: nullable(dateTime('When the last recipient was final.')),
-    recipients: Type.Array(
-      closed({
-        address: Type.String(),
-        status: Type.Enum([...RECIPIENT_STATUSES]),
-        code: nullable(Type.String({ description: 'Enhanced status code (RFC 3463).' })),
-        reply: nullable(Type.String({ description: 'Answer of the other side, or why there was none.' })),
-        nextAttemptAt: nullable(dateTime()),
-        updatedAt: dateTime(),
+    decision: nullable(MessageDecision),
+    stopped: nullable(
+      Type.String({
+        description: 'Why it waits although it is due: a person stopped sending. Sending continues when the stop ends.',
       }),
     ),
+    recipients: Type.Array(
+      closed(
+        {
+          address: Type.String(),
+          status: Type.Enum([...RECIPIENT_STATUSES]),
+          code: nullable(Type.String({ description: 'Enhanced status code (RFC 3463).' })),
+          reply: nullable(Type.String({ description: 'Answer of the other host, or why there was none.' })),
+          nextAttemptAt: nullable(dateTime()),
+          updatedAt: dateTime(),
+        },
+        { title: 'RecipientStatus' },
+      ),
+    ),
     attempts: Type.Array(
-      closed({
-        destination: Type.String({ description: 'Host of the relay, or domain.' }),
-        number: Type.Integer({ description: 'From 1 on, for each destination.' }),
-        transport: Type.Enum(['capture', 'relay', 'mx']),
-        recipients: Type.Array(Type.String()),
-        startedAt: dateTime(),
-        finishedAt: nullable(dateTime('Null while it is under way, or when it was cut off; then it is made again.')),
-        outcome: nullable(
-          Type.Enum([...ATTEMPT_OUTCOMES], { description: '`partial`: not the same for all recipients.' }),
-        ),
-        reply: nullable(Type.String({ description: 'Answer of the other side about the first recipient.' })),
-      }),
+      closed(
+        {
+          destination: Type.String({ description: 'Host of the relay, or domain.' }),
+          number: Type.Integer({ description: 'From 1 on, for each destination.' }),
+          transport: Type.Enum(['capture', 'relay', 'mx']),
+          recipients: Type.Array(Type.String()),
+          startedAt: dateTime(),
+          finishedAt: nullable(dateTime('Null while it is in flight, or if it was interrupted; then it is repeated.')),
+          outcome: nullable(
+            Type.Enum([...ATTEMPT_OUTCOMES], { description: '`partial`: different for different recipients.' }),
+          ),
+          reply: nullable(Type.String({ description: 'Answer of the other host about the first recipient.' })),
+        },
+        { title: 'SendingAttempt' },
+      ),
       { description: `Mail for other hosts only: the newest ${ATTEMPTS_SHOWN_MAX}, oldest first.` },
     ),
   },

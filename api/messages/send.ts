@@ -1,30 +1,33 @@
-/** From the body of a request to a submitted message and its answer. */
+/** From the body of a request to the use case of sending (`sending/submit/submit-letter.ts`), and its answer. */
+
+import { domainToASCII } from 'node:url';
+import { addressesOfText, formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Static } from 'typebox';
-import { readBlob } from '../../core/blob-store.ts';
-import type { Caller } from '../../core/caller.ts';
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import type { MailboxView } from '../../core/mailbox-view.ts';
-import type { Services } from '../../core/services.ts';
-import { startOutbound } from '../../core/start-outbound.ts';
-import type { TemporalClient } from '../../core/temporal-client.ts';
-import { HELD_SENTENCE } from '../../domain/consent.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { formatAddress, type MailAddress, readableAddresses } from '../../mail/mime/addresses.ts';
-import type { HeaderField } from '../../mail/mime/header-fields.ts';
-import { answerRecipients, answerReferences, prefixedSubject } from '../../mail/outbound/answer-message.ts';
-import { findAttempts } from '../../mail/outbound/attempts.ts';
-import {
-  type ComposedAttachment,
-  checkHeaders,
-  composeMessage,
-  envelopeRecipients,
-  readAddresses,
-} from '../../mail/outbound/compose-message.ts';
-import { findOutbound, findRecipients, outboundStatusOf } from '../../mail/outbound/outbound-message.ts';
-import type { Answered } from '../../mail/outbound/own-mail.ts';
-import { prepareMessage } from '../../mail/outbound/prepare-message.ts';
-import { type Submission, type Submitted, submitMessage } from '../../mail/outbound/submit-message.ts';
-import { findMessage, readHeader, readText, type StoredMessageContent } from '../../mail/store/read-messages.ts';
+import type { Principal } from '#api/principal.ts';
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
+import type { Caller } from '#core/platform/caller.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import { HELD_SENTENCE } from '#domain/consent.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { EnvelopeMailbox } from '#domain/event-envelope.ts';
+import { tokenAllows } from '#domain/mailbox-tokens.ts';
+import { OVER_BUDGET_SENTENCES } from '#domain/sending-brakes.ts';
+import { findMessage, readHeader } from '#mailstore/read-messages.ts';
+import { findAttempts } from '#sending/attempt/attempts.ts';
+import { findConsent } from '#sending/consent/consent-queries.ts';
+import { findOutbound, findRecipients, outboundStatusOf } from '#sending/outbox/outbound-message.ts';
+import { decisionOf } from '#sending/outbox/outbox.ts';
+import { forwardLetter, type Original, type OwnParts, replyLetter } from '#sending/submit/answer-letter.ts';
+import { readAddresses } from '#sending/submit/compose-message.ts';
+import { findSubmitted, type Submitted } from '#sending/submit/find-submitted.ts';
+import { isReference, readAttachments } from '#sending/submit/given-attachments.ts';
+import { authorOf, type Letter } from '#sending/submit/letter.ts';
+import { startOutbound } from '#sending/submit/start-outbound.ts';
+import type { Submission } from '#sending/submit/submission.ts';
+import { type SubmittedBytes, submitBytes, submitLetter } from '#sending/submit/submit-letter.ts';
+import { presentDecision } from './present-decision.ts';
 import type {
   ForwardMessage,
   HeldMessage,
@@ -39,140 +42,144 @@ export interface SendContext {
   readonly temporal: TemporalClient;
   readonly caller: Caller;
   readonly organization: { readonly id: string };
+  readonly principal: Principal;
 }
 
-type Content = Omit<Static<typeof SendMessage>, 'to' | 'cc' | 'bcc' | 'subject'>;
-
-interface Letter {
-  readonly to: readonly MailAddress[];
-  readonly cc: readonly MailAddress[];
-  readonly bcc: readonly MailAddress[];
-  readonly subject: string;
-  readonly inReplyTo?: string | undefined;
-  readonly references?: readonly string[];
-  readonly omitted?: readonly MailAddress[];
-  /** The message it answers or forwards. */
-  readonly answers?: Answered;
-  /** Beside those of the request. */
-  readonly attachments?: readonly ComposedAttachment[];
-}
+type Content = Static<typeof SendMessage> | Static<typeof ReplyMessage> | Static<typeof ForwardMessage>;
 
 export type Reply =
   | { readonly status: 201; readonly body: Static<typeof SentMessage> }
   | { readonly status: 202; readonly body: Static<typeof HeldMessage> };
 
-const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}\s*$/;
-
-/** @throws {CatalogueError} invalid_request for what is not base64 */
-export function attachmentsOf({ attachments = [] }: Pick<Content, 'attachments'>): ComposedAttachment[] {
-  return attachments.map(({ filename, contentType, contentBase64, contentId }, i) => {
-    if (!BASE64.test(contentBase64))
-      throw new CatalogueError('invalid_request', undefined, {
-        details: [{ path: `/attachments/${i}/contentBase64`, message: 'must be base64' }],
-      });
-    return { filename, contentType, content: Buffer.from(contentBase64, 'base64'), contentId };
-  });
-}
-
-/** The mailbox as author. A generated local part is no name. */
-export const authorOf = ({ name, localPart, address }: MailboxView): MailAddress => ({
-  name: name === localPart ? '' : name,
-  address,
+/** What `submitLetter` and `submitBytes` need: services, and the start of the workflow after the commit. */
+const partsOf = ({ services, temporal }: SendContext) => ({
+  services,
+  start: async (submitted: Submitted) => {
+    await services.db.afterCommit(() => startOutbound(services, temporal, submitted));
+  },
 });
 
-async function submit(context: SendContext, mailbox: MailboxView, letter: Letter, content: Content): Promise<Reply> {
+/** The parts of a letter that a request gives. */
+const ownParts = async ({ services }: SendContext, { id }: EnvelopeMailbox, body: Content): Promise<OwnParts> => ({
+  ...named(body),
+  replyTo: readAddresses(body.replyTo ?? [], '/replyTo'),
+  subject: body.subject,
+  text: body.text,
+  html: body.html,
+  attachments: await readAttachments(services, id, body.attachments ?? []),
+  headers: body.headers ?? {},
+});
+
+/** The answer to an earlier message with this client id, whose attachments may be gone by now. */
+async function answeredBefore(
+  context: SendContext,
+  { id }: EnvelopeMailbox,
+  body: Content,
+): Promise<Reply | undefined> {
+  const { db } = context.services;
+  if (body.clientId === undefined || body.attachments?.some(isReference) !== true) return undefined;
+  const earlier = await findSubmitted(db, id, body.clientId);
+  return earlier === undefined
+    ? undefined
+    : answerRepeated(context, earlier, { ...named(body), subject: body.subject });
+}
+
+async function submit(context: SendContext, mailbox: EnvelopeMailbox, letter: Letter, body: Content): Promise<Reply> {
   const { caller, organization } = context;
-  const headers = content.headers ?? {};
-  const sendAt = content.sendAt === undefined ? null : new Date(content.sendAt);
-  checkHeaders(headers);
-  const recipients = envelopeRecipients([letter.to, letter.cc, letter.bcc]);
-  const from = authorOf(mailbox);
-  const composed = await composeMessage({
-    from,
-    to: letter.to,
-    cc: letter.cc,
-    bcc: letter.bcc,
-    replyTo: readAddresses(content.replyTo ?? [], '/replyTo'),
-    subject: letter.subject,
-    text: content.text,
-    html: content.html,
-    attachments: [...attachmentsOf(content), ...(letter.attachments ?? [])],
-    headers,
-    inReplyTo: letter.inReplyTo,
-    references: letter.references ?? [],
-    // Readers sort by it: a scheduled message is of the day it goes.
-    ...(sendAt === null ? {} : { date: sendAt }),
+  const sender = { ...mailbox, organizationId: organization.id };
+  const submitted = await submitLetter(partsOf(context), sender, letter, {
+    via: 'api',
+    actor: caller.actor,
+    labels: body.labels ?? [],
+    clientId: body.clientId ?? null,
+    sendAt: body.sendAt === undefined ? null : new Date(body.sendAt),
   });
-  const prepared = prepareMessage(composed, mailbox.address, new Date(context.services.now()));
-  return answerSubmitted(
-    context,
-    {
-      organizationId: organization.id,
-      mailboxId: mailbox.id,
-      prepared,
-      recipients,
-      via: 'api',
-      actor: caller.actor,
-      labels: content.labels ?? [],
-      clientId: content.clientId ?? null,
-      sendAt,
-      answers: letter.answers ?? null,
-    },
-    { ...letter, from },
-  );
+  return answerSubmitted(context, mailbox, submitted, letter);
 }
 
-/** What the answer to a submission tells of the message beside the outcome. */
-export interface SubmittedLetter extends Pick<Letter, 'to' | 'cc' | 'bcc' | 'subject' | 'omitted'> {
-  readonly from: MailAddress;
-}
-
-/** Submits, starts the workflow, and answers with what became of it: 201, or 202 while it is held. */
-export async function answerSubmitted(
-  { services, temporal }: SendContext,
-  submission: Submission,
-  letter: SubmittedLetter,
+/** Sends the bytes of a draft. */
+export async function submitDraft(
+  context: SendContext,
+  mailbox: EnvelopeMailbox,
+  bytes: Buffer,
+  letter: SubmittedParts,
+  terms: Pick<Submission, 'recipients' | 'labels' | 'clientId' | 'sendAt' | 'draftMessageId'>,
 ): Promise<Reply> {
-  const submitted = await submitMessage(services, submission);
-  if (submitted.repeated) return answerRepeated(services, submitted);
-  await startOutbound(services, temporal, submitted);
+  const { caller, organization } = context;
+  const sender = { ...mailbox, organizationId: organization.id };
+  const submitted = await submitBytes(partsOf(context), sender, bytes, { ...terms, via: 'api', actor: caller.actor });
+  return answerSubmitted(context, mailbox, submitted, letter);
+}
+
+type SubmittedParts = Pick<Letter, 'to' | 'cc' | 'bcc' | 'subject' | 'omitted'>;
+
+/** What a request says; without a subject it is that of the answered message. */
+type Given = Pick<Letter, 'to' | 'cc' | 'bcc'> & { readonly subject: string | undefined };
+
+/** The outcome: 201, or 202 while it is held. */
+async function answerSubmitted(
+  context: SendContext,
+  mailbox: EnvelopeMailbox,
+  submitted: SubmittedBytes,
+  letter: SubmittedParts,
+): Promise<Reply> {
+  if (submitted.repeated) return answerRepeated(context, submitted, letter);
   return answerOf(submitted, {
-    from: formatAddress(letter.from),
+    from: formatAddress(authorOf(mailbox)),
     to: letter.to.map(formatAddress),
     cc: letter.cc.map(formatAddress),
     bcc: letter.bcc.map(formatAddress),
     subject: letter.subject,
-    messageId: submission.prepared.messageId,
+    messageId: submitted.messageIdHeader,
     omitted: (letter.omitted ?? []).map(formatAddress),
   });
 }
 
-/** The answer to a submission that was made before, from its rows. */
-export async function answerRepeated({ db }: Pick<Services, 'db'>, submitted: Submitted): Promise<Reply> {
+/**
+ * The answer to a submission that was made before, from its rows. Another token may have made it: to one that reads
+ * nothing the answer says only what its own request says.
+ *
+ * @throws {CatalogueError} insufficient_scope, if the message has recipients that the request does not name
+ */
+export async function answerRepeated(
+  { services: { db }, principal }: Pick<SendContext, 'services' | 'principal'>,
+  submitted: Submitted,
+  given: Given,
+): Promise<Reply> {
   const first = await findOutbound(db, submitted.messageId);
   if (first === undefined) throw new CatalogueError('not_found');
   const shown = new Set(
-    [...first.to, ...first.cc].flatMap(readableAddresses).map(({ address }) => address.toLowerCase()),
+    [...first.to, ...first.cc].flatMap(addressesOfText).map(({ address }) => address.toLowerCase()),
   );
   const bcc = (await findRecipients(db, first.id)).filter(({ address }) => !shown.has(address.toLowerCase()));
+  const reads = readsMail(principal);
+  if (!reads) requireGiven(given, [...shown, ...bcc.map(({ address }) => address)]);
   return answerOf(submitted, {
     from: first.from,
     to: [...first.to],
     cc: [...first.cc],
     bcc: bcc.map(({ address }) => address),
-    subject: first.subject,
+    subject: reads ? first.subject : (given.subject ?? ''),
     messageId: first.messageIdHeader,
     omitted: [],
   });
 }
 
 function answerOf(
-  { messageId: id, threadId, status, consentId, sendAt }: Submitted,
+  { messageId: id, threadId, status, consentId, overBudget, sendAt }: Submitted,
   letter: Omit<Static<typeof SentMessage>, 'id' | 'threadId' | 'status' | 'sendAt'>,
 ): Reply {
   const shown = { id, ...letter, sendAt: sendAt?.toISOString() ?? null };
   if (consentId !== null)
-    return { status: 202, body: { ...shown, status: 'consent_pending', consentId, message: HELD_SENTENCE } };
+    return {
+      status: 202,
+      body: {
+        ...shown,
+        status: 'consent_pending',
+        consentId,
+        message: overBudget === null ? HELD_SENTENCE : `${HELD_SENTENCE} ${OVER_BUDGET_SENTENCES[overBudget]}`,
+      },
+    };
   return { status: 201, body: { ...shown, threadId, status } };
 }
 
@@ -183,27 +190,58 @@ export const named = (body: { to?: string[]; cc?: string[]; bcc?: string[] }) =>
   bcc: readAddresses(body.bcc ?? [], '/bcc'),
 });
 
+const readsMail = (principal: Principal): boolean =>
+  principal.kind !== 'mailbox' || tokenAllows(principal.access, 'read');
+
+/** With the domain as it is on the wire. */
+function comparable(address: string): string {
+  const at = address.lastIndexOf('@') + 1;
+  return (address.slice(0, at) + (domainToASCII(address.slice(at)) || address.slice(at))).toLowerCase();
+}
+
+/** @throws {CatalogueError} insufficient_scope, if there is an address that the request does not name */
+function requireGiven({ to, cc, bcc }: Given, addresses: readonly string[]): void {
+  const given = new Set([...to, ...cc, ...bcc].map(({ address }) => comparable(address)));
+  if (addresses.every((address) => given.has(comparable(address)))) return;
+  throw new CatalogueError(
+    'insufficient_scope',
+    'This mailbox token may only send: it cannot read an earlier message.',
+    {
+      details: [{ path: '/clientId', message: 'is that of another message' }],
+      fix: 'Send the message with a clientId of its own.',
+    },
+  );
+}
+
+/** A token that cannot read must not read stored mail by sending it to itself. @throws {CatalogueError} insufficient_scope */
+function refuseReading(principal: Principal, { attachments = [] }: Static<typeof SendMessage>): void {
+  if (readsMail(principal)) return;
+  const at = attachments.findIndex(({ messageId }) => messageId !== undefined);
+  if (at < 0) return;
+  throw new CatalogueError('insufficient_scope', 'This mailbox token may only send: it cannot attach stored mail.', {
+    details: [{ path: `/attachments/${at}/messageId`, message: 'needs a token with the access full' }],
+  });
+}
+
 export async function sendMessage(
   context: SendContext,
   mailboxId: string,
   body: Static<typeof SendMessage>,
 ): Promise<Reply> {
-  const mailbox = await getMailbox(context.services.db, context.organization.id, mailboxId);
-  return submit(context, mailbox, { ...named(body), subject: body.subject }, body);
-}
-
-interface AnsweredMessage {
-  readonly mailbox: MailboxView;
-  readonly message: StoredMessageContent;
-  readonly fields: readonly HeaderField[];
+  refuseReading(context.principal, body);
+  const mailbox = await requireMailbox(context.services.db, context.organization.id, mailboxId);
+  const earlier = await answeredBefore(context, mailbox, body);
+  if (earlier !== undefined) return earlier;
+  const own = await ownParts(context, mailbox, body);
+  return submit(context, mailbox, { ...own, subject: body.subject, inReplyTo: undefined, references: [] }, body);
 }
 
 async function answered(
   { services, organization }: SendContext,
   mailboxId: string,
   id: string,
-): Promise<AnsweredMessage> {
-  const mailbox = await getMailbox(services.db, organization.id, mailboxId);
+): Promise<Original & { readonly mailbox: EnvelopeMailbox }> {
+  const mailbox = await requireMailbox(services.db, organization.id, mailboxId);
   const message = await findMessage(services.db, mailbox.id, id);
   if (message === undefined) throw new CatalogueError('not_found');
   return { mailbox, message, fields: await readHeader(services.db, message) };
@@ -216,50 +254,24 @@ export async function replyToMessage(
   body: Static<typeof ReplyMessage>,
   all: boolean,
 ): Promise<Reply> {
-  const { mailbox, message, fields } = await answered(context, mailboxId, messageId);
-  const answer = answerRecipients(fields, mailbox.address, all);
-  const more = named(body);
-  const given = new Set([...more.to, ...more.cc, ...more.bcc].map(({ address }) => address.toLowerCase()));
-  const letter = {
-    to: [...answer.to, ...more.to],
-    cc: [...answer.cc.filter(({ address }) => !given.has(address.toLowerCase())), ...more.cc],
-    bcc: more.bcc,
-    omitted: answer.omitted.filter(({ address }) => !given.has(address.toLowerCase())),
-    subject: body.subject ?? prefixedSubject('Re', message.subject),
-    ...answerReferences(fields),
-    answers: { messageId: message.id, as: 'answered' as const },
-  };
-  return submit(context, mailbox, letter, body);
+  const { mailbox, ...original } = await answered(context, mailboxId, messageId);
+  const earlier = await answeredBefore(context, mailbox, body);
+  if (earlier !== undefined) return earlier;
+  const own = await ownParts(context, mailbox, body);
+  return submit(context, mailbox, replyLetter(original, mailbox.address, all, own), body);
 }
 
-/** The text of the message below one's own, and the whole message attached, byte for byte. */
 export async function forwardMessage(
   context: SendContext,
   mailboxId: string,
   messageId: string,
   body: Static<typeof ForwardMessage>,
 ): Promise<Reply> {
-  const { mailbox, message, fields } = await answered(context, mailboxId, messageId);
-  const { db } = context.services;
-  const original = await readBlob(db, message.blob, 0, message.size);
-  const { text } = await readText(db, message);
-  const quoted =
-    `---------- Forwarded message ----------\nFrom: ${message.from.map(formatAddress).join(', ')}\n` +
-    `Date: ${(message.sentAt ?? message.receivedAt).toUTCString()}\nSubject: ${message.subject}\n` +
-    `To: ${message.to.map(formatAddress).join(', ')}\n\n${text}`;
-  const letter = {
-    ...named(body),
-    subject: body.subject ?? prefixedSubject('Fwd', message.subject),
-    references: answerReferences(fields).references,
-    answers: { messageId: message.id, as: 'forwarded' as const },
-    attachments: [
-      { filename: 'forwarded.eml', contentType: 'message/rfc822', content: original, contentId: undefined },
-    ],
-  };
-  return submit(context, mailbox, letter, {
-    ...body,
-    text: body.text === undefined ? quoted : `${body.text}\n\n${quoted}`,
-  });
+  const { mailbox, ...original } = await answered(context, mailboxId, messageId);
+  const earlier = await answeredBefore(context, mailbox, body);
+  if (earlier !== undefined) return earlier;
+  const own = await ownParts(context, mailbox, body);
+  return submit(context, mailbox, await forwardLetter(context.services.db, original, own), body);
 }
 
 /** @throws {CatalogueError} not_found */
@@ -268,10 +280,12 @@ export async function statusOfMessage(
   mailboxId: string,
   messageId: string,
 ): Promise<{ status: 200; body: Static<typeof MessageStatus> }> {
-  const mailbox = await getMailbox(services.db, organization.id, mailboxId);
+  const mailbox = await requireMailbox(services.db, organization.id, mailboxId);
   const message = await findOutbound(services.db, messageId);
   if (message === undefined || message.mailboxId !== mailbox.id) throw new CatalogueError('not_found');
   const recipients = await findRecipients(services.db, messageId);
+  const consent =
+    message.consentId === null ? undefined : await findConsent(services.db, organization.id, message.consentId);
   return {
     status: 200,
     body: {
@@ -282,6 +296,11 @@ export async function statusOfMessage(
       sendAt: message.sendAt?.toISOString() ?? null,
       sentAt: message.firstSentAt?.toISOString() ?? null,
       finishedAt: message.finishedAt?.toISOString() ?? null,
+      decision: consent === undefined ? null : presentDecision(decisionOf(consent)),
+      stopped:
+        message.state === 'sending' || (message.state === 'scheduled' && message.stoppedAt !== null)
+          ? await stoppedBecause(services.db, mailbox.id)
+          : null,
       recipients: recipients.map(({ address, status, code, reply, nextAttemptAt, updatedAt }) => ({
         address,
         status,

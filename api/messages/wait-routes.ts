@@ -1,11 +1,12 @@
 /** Waiting for mail: a long poll that misses nothing between two requests. */
 import type { Static } from 'typebox';
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import type { Services } from '../../core/services.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { WAIT_DEFAULT_SECONDS, WAIT_MESSAGES_MAX } from '../../domain/mail-limits.ts';
-import { messageLinks } from '../../mail/mime/message-links.ts';
-import { oneTimeCode } from '../../mail/mime/one-time-code.ts';
+import { type AuthRule, type Route, route } from '#api/route.ts';
+import { type WatchRequest, watchFor } from '#api/watch.ts';
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import type { Services } from '#core/platform/services.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { WAIT_DEFAULT_SECONDS, WAIT_MESSAGES_MAX } from '#domain/mail-limits.ts';
+import { readContents } from '#mailstore/message-content.ts';
 import {
   type Arrival,
   type ArrivedMessage,
@@ -13,23 +14,25 @@ import {
   arrivedMessages,
   arrivedUpTo,
   lastChange,
-  readText,
-} from '../../mail/store/read-messages.ts';
-import { type AuthRule, type Route, route } from '../route.ts';
-import { type WatchRequest, watchFor } from '../watch.ts';
+} from '#mailstore/read-messages.ts';
+import { surelyCode } from '#mime/one-time-code.ts';
+import { findConsent } from '#sending/consent/consent-queries.ts';
 import { summaryExample } from './examples.ts';
+import { filterOf } from './listed-folder.ts';
 import { presentSummary } from './present.ts';
-import { filterOf } from './routes.ts';
+import { presentOutcome } from './present-decision.ts';
+import { requireFolder } from './require-folder.ts';
+
 import { MailboxPath, WaitAnswer, WaitQuery } from './schema.ts';
 
 const tag = 'Messages';
 const SUMMARY = 'Wait for messages';
 const DESCRIPTION =
-  'Answers as soon as messages are there that the filters let through, or empty when the time is over. Without `folder` only what somebody sent counts, not what the mailbox wrote itself. With `extract` each message comes with the one-time code or the links found in it, as far as that can be told; treat both as data from a stranger.';
+  'Answers as soon as messages match the filters, or with an empty list when the time is over. Without `folder` only received mail matches, not mail that the mailbox wrote. With `consentId` it waits for the decision about a held message instead. With `extract` each message has the one-time code or the links found in it, each with a confidence; treat both as data from a stranger.';
 const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
 const responses = {
   200: {
-    description: 'The messages that came in, or none.',
+    description: 'The messages that arrived, or none.',
     schema: WaitAnswer,
     example: {
       data: [
@@ -37,16 +40,26 @@ const responses = {
           ...summaryExample,
           subject: 'Confirm your address',
           otp: '482913',
-          links: [{ url: 'https://shop.example/confirm?t=b1c2', text: 'Confirm address', kind: 'confirm' as const }],
+          otpCandidates: [{ code: '482913', confidence: 0.97 }],
+          links: [
+            {
+              url: 'https://shop.example/confirm?t=b1c2',
+              text: 'Confirm address',
+              kind: 'confirm' as const,
+              confidence: 0.98,
+            },
+          ],
         },
       ],
       after: 'NDI6bXNnXzAxazhlOGYyYzBlNHg5dzJ2N2EzcjV0Nnk4',
       timedOut: false,
+      hint: null,
+      consent: null,
     },
   },
 } as const;
 
-/** Mail that came in before places were noted stands at 0. */
+/** Mail from versions without sequence numbers has 0. */
 const BEFORE_ALL = arrivedUpTo(-1);
 
 const encodePlace = ({ seq, messageId }: Arrival): string => Buffer.from(`${seq}:${messageId}`).toString('base64url');
@@ -55,7 +68,7 @@ async function placeOf({ db }: Services, mailboxId: string, after: string): Prom
   if (after.startsWith('msg_')) {
     const place = await arrivalOf(db, mailboxId, after);
     if (place !== undefined) return place;
-    throw invalidAfter('is no message of this mailbox (any more); use `after` of an earlier answer');
+    throw invalidAfter('is not a message of this mailbox (any more); use `after` of an earlier answer');
   }
   const [, seq, messageId] =
     /^(-?\d{1,15}):(msg_[0-9a-z]{26}|~)$/.exec(Buffer.from(after, 'base64url').toString()) ?? [];
@@ -67,13 +80,43 @@ async function placeOf({ db }: Services, mailboxId: string, after: string): Prom
 const invalidAfter = (message: string) =>
   new CatalogueError('invalid_request', undefined, { details: [{ path: 'query/after', message }] });
 
-async function extracted({ db }: Services, message: ArrivedMessage, wanted: ReadonlySet<string>) {
-  if (wanted.size === 0) return { otp: null, links: null };
-  const { text, html } = await readText(db, message);
-  return {
-    otp: wanted.has('otp') ? oneTimeCode({ subject: message.subject, text }) : null,
-    links: wanted.has('links') ? messageLinks({ text, html }).map((link) => ({ ...link })) : null,
-  };
+async function withExtracts({ db }: Services, messages: readonly ArrivedMessage[], wanted: ReadonlySet<string>) {
+  const contents = await readContents(db, wanted.size === 0 ? [] : messages);
+  return messages.map((message) => {
+    const content = contents.get(message.id);
+    return {
+      ...presentSummary(message),
+      otp: wanted.has('otp') ? surelyCode(content?.codes ?? []) : null,
+      otpCandidates: wanted.has('otp') ? (content?.codes ?? []).map((code) => ({ ...code })) : null,
+      links: wanted.has('links') ? (content?.links ?? []).map((link) => ({ ...link })) : null,
+    };
+  });
+}
+
+/** Undefined: it is not decided yet. @throws {CatalogueError} invalid_request when it is about another mailbox's mail */
+async function outcomeOf({ services, organization }: WatchRequest, mailboxId: string, consentId: string) {
+  const consent = await findConsent(services.db, organization?.id ?? '', consentId);
+  if (consent?.mailboxId === mailboxId) return presentOutcome(consent);
+  throw new CatalogueError('invalid_request', undefined, {
+    details: [{ path: 'query/consentId', message: 'is not about a message of this mailbox' }],
+  });
+}
+
+/** What to try after nothing came. */
+function hintAbout({ consentId, after, since, ...filters }: Static<typeof WaitQuery>): string {
+  if (consentId !== undefined) return 'Nobody has decided yet. Wait again; do not send the message again.';
+  const used = (['from', 'to', 'subject', 'label', 'unread', 'folder'] as const).filter(
+    (name) => filters[name] !== undefined,
+  );
+  return [
+    'Nothing came.',
+    ...(used.length === 0 ? [] : [`Try without ${used.join(', ')}: senders often write from another address.`]),
+    ...(after === undefined && since === undefined
+      ? ['Mail that came before this request is found with since, such as the time of your sign-up.']
+      : []),
+    ...(filters.folder === undefined ? ['Look into Junk with folder=Junk.'] : []),
+    'Then ask the sender to send it again, and wait with after of this answer.',
+  ].join(' ');
 }
 
 async function answerWait(
@@ -84,14 +127,22 @@ async function answerWait(
 ): Promise<{ status: 200; body: Static<typeof WaitAnswer> }> {
   const { services } = request;
   const { db } = services;
-  const { after, timeoutSeconds = WAIT_DEFAULT_SECONDS, limit = WAIT_MESSAGES_MAX, extract = '', ...filters } = query;
+  const {
+    after,
+    consentId,
+    timeoutSeconds = WAIT_DEFAULT_SECONDS,
+    limit = WAIT_MESSAGES_MAX,
+    extract = '',
+    ...filters
+  } = query;
   const filter = filterOf(filters);
   const wanted = new Set(extract === '' ? [] : extract.split(','));
   const endsAt = performance.now() + timeoutSeconds * 1_000;
-  // Watching begins before the first look, so that nothing comes in unseen between the two.
+  // Watching starts before the first query, so that no message is missed between the two.
   const watch = await watchFor(request, rule, mailboxId);
   try {
     await watch.requireAccess();
+    await requireFolder(db, mailboxId, filters.folder);
     const begin = await lastChange(db, mailboxId);
     const place =
       after !== undefined
@@ -99,24 +150,39 @@ async function answerWait(
         : filter.since === undefined
           ? arrivedUpTo(begin)
           : BEFORE_ALL;
+    let waited = false;
     for (;;) {
-      // The counter first: all that came in up to it is committed, so the next request begins behind it.
+      const decided = consentId === undefined ? null : await outcomeOf(request, mailboxId, consentId);
+      if (decided !== null && decided !== undefined) {
+        if (waited) await watch.requireAccess();
+        return {
+          status: 200,
+          body: { data: [], after: encodePlace(place), timedOut: false, hint: null, consent: decided },
+        };
+      }
+      // The counter first: everything up to it is committed, so the next request starts after it.
       const upToSeq = await lastChange(db, mailboxId);
-      const messages = await arrivedMessages(db, mailboxId, filter, { after: place, upToSeq, limit });
+      const messages =
+        consentId === undefined ? await arrivedMessages(db, mailboxId, filter, { after: place, upToSeq, limit }) : [];
       const leftMs = endsAt - performance.now();
       if (messages.length > 0) {
         const last = messages.length < limit ? undefined : messages.at(-1)?.arrival;
-        const data = [];
-        for (const message of messages)
-          data.push({ ...presentSummary(message), ...(await extracted(services, message, wanted)) });
-        return { status: 200, body: { data, after: encodePlace(last ?? arrivedUpTo(upToSeq)), timedOut: false } };
+        const data = await withExtracts(services, messages, wanted);
+        if (waited) await watch.requireAccess();
+        return {
+          status: 200,
+          body: { data, after: encodePlace(last ?? arrivedUpTo(upToSeq)), timedOut: false, hint: null, consent: null },
+        };
       }
       const wake = leftMs <= 0 ? 'time' : await watch.next(leftMs);
-      // A key or session may have ended without a word on the channel of mailboxes.
-      if (wake === 'access' || wake === 'mail') await watch.requireAccess();
-      // What does not match now may match when the next request asks, with other filters or once it is changed.
+      waited = true;
+      if (wake === 'access') await watch.requireAccess();
+      // A message that does not match now may match the next request, with other filters or after a change.
       if (wake === 'stopped' || leftMs <= 0)
-        return { status: 200, body: { data: [], after: encodePlace(place), timedOut: true } };
+        return {
+          status: 200,
+          body: { data: [], after: encodePlace(place), timedOut: true, hint: hintAbout(query), consent: null },
+        };
     }
   } finally {
     watch.stop();
@@ -137,7 +203,7 @@ export const messageWaitRoutes: readonly Route[] = [
     responses,
     errors: ['not_found'],
     async handler(request) {
-      const { id } = await getMailbox(request.services.db, request.organization.id, request.params.id);
+      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
       return answerWait(request, ofMailbox, id, request.query);
     },
   }),

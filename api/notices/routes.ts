@@ -1,29 +1,31 @@
 import Type, { type Static } from 'typebox';
-import { listMemberNotices, type MemberNoticeRow } from '../../db/queries/member-notices.ts';
-import { idPattern } from '../../domain/ids.ts';
+import { listBody, listOf, PageQuery, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { listMemberNotices, type MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
+import { idPattern } from '#domain/ids.ts';
 import {
+  MEMBER_NOTICE_CHANNELS,
   MEMBER_NOTICE_KINDS,
   MEMBER_NOTICE_RETENTION_DAYS,
   MEMBER_NOTICE_STATES,
-} from '../../domain/member-notices.ts';
-import { listBody, listOf, PageQuery, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
+} from '#domain/member-notices.ts';
 
 const Notice = closed(
   {
     id: Type.String({ pattern: idPattern('notice') }),
     kind: Type.Enum(MEMBER_NOTICE_KINDS),
-    targetId: Type.String({ description: 'Id of what it is about.' }),
-    recipient: Type.String(),
+    channel: Type.Enum(MEMBER_NOTICE_CHANNELS, { description: '`chat`: the chat webhook of a member.' }),
+    targetId: Type.String({ description: 'Id of the object it is about.' }),
+    recipient: Type.String({ description: 'An e-mail address, or the host of a chat webhook.' }),
     subject: Type.String(),
     text: Type.String(),
     state: Type.Enum(MEMBER_NOTICE_STATES, {
       description:
-        '`captured`: this instance sends no mail to other hosts (OUTBOUND_TRANSPORT), so it can be read here only.',
+        '`captured`: it can be read here only, because this instance sends no mail to other hosts (OUTBOUND_TRANSPORT) or the address has no mailbox here.',
     }),
     attempts: Type.Integer({ minimum: 0 }),
-    reply: nullable(Type.String({ description: 'What the other side said last.' })),
+    reply: nullable(Type.String({ description: 'Last answer of the other host.' })),
     createdAt: dateTime(),
     finishedAt: nullable(dateTime()),
   },
@@ -33,6 +35,7 @@ const Notice = closed(
 const present = (row: MemberNoticeRow): Static<typeof Notice> => ({
   id: row.id,
   kind: row.kind,
+  channel: row.channel,
   targetId: row.targetId,
   recipient: row.recipient,
   subject: row.subject,
@@ -47,6 +50,7 @@ const present = (row: MemberNoticeRow): Static<typeof Notice> => ({
 const example = {
   id: 'ntc_01k8e8f2c0e4x9w2v7a3r5t6y8',
   kind: 'webhook_failing',
+  channel: 'mail',
   targetId: 'whe_01k8e8f2c0e4x9w2v7a3r5t6y8',
   recipient: 'ada@example.com',
   subject: 'Webhook endpoint set inactive: hooks.example.com',
@@ -64,14 +68,14 @@ export const noticeRoutes: readonly Route[] = [
     path: '/api/notices',
     operationId: 'listNotices',
     tag: 'Organization',
-    summary: 'List what the service told owners and admins by mail, newest first',
-    description: `Each is kept for ${MEMBER_NOTICE_RETENTION_DAYS} days after it was sent, kept on this host or given up.`,
+    summary: 'List what the service sent to members and invited people, newest first',
+    description: `Each is kept for ${MEMBER_NOTICE_RETENTION_DAYS} days after it was sent, captured or given up. The credentials of links are in the mails only.`,
     auth: { role: 'admin' },
     query: PageQuery,
     responses: {
       200: {
         description: 'A page of notices.',
-        schema: listOf(Notice),
+        schema: listOf(Notice, 'MemberNoticeList'),
         example: { data: [example], nextCursor: null },
       },
     },

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
-import type { OrganizationRow } from '../../db/entities/organization.ts';
-import { OUTBOUND_CONSENT_DEFAULT } from '../../domain/consent.ts';
-import { CONSENT_EXPIRES_DAYS_DEFAULT } from '../../domain/organization-limits.ts';
-import { PLANS } from '../../domain/plans.ts';
+import type { OrganizationRow } from '#db/entities/organization.ts';
+import { OUTBOUND_CONSENT_DEFAULT } from '#domain/consent.ts';
+import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organization-limits.ts';
+import { PLANS } from '#domain/plans.ts';
 import type { Organization } from './schema.ts';
 
 export function presentOrganization(row: OrganizationRow, defaultDomain: string): Static<typeof Organization> {
@@ -16,6 +16,12 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       outboundConsent: row.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT,
       consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
       consentByApiKey: row.settings.consentByApiKey ?? false,
+      sendingStopped: row.settings.sendingStopped ?? false,
+      dailyMessages: row.settings.dailyMessages ?? null,
+      dailyNewRecipients: row.settings.dailyNewRecipients ?? null,
+      newMailboxSendingMode: row.settings.newMailboxSendingMode ?? 'normal',
+      newMailboxDailyMessages: row.settings.newMailboxDailyMessages ?? null,
+      newMailboxDailyNewRecipients: row.settings.newMailboxDailyNewRecipients ?? null,
     },
     limits: {
       mailboxes: plan.maxMailboxes,

@@ -1,16 +1,20 @@
-import { changePlan } from '../../core/change-plan.ts';
-import { createOrganization, listOrganizations } from '../../core/create-organization.ts';
-import { getOrganization, updateOrganization } from '../../core/organization.ts';
-import { invitationWithTokenExample } from '../members/examples.ts';
-import { presentNewInvitation } from '../members/present.ts';
-import { listBody, PageQuery, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { invitationWithTokenExample } from '#api/members/examples.ts';
+import { presentNewInvitation } from '#api/members/present.ts';
+import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { changePlan } from '#core/organizations/change-plan.ts';
+import { createOrganization, listOrganizations } from '#core/organizations/create-organization.ts';
+import { sendNotices } from '#core/organizations/member-notices.ts';
+import { getOrganization, updateOrganization } from '#core/organizations/organization.ts';
+import { organizationSending } from '#sending/limits/organization-sending.ts';
+import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { presentOrganization } from './present.ts';
 import {
   ChangePlan,
   CreateOrganization,
   Organization,
   OrganizationList,
+  OrganizationSending,
   OrganizationWithInvitation,
   UpdateOrganization,
 } from './schema.ts';
@@ -22,7 +26,17 @@ const example = {
   name: 'Example',
   slug: 'example',
   plan: 'team',
-  settings: { outboundConsent: 'first_contact', consentExpiresInDays: 7, consentByApiKey: false },
+  settings: {
+    outboundConsent: 'first_contact',
+    consentExpiresInDays: 7,
+    consentByApiKey: false,
+    sendingStopped: false,
+    dailyMessages: 5_000,
+    dailyNewRecipients: null,
+    newMailboxSendingMode: 'normal',
+    newMailboxDailyMessages: 200,
+    newMailboxDailyNewRecipients: 20,
+  },
   limits: {
     mailboxes: 50,
     webhookEndpoints: 10,
@@ -33,6 +47,14 @@ const example = {
   defaultDomain: 'agents.example.com',
   createdAt: '2026-11-21T09:15:00.000Z',
   updatedAt: '2026-11-21T09:15:00.000Z',
+};
+
+const sendingExample = {
+  stopped: false,
+  budgets: { messagesPerDay: 5_000, newRecipientsPerDay: null },
+  today: { sent: 431, newRecipients: 17, received: 902, held: 3 },
+  mailboxesStopped: 1,
+  messagesStopped: 0,
 };
 
 export const organizationRoutes: readonly Route[] = [
@@ -65,12 +87,25 @@ export const organizationRoutes: readonly Route[] = [
     },
     responses: { 200: { description: 'The organization as it is now.', schema: Organization, example } },
     errors: ['conflict'],
-    handler: async ({ services, organization, caller, body }) => ({
+    async handler({ services, temporal, organization, caller, body }) {
+      const { row, woken } = await updateOrganization(services, organization.id, caller, body);
+      await signalDecided(services, temporal, woken);
+      return { status: 200, body: presentOrganization(row, services.settings.MAIL_DOMAIN) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/organization/sending',
+    operationId: 'getOrganizationSending',
+    tag,
+    summary: 'Brakes of sending, and what was sent today',
+    auth: { scope: 'org:read' },
+    responses: {
+      200: { description: 'Of all mailboxes together.', schema: OrganizationSending, example: sendingExample },
+    },
+    handler: async ({ services, organization }) => ({
       status: 200,
-      body: presentOrganization(
-        await updateOrganization(services, organization.id, caller, body),
-        services.settings.MAIL_DOMAIN,
-      ),
+      body: await organizationSending(services, organization.id),
     }),
   }),
   route({
@@ -80,7 +115,7 @@ export const organizationRoutes: readonly Route[] = [
     tag,
     summary: 'Move the organization to another plan',
     description:
-      'For the operator of the instance: the place a billing system calls. Takes effect at once. On a plan without webhooks waiting deliveries are stopped and endpoints kept; after an upgrade they hear of new events. With several organizations on the instance, x-organization-id says which.',
+      'For the operator of the instance; a billing system calls it. Takes effect at once. On a plan without webhooks waiting deliveries are stopped and endpoints are kept; after an upgrade they receive new events. If the instance has several organizations, x-organization-id says which.',
     auth: 'operator',
     body: ChangePlan,
     bodyExample: { plan: 'business' },
@@ -124,7 +159,8 @@ export const organizationRoutes: readonly Route[] = [
     operationId: 'createOrganization',
     tag,
     summary: 'Create an organization',
-    description: 'For the operator of the instance. Answers the invitation of its first owner.',
+    description:
+      'For the operator of the instance. The first owner is invited by mail; if no mail can be sent to the address, the answer contains the link.',
     auth: 'instance',
     body: CreateOrganization,
     bodyExample: { name: 'Example', slug: 'example', plan: 'team', ownerEmail: 'ada@example.com' },
@@ -137,13 +173,15 @@ export const organizationRoutes: readonly Route[] = [
       },
     },
     errors: ['conflict'],
-    async handler({ services, caller, body, publicUrl }) {
-      const created = await createOrganization(services, caller, { ...body, plan: body.plan ?? 'free' });
+    async handler({ services, temporal, caller, body, publicUrl }) {
+      const input = { ...body, plan: body.plan ?? 'free' };
+      const created = await createOrganization(services, caller, publicUrl, input);
+      await sendNotices(services, temporal, created.invitation.notices);
       return {
         status: 201,
         body: {
           ...presentOrganization(created.row, services.settings.MAIL_DOMAIN),
-          invitation: presentNewInvitation(created.invitation, created.token, publicUrl),
+          invitation: presentNewInvitation(created.invitation, publicUrl),
         },
       };
     },

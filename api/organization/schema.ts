@@ -1,34 +1,67 @@
 import Type from 'typebox';
-import { OUTBOUND_CONSENT_MODES } from '../../domain/consent.ts';
-import { idPattern } from '../../domain/ids.ts';
+import { InvitationWithToken } from '#api/members/schema.ts';
+import { listOf } from '#api/pagination.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import {
+  budget,
+  MessagesBudget,
+  NewRecipientsBudget,
+  SendingBudgetsSchema,
+  SendingToday,
+} from '#api/sending-schema.ts';
+import { Email } from '#api/sessions/schema.ts';
+import { OUTBOUND_CONSENT_MODES } from '#domain/consent.ts';
+import { idPattern } from '#domain/ids.ts';
 import {
   CONSENT_EXPIRES_DAYS_MAX,
   ORGANIZATION_NAME_MAX,
   SLUG_MAX,
   SLUG_PATTERN,
-} from '../../domain/organization-limits.ts';
-import { PLAN_NAMES } from '../../domain/plans.ts';
-import { InvitationWithToken } from '../members/schema.ts';
-import { listOf } from '../pagination.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
-import { Email } from '../sessions/schema.ts';
+} from '#domain/organization-limits.ts';
+import { PLAN_NAMES } from '#domain/plans.ts';
+import { SENDING_MODES } from '#domain/sending-brakes.ts';
 
 const outboundConsent = Type.Enum(OUTBOUND_CONSENT_MODES, {
-  description: 'When mail to an address outside waits for a person: never, at the first contact, always.',
+  description: 'When mail to an address outside needs a decision of a person: never, at the first contact, always.',
 });
 const consentExpiresInDays = Type.Integer({
   minimum: 1,
   maximum: CONSENT_EXPIRES_DAYS_MAX,
-  description: 'A request nobody decided is denied after these days.',
+  description: 'Days after which an undecided request is denied.',
 });
-const consentByApiKey = Type.Boolean({ description: 'Whether an API key may decide; else only a signed-in person.' });
+const consentByApiKey = Type.Boolean({
+  description: 'Whether an API key may decide; otherwise only a signed-in person.',
+});
+
+const sendingStopped = Type.Boolean({
+  description:
+    'No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most.',
+});
+
+const NEW_MAILBOXES = 'of mailboxes created from now on, by anybody. A person may loosen it on a mailbox afterwards.';
+const newMailboxSendingMode = Type.Enum([...SENDING_MODES], { description: `The \`sendingMode\` ${NEW_MAILBOXES}` });
+const newMailboxDailyMessages = budget(`The budget \`messagesPerDay\` ${NEW_MAILBOXES}`);
+const newMailboxDailyNewRecipients = budget(`The budget \`newRecipientsPerDay\` ${NEW_MAILBOXES}`);
 
 const organizationFields = {
   id: Type.String({ pattern: idPattern('organization') }),
   name: Type.String(),
   slug: Type.String(),
   plan: Type.Enum(PLAN_NAMES),
-  settings: closed({ outboundConsent, consentExpiresInDays, consentByApiKey }),
+  settings: closed(
+    {
+      outboundConsent,
+      consentExpiresInDays,
+      consentByApiKey,
+      sendingStopped,
+      dailyMessages: MessagesBudget,
+      dailyNewRecipients: NewRecipientsBudget,
+      newMailboxSendingMode,
+      newMailboxDailyMessages,
+      newMailboxDailyNewRecipients,
+    },
+    { title: 'OrganizationSettings' },
+  ),
   limits: closed(
     {
       mailboxes: nullable(Type.Integer()),
@@ -37,7 +70,7 @@ const organizationFields = {
       quotaBytesPerMailbox: Type.Integer(),
       apiRequestsPerMinute: nullable(Type.Integer()),
     },
-    { description: 'What the plan allows; null: no limit.' },
+    { title: 'OrganizationLimits', description: 'What the plan allows; null: no limit.' },
   ),
   defaultDomain: Type.String({ description: 'Domain of mailboxes that are created without one.' }),
   createdAt: dateTime(),
@@ -45,21 +78,24 @@ const organizationFields = {
 };
 
 export const Organization = closed(organizationFields, { title: 'Organization' });
-export const OrganizationList = listOf(Organization);
+export const OrganizationList = listOf(Organization, 'OrganizationList');
 
 export const OrganizationWithInvitation = closed(
   { ...organizationFields, invitation: nullable(InvitationWithToken) },
   { title: 'OrganizationWithInvitation' },
 );
 
-export const CreateOrganization = closed({
-  name: Type.String({ minLength: 1, maxLength: ORGANIZATION_NAME_MAX }),
-  slug: Type.Optional(
-    Type.String({ pattern: SLUG_PATTERN, maxLength: SLUG_MAX, description: 'Default: made of the name.' }),
-  ),
-  plan: Type.Optional(Type.Enum(PLAN_NAMES, { description: 'Default: free.' })),
-  ownerEmail: Email,
-});
+export const CreateOrganization = closed(
+  {
+    name: Type.String({ minLength: 1, maxLength: ORGANIZATION_NAME_MAX }),
+    slug: Type.Optional(
+      Type.String({ pattern: SLUG_PATTERN, maxLength: SLUG_MAX, description: 'Default: made of the name.' }),
+    ),
+    plan: Type.Optional(Type.Enum(PLAN_NAMES, { description: 'Default: free.' })),
+    ownerEmail: Email,
+  },
+  { title: 'NewOrganization' },
+);
 
 export const UpdateOrganization = closed(
   {
@@ -71,12 +107,29 @@ export const UpdateOrganization = closed(
           outboundConsent: Type.Optional(outboundConsent),
           consentExpiresInDays: Type.Optional(consentExpiresInDays),
           consentByApiKey: Type.Optional(consentByApiKey),
+          sendingStopped: Type.Optional(sendingStopped),
+          dailyMessages: Type.Optional(MessagesBudget),
+          dailyNewRecipients: Type.Optional(NewRecipientsBudget),
+          newMailboxSendingMode: Type.Optional(newMailboxSendingMode),
+          newMailboxDailyMessages: Type.Optional(newMailboxDailyMessages),
+          newMailboxDailyNewRecipients: Type.Optional(newMailboxDailyNewRecipients),
         },
-        { minProperties: 1, description: 'Settings not named keep their value.' },
+        { title: 'OrganizationSettingsChanges', minProperties: 1, description: 'Omitted settings do not change.' },
       ),
     ),
   },
-  { minProperties: 1 },
+  { title: 'OrganizationChanges', minProperties: 1 },
 );
 
-export const ChangePlan = closed({ plan: Type.Enum(PLAN_NAMES) });
+export const ChangePlan = closed({ plan: Type.Enum(PLAN_NAMES) }, { title: 'PlanChange' });
+
+export const OrganizationSending = closed(
+  {
+    stopped: Type.Boolean({ description: '`settings.sendingStopped`.' }),
+    budgets: SendingBudgetsSchema,
+    today: SendingToday,
+    mailboxesStopped: Type.Integer({ description: 'Mailboxes with a stop of their own.' }),
+    messagesStopped: Type.Integer({ description: 'Messages that wait for the end of a stop.' }),
+  },
+  { title: 'OrganizationSending' },
+);

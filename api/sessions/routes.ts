@@ -1,10 +1,18 @@
-import { changePassword } from '../../core/change-password.ts';
-import { createSession, deleteSession, organizationsOf } from '../../core/sessions.ts';
-import { verifySignIn } from '../../core/sign-in.ts';
-import { type Route, route } from '../route.ts';
-import { sessionExample, sessionWithTokenExample } from './examples.ts';
-import { presentNewSession, presentSession } from './present.ts';
-import { ChangePassword, Session, SessionWithToken, SignIn } from './schema.ts';
+import { type Route, route } from '#api/route.ts';
+import { changePassword } from '#core/organizations/change-password.ts';
+import { sendNotices } from '#core/organizations/member-notices.ts';
+import { changesId, presentPlace } from '#core/organizations/organization-changes.ts';
+import {
+  createSession,
+  deleteSession,
+  endSessions,
+  listSessions,
+  organizationsOf,
+} from '#core/organizations/sessions.ts';
+import { verifySignIn } from '#core/organizations/sign-in.ts';
+import { sessionExample, sessionListExample, sessionWithTokenExample } from './examples.ts';
+import { presentNewSession, presentSession, presentSessionOfList } from './present.ts';
+import { ChangePassword, Session, SessionList, SessionParams, SessionWithToken, SignIn } from './schema.ts';
 
 const tag = 'Sessions';
 
@@ -15,16 +23,49 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'createSession',
     tag,
     summary: 'Sign in',
-    description: 'Ten failed tries in 15 minutes, per address and per account, answer 429.',
+    description:
+      'After ten failures in 15 minutes, per source address and per account, the answer is 429. From an address the person has signed in from before, only the failures of this address for this account count.',
     auth: 'public',
     body: SignIn,
     bodyExample: { email: 'ada@example.com', password: 'correct horse battery staple' },
     secretFields: ['token'],
     responses: { 201: { description: 'Signed in.', schema: SessionWithToken, example: sessionWithTokenExample } },
-    errors: ['unauthenticated', 'rate_limited'],
-    async handler({ services, body, ipAddress, requestId }) {
+    errors: ['unauthenticated', 'rate_limited', 'forbidden'],
+    async handler({ services, body, ipAddress, requestId, headers, browser }) {
+      if (body.cookie === true) browser.requireOwnPage();
       const user = await verifySignIn(services, body, ipAddress);
-      return { status: 201, body: presentNewSession(await createSession(services, user, { ipAddress, requestId })) };
+      const session = await createSession(services, user, { ipAddress, requestId, userAgent: headers['user-agent'] });
+      const shown = presentNewSession(session);
+      if (body.cookie !== true) return { status: 201, body: shown };
+      browser.keepSession(session.token);
+      return { status: 201, body: { ...shown, token: null } };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/sessions',
+    operationId: 'listSessions',
+    tag,
+    summary: 'List where you are signed in',
+    description: 'Sessions of the person that have not expired, the most recently used first; at most 100.',
+    auth: 'session',
+    responses: { 200: { description: 'The sessions.', schema: SessionList, example: sessionListExample } },
+    async handler({ services, principal }) {
+      const rows = await listSessions(services.db, principal.id, new Date(services.now()));
+      return { status: 200, body: { data: rows.map((row) => presentSessionOfList(row, principal.sessionId)) } };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/sessions',
+    operationId: 'deleteOtherSessions',
+    tag,
+    summary: 'Sign out everywhere else',
+    auth: 'session',
+    responses: { 204: { description: 'All other sessions of the person are ended.' } },
+    async handler({ services, principal, caller }) {
+      await endSessions(services, principal.id, { allBut: principal.sessionId }, caller);
+      return { status: 204 };
     },
   }),
   route({
@@ -36,10 +77,12 @@ export const sessionRoutes: readonly Route[] = [
     auth: 'session',
     responses: { 200: { description: 'Who is signed in, and where.', schema: Session, example: sessionExample } },
     async handler({ services, principal }) {
-      const organizations = await organizationsOf(services.db, principal.id);
+      const { db, now } = services;
+      const [organizations, place] = await Promise.all([organizationsOf(db, principal.id), presentPlace(db)]);
+      const signedIn = { expiresAt: principal.sessionExpiresAt, user: principal, organizations };
       return {
         status: 200,
-        body: presentSession({ expiresAt: principal.sessionExpiresAt, user: principal, organizations }),
+        body: presentSession(signedIn, changesId(place, now())),
       };
     },
   }),
@@ -50,9 +93,10 @@ export const sessionRoutes: readonly Route[] = [
     tag,
     summary: 'Sign out',
     auth: 'session',
-    responses: { 204: { description: 'Signed out; the token is dead.' } },
-    async handler({ services, principal, caller }) {
+    responses: { 204: { description: 'Signed out; the token is not valid any more.' } },
+    async handler({ services, principal, caller, browser }) {
       await deleteSession(services, principal.sessionId, principal.id, caller);
+      browser.keepSession(null);
       return { status: 204 };
     },
   }),
@@ -62,14 +106,30 @@ export const sessionRoutes: readonly Route[] = [
     operationId: 'changePassword',
     tag,
     summary: 'Change the password',
-    description: 'Ends all other sessions of the person.',
+    description:
+      'Ends all other sessions of the person, and the links of notices and of password resets. The person gets a mail about it.',
     auth: 'session',
     body: ChangePassword,
     bodyExample: { currentPassword: 'correct horse battery staple', newPassword: 'another long pass phrase' },
     responses: { 204: { description: 'Changed.' } },
     errors: ['unauthenticated', 'rate_limited'],
-    async handler({ services, principal, caller, ipAddress, body }) {
-      await changePassword(services, principal, { ...caller, ipAddress }, body);
+    async handler({ services, temporal, principal, caller, ipAddress, body }) {
+      await sendNotices(services, temporal, await changePassword(services, principal, { ...caller, ipAddress }, body));
+      return { status: 204 };
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/sessions/:id',
+    operationId: 'endSession',
+    tag,
+    summary: 'End one of your sessions',
+    auth: 'session',
+    params: SessionParams,
+    responses: { 204: { description: 'Ended; its token is not valid any more.' } },
+    errors: ['not_found'],
+    async handler({ services, principal, caller, params }) {
+      await endSessions(services, principal.id, { only: params.id }, caller);
       return { status: 204 };
     },
   }),

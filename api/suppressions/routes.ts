@@ -1,6 +1,6 @@
-import { listSuppressions, removeSuppression, type Suppression } from '../../core/suppressions.ts';
-import { listBody, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { listBody, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { listSuppressions, removeSuppression, type Suppression } from '#sending/lists/suppressions.ts';
 import { SuppressionList, SuppressionPath, SuppressionsQuery } from './schema.ts';
 
 const tag = 'Suppressions';
@@ -27,9 +27,9 @@ export const suppressionRoutes: readonly Route[] = [
     path: '/api/suppressions',
     operationId: 'listSuppressions',
     tag,
-    summary: 'List addresses that are not written to any more, newest first',
+    summary: 'List suppressed addresses, newest first',
     description:
-      'An address that does not exist, or whose owner complained, is put here. A message to it ends as `suppressed` for this recipient, with `email_blocked`.',
+      'An address that does not exist, or whose owner complained, is added to this list. A message to it ends as `suppressed` for this recipient, with `email_blocked`.',
     auth: { scope: 'mailbox:read' },
     query: SuppressionsQuery,
     responses: {
@@ -52,6 +52,8 @@ export const suppressionRoutes: readonly Route[] = [
     operationId: 'removeSuppression',
     tag,
     summary: 'Allow writing to an address again',
+    description:
+      'For a person: the address refused mail, or its owner complained. An API key may only where the organization sets `consentByApiKey`.',
     auth: { scope: 'mailbox:write' },
     params: SuppressionPath,
     responses: { 204: { description: 'Removed.' } },

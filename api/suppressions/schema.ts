@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { idPattern } from '../../domain/ids.ts';
-import { ADDRESS_MAX_CHARACTERS } from '../../domain/outbound.ts';
-import { listOf, pageQuery } from '../pagination.ts';
-import { closed, dateTime, nullable } from '../schema-parts.ts';
+import { listOf, pageQuery } from '#api/pagination.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { idPattern } from '#domain/ids.ts';
+import { ADDRESS_MAX_CHARACTERS } from '#domain/outbound.ts';
 
 const SuppressionId = Type.String({ pattern: idPattern('suppression'), description: 'Id of the entry.' });
 export const SuppressionPath = closed({ id: SuppressionId });
@@ -24,9 +24,9 @@ export const Suppression = closed(
     id: SuppressionId,
     address: Type.String({ description: 'In lower case.' }),
     reason: Reason,
-    messageId: nullable(Type.String({ description: 'The message that bounced or was complained of.' })),
+    messageId: nullable(Type.String({ description: 'The message that bounced or caused the complaint.' })),
     createdAt: dateTime(),
   },
   { title: 'Suppression' },
 );
-export const SuppressionList = listOf(Suppression);
+export const SuppressionList = listOf(Suppression, 'SuppressionList');

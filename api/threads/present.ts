@@ -1,9 +1,10 @@
-import { formatAddress } from '../../mail/mime/addresses.ts';
-import type { Thread, ThreadSummary } from '../../mail/store/read-threads.ts';
-import { presentSummary } from '../messages/present.ts';
+import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
+import { presentSummary } from '#api/messages/present.ts';
+import type { Thread, ThreadSummary } from '#mailstore/read-threads.ts';
 
 export const presentThreadSummary = (thread: ThreadSummary) => ({
   id: thread.id,
+  mailboxId: thread.mailboxId,
   subject: thread.subject,
   preview: thread.preview,
   messageCount: thread.messageCount,

@@ -1,29 +1,20 @@
 import type { Static } from 'typebox';
-import { getMailbox } from '../../core/mailbox-queries.ts';
-import type { Services } from '../../core/services.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { findThread, listThreads } from '../../mail/store/read-threads.ts';
-import { summaryExample } from '../messages/examples.ts';
-import { MailboxPath } from '../messages/schema.ts';
-import { encodeCursor, PageQuery, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { summaryExample } from '#api/messages/examples.ts';
+import { MailboxPath } from '#api/messages/schema.ts';
+import { encodeCursor, PageQuery, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import type { Services } from '#core/platform/services.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { findThread, listThreads } from '#mailstore/read-threads.ts';
+import { threadExample } from './examples.ts';
 import { presentThread, presentThreadSummary } from './present.ts';
 import { MailboxThreadPath, OwnThreadPath, Thread, ThreadList } from './schema.ts';
 
 const tag = 'Threads';
 const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
-const OF_TOKEN = ' Of the mailbox whose token is sent.';
+const OF_TOKEN = ' The mailbox is that of the token.';
 
-const threadExample = {
-  id: summaryExample.threadId,
-  subject: 'Re: Order 4711',
-  preview: 'They are on their way.',
-  messageCount: 2,
-  unreadCount: 1,
-  senders: ['Ann Example <ann@example.com>'],
-  newestMessageId: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y9',
-  newestAt: '2026-11-21T09:31:00.000Z',
-};
 const listResponses = {
   200: {
     description: 'A page of threads.',
@@ -39,11 +30,11 @@ const threadResponses = {
   },
 } as const;
 
-const LIST_SUMMARY = 'List threads, the newest first';
+const LIST_SUMMARY = 'List threads, newest first';
 const LIST_DESCRIPTION =
-  'A thread is as new as its newest message. Mail labelled `unauthenticated` or `spam` is left out.';
+  'Sorted by the newest message of each thread. Mail labelled `unauthenticated` or `spam` is omitted.';
 const GET_SUMMARY = 'Get a thread';
-const GET_DESCRIPTION = 'Mail labelled `unauthenticated` or `spam` is left out.';
+const GET_DESCRIPTION = 'Mail labelled `unauthenticated` or `spam` is omitted.';
 
 async function answerList({ db }: Services, mailboxId: string, query: Static<typeof PageQuery>) {
   const page = pageOf('message', query);
@@ -74,7 +65,7 @@ export const threadRoutes: readonly Route[] = [
     responses: listResponses,
     errors: ['not_found'],
     async handler({ services, organization, params, query }) {
-      const { id } = await getMailbox(services.db, organization.id, params.id);
+      const { id } = await requireMailbox(services.db, organization.id, params.id);
       return answerList(services, id, query);
     },
   }),
@@ -91,7 +82,7 @@ export const threadRoutes: readonly Route[] = [
     responses: threadResponses,
     errors: ['not_found'],
     async handler({ services, organization, params }) {
-      const { id } = await getMailbox(services.db, organization.id, params.id);
+      const { id } = await requireMailbox(services.db, organization.id, params.id);
       return answerThread(services, id, params.tid);
     },
   }),

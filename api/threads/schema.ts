@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { idPattern } from '../../domain/ids.ts';
-import { MailboxId } from '../mailboxes/schema.ts';
-import { MessageId, MessageSummary } from '../messages/schema.ts';
-import { listOf } from '../pagination.ts';
-import { closed, dateTime } from '../schema-parts.ts';
+import { MailboxId } from '#api/mailboxes/schema.ts';
+import { MessageId, MessageSummary } from '#api/messages/schema.ts';
+import { listOf } from '#api/pagination.ts';
+import { closed, dateTime } from '#api/schema-parts.ts';
+import { idPattern } from '#domain/ids.ts';
 
 const ThreadId = Type.String({ pattern: idPattern('thread'), description: 'Thread id.' });
 
@@ -12,19 +12,23 @@ export const OwnThreadPath = closed({ tid: ThreadId });
 
 const summary = {
   id: ThreadId,
+  mailboxId: MailboxId,
   subject: Type.String({ description: 'Of the newest message.' }),
   preview: Type.String({ description: 'Of the newest message.' }),
   messageCount: Type.Integer(),
   unreadCount: Type.Integer(),
   senders: Type.Array(Type.String(), { description: 'Who wrote, each once, oldest first, at most 20.' }),
   newestMessageId: MessageId,
-  newestAt: dateTime('When the newest message came.'),
+  newestAt: dateTime('When the newest message arrived.'),
 };
 
-const ThreadSummary = closed(summary);
-export const ThreadList = listOf(ThreadSummary);
+const ThreadSummary = closed(summary, { title: 'ThreadSummary' });
+export const ThreadList = listOf(ThreadSummary, 'ThreadList');
 
-export const Thread = closed({
-  ...summary,
-  messages: Type.Array(MessageSummary, { description: 'Oldest first; of a long thread the newest 200.' }),
-});
+export const Thread = closed(
+  {
+    ...summary,
+    messages: Type.Array(MessageSummary, { description: 'Oldest first; at most the newest 200.' }),
+  },
+  { title: 'Thread' },
+);

@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { usage } from '../../core/usage.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { PLANS } from '../../domain/plans.ts';
-import { type Route, route } from '../route.ts';
-import { closed, nullable } from '../schema-parts.ts';
+import { type Route, route } from '#api/route.ts';
+import { closed, nullable } from '#api/schema-parts.ts';
+import { usage } from '#core/organizations/usage.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { PLANS } from '#domain/plans.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;
@@ -23,29 +23,38 @@ const Usage = closed(
   {
     from: day('First day, UTC.'),
     to: day('Last day, UTC.'),
-    current: closed({
-      mailboxes: Type.Integer(),
-      mailboxLimit: nullable(Type.Integer()),
-      messages: Type.Integer(),
-      storageBytes: Type.Integer(),
-    }),
+    current: closed(
+      {
+        mailboxes: Type.Integer(),
+        mailboxLimit: nullable(Type.Integer()),
+        messages: Type.Integer(),
+        storageBytes: Type.Integer(),
+      },
+      { title: 'CurrentUsage' },
+    ),
     days: Type.Array(
-      closed({
-        date: day('UTC.'),
-        mailboxes: Type.Integer({ description: 'There at the end of the day.' }),
-        messagesIn: Type.Integer(),
-        messagesOut: Type.Integer(),
-        messageBytes: Type.Integer({ description: 'Bytes of the messages of the day.' }),
-        deliveries: closed(
-          {
-            pending: Type.Integer(),
-            success: Type.Integer(),
-            failed: Type.Integer(),
-            exhausted: Type.Integer(),
-          },
-          { description: 'Webhook deliveries of the day by their status now; kept for 30 days.' },
-        ),
-      }),
+      closed(
+        {
+          date: day('UTC.'),
+          mailboxes: Type.Integer({ description: 'Number at the end of the day.' }),
+          messagesIn: Type.Integer(),
+          messagesOut: Type.Integer(),
+          messageBytes: Type.Integer({ description: 'Bytes of the messages of the day.' }),
+          deliveries: closed(
+            {
+              pending: Type.Integer(),
+              success: Type.Integer(),
+              failed: Type.Integer(),
+              exhausted: Type.Integer(),
+            },
+            {
+              title: 'DeliveriesOfDay',
+              description: 'Webhook deliveries of the day by their status now; kept for 30 days.',
+            },
+          ),
+        },
+        { title: 'UsageDay' },
+      ),
     ),
   },
   { title: 'Usage' },
@@ -58,12 +67,12 @@ function daysAsked(query: { from?: string; to?: string }, nowMs: number): { from
   const fromMs = query.from === undefined ? last - (DAYS_DEFAULT - 1) * DAY_MS : Date.parse(query.from);
   if (last < FIRST_DAY_MS || last > LAST_DAY_MS)
     throw new CatalogueError('invalid_request', undefined, {
-      details: [{ path: 'query/to', message: 'must lie between 2001 and 2999' }],
+      details: [{ path: 'query/to', message: 'must be between 2001 and 2999' }],
     });
   const days = (last - fromMs) / DAY_MS + 1;
   if (days >= 1 && days <= DAYS_MAX) return { fromMs, toMs: last + DAY_MS };
   throw new CatalogueError('invalid_request', undefined, {
-    details: [{ path: 'query/from', message: `must lie before to, and at most ${DAYS_MAX} days before` }],
+    details: [{ path: 'query/from', message: `must be before to, and at most ${DAYS_MAX} days before` }],
   });
 }
 

@@ -1,23 +1,24 @@
-import { requireEndpoint } from '../../core/endpoint-queries.ts';
-import { resendDelivery } from '../../core/resend-delivery.ts';
-import { sendTestDelivery } from '../../core/test-delivery.ts';
-import { countDeliveries, findDelivery, listAttempts, listDeliveries } from '../../db/queries/list-deliveries.ts';
-import { DELIVERIES_PAGE_DEFAULT } from '../../domain/delivery-limits.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { decodeCursor, listBody } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
-import { eventExamples } from './event-examples.ts';
+import type { Static } from 'typebox';
+import { decodeCursor, listBody } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireEndpoint } from '#core/webhooks/endpoint-queries.ts';
+import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
+import { sendTestDelivery } from '#core/webhooks/test-delivery.ts';
+import {
+  countDeliveries,
+  type DeliveryFilter,
+  findDelivery,
+  listAttempts,
+  listDeliveries,
+  type ResponseCodes,
+} from '#db/queries/deliveries/list-deliveries.ts';
+import { DELIVERIES_PAGE_DEFAULT } from '#domain/delivery-limits.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { Delivery, DeliveryList, DeliveryParams, DeliveryQuery, DeliveryWithAttempts } from './delivery-schema.ts';
+import { testExamples } from './event-examples.ts';
 import { deliveryExample, deliveryWithAttemptsExample } from './examples.ts';
 import { presentDelivery, presentDeliveryWithAttempts } from './present.ts';
-import {
-  Delivery,
-  DeliveryList,
-  DeliveryParams,
-  DeliveryQuery,
-  DeliveryWithAttempts,
-  EndpointParams,
-  TestEndpoint,
-} from './schema.ts';
+import { EndpointParams, TestEndpoint } from './schema.ts';
 
 const tag = 'Webhooks';
 const pendingExample = {
@@ -29,6 +30,29 @@ const pendingExample = {
   nextAttemptAt: null,
   workflowId: null,
 };
+
+/** The filters of a list of deliveries. */
+function filterOf({
+  status,
+  eventType,
+  reason,
+  responseCode,
+  since,
+  until,
+}: Static<typeof DeliveryQuery>): DeliveryFilter {
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(eventType === undefined ? {} : { eventType }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(responseCode === undefined ? {} : { responseCodes: responseCodesOf(responseCode) }),
+    ...(since === undefined ? {} : { since: new Date(since) }),
+    ...(until === undefined ? {} : { until: new Date(until) }),
+  };
+}
+
+/** @param text `503`, `5xx` or `none` */
+const responseCodesOf = (text: string): ResponseCodes | null =>
+  text === 'none' ? null : { from: Number(text.replaceAll('x', '0')), to: Number(text.replaceAll('x', '9')) };
 
 export const deliveryRoutes: readonly Route[] = [
   route({
@@ -54,10 +78,11 @@ export const deliveryRoutes: readonly Route[] = [
       await requireEndpoint(db, organization.id, params.id);
       const of = { organizationId: organization.id, endpointId: params.id };
       const { limit = DELIVERIES_PAGE_DEFAULT, offset = 0, cursor } = query;
+      const filter = filterOf(query);
       const page = { limit, offset, after: cursor === undefined ? null : decodeCursor('delivery', cursor) };
       const [rows, total] = await Promise.all([
-        listDeliveries(db, of, query, page, services.now()),
-        countDeliveries(db, of, query, services.now()),
+        listDeliveries(db, of, filter, page, services.now()),
+        countDeliveries(db, of, filter, services.now()),
       ]);
       const { data, nextCursor } = listBody(rows, page, (row) => presentDelivery(row, settings));
       return { status: 200, body: { data, total, limit, offset, nextCursor } };
@@ -74,7 +99,7 @@ export const deliveryRoutes: readonly Route[] = [
     etag: true,
     responses: {
       200: {
-        description: 'The delivery, and what came of each attempt.',
+        description: 'The delivery, with the result of each attempt.',
         schema: DeliveryWithAttempts,
         example: deliveryWithAttemptsExample,
       },
@@ -97,11 +122,11 @@ export const deliveryRoutes: readonly Route[] = [
     tag,
     summary: 'Send a delivery again',
     description:
-      'A delivery that waits is attempted now instead of later. One that is final gets one more attempt, marked `manual`, under the same `webhook-id`.',
+      'A waiting delivery is attempted now. A final one gets one more attempt, marked `manual`, under the same `webhook-id`.',
     auth: { scope: 'webhook:manage' },
     params: DeliveryParams,
     responses: {
-      202: { description: 'The attempt is on its way.', schema: Delivery, example: deliveryExample },
+      202: { description: 'The attempt is being made.', schema: Delivery, example: deliveryExample },
     },
     errors: ['not_found', 'plan_required', 'conflict', 'unavailable'],
     async handler({ services, temporal, organization, caller, params }) {
@@ -116,17 +141,17 @@ export const deliveryRoutes: readonly Route[] = [
     tag,
     summary: 'Send an example event',
     description:
-      'A real delivery to this endpoint alone: signed, retried and listed like any other. `data.test` is true in it.',
+      'A real delivery to this endpoint only: signed, retried and listed like any other. `data.test` is true in it.',
     auth: { scope: 'webhook:manage' },
     params: EndpointParams,
     body: TestEndpoint,
     bodyExample: { eventType: 'email_received' },
     responses: {
-      202: { description: 'The delivery is on its way.', schema: Delivery, example: pendingExample },
+      202: { description: 'The delivery is being sent.', schema: Delivery, example: pendingExample },
     },
     errors: ['not_found', 'plan_required', 'conflict', 'event_type_not_allowed_for_mailbox'],
     async handler({ services, organization, caller, params, body }) {
-      const delivery = await sendTestDelivery(services, organization, params.id, caller, eventExamples, body.eventType);
+      const delivery = await sendTestDelivery(services, organization, params.id, caller, testExamples, body.eventType);
       return { status: 202, body: presentDelivery(delivery, services.settings) };
     },
   }),

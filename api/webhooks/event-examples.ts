@@ -1,5 +1,5 @@
-import type { Actor, EventEnvelope } from '../../domain/event-envelope.ts';
-import type { EventType } from '../../domain/event-types.ts';
+import type { Actor, EventEnvelope } from '#domain/event-envelope.ts';
+import type { EventType } from '#domain/event-types.ts';
 
 const organization = { id: 'org_01k8e8f2c0e4x9w2v7a3r5t6y8', name: 'Acme', slug: 'acme' };
 
@@ -69,6 +69,13 @@ const example = (
   data,
 });
 
+/** What endpoints with `includeExtracts` get in the example of `email_received` too. */
+const extracts = {
+  otp: '482913',
+  otpCandidates: [{ code: '482913', confidence: 0.97 }],
+  links: [{ url: 'https://shop.example/confirm?t=b1c2', text: 'Confirm address', kind: 'confirm', confidence: 0.98 }],
+};
+
 /** A realistic body for each event type. */
 export const eventExamples: Readonly<Record<EventType, EventEnvelope<object>>> = {
   email_received: example('email_received', customer, {
@@ -109,10 +116,16 @@ export const eventExamples: Readonly<Record<EventType, EventEnvelope<object>>> =
   outbound_consent_requested: example('outbound_consent_requested', agent, consent),
   outbound_consent_approved: example('outbound_consent_approved', person, {
     ...consent,
-    decision: { scope: 'address', decidedAt: '2026-11-21T09:40:11.020Z' },
+    decision: { scope: 'address', decidedAt: '2026-11-21T09:40:11.020Z', changes: null },
   }),
   outbound_consent_denied: example('outbound_consent_denied', person, {
     ...consent,
     decision: { reason: 'Not a customer of ours.', decidedAt: '2026-11-21T09:40:11.020Z' },
   }),
+};
+
+/** Bodies of test deliveries. */
+export const testExamples: Readonly<Record<EventType, EventEnvelope<object> & { readonly extracts?: object }>> = {
+  ...eventExamples,
+  email_received: { ...eventExamples.email_received, extracts },
 };

@@ -1,15 +1,17 @@
 /**
- * What a receiver gets: a schema and an example of the envelope for each event type.
+ * The request bodies of webhooks: a schema and an example of the envelope for each event type.
  *
  * One source for `GET /api/webhooks/event-types`, for the `webhooks` of the OpenAPI document, for test deliveries, and
- * for the tests that hold recorded events against it. The schemas are open, because fields may be added at any time.
+ * for the tests that validate recorded events. The schemas are open, because fields may be added at any time.
  */
 import Type, { type TProperties, type TSchema } from 'typebox';
-import { ACTOR_TYPES, type EventEnvelope } from '../../domain/event-envelope.ts';
-import { EVENT_SCOPES, EVENT_TYPES, type EventScopes, type EventType } from '../../domain/event-types.ts';
-import { type IdKind, idPattern } from '../../domain/ids.ts';
-import { MAILBOX_STATUSES } from '../../domain/mailbox-status.ts';
-import { dateTime, nullable } from '../schema-parts.ts';
+import { ConsentChanges } from '#api/consents/changes-schema.ts';
+import { MessageExtracts } from '#api/messages/schema.ts';
+import { dateTime, nullable } from '#api/schema-parts.ts';
+import { ACTOR_TYPES, type EventEnvelope } from '#domain/event-envelope.ts';
+import { EVENT_SCOPES, EVENT_TYPES, type EventScopes, type EventType } from '#domain/event-types.ts';
+import { type IdKind, idPattern } from '#domain/ids.ts';
+import { MAILBOX_STATUSES } from '#domain/mailbox-status.ts';
 import { eventExamples } from './event-examples.ts';
 
 const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });
@@ -42,7 +44,7 @@ const Actor = Type.Object(
     address: nullable(text()),
   },
   {
-    title: 'Actor',
+    title: 'EventActor',
     description: 'Who caused it. `external` is a sender outside; fields that do not apply to the type are null.',
   },
 );
@@ -52,10 +54,10 @@ const markers = {
   truncated: Type.Optional(
     Type.Literal(true, { description: 'Long fields were cut because the event exceeded 256 KiB.' }),
   ),
-  full: Type.Optional(text('Path in the API where the whole is, when `truncated`.')),
-  test: Type.Optional(Type.Literal(true, { description: 'An example asked for by `POST /api/webhooks/:id/test`.' })),
+  full: Type.Optional(text('Path in the API of the complete content, if `truncated`.')),
+  test: Type.Optional(Type.Literal(true, { description: 'An example requested by `POST /api/webhooks/:id/test`.' })),
 };
-const data = (fields: TProperties) => Type.Object({ ...fields, ...markers });
+const data = (title: string, fields: TProperties) => Type.Object({ ...fields, ...markers }, { title });
 
 const message = { messageId: id('message'), threadId: id('thread') };
 const addresses = (description: string) => Type.Array(text(), { description });
@@ -66,12 +68,15 @@ const parties = {
   subject: text(),
 };
 
-const Attachment = Type.Object({
-  id: text('Of the attachment within its message.'),
-  filename: nullable(text()),
-  contentType: text(),
-  sizeBytes: Type.Integer(),
-});
+const Attachment = Type.Object(
+  {
+    id: text('Of the attachment within its message.'),
+    filename: nullable(text()),
+    contentType: text(),
+    sizeBytes: Type.Integer(),
+  },
+  { title: 'EventAttachment' },
+);
 
 const MailboxSnapshot = Type.Object(
   {
@@ -81,7 +86,7 @@ const MailboxSnapshot = Type.Object(
     clientId: nullable(text()),
     createdAt: dateTime(),
   },
-  { title: 'MailboxSnapshot', description: 'The mailbox as it was then.' },
+  { title: 'MailboxSnapshot', description: 'The mailbox at the time of the event.' },
 );
 
 const consent = {
@@ -90,57 +95,62 @@ const consent = {
   recipients: addresses('Recipients the consent is about.'),
   subject: text(),
   preview: text('First characters of the text.'),
-  expiresAt: dateTime('When the request lapses without a decision.'),
+  expiresAt: dateTime('When the request expires without a decision.'),
 };
 
 const DATA: Readonly<Record<EventType, TSchema>> = {
-  email_received: data({
+  email_received: data('EmailReceivedData', {
     ...message,
     ...parties,
     preview: text('First characters of the text.'),
     receivedAt: dateTime(),
-    sizeBytes: Type.Integer({ description: 'Of the message as it came.' }),
+    sizeBytes: Type.Integer({ description: 'Size of the message as received.' }),
     attachments: Type.Array(Attachment),
     labels: Type.Array(text()),
     authentication: Type.Object(
       { spf: text(), dkim: text(), dmarc: text() },
-      { description: 'Results as in RFC 8601: `pass`, `fail`, `none`, …' },
+      { title: 'EventAuthentication', description: 'Results as in RFC 8601: `pass`, `fail`, `none`, …' },
     ),
+    // Only for endpoints with `includeExtracts`, and at most 16 KiB.
+    extracts: Type.Optional(MessageExtracts),
   }),
-  email_sent: data({
+  email_sent: data('EmailSentData', {
     ...message,
     ...parties,
     sentAt: dateTime(),
     via: text('How its first recipient was reached: `local`, `relay`, `mx`, `capture`.'),
   }),
-  email_blocked: data({
+  email_blocked: data('EmailBlockedData', {
     direction: Type.Enum(['inbound', 'outbound']),
     messageId: nullable(id('message')),
     from: text(),
     to: addresses('Recipients it was blocked for.'),
     subject: text(),
-    reason: text('Stable word for programs, e.g. `blocked_sender`.'),
+    reason: text('Stable code for programs, e.g. `blocked_sender`.'),
     rule: nullable(text('Entry of a list that matched.')),
   }),
-  mailbox_created: data({ mailbox: MailboxSnapshot }),
-  mailbox_deleted: data({ mailbox: MailboxSnapshot }),
-  outbound_consent_requested: data(consent),
-  outbound_consent_approved: data({
+  mailbox_created: data('MailboxCreatedData', { mailbox: MailboxSnapshot }),
+  mailbox_deleted: data('MailboxDeletedData', { mailbox: MailboxSnapshot }),
+  outbound_consent_requested: data('OutboundConsentRequestedData', consent),
+  outbound_consent_approved: data('OutboundConsentApprovedData', {
     ...consent,
-    decision: Type.Object({ scope: Type.Enum(['message', 'address', 'domain']), decidedAt: dateTime() }),
+    decision: Type.Object(
+      { scope: Type.Enum(['message', 'address', 'domain']), decidedAt: dateTime(), changes: nullable(ConsentChanges) },
+      { title: 'EventApproval' },
+    ),
   }),
-  outbound_consent_denied: data({
+  outbound_consent_denied: data('OutboundConsentDeniedData', {
     ...consent,
-    decision: Type.Object({ reason: nullable(text()), decidedAt: dateTime() }),
+    decision: Type.Object({ reason: nullable(text()), decidedAt: dateTime() }, { title: 'EventDenial' }),
   }),
 };
 
 const SUMMARIES: Readonly<Record<EventType, string>> = {
   email_received: 'A message arrived in a mailbox.',
-  email_sent: 'A message left a mailbox.',
-  email_blocked: 'A message was refused or held back by a rule.',
+  email_sent: 'A message was sent from a mailbox.',
+  email_blocked: 'A rule refused or stopped a message.',
   mailbox_created: 'A mailbox was created.',
-  mailbox_deleted: 'A mailbox was deleted; its own endpoints are gone with it.',
+  mailbox_deleted: 'A mailbox was deleted, and its own endpoints with it.',
   outbound_consent_requested: 'A message waits for a person to allow its recipients.',
   outbound_consent_approved: 'A person allowed the recipients of a message.',
   outbound_consent_denied: 'A person refused the recipients of a message.',

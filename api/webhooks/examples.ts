@@ -14,7 +14,19 @@ export const endpointExample = {
   updatedAt: '2026-11-21T09:15:00.000Z',
   lastSuccessAt: '2026-11-21T09:16:02.512Z',
   failingSince: null,
+  previousSecretExpiresAt: null,
+  publicKeySignature: false,
+  includeExtracts: false,
+  oldestWaitingAt: '2026-11-21T09:16:02.481Z',
   stats: { last24h: { pending: 0, success: 12, failed: 1, exhausted: 0 } },
+};
+
+export const endpointStatsExample = {
+  hours: [
+    { from: '2026-11-21T08:00:00.000Z', pending: 0, success: 0, failed: 0, exhausted: 0 },
+    { from: '2026-11-21T09:00:00.000Z', pending: 0, success: 12, failed: 1, exhausted: 0 },
+  ],
+  total: { pending: 0, success: 12, failed: 1, exhausted: 0 },
 };
 
 export const secretExample = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3I=';

@@ -1,10 +1,17 @@
 import type { Static } from 'typebox';
-import type { EndpointView } from '../../core/endpoint-queries.ts';
-import type { Settings } from '../../core/settings.ts';
-import type { AttemptView, DeliveryWithPayload } from '../../db/queries/list-deliveries.ts';
-import type { RecoveryRow } from '../../db/queries/recoveries.ts';
-import { recoveryWorkflowId } from '../../domain/recovery.ts';
-import type { Delivery, DeliveryWithAttempts, Endpoint, Recovery } from './schema.ts';
+import { temporalLink } from '#api/temporal-link.ts';
+import type { Settings } from '#core/platform/settings.ts';
+import type { EndpointView } from '#core/webhooks/endpoint-queries.ts';
+import type { HourOfDeliveries } from '#db/queries/deliveries/delivery-counts.ts';
+import type { AttemptView, DeliveryWithPayload } from '#db/queries/deliveries/list-deliveries.ts';
+import type { RecoveryRow } from '#db/queries/webhooks/recoveries.ts';
+import type { PublicSigningKey } from '#db/queries/webhooks/signing-keys.ts';
+import { DELIVERY_STATUSES } from '#domain/delivery-status.ts';
+import { recoveryWorkflowId } from '#domain/recovery.ts';
+import type { Delivery, DeliveryWithAttempts, EndpointStats } from './delivery-schema.ts';
+import type { Recovery } from './recovery-schema.ts';
+import type { Endpoint } from './schema.ts';
+import type { SigningKeys } from './signing-key-schema.ts';
 
 const timeOf = (date: Date | null): string | null => date?.toISOString() ?? null;
 
@@ -22,8 +29,31 @@ export const presentEndpoint = (endpoint: EndpointView): Static<typeof Endpoint>
   updatedAt: endpoint.updatedAt.toISOString(),
   lastSuccessAt: timeOf(endpoint.lastSuccessAt),
   failingSince: timeOf(endpoint.failingSince),
+  previousSecretExpiresAt: timeOf(endpoint.previousSecretExpiresAt),
+  publicKeySignature: endpoint.publicKeySignature,
+  includeExtracts: endpoint.includeExtracts,
+  oldestWaitingAt: timeOf(endpoint.oldestWaitingAt),
   stats: { last24h: { ...endpoint.last24h } },
 });
+
+export const presentSigningKeys = (
+  keys: readonly PublicSigningKey[],
+  keySetUrl: string,
+): Static<typeof SigningKeys> => ({
+  keys: keys.map(({ id, publicKey, createdAt, expiresAt }) => ({
+    id,
+    publicKey,
+    createdAt: createdAt.toISOString(),
+    expiresAt: timeOf(expiresAt),
+  })),
+  keySetUrl,
+});
+
+export function presentStats(hours: readonly HourOfDeliveries[]): Static<typeof EndpointStats> {
+  const total = { pending: 0, success: 0, failed: 0, exhausted: 0 };
+  for (const { counts } of hours) for (const status of DELIVERY_STATUSES) total[status] += counts[status];
+  return { hours: hours.map(({ from, counts }) => ({ from: from.toISOString(), ...counts })), total };
+}
 
 export const presentDelivery = (delivery: DeliveryWithPayload, settings: Settings): Static<typeof Delivery> => ({
   id: delivery.id,
@@ -41,17 +71,10 @@ export const presentDelivery = (delivery: DeliveryWithPayload, settings: Setting
   createdAt: delivery.createdAt.toISOString(),
   completedAt: timeOf(delivery.completedAt),
   workflowId: delivery.workflowId,
-  ...linkTo(delivery.workflowId, settings),
-  // The text was made from an object by `core/event-payload.ts`.
+  ...temporalLink(delivery.workflowId, settings),
+  // The text was made from an object by `core/events/event-payload.ts`.
   payload: JSON.parse(delivery.payload) as Record<string, unknown>,
 });
-
-function linkTo(workflowId: string | null, settings: Settings): { temporalUrl?: string } {
-  const { TEMPORAL_UI_URL, TEMPORAL_NAMESPACE } = settings;
-  if (workflowId === null || TEMPORAL_UI_URL === undefined) return {};
-  const path = `namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflowId)}`;
-  return { temporalUrl: `${TEMPORAL_UI_URL.replace(/\/+$/, '')}/${path}` };
-}
 
 export const presentDeliveryWithAttempts = (
   delivery: DeliveryWithPayload,
@@ -67,7 +90,7 @@ export const presentDeliveryWithAttempts = (
     responseCode: attempt.responseCode,
     error: attempt.error,
     responseHeaders: attempt.responseHeaders === null ? null : { ...attempt.responseHeaders },
-    // Whatever a server answered: bytes that are no UTF-8 are shown as U+FFFD.
+    // The response of any server: bytes that are not UTF-8 are shown as U+FFFD.
     responseBody: attempt.responseBody?.toString('utf8') ?? null,
     remoteAddress: attempt.remoteAddress,
   })),
@@ -93,6 +116,6 @@ export const presentRecovery = (recovery: RecoveryRow, settings: Settings): Stat
     updatedAt: recovery.updatedAt.toISOString(),
     finishedAt: timeOf(recovery.finishedAt),
     workflowId,
-    ...linkTo(workflowId, settings),
+    ...temporalLink(workflowId, settings),
   };
 };

@@ -1,15 +1,16 @@
-import { requireEndpoint } from '../../core/endpoint-queries.ts';
-import { getRecovery, moveRecovery, startRecovery } from '../../core/recover-deliveries.ts';
-import { listRecoveries } from '../../db/queries/recoveries.ts';
-import { listBody, PageQuery, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { requireEndpoint } from '#core/webhooks/endpoint-queries.ts';
+import { getRecovery, moveRecovery, startRecovery } from '#core/webhooks/recover-deliveries.ts';
+import { listRecoveries } from '#db/queries/webhooks/recoveries.ts';
 import { recoveryExample } from './examples.ts';
 import { presentRecovery } from './present.ts';
-import { EndpointParams, RecoverDeliveries, Recovery, RecoveryList, RecoveryParams } from './schema.ts';
+import { RecoverDeliveries, Recovery, RecoveryList, RecoveryParams } from './recovery-schema.ts';
+import { EndpointParams } from './schema.ts';
 
 const tag = 'Webhooks';
 
-/** What a person does with a recovery that has not ended. */
+/** Actions on a recovery that has not ended. */
 function move(
   verb: 'cancel' | 'pause' | 'resume',
   state: 'cancelled' | 'paused' | 'running',
@@ -42,14 +43,14 @@ export const recoveryRoutes: readonly Route[] = [
     tag,
     summary: 'Send given-up deliveries again',
     description:
-      'Every delivery of the endpoint that was made in the time range and given up gets one more attempt, marked `manual`, under the same `webhook-id`, oldest first. At most 50 a second, and never more than half of what the endpoint and the plan take, so that live deliveries are not held up. It stops when the endpoint is set inactive or deleted, or the plan loses webhooks. An endpoint has one recovery at a time. Events of a time in which the endpoint was inactive were never recorded for it and cannot be recovered.',
+      'Every delivery of the endpoint that was created in the time range and given up gets one more attempt, marked `manual`, under the same `webhook-id`, oldest first. At most 50 a second, and never more than half of what the endpoint and the plan allow, so that live deliveries are not delayed. It stops when the endpoint is set inactive or deleted, or the plan loses webhooks. An endpoint has one recovery at a time. Events of a time in which the endpoint was inactive were never recorded for it and cannot be recovered.',
     auth: { scope: 'webhook:manage' },
     params: EndpointParams,
     body: RecoverDeliveries,
     bodyExample: { since: '2026-11-20T22:00:00.000Z' },
     responses: {
       202: {
-        description: 'The recovery is on its way.',
+        description: 'The recovery has started.',
         schema: Recovery,
         example: { ...recoveryExample, done: 0, succeeded: 0, failed: 0 },
       },
@@ -105,18 +106,17 @@ export const recoveryRoutes: readonly Route[] = [
   }),
   move('cancel', 'cancelled', {
     summary: 'End a recovery',
-    description:
-      'What is being sent at this moment ends as it began; nothing is sent after. A further cancel changes nothing.',
+    description: 'Attempts in flight finish; nothing is sent afterwards. Cancelling again changes nothing.',
     example: { ...recoveryExample, state: 'cancelled', finishedAt: '2026-11-21T09:15:02.430Z' },
   }),
   move('pause', 'paused', {
     summary: 'Pause a recovery',
-    description: 'It stays where it is until it is resumed or cancelled. A further pause changes nothing.',
+    description: 'It keeps its position until it is resumed or cancelled. Pausing again changes nothing.',
     example: { ...recoveryExample, state: 'paused' },
   }),
   move('resume', 'running', {
-    summary: 'Let a paused recovery go on',
-    description: 'One that runs stays as it is.',
+    summary: 'Resume a paused recovery',
+    description: 'Does nothing if it runs.',
     example: recoveryExample,
   }),
 ];

@@ -1,20 +1,27 @@
-import { changeEndpoint } from '../../core/change-endpoint.ts';
-import { createEndpoint } from '../../core/create-endpoint.ts';
-import { deleteEndpoint } from '../../core/delete-endpoint.ts';
-import { getEndpoint, listEndpoints } from '../../core/endpoint-queries.ts';
-import { rotateSecret } from '../../core/rotate-secret.ts';
-import { liftSuspension, suspendEndpoint } from '../../core/suspend-endpoint.ts';
-import { CatalogueError } from '../../domain/errors.ts';
-import { listBody, pageOf } from '../pagination.ts';
-import { type Route, route } from '../route.ts';
+import { requireScope } from '#api/authorize.ts';
+import { listBody, pageOf } from '#api/pagination.ts';
+import { type Route, route } from '#api/route.ts';
+import { changeEndpoint } from '#core/webhooks/change-endpoint.ts';
+import { checkEndpointUrl } from '#core/webhooks/check-endpoint-url.ts';
+import { createEndpoint } from '#core/webhooks/create-endpoint.ts';
+import { deleteEndpoint } from '#core/webhooks/delete-endpoint.ts';
+import { getEndpoint, listEndpoints, requireEndpoint } from '#core/webhooks/endpoint-queries.ts';
+import { rotateSecret } from '#core/webhooks/rotate-secret.ts';
+import { liftSuspension, suspendEndpoint } from '#core/webhooks/suspend-endpoint.ts';
+import { countByHour } from '#db/queries/deliveries/delivery-counts.ts';
+import { STATS_HOURS_DEFAULT, URL_CHECKS_PER_MINUTE } from '#domain/delivery-limits.ts';
+import { CatalogueError } from '#domain/errors.ts';
 import { deliveryRoutes } from './delivery-routes.ts';
+import { EndpointStats, EndpointStatsQuery } from './delivery-schema.ts';
 import { webhookEvents } from './event-schemas.ts';
-import { endpointExample, secretExample } from './examples.ts';
-import { presentEndpoint } from './present.ts';
+import { endpointExample, endpointStatsExample, secretExample } from './examples.ts';
+import { presentEndpoint, presentStats } from './present.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 import {
   ChangedEndpoint,
   ChangeEndpoint,
+  CheckedUrl,
+  CheckUrl,
   CreateEndpoint,
   Endpoint,
   EndpointList,
@@ -26,8 +33,10 @@ import {
   RotateSecret,
   SuspendEndpoint,
 } from './schema.ts';
+import { signingKeyRoutes } from './signing-key-routes.ts';
 
 const tag = 'Webhooks';
+const WHY_READING = 'Codes and links of mail go where this endpoint is.';
 
 const endpointRoutes: readonly Route[] = [
   route({
@@ -36,7 +45,7 @@ const endpointRoutes: readonly Route[] = [
     operationId: 'createWebhook',
     tag,
     summary: 'Create an endpoint',
-    description: 'Answers the endpoint and, this once, its signing secret.',
+    description: 'Answers the endpoint and its signing secret, which is shown only once.',
     auth: { scope: 'webhook:create' },
     body: CreateEndpoint,
     bodyExample: {
@@ -64,7 +73,8 @@ const endpointRoutes: readonly Route[] = [
       'event_type_not_allowed_for_mailbox',
       'invalid_auth_header',
     ],
-    async handler({ services, organization, caller, body }) {
+    async handler({ services, organization, principal, caller, body }) {
+      if (body.includeExtracts === true) requireScope(principal, 'mailbox:read', WHY_READING);
       const { endpoint, secret } = await createEndpoint(services, organization, caller, body);
       return { status: 201, body: { ...presentEndpoint(endpoint), secret } };
     },
@@ -90,7 +100,7 @@ const endpointRoutes: readonly Route[] = [
       return { status: 200, body: listBody(rows, page, presentEndpoint) };
     },
   }),
-  // Before `/:id`, which would take it for an id.
+  // Before `/:id`, which would match it as an id.
   route({
     method: 'GET',
     path: '/api/webhooks/event-types',
@@ -102,7 +112,8 @@ const endpointRoutes: readonly Route[] = [
       200: {
         description: 'All event types.',
         schema: EventTypeList,
-        example: { data: webhookEvents.slice(0, 1), nextCursor: null },
+        // An element has `type` and `example`, which linters of the document take for a schema: see /docs/events instead.
+        example: { data: [], nextCursor: null },
       },
     },
     handler: async () => ({
@@ -118,6 +129,45 @@ const endpointRoutes: readonly Route[] = [
         nextCursor: null,
       },
     }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/webhooks/check-url',
+    operationId: 'checkWebhookUrl',
+    tag,
+    summary: 'Check the URL of an endpoint',
+    description: `Makes the same checks as creating an endpoint with this URL, and sends nothing to it. At most ${URL_CHECKS_PER_MINUTE} a minute.`,
+    auth: { scope: 'webhook:create' },
+    body: CheckUrl,
+    bodyExample: { url: endpointExample.url },
+    responses: {
+      200: { description: 'It can be used.', schema: CheckedUrl, example: { url: endpointExample.url } },
+    },
+    errors: ['plan_required', 'invalid_url', 'unresolvable_destination', 'unsafe_destination'],
+    handler: async ({ services, organization, body }) => ({
+      status: 200,
+      body: { url: await checkEndpointUrl(services, organization, body.url) },
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/webhooks/:id/stats',
+    operationId: 'getWebhookStats',
+    tag,
+    summary: 'Count deliveries by hour and outcome',
+    auth: { scope: 'webhook:read' },
+    params: EndpointParams,
+    query: EndpointStatsQuery,
+    responses: {
+      200: { description: 'The hours until now.', schema: EndpointStats, example: endpointStatsExample },
+    },
+    errors: ['not_found'],
+    async handler({ services, organization, params, query }) {
+      await requireEndpoint(services.db, organization.id, params.id);
+      const of = { organizationId: organization.id, endpointId: params.id };
+      const hours = await countByHour(services.db, of, query.hours ?? STATS_HOURS_DEFAULT, services.now());
+      return { status: 200, body: presentStats(hours) };
+    },
   }),
   route({
     method: 'GET',
@@ -142,7 +192,7 @@ const endpointRoutes: readonly Route[] = [
     tag,
     summary: 'Change an endpoint',
     description:
-      'Fields that are left out stay. `authHeader: null` removes the header. `active: false` gives up waiting deliveries at once. When an inactive endpoint is set active, `recover` says what was given up since it failed; `POST /api/webhooks/:id/recover` sends it again.',
+      'Omitted fields do not change. `authHeader: null` removes the header. `active: false` gives up waiting deliveries at once. When an inactive endpoint is set active, `recover` says which deliveries were given up since it failed; `POST /api/webhooks/:id/recover` sends them again.',
     auth: { scope: 'webhook:manage' },
     params: EndpointParams,
     body: ChangeEndpoint,
@@ -165,12 +215,17 @@ const endpointRoutes: readonly Route[] = [
       'event_type_not_allowed_for_mailbox',
       'invalid_auth_header',
     ],
-    async handler({ services, temporal, organization, caller, params, body }) {
+    async handler({ services, temporal, organization, principal, caller, params, body }) {
       const { mailboxId, ...changes } = body;
       if (mailboxId !== undefined)
         throw new CatalogueError('immutable_field', 'The scope of an endpoint cannot be changed.', {
           details: [{ path: '/mailboxId', message: 'cannot be changed after creation' }],
         });
+      const { includeExtracts } = await requireEndpoint(services.db, organization.id, params.id);
+      // To another address codes would go as well, and switched off those that are recorded already.
+      const switches = (changes.includeExtracts ?? includeExtracts) !== includeExtracts;
+      if (switches || (includeExtracts && changes.url !== undefined))
+        requireScope(principal, 'mailbox:read', WHY_READING);
       const given = await changeEndpoint(services, temporal, organization.id, params.id, caller, changes);
       const endpoint = await getEndpoint(services.db, organization.id, params.id, services.now());
       const recover = given === undefined ? {} : { recover: { ...given, since: given.since.toISOString() } };
@@ -184,7 +239,7 @@ const endpointRoutes: readonly Route[] = [
     tag,
     summary: 'Suspend an endpoint, or lift its suspension',
     description:
-      'For the operator of the instance, against abuse. A suspended endpoint is inactive, its waiting deliveries are given up at once, and its organization cannot set it active; owners and admins are told by mail. Lifted, it stays inactive until the organization sets it active. To take webhooks from an organization altogether, move it to a plan without them. With several organizations on the instance, x-organization-id says which.',
+      'For the operator of the instance, against abuse. A suspended endpoint is inactive, its waiting deliveries are given up at once, and its organization cannot set it active; owners and admins are notified by mail. After the suspension is lifted, it stays inactive until the organization sets it active. To disable all webhooks of an organization, move it to a plan without them. With several organizations on the instance, x-organization-id says which.',
     auth: 'operator',
     params: EndpointParams,
     body: SuspendEndpoint,
@@ -218,7 +273,7 @@ const endpointRoutes: readonly Route[] = [
     operationId: 'rotateWebhookSecret',
     tag,
     summary: 'Replace the signing secret',
-    description: 'With `overlapSeconds` both secrets sign for that time; without it the old one ends at once.',
+    description: 'With `overlapSeconds` both secrets sign for that time; without it the old secret ends at once.',
     auth: { scope: 'webhook:manage' },
     params: EndpointParams,
     body: RotateSecret,
@@ -256,4 +311,10 @@ const endpointRoutes: readonly Route[] = [
   }),
 ];
 
-export const webhookRoutes: readonly Route[] = [...endpointRoutes, ...deliveryRoutes, ...recoveryRoutes];
+export const webhookRoutes: readonly Route[] = [
+  // Before `/:id`, which would match these paths too.
+  ...signingKeyRoutes,
+  ...endpointRoutes,
+  ...deliveryRoutes,
+  ...recoveryRoutes,
+];

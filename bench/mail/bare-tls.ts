@@ -1,12 +1,12 @@
-/** A TLS server of Node alone, that answers each line with one: what a connection costs without a mail server behind it. */
+/** A plain Node TLS server that answers each line with one line: the cost of a connection without a mail server. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import tls from 'node:tls';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { TLS_MIN_VERSION } from '../../mail/tls.ts';
-import { answerCalls } from '../child-calls.ts';
+import { answerCalls } from '#bench/child-calls.ts';
+import { TLS_MIN_VERSION } from '#mail/tls.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');

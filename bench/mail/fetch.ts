@@ -12,11 +12,12 @@ const LARGE_BYTES = 20_000_000;
 const LISTINGS = [
   { items: '(UID FLAGS)', barMs: 150 },
   { items: '(ENVELOPE BODYSTRUCTURE)', barMs: 600 },
+  { items: '(UID RFC822.SIZE FLAGS BODY.PEEK[HEADER.FIELDS (FROM SUBJECT DATE)])', barMs: 50 },
 ];
 
 export const fetch: MailScenario = {
   name: 'fetch',
-  text: 'FETCH 1:* (UID FLAGS) and (ENVELOPE BODYSTRUCTURE), cold and warm',
+  text: 'FETCH 1:* (UID FLAGS), (ENVELOPE BODYSTRUCTURE) and header lines, cold and warm',
   async run(world, { messages }) {
     const account = await readerMailbox(world, messages);
     const rows = [['', 'bar ms', 'cold ms', 'warm ms', 'MB']];

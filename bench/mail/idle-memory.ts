@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DoorAddress } from '../../mail/client-doors.ts';
+import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { idlerMailboxes, openIdlers } from './idlers.ts';
 import { figure } from './samples.ts';
 import type { MailScenario } from './scenario.ts';
@@ -15,14 +15,14 @@ interface Measured {
 }
 
 /** Bytes by which a process grew per connection, everything used once before. */
-async function growth(door: DoorAddress, accounts: readonly Account[], memory: () => Promise<Measured>) {
+async function growth(listener: ListenerAddress, accounts: readonly Account[], memory: () => Promise<Measured>) {
   const settled = async () => {
     await delay(SETTLE_MS);
     return memory();
   };
-  for (const client of await openIdlers(door, accounts, WARM_UP_CONNECTIONS)) client.close();
+  for (const client of await openIdlers(listener, accounts, WARM_UP_CONNECTIONS)) client.close();
   const before = await settled();
-  const clients = await openIdlers(door, accounts, CONNECTIONS);
+  const clients = await openIdlers(listener, accounts, CONNECTIONS);
   const after = await settled();
   for (const client of clients) client.close();
   return {

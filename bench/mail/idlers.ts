@@ -1,4 +1,4 @@
-import type { DoorAddress } from '../../mail/client-doors.ts';
+import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { ImapClient } from './imap-client.ts';
 import { mixedMessage } from './messages.ts';
 import type { Account, MailBenchWorld } from './world.ts';
@@ -23,7 +23,7 @@ export async function idlerMailboxes(world: MailBenchWorld, connections: number)
 
 /** Connections that have selected INBOX and idle. */
 export async function openIdlers(
-  door: DoorAddress,
+  listener: ListenerAddress,
   accounts: readonly Account[],
   connections: number,
 ): Promise<ImapClient[]> {
@@ -34,7 +34,7 @@ export async function openIdlers(
         Array.from({ length: Math.min(OPENING_AT_ONCE, connections - at) }, async (_, i) => {
           const account = accounts[Math.floor((at + i) / PER_MAILBOX)];
           if (account === undefined) throw new Error('too few mailboxes');
-          const client = await ImapClient.loggedIn(door, account);
+          const client = await ImapClient.loggedIn(listener, account);
           await client.command('SELECT INBOX');
           await client.idle();
           return client;

@@ -1,10 +1,7 @@
-/**
- * A mail client that does as little as it can: it finds the end of an answer and counts bytes, so that what is measured
- * is the server.
- */
+/** A minimal mail client: it finds the end of an answer and counts bytes, so that only the server is measured. */
 import { once } from 'node:events';
 import tls from 'node:tls';
-import type { DoorAddress } from '../../mail/client-doors.ts';
+import type { ListenerAddress } from '#mail/client-listeners.ts';
 
 /** Any last line of an answer fits. */
 const TAIL_CHARACTERS = 4_096;
@@ -13,7 +10,7 @@ export interface ImapAnswer {
   /** From the first byte written to the tagged line read. */
   readonly ms: number;
   readonly bytes: number;
-  /** The whole answer where it was asked for, else its end. */
+  /** The whole answer if requested, else its end. */
   readonly text: string;
 }
 
@@ -39,8 +36,8 @@ export class ImapClient {
     socket.on('close', lost).on('error', lost);
   }
 
-  static async open({ host, port }: DoorAddress): Promise<ImapClient> {
-    // The measured server's own certificate; nothing secret goes over this line.
+  static async open({ host, port }: ListenerAddress): Promise<ImapClient> {
+    // The measured server's own certificate; nothing secret is sent over this connection.
     const socket = tls.connect({ host, port, rejectUnauthorized: false });
     socket.setNoDelay(true);
     await once(socket, 'secureConnect');
@@ -49,8 +46,8 @@ export class ImapClient {
     return client;
   }
 
-  static async loggedIn(door: DoorAddress, account: { address: string; token: string }): Promise<ImapClient> {
-    const client = await ImapClient.open(door);
+  static async loggedIn(listener: ListenerAddress, account: { address: string; token: string }): Promise<ImapClient> {
+    const client = await ImapClient.open(listener);
     await client.command(`LOGIN ${account.address} ${account.token}`);
     return client;
   }

@@ -22,7 +22,7 @@ const FIRST_DATE = Date.UTC(2026, 0, 1);
 /**
  * One in two is plain text, one in four has a HTML alternative, one in four an attachment; 1 to 14 KB.
  *
- * @param number from 0; the subject tells it
+ * @param number from 0; part of the subject
  */
 export function mixedMessage(number: number): Buffer {
   const next = random(number + 1);

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import tls from 'node:tls';
-import type { DoorAddress } from '../../mail/client-doors.ts';
+import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { mixedMessage } from './messages.ts';
 import { figure, repeated, spread } from './samples.ts';
 import type { MailScenario } from './scenario.ts';
@@ -10,7 +10,7 @@ const MESSAGES = 2_000;
 const RUNS = 5;
 
 /** Reads every message of the maildrop over TLS. @returns seconds from the first RETR to the end of the last answer */
-async function retrieveAll({ host, port }: DoorAddress, account: Account, pipelined: boolean): Promise<number> {
+async function retrieveAll({ host, port }: ListenerAddress, account: Account, pipelined: boolean): Promise<number> {
   const socket = tls.connect({ host, port, rejectUnauthorized: false });
   socket.setNoDelay(true);
   await once(socket, 'secureConnect');

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { smtpLoad } from '../smtp-load.ts';
+import { smtpLoad } from '#bench/smtp-load.ts';
 import { idlerMailboxes, openIdlers } from './idlers.ts';
 import { ImapClient } from './imap-client.ts';
 import { figure, summaryOf } from './samples.ts';
@@ -11,7 +11,7 @@ const PAUSE_MS = 20;
 const IDLERS = [1, 100, 1_000];
 const MESSAGE_BYTES = 2_000;
 
-/** Milliseconds from the 250 of the inbound door to `* n EXISTS`, one mail after another. */
+/** Milliseconds from the 250 of the inbound listener to `* n EXISTS`, one mail after another. */
 async function latencies(world: MailBenchWorld, watching: MailProcess, account: Account): Promise<number[]> {
   const watcher = await ImapClient.loggedIn(watching.imap, account);
   const { text } = await watcher.command('SELECT INBOX');

@@ -8,7 +8,7 @@ interface ReaderMailbox extends Account {
 
 const made = new WeakMap<MailBenchWorld, ReaderMailbox>();
 
-/** The mailbox whose INBOX holds the mix; scenarios of one run share it. */
+/** The mailbox whose INBOX contains the mix; scenarios of one run share it. */
 export async function readerMailbox(world: MailBenchWorld, messages: number): Promise<ReaderMailbox> {
   const known = made.get(world);
   if (known !== undefined) return known;

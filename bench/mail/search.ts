@@ -11,7 +11,9 @@ const COMMANDS = [
   'SEARCH TEXT xylophone',
   'SEARCH TEXT nopade',
   'SEARCH SUBJECT "no"',
+  'SEARCH SUBJECT "nowhere at all"',
   'SORT (DATE) UTF-8 ALL',
+  'SORT (REVERSE DATE) UTF-8 ALL',
   'SORT (SUBJECT) UTF-8 ALL',
   'THREAD REFERENCES UTF-8 ALL',
 ];

@@ -13,7 +13,7 @@ export const select: MailScenario = {
   async run(world, { messages }) {
     const account = await readerMailbox(world, messages);
     const filler = await ImapClient.loggedIn(world.mail.imap, account);
-    // Folders of their own: the changes made here are not in what other scenarios read.
+    // Separate folders: the changes made here do not affect other scenarios.
     await filler.command('CREATE Ten');
     await filler.command('CREATE Hundred');
     await filler.command('SELECT INBOX');
@@ -39,7 +39,7 @@ export const select: MailScenario = {
     rows.push([`COPY 1:* of ${figure(messages)}`, '', spread(copy), '']);
     return { title: 'SELECT', rows };
 
-    /** Another client marks nine messages and adds one; then the first comes back. */
+    /** Another client marks nine messages and adds one; then the first reconnects. */
     async function resync(folder: string) {
       const [other, client] = await Promise.all([0, 1].map(() => ImapClient.loggedIn(world.mail.imap, account)));
       if (other === undefined || client === undefined) throw new Error('no clients');

@@ -1,23 +1,23 @@
-/** What the mail measurements work with: PostgreSQL with fsync, mail processes, mailboxes. */
+/** The environment of the mail benchmarks: PostgreSQL with fsync, mail processes, mailboxes. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hashCredential, newCredential } from '../../core/credentials.ts';
-import { newId } from '../../core/new-id.ts';
-import { type Database, openDatabase } from '../../db/database.ts';
-import { migrate } from '../../db/migrate.ts';
-import { createMailFolders } from '../../db/queries/mail-folders.ts';
-import { developmentCertificates } from '../../dev/certificates.ts';
-import { startEmbeddedPostgres } from '../../dev/embedded-postgres.ts';
-import type { DoorAddress } from '../../mail/client-doors.ts';
-import { type Child, startChild } from '../child-calls.ts';
-import { cpuSeconds, machineCpuSeconds } from '../cpu-time.ts';
-import { textTable } from '../report.ts';
+import { type Child, startChild } from '#bench/child-calls.ts';
+import { cpuSeconds, machineCpuSeconds } from '#bench/cpu-time.ts';
+import { textTable } from '#bench/report.ts';
+import { hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { createMailFolders } from '#db/queries/mailboxes/mail-folders.ts';
+import { developmentCertificates } from '#dev/certificates.ts';
+import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
+import type { ListenerAddress } from '#mail/client-listeners.ts';
 import type { BareTlsCalls } from './bare-tls.ts';
-import type { DoorCalls } from './door.ts';
 import { ImapClient } from './imap-client.ts';
+import type { ListenerCalls } from './listeners.ts';
 import { ownTimes } from './own-times.ts';
 
 const QUOTA_BYTES = 1e12;
@@ -29,10 +29,10 @@ export interface Account {
 }
 
 export interface MailProcess {
-  readonly child: Child<DoorCalls>;
-  readonly smtp: DoorAddress;
-  readonly imap: DoorAddress;
-  readonly pop3: DoorAddress;
+  readonly child: Child<ListenerCalls>;
+  readonly smtp: ListenerAddress;
+  readonly imap: ListenerAddress;
+  readonly pop3: ListenerAddress;
 }
 
 export interface CpuSeconds {
@@ -56,7 +56,7 @@ export interface MailBenchWorld {
   fill(account: Account, count: number, message: (number: number) => Buffer, perCommand: number): Promise<number>;
   /** Waits for the search text of every message, and brings the planner's statistics up to date as autovacuum would. */
   settle(): Promise<void>;
-  /** Starts PostgreSQL and the mail process anew: their caches are empty, those of the operating system are not. */
+  /** Restarts PostgreSQL and the mail process: their caches are empty, those of the operating system are not. */
   restart(): Promise<void>;
   /** One more mail process on the same database. */
   startMail(): Promise<MailProcess>;
@@ -70,7 +70,7 @@ export interface MailBenchWorld {
   close(): Promise<void>;
 }
 
-/** @param profileFile the last profile is written there, and what took the time is told */
+/** @param profileFile the last profile is written there, and a summary is printed */
 export async function openMailBenchWorld(
   say: (text: string) => void,
   profileFile: string | undefined,
@@ -82,7 +82,7 @@ export async function openMailBenchWorld(
   const startPostgres = (port: number) => startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port });
   let postgres = await startPostgres(0);
   let db = await openDatabase({ url: postgres.url, poolMax: 4 });
-  const children = new Set<Child<DoorCalls> | Child<BareTlsCalls>>();
+  const children = new Set<Child<ListenerCalls> | Child<BareTlsCalls>>();
   /** CPU time of processes that were ended for good. */
   let endedSeconds = 0;
 
@@ -91,7 +91,10 @@ export async function openMailBenchWorld(
     DATA_DIR: folder,
     LOG_LEVEL: 'error',
     ...Object.fromEntries(
-      ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((door) => [`${door}_PORT`, '0']),
+      ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((listener) => [
+        `${listener}_PORT`,
+        '0',
+      ]),
     ),
     MAIL_DOMAIN: DOMAIN,
     TLS_CERT: tls.certFile,
@@ -99,7 +102,7 @@ export async function openMailBenchWorld(
     SECRETS_KEYS: secretsKey,
     CREDENTIAL_PEPPER: pepperText,
   });
-  const started = <Served extends Child<DoorCalls> | Child<BareTlsCalls>>(child: Served): Served => {
+  const started = <Served extends Child<ListenerCalls> | Child<BareTlsCalls>>(child: Served): Served => {
     children.add(child);
     const stop = child.stop;
     return Object.assign(child, {
@@ -111,8 +114,10 @@ export async function openMailBenchWorld(
     });
   };
   async function startMail(): Promise<MailProcess> {
-    const child = started(await startChild<DoorCalls>(new URL('door.ts', import.meta.url), childEnvironment()));
-    return { child, ...(await child.call('doors', undefined)) };
+    const child = started(
+      await startChild<ListenerCalls>(new URL('listeners.ts', import.meta.url), childEnvironment()),
+    );
+    return { child, ...(await child.call('listeners', undefined)) };
   }
   const ownSeconds = () => {
     const { user, system } = process.cpuUsage();

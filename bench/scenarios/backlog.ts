@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Services } from '../../core/services.ts';
-import { workflowCount } from '../measure.ts';
-import { memoryMegabytes } from '../memory.ts';
-import { openDeliveriesReach } from '../open-deliveries.ts';
-import type { FigureRow } from '../report.ts';
-import { counted, nextRun, producersOf, type Scenario, subscribersOf, warmUp } from '../scenario.ts';
+import { workflowCount } from '#bench/measure.ts';
+import { memoryMegabytes } from '#bench/memory.ts';
+import { openDeliveriesReach } from '#bench/open-deliveries.ts';
+import type { FigureRow } from '#bench/report.ts';
+import { counted, nextRun, producersOf, type Scenario, subscribersOf, warmUp } from '#bench/scenario.ts';
+import type { Services } from '#core/platform/services.ts';
 
 const DELIVERIES = 100_000;
 const POLL_MS = 200;
@@ -57,7 +57,7 @@ export const backlog: Scenario = {
 
     const requestsBefore = await world.sink.call('requests', undefined);
     const stoppedAtMs = performance.now();
-    const { apiUrl } = await world.service().call('doors', undefined);
+    const { apiUrl } = await world.service().call('listeners', undefined);
     const answer = await fetch(`${apiUrl}/api/webhooks/${endpointId}`, {
       method: 'PATCH',
       headers: { 'content-type': 'application/json', 'x-organization-key': subscriber.apiKey },

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { firstIdAt } from '../../domain/ids.ts';
-import { noTimes } from '../event-load.ts';
-import { acknowledgedReceipts, allAcknowledged, type Outcome, outcomeOf } from '../measure.ts';
-import { monotonicMs } from '../monotonic-clock.ts';
-import { openDeliveriesReach } from '../open-deliveries.ts';
-import { nextRun, producersOf, type Scenario, type ScenarioContext, subscribersOf, warmUp } from '../scenario.ts';
-import { retire } from '../subscribers.ts';
-import type { Part } from '../world.ts';
+import { noTimes } from '#bench/event-load.ts';
+import { acknowledgedReceipts, allAcknowledged, type Outcome, outcomeOf } from '#bench/measure.ts';
+import { monotonicMs } from '#bench/monotonic-clock.ts';
+import { openDeliveriesReach } from '#bench/open-deliveries.ts';
+import { nextRun, producersOf, type Scenario, type ScenarioContext, subscribersOf, warmUp } from '#bench/scenario.ts';
+import { retire } from '#bench/subscribers.ts';
+import type { Part } from '#bench/world.ts';
+import { firstIdAt } from '#domain/ids.ts';
 
 const PARTS: readonly Part[] = ['service', 'PostgreSQL', 'Temporal'];
 const EVENTS = 3_000;
@@ -36,7 +36,7 @@ async function killInDrain(context: ScenarioContext, part: Part): Promise<CrashF
   await sink.call('begin', run);
   const from = firstIdAt('delivery', Date.now());
   const load = { run, first: 0, events, producers: producersOf(options), subscribers, untilFailure: true };
-  // The killed service cannot tell what it had accepted; its rows do.
+  // The killed service cannot report what it had accepted; its rows can.
   const making = options.source.make(world, load).catch(() => noTimes(events));
   const killAt = events * endpoints * KILL_AT_RATIO;
   let arrivedBefore = 0;
@@ -65,7 +65,7 @@ async function killInDrain(context: ScenarioContext, part: Part): Promise<CrashF
   };
 }
 
-/** Deliveries owed, asked until the database answers. */
+/** Number of deliveries, queried until the database answers. */
 async function owedOnceReachable({ world }: ScenarioContext, from: string, endpointIds: string[]): Promise<number> {
   for (;;) {
     try {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { noTimes } from '../event-load.ts';
-import type { Figures } from '../measure.ts';
-import { figureRows, type Measured } from '../report.ts';
+import { noTimes } from '#bench/event-load.ts';
+import type { Figures } from '#bench/measure.ts';
+import { figureRows, type Measured } from '#bench/report.ts';
 import {
   burst,
   counted,
@@ -11,10 +11,10 @@ import {
   type ScenarioContext,
   type Shape,
   warmUp,
-} from '../scenario.ts';
+} from '#bench/scenario.ts';
 
 const REPEATS = 3;
-/** Between two lone events: what the one before left to do is done by then. */
+/** Pause between two single events, so that the work of the previous one is done. */
 const IDLE_PAUSE_MS = 50;
 
 /** Each event some time after the one before has arrived. */

@@ -1,5 +1,5 @@
-import type { Figures } from '../measure.ts';
-import { figureRows } from '../report.ts';
+import type { Figures } from '#bench/measure.ts';
+import { figureRows } from '#bench/report.ts';
 import {
   counted,
   measureShape,
@@ -9,8 +9,8 @@ import {
   type ScenarioContext,
   subscribersOf,
   warmUp,
-} from '../scenario.ts';
-import { retire } from '../subscribers.ts';
+} from '#bench/scenario.ts';
+import { retire } from '#bench/subscribers.ts';
 
 const EVENTS_PER_SECOND = 100;
 const SECONDS = 20;
@@ -26,7 +26,7 @@ function steady(context: ScenarioContext, hanging: number): Promise<Figures> {
   return measureShape(context, shape, (load) => options.source.make(world, { ...load, perSecond: EVENTS_PER_SECOND }));
 }
 
-/** The steady load beside a burst of one more organization, which does not count. */
+/** The steady load during a burst of another organization, which is not counted. */
 async function besideBurst(context: ScenarioContext): Promise<Figures> {
   const { world, options } = context;
   const subscribers = await subscribersOf(context, { events: BURST_EVENTS, organizations: 1, endpoints: 1 });

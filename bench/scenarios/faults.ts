@@ -1,7 +1,7 @@
-import type { Figures } from '../measure.ts';
-import { percentiles } from '../measure.ts';
-import { type FigureRow, figureRows } from '../report.ts';
-import { burst, type Scenario, warmUp } from '../scenario.ts';
+import type { Figures } from '#bench/measure.ts';
+import { percentiles } from '#bench/measure.ts';
+import { type FigureRow, figureRows } from '#bench/report.ts';
+import { burst, type Scenario, warmUp } from '#bench/scenario.ts';
 
 const ORGANIZATIONS = 50;
 

@@ -1,24 +1,33 @@
-/** `login`, `logout`, `whoami`, `connection`. */
+/** `logout`, `whoami`, `connection`; of `login` the options. */
 import type { Command } from 'commander';
-import type { Connection, Mailbox } from '../../client/index.ts';
-import { configurationFile, removeProfile, saveProfile } from '../configuration.ts';
-import { CommandError } from '../exit-codes.ts';
-import { facts, print, remark, styled } from '../output.ts';
-import { askHidden, readStandardInput } from '../read-input.ts';
-import { DEFAULT_URL, type GlobalOptions, openClient, openSession, profileName } from '../session.ts';
-import { safeLine } from '../terminal-text.ts';
+import { removeProfile } from '#cli/configuration.ts';
+import { facts, print, styled } from '#cli/output.ts';
+import {
+  DEFAULT_URL,
+  type GlobalOptions,
+  hasMailbox,
+  openService,
+  openSession,
+  profileName,
+  storedOrganization,
+} from '#cli/session.ts';
+import { safeLine, safeText } from '#cli/terminal-text.ts';
+import type { Connection, Mailbox } from '#client/index.ts';
+import { type ConnectionSnippet, connectionSnippets, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\]|.*\.localhost)$/;
 const MEBIBYTE = 1_048_576;
 const GIBIBYTE = 1_024 * MEBIBYTE;
 
-function connectionText({ imap, pop3, smtp }: Connection): string {
+export function connectionText({ imap, pop3, smtp }: Connection): string {
   const rows = Object.entries({ IMAP: imap, POP3: pop3, SMTP: smtp }).map(
     ([name, { host, port, security }]) =>
       [name, `${safeLine(host)}:${port}  ${security === 'tls' ? 'SSL/TLS' : 'STARTTLS'}`] as const,
   );
   return facts([...rows, ['Username', safeLine(imap.username)], ['Password', 'the mailbox token']]);
 }
+
+const snippetText = ({ title, note, text }: ConnectionSnippet): string =>
+  `${styled('bold', title)}  ${note}\n\n${safeText(text)}`;
 
 const size = (bytes: number): string =>
   bytes >= GIBIBYTE ? `${(bytes / GIBIBYTE).toFixed(1)} GiB` : `${(bytes / MEBIBYTE).toFixed(1)} MiB`;
@@ -41,61 +50,39 @@ function mailboxText(mailbox: Mailbox, url: string, profile: string): string {
   ]);
 }
 
-/** From the option, the environment, a pipe, or a question nobody sees the answer of. */
-async function givenToken(option: string | undefined): Promise<string> {
-  const fromEnvironment = process.env['AGENT_MAILBOX_TOKEN'];
-  const token =
-    option ??
-    (fromEnvironment ||
-      (process.stdin.isTTY ? await askHidden('Mailbox token (not shown): ') : await readStandardInput()));
-  if (token.trim() !== '') return token.trim();
-  throw new CommandError(
-    'no_token',
-    'No mailbox token was given.',
-    'Give it by --token=amt_…, by AGENT_MAILBOX_TOKEN, or on standard input.',
-  );
-}
-
-async function login(options: GlobalOptions & { token?: string; url?: string }): Promise<void> {
-  const profile = profileName(options);
-  const url = options.url ?? (process.env['AGENT_MAILBOX_URL'] || DEFAULT_URL);
-  const token = await givenToken(options.token);
-  const client = openClient(url, token);
-  const { protocol, hostname } = new URL(url);
-  if (protocol === 'http:' && !LOOPBACK.test(hostname))
-    remark(
-      `warning: ${hostname} is asked without TLS, so the token can be read on the way. Use https:// where you can.`,
-    );
-  const [mailbox, connection] = await Promise.all([client.mailbox(), client.connection()]);
-  saveProfile(profile, { url, token, mailboxId: mailbox.id, address: mailbox.address, connection });
-  print(options, { profile, url, mailbox, connection, configurationFile: configurationFile() }, () =>
-    [
-      `${styled('green', 'Logged in')} as ${safeLine(mailbox.address)}; kept in ${configurationFile()}`,
-      '',
-      'For mail clients:',
-      connectionText(connection),
-      '',
-      'Next: agent-mailbox mail inbox',
-    ].join('\n'),
-  );
-}
-
 export function addAccountCommands(program: Command): void {
   program
     .command('login')
-    .description('Keep a mailbox token on this machine and fetch the settings for mail clients')
-    .option('--token <token>', 'mailbox token; without it: AGENT_MAILBOX_TOKEN, standard input, or a hidden question')
+    .description('Store a mailbox token, an API key or a session on this machine')
+    .option(
+      '--token <token>',
+      'mailbox token amt_…, API key amk_… or session ams_… (default: AGENT_MAILBOX_TOKEN, else standard input, else you are asked)',
+    )
+    .option('--browser', 'sign in as a person: confirm a code in the browser, on any machine')
     .option('--url <address>', `address of the service (default: AGENT_MAILBOX_URL, else ${DEFAULT_URL})`)
-    .action((_, command: Command) => login(command.optsWithGlobals()));
+    .action(async (_, command: Command) => {
+      const { login } = await import('./login.ts');
+      await login(command.optsWithGlobals());
+    });
   program
     .command('logout')
-    .description('Forget the token of a profile. It stays valid: rotate it to end it everywhere')
-    .action((_, command: Command) => {
+    .description(
+      'Remove a profile from this machine. Its session ends; tokens and keys stay valid until they are ended',
+    )
+    .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const profile = profileName(options);
-      const removed = removeProfile(profile);
+      const { mailbox, organization } = removeProfile(profile);
+      if (organization?.session !== undefined) {
+        // Removed from this machine in any case; a session that cannot be ended now ends by its time.
+        const { url, session } = organization;
+        await openService(url, { session })
+          .sessions.signOut()
+          .catch(() => {});
+      }
+      const removed = mailbox || organization !== undefined;
       print(options, { profile, removed }, () =>
-        removed ? `Logged out of ${profile}.` : `Nobody was logged in as ${profile}.`,
+        removed ? `Logged out of ${profile}.` : `There was no login in profile ${profile}.`,
       );
     });
   program
@@ -103,6 +90,17 @@ export function addAccountCommands(program: Command): void {
     .description('Show the mailbox: address, state, storage')
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
+      const organization = hasMailbox(options) ? undefined : storedOrganization(options);
+      if (organization !== undefined) {
+        const { profile, url, name } = organization;
+        return print(options, { profile, url, organization: name }, () =>
+          facts([
+            ['Organization', safeLine(name)],
+            ['Service', url],
+            ['Profile', profile],
+          ]),
+        );
+      }
       const { client, url, profile } = openSession(options);
       const mailbox = await client.mailbox();
       print(options, { profile, url, mailbox }, () => mailboxText(mailbox, url, profile));
@@ -110,9 +108,15 @@ export function addAccountCommands(program: Command): void {
   program
     .command('connection')
     .description('Show the settings for mail clients (IMAP, POP3, SMTP)')
+    .option('--snippets', 'show snippets instead: command line, mail clients, TypeScript, cURL, MCP')
     .action(async (_, command: Command) => {
-      const options = command.optsWithGlobals<GlobalOptions>();
-      const connection = await openSession(options).client.connection();
-      print(options, connection, () => connectionText(connection));
+      const options = command.optsWithGlobals<GlobalOptions & { snippets?: true }>();
+      const { client, url } = openSession(options);
+      const connection = await client.connection();
+      if (options.snippets === undefined) return print(options, connection, () => connectionText(connection));
+      // Never with the token: output is often copied into logs and chats.
+      const facts = { apiUrl: url.replace(/\/$/, ''), address: connection.imap.username, token: TOKEN_PLACEHOLDER };
+      const snippets = connectionSnippets({ ...facts, ...connection });
+      print(options, { data: snippets }, () => snippets.map(snippetText).join('\n\n'));
     });
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { remark } from '../output.ts';
-import { openSession } from '../session.ts';
-import { safeLine } from '../terminal-text.ts';
+import { remark } from '#cli/output.ts';
+import { openSession } from '#cli/session.ts';
+import { safeLine } from '#cli/terminal-text.ts';
 
 /** `mcp`: standard output belongs to the protocol, so everything else goes to standard error. */
 export function addMcpCommand(program: Command): void {
@@ -10,7 +10,7 @@ export function addMcpCommand(program: Command): void {
     .description('Serve the mailbox to an agent by MCP on standard input and output')
     .action(async (_, command: Command) => {
       // Costs half a second to load, which no other command should pay.
-      const { serveMcpStdio } = await import('../../mcp/stdio.ts');
+      const { serveMcpStdio } = await import('#mcp/stdio.ts');
       const { client } = openSession(command.optsWithGlobals());
       serveMcpStdio(client, (error) => remark(`mcp: ${safeLine(error.message)}`));
     });

@@ -1,12 +1,13 @@
 /** `mail inbox`, `search`, `open`, `raw`, `attachment`, `folders`, `status`. */
 import { writeFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError } from 'commander';
-import type { Attachment, Download, Message, MessageStatus, MessageSummary, Page } from '../../client/index.ts';
-import { CommandError, EXIT } from '../exit-codes.ts';
-import { INBOX, LIST_LIMIT, messageId, rememberList } from '../message-numbers.ts';
-import { facts, print, remark, styled } from '../output.ts';
-import { type GlobalOptions, openSession, type Session } from '../session.ts';
-import { fit, safeFilename, safeLine, safeText } from '../terminal-text.ts';
+import type { Command } from 'commander';
+import { CommandError, EXIT } from '#cli/exit-codes.ts';
+import { INBOX, LIST_LIMIT, messageId, rememberList } from '#cli/message-numbers.ts';
+import { facts, print, remark, styled } from '#cli/output.ts';
+import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
+import { fit, safeFilename, safeLine, safeText } from '#cli/terminal-text.ts';
+import { wholeNumber } from '#cli/whole-number.ts';
+import type { Attachment, Download, Message, MessageStatus, MessageSummary, Page } from '#client/index.ts';
 
 const LIMIT_MAX = 200;
 const PLAIN_COLUMNS = 100;
@@ -21,16 +22,8 @@ interface ListOptions extends GlobalOptions {
   readonly subject?: string;
 }
 
-export function wholeNumber(max: number): (text: string) => number {
-  return (text) => {
-    const number = Number(text);
-    if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
-    throw new InvalidArgumentError(`takes a whole number from 1 to ${max}`);
-  };
-}
-
 /** Day and minute of the local time zone; the same form in every locale. */
-function localTime(iso: string): string {
+export function localTime(iso: string): string {
   const at = new Date(iso);
   const two = (number: number): string => String(number).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
@@ -91,7 +84,7 @@ async function openMessage(given: string, options: GlobalOptions & { peek?: bool
   print(options, opened, () => messageText(message));
 }
 
-/** Bytes to a file, or to standard output where that is no terminal. */
+/** Bytes to a file, or to standard output if that is not a terminal. */
 function save(options: GlobalOptions, { bytes, contentType }: Download, file: string | undefined): void {
   if (file === '-' || (file === undefined && !process.stdout.isTTY && options.json !== true)) {
     process.stdout.write(bytes);
@@ -101,7 +94,7 @@ function save(options: GlobalOptions, { bytes, contentType }: Download, file: st
     throw new CommandError(
       'no_output',
       'Bytes of a mail are not written to a terminal.',
-      'Name a file: --output <file>',
+      'Give a file: --output <file>',
     );
   try {
     writeFileSync(file, bytes, { flag: 'wx' });
@@ -109,10 +102,8 @@ function save(options: GlobalOptions, { bytes, contentType }: Download, file: st
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     throw new CommandError(
       'not_written',
-      exists
-        ? `${file} is there already.`
-        : `${file} was not written: ${error instanceof Error ? error.message : error}`,
-      'Name another file: --output <file>',
+      exists ? `${file} exists already.` : `${file} was not written: ${error instanceof Error ? error.message : error}`,
+      'Give another file: --output <file>',
       EXIT.failed,
     );
   }
@@ -141,12 +132,12 @@ function statusText(status: MessageStatus): string {
 export function addReadCommands(mail: Command): void {
   mail
     .command('inbox')
-    .description('List messages, newest first, with the numbers the other commands take')
-    .option('--unread', 'only unread ones')
-    .option('--limit <n>', `at most so many, up to ${LIMIT_MAX}`, wholeNumber(LIMIT_MAX), LIST_LIMIT)
-    .option('--folder <name>', 'another folder', INBOX)
-    .option('--from <text>', 'part of the sender')
-    .option('--subject <text>', 'part of the subject')
+    .description('List messages, newest first, with numbers for the other commands')
+    .option('--unread', 'only unread messages')
+    .option('--limit <n>', `maximum number of messages, up to ${LIMIT_MAX}`, wholeNumber(LIMIT_MAX), LIST_LIMIT)
+    .option('--folder <name>', 'folder to list', INBOX)
+    .option('--from <text>', 'only messages whose sender contains this text')
+    .option('--subject <text>', 'only messages whose subject contains this text')
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>();
       const session = openSession(options);
@@ -162,9 +153,9 @@ export function addReadCommands(mail: Command): void {
     });
   mail
     .command('search')
-    .description('Find messages by their words; "a phrase", -without and or are understood')
+    .description('Find messages by their words; "a phrase", -without and or are supported')
     .argument('<words...>')
-    .option('--limit <n>', `at most so many, up to ${LIMIT_MAX}`, wholeNumber(LIMIT_MAX), LIST_LIMIT)
+    .option('--limit <n>', `maximum number of messages, up to ${LIMIT_MAX}`, wholeNumber(LIMIT_MAX), LIST_LIMIT)
     .option('--folder <name>', 'only in this folder')
     .action(async (words: string[], _, command: Command) => {
       const options = command.optsWithGlobals<ListOptions>();
@@ -180,13 +171,13 @@ export function addReadCommands(mail: Command): void {
   mail
     .command('open')
     .description('Read a message and mark it as read')
-    .argument('<message>', 'number of the last list, or id')
+    .argument('<message>', 'number in the last list, or id')
     .option('--peek', 'leave it unread')
     .action((given: string, _, command: Command) => openMessage(given, command.optsWithGlobals()));
   mail
     .command('raw')
     .description('Save the message byte for byte')
-    .argument('<message>', 'number of the last list, or id')
+    .argument('<message>', 'number in the last list, or id')
     .option('-o, --output <file>', 'file; - is standard output')
     .action(async (given: string, _, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions & { output?: string }>();
@@ -196,7 +187,7 @@ export function addReadCommands(mail: Command): void {
   mail
     .command('attachment')
     .description('Save an attachment under its own name in this folder')
-    .argument('<message>', 'number of the last list, or id')
+    .argument('<message>', 'number in the last list, or id')
     .argument('<attachment>', 'its id, as `mail open` shows it')
     .option('-o, --output <file>', 'another file; - is standard output')
     .action(async (given: string, attachmentId: string, _, command: Command) => {
@@ -218,8 +209,8 @@ export function addReadCommands(mail: Command): void {
     });
   mail
     .command('status')
-    .description('Show how far a message you sent is')
-    .argument('<id>', 'id of the message, as `mail send` showed it')
+    .description('Show the status of a message you sent')
+    .argument('<message>', 'id of the message, as `mail send` showed it')
     .action(async (given: string, _, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const session = openSession(options);

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { ApiScope } from '../../domain/api-scopes.ts';
+import type { ApiScope } from '#domain/api-scopes.ts';
 import { Organization } from './organization.ts';
 
 /** An organization API key. Only its hash is stored; a deleted row is a revoked key. */
@@ -11,9 +11,11 @@ export const ApiKey = defineEntity({
     organization: () => p.manyToOne(Organization).ref(),
     name: p.text(),
     keyHash: p.blob().unique(),
-    /** First characters of the key, to tell keys apart in a list. */
+    /** First characters of the key, to distinguish keys in a list. */
     keyHint: p.text(),
     scopes: p.array<ApiScope>(),
+    /** Null: every mailbox. */
+    mailboxGroups: p.array<string>().nullable(),
     expiresAt: p.datetime().nullable(),
     lastUsedAt: p.datetime().nullable(),
     /** User id, or null for the key of the first start. */

@@ -1,9 +1,4 @@
 import { ApiKey } from './api-key.ts';
-import { AuditEntry } from './audit-entry.ts';
-import { Delivery } from './delivery.ts';
-import { DeliveryAttempt } from './delivery-attempt.ts';
-import { Event } from './event.ts';
-import { IdempotencyKey } from './idempotency-key.ts';
 import { Invitation } from './invitation.ts';
 import { MailDomain } from './mail-domain.ts';
 import { Mailbox } from './mailbox.ts';
@@ -14,19 +9,4 @@ import { User } from './user.ts';
 import { WebhookEndpoint } from './webhook-endpoint.ts';
 
 /** All entities, for MikroORM's discovery. */
-export const entities = [
-  ApiKey,
-  AuditEntry,
-  Delivery,
-  DeliveryAttempt,
-  Event,
-  IdempotencyKey,
-  Invitation,
-  MailDomain,
-  Mailbox,
-  Member,
-  Organization,
-  Session,
-  User,
-  WebhookEndpoint,
-];
+export const entities = [ApiKey, Invitation, MailDomain, Mailbox, Member, Organization, Session, User, WebhookEndpoint];

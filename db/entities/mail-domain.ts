@@ -3,7 +3,7 @@ import { Organization } from './organization.ts';
 
 export const DOMAIN_STATUSES = ['pending', 'verified', 'failed'] as const;
 
-/** One DNS record a domain needs, with what was found at the last look. */
+/** One DNS record a domain needs, with the result of the last check. */
 export interface DomainRecord {
   purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'imaps' | 'pop3s' | 'submissions' | 'submission';
   type: 'MX' | 'TXT' | 'SRV';

@@ -1,8 +1,9 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '../../domain/mailbox-status.ts';
+import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/mailbox-status.ts';
+import { SENDING_MODES } from '#domain/sending-brakes.ts';
 import { Organization } from './organization.ts';
 
-/** An agent's mailbox: one address, one token. Its mail and quota counters live in the tables of the mail store. */
+/** An agent's mailbox: one address, one token. Its mail and quota counters are in the tables of the mail store. */
 export const Mailbox = defineEntity({
   name: 'Mailbox',
   tableName: 'mailboxes',
@@ -14,11 +15,17 @@ export const Mailbox = defineEntity({
     /** `localPart@domain`, lower-cased; unique among mailboxes that are not deleted. */
     address: p.text(),
     name: p.text(),
+    purpose: p.text().nullable(),
+    groupName: p.text().nullable(),
     status: p.enum(MAILBOX_STATUSES),
     syncStatus: p.enum(SYNC_STATUSES),
+    /** Of the first token; a trigger keeps its row of `mailbox_token`, which logins read. */
     tokenHash: p.blob().unique(),
     metadata: p.json<Record<string, string>>().defaultRaw(`'{}'`),
     unauthenticatedMail: p.enum(UNAUTHENTICATED_MAIL).defaultRaw(`'junk'`),
+    sendingMode: p.enum(SENDING_MODES).defaultRaw(`'normal'`),
+    messagesPerDay: p.integer().nullable(),
+    newRecipientsPerDay: p.integer().nullable(),
     clientId: p.text().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p

@@ -1,12 +1,22 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { OutboundConsentMode } from '../../domain/consent.ts';
-import { PLAN_NAMES } from '../../domain/plans.ts';
+import type { OutboundConsentMode } from '#domain/consent.ts';
+import { PLAN_NAMES } from '#domain/plans.ts';
+import type { SendingMode } from '#domain/sending-brakes.ts';
 
-/** Settings of an organization; what is absent has its default. */
+/** Settings of an organization; absent ones have their default. */
 export interface OrganizationSettings {
   outboundConsent?: OutboundConsentMode;
   consentExpiresInDays?: number;
   consentByApiKey?: boolean;
+  /** Nothing leaves any mailbox. */
+  sendingStopped?: boolean;
+  /** Budgets of a day; null and absent: no limit. */
+  dailyMessages?: number | null;
+  dailyNewRecipients?: number | null;
+  /** Brakes that a mailbox has from its creation on. */
+  newMailboxSendingMode?: SendingMode;
+  newMailboxDailyMessages?: number | null;
+  newMailboxDailyNewRecipients?: number | null;
 }
 
 export const Organization = defineEntity({

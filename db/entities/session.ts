@@ -9,6 +9,9 @@ export const Session = defineEntity({
     id: p.text().primary(),
     user: () => p.manyToOne(User).ref(),
     tokenHash: p.blob().unique(),
+    /** Where and with what the person signed in. */
+    ipAddress: p.text().nullable(),
+    userAgent: p.text().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     lastUsedAt: p.datetime().defaultRaw('now()'),
     expiresAt: p.datetime(),

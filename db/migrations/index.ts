@@ -1,42 +1,44 @@
-import { Migration20261121000001_organizations_and_webhooks } from './Migration20261121000001_organizations_and_webhooks.ts';
-import { Migration20261121000002_mail_store } from './Migration20261121000002_mail_store.ts';
-import { Migration20261121000003_rate_limits } from './Migration20261121000003_rate_limits.ts';
-import { Migration20261121000004_mail_folders } from './Migration20261121000004_mail_folders.ts';
-import { Migration20261121000005_outbound } from './Migration20261121000005_outbound.ts';
-import { Migration20261121000006_mail_search } from './Migration20261121000006_mail_search.ts';
-import { Migration20261121000007_suppressions } from './Migration20261121000007_suppressions.ts';
-import { Migration20261121000008_complaints } from './Migration20261121000008_complaints.ts';
-import { Migration20261121000009_sending_health } from './Migration20261121000009_sending_health.ts';
-import { Migration20261121000010_delay_notices } from './Migration20261121000010_delay_notices.ts';
-import { Migration20261121000011_drafts_and_scheduled_mail } from './Migration20261121000011_drafts_and_scheduled_mail.ts';
-import { Migration20261121000012_delivery_notices } from './Migration20261121000012_delivery_notices.ts';
-import { Migration20261121000013_recoveries } from './Migration20261121000013_recoveries.ts';
-import { Migration20261121000014_member_notices } from './Migration20261121000014_member_notices.ts';
-import { Migration20261121000015_content_of_sent_mail } from './Migration20261121000015_content_of_sent_mail.ts';
-import { Migration20261121000016_troubled_endpoints } from './Migration20261121000016_troubled_endpoints.ts';
-import { Migration20261121000017_read_again } from './Migration20261121000017_read_again.ts';
-import { Migration20261121000018_ascii_domains_of_lists } from './Migration20261121000018_ascii_domains_of_lists.ts';
-import { Migration20261121000019_waiting_mail } from './Migration20261121000019_waiting_mail.ts';
+import { Migration20261122000101_platform } from './Migration20261122000101_platform.ts';
+import { Migration20261122000102_organizations_and_access } from './Migration20261122000102_organizations_and_access.ts';
+import { Migration20261122000103_mailboxes_and_domains } from './Migration20261122000103_mailboxes_and_domains.ts';
+import { Migration20261122000104_webhooks } from './Migration20261122000104_webhooks.ts';
+import { Migration20261122000105_events_and_deliveries } from './Migration20261122000105_events_and_deliveries.ts';
+import { Migration20261122000106_mail_store } from './Migration20261122000106_mail_store.ts';
+import { Migration20261122000107_sending } from './Migration20261122000107_sending.ts';
+import { Migration20261122000108_consents } from './Migration20261122000108_consents.ts';
+import { Migration20261122000109_notices } from './Migration20261122000109_notices.ts';
+import { Migration20261122000110_organization_changes } from './Migration20261122000110_organization_changes.ts';
+import { Migration20261122000111_fast_lane } from './Migration20261122000111_fast_lane.ts';
+import { Migration20261122000112_listed_headers } from './Migration20261122000112_listed_headers.ts';
+import { Migration20261122000115_device_sign_ins } from './Migration20261122000115_device_sign_ins.ts';
+import { Migration20261122000116_files } from './Migration20261122000116_files.ts';
+import { Migration20261122000117_mailbox_tokens } from './Migration20261122000117_mailbox_tokens.ts';
+import { Migration20261122000118_mailbox_groups } from './Migration20261122000118_mailbox_groups.ts';
+import { Migration20261122000119_webhook_signing_keys } from './Migration20261122000119_webhook_signing_keys.ts';
+import { Migration20261122000120_event_extracts } from './Migration20261122000120_event_extracts.ts';
+import { Migration20261122000121_unbroken_signs } from './Migration20261122000121_unbroken_signs.ts';
+import { Migration20261122000122_oauth } from './Migration20261122000122_oauth.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
-  Migration20261121000001_organizations_and_webhooks,
-  Migration20261121000002_mail_store,
-  Migration20261121000003_rate_limits,
-  Migration20261121000004_mail_folders,
-  Migration20261121000005_outbound,
-  Migration20261121000006_mail_search,
-  Migration20261121000007_suppressions,
-  Migration20261121000008_complaints,
-  Migration20261121000009_sending_health,
-  Migration20261121000010_delay_notices,
-  Migration20261121000011_drafts_and_scheduled_mail,
-  Migration20261121000012_delivery_notices,
-  Migration20261121000013_recoveries,
-  Migration20261121000014_member_notices,
-  Migration20261121000015_content_of_sent_mail,
-  Migration20261121000016_troubled_endpoints,
-  Migration20261121000017_read_again,
-  Migration20261121000018_ascii_domains_of_lists,
-  Migration20261121000019_waiting_mail,
+  Migration20261122000101_platform,
+  Migration20261122000102_organizations_and_access,
+  Migration20261122000103_mailboxes_and_domains,
+  Migration20261122000104_webhooks,
+  Migration20261122000105_events_and_deliveries,
+  Migration20261122000106_mail_store,
+  Migration20261122000107_sending,
+  Migration20261122000108_consents,
+  Migration20261122000109_notices,
+  Migration20261122000110_organization_changes,
+  Migration20261122000111_fast_lane,
+  Migration20261122000112_listed_headers,
+  Migration20261122000115_device_sign_ins,
+  Migration20261122000116_files,
+  Migration20261122000117_mailbox_tokens,
+  Migration20261122000118_mailbox_groups,
+  Migration20261122000119_webhook_signing_keys,
+  Migration20261122000120_event_extracts,
+  Migration20261122000121_unbroken_signs,
+  Migration20261122000122_oauth,
 ];

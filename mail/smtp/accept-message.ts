@@ -1,34 +1,54 @@
-/** From the end of RCPT to the answer of DATA: receive, judge, index, store. */
+/** From the end of RCPT to the answer of DATA: receive, check, index, store. */
+
+import { findBodyStart, isAutoSubmitted } from '@agent-mailbox/mime-structure/header-fields';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import { blobKey } from '../../core/blob-store.ts';
-import type { Services } from '../../core/services.ts';
-import { UNAUTHENTICATED_LABEL } from '../../domain/mail-flags.ts';
-import { MESSAGE_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from '../../domain/mail-limits.ts';
-import { readMessage } from '../mime/read-message.ts';
-import type { DeliveryOutcome, IncomingMessage, LocalDelivery } from '../store/delivery.ts';
-import { deliveryHasher, threadRefs } from '../store/fingerprints.ts';
-import { largeMessageSlots } from '../store/large-message-slots.ts';
-import type { MailStore } from '../store/mail-store.ts';
-import { receivedEvent } from '../store/received-event.ts';
-import { judgeSender, type SenderJudgement } from './authenticate-sender.ts';
+import { type RoleAddress, type RoleMail, takeRoleMail } from '#core/mailboxes/role-mail.ts';
+import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
+import type { Services } from '#core/platform/services.ts';
+import { sourceOf } from '#core/platform/source-address.ts';
+import { UNAUTHENTICATED_LABEL } from '#domain/mail-flags.ts';
+import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from '#domain/mail-limits.ts';
+import { ROLE_MAIL_MAX_BYTES } from '#domain/role-addresses.ts';
+import { blobKey } from '#mailstore/blob-store.ts';
+import type { DeliveryOutcome, IncomingMessage, LocalDelivery } from '#mailstore/delivery.ts';
+import { deliveryHasher, threadRefs } from '#mailstore/fingerprints.ts';
+import { largeMessageSlots } from '#mailstore/large-message-slots.ts';
+import { listedHeader } from '#mailstore/listed-header.ts';
+import type { MailStore } from '#mailstore/mail-store.ts';
+import { readSafely } from '#mailstore/reading/read-safely.ts';
+import { receivedEvent } from '#mailstore/received-event.ts';
 import type { BlockedEvents } from './blocked-events.ts';
 import type { DnsLookup } from './dns-resolver.ts';
 import type { InboundServer } from './inbound-server.ts';
-import { receiveData } from './receive-data.ts';
 import type { AcceptedRecipient, AcceptedRecipients } from './recipient-gate.ts';
+import { checkSender, type SenderCheckBudgets, type SenderChecked } from './sender-checks.ts';
 import { SmtpReply, unavailable } from './smtp-reply.ts';
+import type { SmtpSpool } from './smtp-spool.ts';
 import { countReceived, receivedFields, traceHeaders, withoutForgedResults } from './trace-headers.ts';
 
 export interface AcceptContext {
   readonly services: Services;
   readonly store: MailStore;
   readonly lookup: DnsLookup;
+  /** Default: those of `domain/mail-limits.ts`. */
+  readonly budgets?: SenderCheckBudgets | undefined;
   readonly blocked: BlockedEvents;
-  readonly spoolFolder: string;
+  readonly spool: SmtpSpool;
   readonly server: InboundServer;
+  readonly onNotices?: ((notices: readonly NewMemberNotice[]) => void) | undefined;
 }
 
-/** What the log is told, and the text behind 250. */
+/** Whom a transaction is for. */
+export interface TransactionRecipients {
+  readonly mailboxes: AcceptedRecipients | undefined;
+  /** Addresses without a mailbox, whose mail is sent to owners. */
+  readonly roles: readonly RoleAddress[];
+}
+
+export const roleMailTooLarge = (): SmtpReply =>
+  new SmtpReply(552, '5.3.4', `A message to this address has at most ${ROLE_MAIL_MAX_BYTES} bytes`);
+
+/** The facts for the log, and the text after 250. */
 export interface Acceptance {
   readonly facts: {
     readonly mailboxes: readonly string[];
@@ -38,26 +58,22 @@ export interface Acceptance {
   readonly text: string;
 }
 
-/** Takes what came to a return path: a report is done with; other mail is for these recipients. */
+/** Handles mail to a return path: reports are recorded; other mail is for these recipients. */
 export type TakeReturned = (bytes: Buffer) => Promise<'taken' | AcceptedRecipients>;
 
 /**
  * @param takeReturned given where the recipient is a return path
- * @throws {SmtpReply} for refusals; anything else is trouble of ours
+ * @throws {SmtpReply} for refusals; anything else is an internal error
  */
 export async function acceptMessage(
   context: AcceptContext,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  accepted: AcceptedRecipients | undefined,
+  { mailboxes: accepted, roles }: TransactionRecipients,
   takeReturned?: TakeReturned,
 ): Promise<Acceptance> {
-  const received = await receiveData(stream, context.spoolFolder, MESSAGE_MAX_BYTES, () =>
-    context.server.drop(session),
-  );
-  if (received === 'too-large')
-    throw new SmtpReply(552, '5.3.4', `The message is larger than ${MESSAGE_MAX_BYTES} bytes`);
-  if (takeReturned === undefined && (accepted === undefined || accepted.size === 0)) {
+  const received = await context.spool.receive(stream, () => context.server.drop(session));
+  if (takeReturned === undefined && (accepted?.size ?? 0) === 0 && roles.length === 0) {
     await received.discard();
     throw unavailable();
   }
@@ -68,7 +84,7 @@ export async function acceptMessage(
     const recipients = takeReturned === undefined ? accepted : await takeReturned(bytes);
     if (recipients === 'taken')
       return { facts: { mailboxes: [], messages: [], bytes: bytes.length }, text: 'Accepted as a report' };
-    return await accept(context, bytes, session, [...(recipients?.values() ?? [])]);
+    return await accept(context, bytes, session, [...(recipients?.values() ?? [])], roles);
   } finally {
     release?.();
     await received.discard();
@@ -76,22 +92,29 @@ export async function acceptMessage(
 }
 
 async function accept(
-  { services, store, lookup, blocked }: AcceptContext,
+  context: AcceptContext,
   received: Buffer,
   session: SMTPServerSession,
   recipients: readonly AcceptedRecipient[],
+  roles: readonly RoleAddress[],
 ): Promise<Acceptance> {
+  const { services, store, lookup, blocked } = context;
   const hostname = services.settings.MAIL_HOSTNAME;
   const envelopeFrom = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
+  if (findBodyStart(received, 0, received.length) > HEADER_BLOCK_MAX_BYTES)
+    throw new SmtpReply(552, '5.3.4', `The header of the message is larger than ${HEADER_BLOCK_MAX_BYTES} bytes`);
   const fields = receivedFields(received);
   if (countReceived(fields) > RECEIVED_FIELDS_MAX)
     throw new SmtpReply(554, '5.4.6', `Mail loop: more than ${RECEIVED_FIELDS_MAX} Received fields`);
   const receivedAt = new Date(services.now());
   const helo = session.hostNameAppearsAs;
-  const judgement = await judgeSender(
-    { received, remoteAddress: session.remoteAddress, helo, envelopeFrom, hostname },
+  const checked = await checkSender(
+    { received, header: fields, remoteAddress: session.remoteAddress, helo, envelopeFrom, hostname },
     lookup,
+    context.budgets,
   );
+  if (roles.length > 0 && received.length > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
+  refuseUndecided(checked, recipients, roles);
   const trace = traceHeaders({
     hostname,
     envelopeFrom,
@@ -100,36 +123,71 @@ async function accept(
     protocol: session.transmissionType,
     connectionId: session.id,
     receivedAt,
-    authenticationResults: judgement.header,
+    authenticationResults: checked.header,
   });
   const bytes = Buffer.concat([trace, withoutForgedResults(received, fields, hostname)]);
-  const read = readMessage(bytes);
+  // Of another try of the same message the trace fields differ.
+  const read = await readSafely(services.db, bytes, { source: sourceOf(session.remoteAddress), content: received });
   const message: IncomingMessage = {
     bytes,
     size: bytes.length,
     blobKey: blobKey(bytes),
     read,
     refs: threadRefs(read, read.from[0]?.address ?? envelopeFrom),
+    listed: listedHeader(bytes, read.parts),
     origin: 'smtp',
     receivedAt,
     envelopeFrom,
-    auth: judgement.results,
+    auth: checked.results,
   };
-  refuseUnauthenticated(judgement, recipients, message, blocked);
+  if (recipients.length > 0) refuseUnauthenticated(checked, recipients, message, blocked);
+  // Before the mailboxes: if they fail, the client sends again, and this part is recognized as a repetition.
+  await takeForRoles(context, roles, {
+    received,
+    bytes,
+    from: read.from[0]?.address ?? envelopeFrom,
+    subject: read.subject,
+    preview: read.preview,
+    isAutomatic: envelopeFrom === '' || isAutoSubmitted(fields),
+    isUnauthenticated: checked.consequence === 'unauthenticated',
+  });
+  if (recipients.length === 0)
+    return { facts: { mailboxes: [], messages: [], bytes: bytes.length }, text: 'Accepted for the owners' };
   const hash = deliveryHasher(received, envelopeFrom);
   const outcome = await store.deliver({
     message,
-    deliveries: recipients.map((each) => localDelivery(each, judgement, hash?.(each.address))),
+    deliveries: recipients.map((each) => localDelivery(each, checked, hash?.(each.address))),
     event: (delivery, messageId, threadId) => receivedEvent(message, delivery, messageId, threadId),
   });
   return answerOf(outcome, message, recipients, blocked);
 }
 
+/** @throws {SmtpReply} if owners already get too much; then nothing is stored */
+async function takeForRoles(
+  { services, onNotices }: AcceptContext,
+  roles: readonly RoleAddress[],
+  mail: RoleMail,
+): Promise<void> {
+  if (roles.length === 0) return;
+  const notices = await services.db.transaction(async (sql) => {
+    const written: NewMemberNotice[] = [];
+    for (const role of roles) {
+      const outcome = await takeRoleMail(sql, role, mail, services.now());
+      if (outcome.kind === 'too-many')
+        throw new SmtpReply(451, '4.7.1', 'There is too much mail to this address, try again later');
+      written.push(...outcome.notices);
+    }
+    return written;
+  });
+  onNotices?.(notices);
+}
+
 function localDelivery(
   { recipient, address }: AcceptedRecipient,
-  { unauthenticated }: SenderJudgement,
+  { consequence }: SenderChecked,
   deliveryHash: string | undefined,
 ): LocalDelivery {
+  const unauthenticated = consequence !== 'none';
   const toJunk = unauthenticated && recipient.unauthenticatedMail !== 'inbox';
   return {
     recipient,
@@ -140,14 +198,36 @@ function localDelivery(
   };
 }
 
-/** DATA has one answer for all: only where every mailbox refuses is the message refused; else it goes to Junk. */
+/**
+ * The policy of the author's domain enforces, nothing aligned has passed, and a later DNS answer may change that: the
+ * client tries again (RFC 7372 §3.2). Not needed for mailboxes that accept unauthenticated mail into INBOX.
+ */
+function refuseUndecided(
+  { consequence, results }: SenderChecked,
+  recipients: readonly AcceptedRecipient[],
+  roles: readonly RoleAddress[],
+): void {
+  if (consequence !== 'undecided') return;
+  if (roles.length === 0 && recipients.every(({ recipient }) => recipient.unauthenticatedMail === 'inbox')) return;
+  const domain = results.dmarc.domain ?? 'its domain';
+  throw new SmtpReply(
+    451,
+    '4.7.24',
+    `The sender could not be checked as ${domain} asks by DMARC: DNS gave no answer. Try again later`,
+  );
+}
+
+/**
+ * DATA has one answer for all: the message is refused only if every mailbox refuses it; otherwise it is filed in Junk.
+ */
 function refuseUnauthenticated(
-  { unauthenticated }: SenderJudgement,
+  { consequence }: SenderChecked,
   recipients: readonly AcceptedRecipient[],
   message: IncomingMessage,
   blocked: BlockedEvents,
 ): void {
-  if (!unauthenticated || !recipients.every(({ recipient }) => recipient.unauthenticatedMail === 'reject')) return;
+  if (consequence === 'none' || !recipients.every(({ recipient }) => recipient.unauthenticatedMail === 'reject'))
+    return;
   for (const { recipient, address } of recipients)
     blocked.add({
       recipient,

@@ -1,12 +1,15 @@
 /**
- * `email_blocked` for refused mail: the first refusal of a sender, mailbox and reason is told at once, further ones
- * within the minute are counted and told in one event at its end.
+ * `email_blocked` for refused mail: the first refusal of a sender, mailbox and reason is recorded at once, further ones
+ * within the minute are counted and recorded in one event at its end.
  */
-import { recordEvents } from '../../core/record-event.ts';
-import type { Services } from '../../core/services.ts';
-import { BLOCKED_EVENT_INTERVAL_MS } from '../../domain/mail-limits.ts';
-import { externalActor } from '../store/received-event.ts';
-import type { Recipient } from '../store/recipients.ts';
+
+import { recordEvents } from '#core/events/record-event.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
+import { noticeOutage } from '#core/platform/notice-outage.ts';
+import type { Services } from '#core/platform/services.ts';
+import { BLOCKED_EVENT_INTERVAL_MS } from '#domain/mail-limits.ts';
+import { externalActor } from '#mailstore/received-event.ts';
+import type { Recipient } from '#mailstore/recipients.ts';
 
 export type BlockedReason = 'quota_exceeded' | 'unauthenticated' | 'blocked_sender';
 
@@ -14,7 +17,7 @@ export interface Blocked {
   readonly recipient: Recipient;
   readonly envelopeFrom: string;
   readonly to: string;
-  /** Empty where the message was refused before it was seen. */
+  /** Empty if the message was refused before it was received. */
   readonly subject: string;
   readonly reason: BlockedReason;
   /** Entry of a list that refused. */
@@ -27,7 +30,7 @@ export interface BlockedEvents {
   close(): Promise<void>;
 }
 
-/** The setting that refused; null where it is a limit or an entry of a list. */
+/** The setting that caused the refusal; null for a limit or an entry of a list. */
 const RULES: Readonly<Record<BlockedReason, string | null>> = {
   quota_exceeded: null,
   unauthenticated: 'unauthenticatedMail=reject',
@@ -44,8 +47,11 @@ export function blockedEvents(services: Services): BlockedEvents {
     const task = services.db
       .transaction((sql) => recordEvents(sql, [blockedEvent(blocked, count, services.now())]))
       .then(
-        () => services.deliveriesDue.nudge(),
-        (error: Error) => services.log.warn({ error: error.message }, 'email_blocked could not be recorded'),
+        () => services.deliveriesDue.wake(),
+        (error: unknown) => {
+          if (!noticeOutage(services.log, error))
+            services.log.warn({ reason: reasonOf(error) }, 'email_blocked could not be recorded');
+        },
       )
       .finally(() => recording.delete(task));
     recording.add(task);

@@ -1,15 +1,15 @@
 /** DNS for sender authentication: bounded in time, answers remembered for a moment. */
 import { Resolver } from 'node:dns/promises';
 
-/** Resolves a name, in the form mailauth asks for it. Rejects with the `code` of node:dns. */
+/** Resolves a name, with the signature that mailauth needs. Rejects with the `code` of node:dns. */
 export type DnsLookup = (name: string, type: string) => Promise<string[][] | string[]>;
 
 const QUERY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
-/** Shorter than most TTLs; a burst from one sender asks once. */
+/** Shorter than most TTLs; a burst from one sender needs one query. */
 const REMEMBER_MS = 30_000;
 const REMEMBERED_MAX = 10_000;
-/** The name is known not to exist, or not to have such records: as good an answer as any. */
+/** The name is known not to exist, or not to have such records, which is a definite answer. */
 const NEGATIVE_CODES = new Set(['ENOTFOUND', 'ENODATA']);
 
 /** @param servers `address` or `address:port`; empty: those of the system */
@@ -40,6 +40,8 @@ function query(resolver: Resolver, name: string, type: string): Promise<string[]
       return resolver.resolve6(name);
     case 'TXT':
       return resolver.resolveTxt(name);
+    case 'CNAME':
+      return resolver.resolveCname(name);
     case 'PTR':
       return resolver.resolvePtr(name);
     case 'MX':

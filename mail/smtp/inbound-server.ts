@@ -1,21 +1,105 @@
 /**
- * smtp-server, fed with connections by a door, with what inbound mail needs beyond its options: enhanced status codes of our choice (the package derives
+ * smtp-server, fed with connections by a listener, with what inbound mail needs beyond its options: enhanced status codes of our choice (the package derives
  * one from the reply code alone), and a stop that ends idle connections at once but lets messages in flight finish.
  */
 import type net from 'node:net';
-import type tls from 'node:tls';
+import tls from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import { SMTP_BAD_COMMANDS_MAX, SMTP_COMMANDS_WITHOUT_MESSAGE_MAX } from '#domain/mail-limits.ts';
+import { endWithClient } from '#mail/tls.ts';
+import { PatientSources } from './patient-sources.ts';
+import { PipelinedReplies } from './pipelined-replies.ts';
+
+/** RFC 5321 §4.2.3: how a connection above the limits is refused. */
+export const smtpConnectionRefusal =
+  (hostname: string) =>
+  (reason: string): string =>
+    `421 4.7.0 ${hostname} ${reason}\r\n`;
 
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
 export class InboundConnection extends SMTPConnection {
+  /** What waits for the end of the TCP connection, from before its protocol began. */
+  #closeListeners: ReturnType<net.Socket['listeners']> = [];
+  #messages = 0;
+  /** Since the last message. */
+  #commands = 0;
+  #badCommands = 0;
+  #tooSoon = false;
+  readonly #patient: PatientSources;
+  readonly #replies = new PipelinedReplies();
+
+  constructor(
+    server: InboundServer,
+    socket: net.Socket | tls.TLSSocket,
+    options: SMTPConnectionOptions | null | undefined,
+  ) {
+    super(server, socket, options);
+    this.#patient = server.patientSources;
+  }
+
+  /** The package greets every client 100 ms late, to notice those that talk before; here only those not known yet. */
+  override init(): void {
+    this.#closeListeners = this._socket.listeners('close');
+    if (!this.#patient.has(this.remoteAddress)) super.init();
+    else this._setListeners(() => setImmediate(() => this.connectionReady()));
+  }
+
+  override connectionReady(next?: () => void): void {
+    if (!this.#tooSoon && !this._closed) this.#patient.add(this.remoteAddress);
+    super.connectionReady(next);
+  }
+
+  /** The package removes all listeners of the TCP socket, also those by which connections are counted. */
+  override upgrade(...given: Parameters<SMTPConnection['upgrade']>): void {
+    const socket = this._socket;
+    this.#replies.flush();
+    super.upgrade(...given);
+    for (const listener of this.#closeListeners)
+      socket.once('close', (hadError) => Reflect.apply(listener, socket, [hadError]));
+  }
+
+  /** The package gives the socket of TLS here, before its handshake, and nowhere else. */
+  override _armTimeout(socket?: net.Socket): void {
+    super._armTimeout(socket);
+    if (this._upgrading && socket instanceof tls.TLSSocket) endWithClient(socket);
+  }
+
   /** A text that begins with an enhanced status code is sent as it is. */
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    const socket = this._socket;
+    if (socket.readyState === 'writeOnly')
+      Object.defineProperty(socket, 'readyState', { get: () => (socket.writable ? 'open' : 'closed') });
     const own = typeof data === 'string' && OWN_ENHANCED_CODE.test(data);
     // AUTH is announced under TLS only; before it, the package refuses it with 538.
     const shown = Array.isArray(data) && !this.secure ? data.filter((line) => !line.startsWith('AUTH ')) : data;
     super.send(code, shown, own ? false : context);
+    this.#replies.written();
+    if (code < 500 || code > 504) return;
+    this.#badCommands++;
+    if (this.#badCommands === SMTP_BAD_COMMANDS_MAX) this.end('4.7.0 Too many commands that make no sense');
+  }
+
+  /** Bounds what a client may ask without sending a message: each command costs, some a look into the database. */
+  override _onCommand(command: Buffer, callback?: () => void): void {
+    if (this.#messages !== this._transactionCounter) {
+      this.#messages = this._transactionCounter;
+      this.#commands = this.#badCommands = 0;
+    }
+    if (!this._ready) {
+      this.#tooSoon = true;
+      this.#patient.delete(this.remoteAddress);
+    }
+    this.#commands++;
+    if (this.#commands > SMTP_COMMANDS_WITHOUT_MESSAGE_MAX) this.end('4.7.0 Too many commands without a message');
+    else {
+      const done = this.#replies.begin(this._socket);
+      super._onCommand(command, () => {
+        callback?.();
+        done();
+      });
+    }
   }
 
   /**
@@ -24,6 +108,21 @@ export class InboundConnection extends SMTPConnection {
    */
   override handler_MAIL(command: Buffer, callback: () => void): void {
     super.handler_MAIL(command, () => queueMicrotask(callback));
+  }
+
+  /**
+   * A client may close its side behind its last command and still wait for the answers (RFC 9293 §3.6). The package writes
+   * only while both sides are open, and the parser has finished when everything before the end was answered.
+   */
+  override _createParser(): ReturnType<SMTPConnection['_createParser']> {
+    const parser = super._createParser();
+    parser.once('finish', () => {
+      if (this._parser !== parser) return; // STARTTLS went on with another one
+      // Within DATA the message is cut short: its reader is to hear that.
+      if (this.receiving) this._socket.destroy();
+      else setImmediate(() => this.close());
+    });
+    return parser;
   }
 
   get receiving(): boolean {
@@ -42,6 +141,7 @@ export class InboundConnection extends SMTPConnection {
 }
 
 export class InboundServer extends SMTPServer {
+  readonly patientSources = new PatientSources();
   #inbound = new Set<InboundConnection>();
   #draining = false;
   /** To be ended after the message they are sending, with these words. */

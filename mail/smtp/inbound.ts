@@ -1,39 +1,45 @@
 /**
- * The inbound SMTP door (RFC 5321): takes mail for mailboxes of this instance from anybody, relays nothing.
+ * The inbound SMTP listener (RFC 5321): accepts mail for mailboxes of this instance from any host, relays nothing.
  *
- *   connect ─ EHLO ─ STARTTLS? ─ MAIL ─ RCPT … ─ DATA ─▶ receive ▶ judge sender ▶ index ▶ store ▶ 250 <message id>
+ *   connect ─ EHLO ─ STARTTLS? ─ MAIL ─ RCPT … ─ DATA ─▶ receive ▶ check sender ▶ index ▶ store ▶ 250 <message id>
  *
- * 250 is said only after the commit; what fails before is 4xx and leaves nothing behind, and the redelivery key makes
- * the client's next try harmless. Recipients are judged at RCPT, sizes at MAIL and while the bytes flow, quota once more
+ * 250 is sent only after the commit; an earlier failure is 4xx and stores nothing, and the redelivery key makes the
+ * client's next try harmless. Recipients are checked at RCPT, sizes at MAIL and while the bytes flow, quota once more
  * under the lock of the write transaction.
  */
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
+
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
-import { smtpMessagesTotal } from '../../core/metrics.ts';
-import type { Services } from '../../core/services.ts';
+import { findRoleAddress, type RoleAddress } from '#core/mailboxes/role-mail.ts';
+import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
+import { smtpMessagesTotal } from '#core/platform/metrics.ts';
+import { noticeOutage } from '#core/platform/notice-outage.ts';
+import type { Services } from '#core/platform/services.ts';
 import {
   MESSAGE_MAX_BYTES,
   RECIPIENTS_PER_MESSAGE_MAX,
   SMTP_COMMAND_TIMEOUT_MS,
-  SMTP_CONNECTIONS_PER_SOURCE_MAX,
   SMTP_DRAIN_MS,
-} from '../../domain/mail-limits.ts';
-import { connectionCounter } from '../connection-counter.ts';
-import { openDoor } from '../listeners.ts';
-import { findReturnPath, type KnownReturnPath } from '../outbound/return-path.ts';
-import type { MailStore } from '../store/mail-store.ts';
-import { recipientDirectory } from '../store/recipients.ts';
-import { type CertificatePair, TLS_MIN_VERSION } from '../tls.ts';
-import { acceptMessage, type TakeReturned } from './accept-message.ts';
+  SMTP_LINE_MAX_BYTES,
+} from '#domain/mail-limits.ts';
+import { ROLE_MAIL_MAX_BYTES } from '#domain/role-addresses.ts';
+import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
+import { openListener } from '#mail/listeners.ts';
+import { type CertificatePair, TLS_MIN_VERSION } from '#mail/tls.ts';
+import type { MailStore } from '#mailstore/mail-store.ts';
+import { recipientDirectory } from '#mailstore/recipients.ts';
+import { findReturnPath, type KnownReturnPath } from '#sending/transports/return-path.ts';
+import { acceptMessage, roleMailTooLarge, type TakeReturned } from './accept-message.ts';
 import { blockedEvents } from './blocked-events.ts';
 import { type DnsLookup, dnsLookup } from './dns-resolver.ts';
-import { InboundServer } from './inbound-server.ts';
-import { type AcceptedRecipients, recipientGate } from './recipient-gate.ts';
-import { SmtpReply, unavailable } from './smtp-reply.ts';
+import { InboundServer, smtpConnectionRefusal } from './inbound-server.ts';
+import { type AcceptedRecipients, declaredSize, recipientGate } from './recipient-gate.ts';
+import type { SenderCheckBudgets } from './sender-checks.ts';
+import { faultLevel, replyToFault, SmtpReply } from './smtp-reply.ts';
+import { smtpSpool } from './smtp-spool.ts';
 import { takeReturned } from './take-returned.ts';
 
-export interface InboundDoor {
+export interface InboundListener {
   readonly host: string;
   readonly port: number;
   useCertificate(pair: CertificatePair): void;
@@ -47,28 +53,31 @@ export interface InboundOptions {
   readonly certificate: CertificatePair;
   /** Default: the resolvers of DNS_SERVERS. */
   readonly lookup?: DnsLookup;
+  /** Time for the DNS of sender checks. Default: that of `domain/mail-limits.ts`. */
+  readonly senderCheckBudgets?: SenderCheckBudgets;
+  /** Given notices after their commit, to start sending them; without it the sweep of the API processes does. */
+  readonly onNotices?: ((notices: readonly NewMemberNotice[]) => void) | undefined;
   /** Connections of one address at once. */
   readonly connectionsPerSource?: number;
 }
 
 /** @throws when the port cannot be listened on */
-export async function openInbound(options: InboundOptions): Promise<InboundDoor> {
+export async function openInbound(options: InboundOptions): Promise<InboundListener> {
   const { services, store, certificate } = options;
   const { settings, log } = services;
-  const spoolFolder = path.join(settings.DATA_DIR, 'spool');
-  mkdirSync(spoolFolder, { recursive: true, mode: 0o700 });
+  const spool = smtpSpool(settings.DATA_DIR);
   const lookup = options.lookup ?? dnsLookup(settings.DNS_SERVERS, services.now);
   const blocked = blockedEvents(services);
   const gate = recipientGate(recipientDirectory(services.db, settings.MAIL_DOMAIN, services.now), blocked, services.db);
-  const sources = connectionCounter(options.connectionsPerSource ?? SMTP_CONNECTIONS_PER_SOURCE_MAX);
-  /** By the envelope object, which smtp-server makes anew for each transaction. */
+  /** Keyed by the envelope object, which smtp-server creates for each transaction. */
   const accepted = new WeakMap<object, AcceptedRecipients>();
   const returned = new WeakMap<object, KnownReturnPath>();
+  const roleRecipients = new WeakMap<object, Map<string, RoleAddress>>();
 
   function logged(session: SMTPServerSession, verb: string, startedMs: number, more: object = {}): void {
     const ms = Math.round(performance.now() - startedMs);
     log[verb === 'DATA' || 'refused' in more ? 'info' : 'debug']({
-      door: 'smtp',
+      listener: 'smtp',
       connection: session.id,
       verb,
       ms,
@@ -76,7 +85,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
     });
   }
 
-  /** Runs a step and answers; what is no refusal is trouble of ours. */
+  /** Runs a step and answers; anything other than a refusal is an internal error. */
   function answer(
     session: SMTPServerSession,
     verb: string,
@@ -91,9 +100,12 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
         callback(null, text);
       },
       (error: Error) => {
-        const reply = error instanceof SmtpReply ? error : unavailable();
-        if (reply !== error)
-          log.error({ door: 'smtp', connection: session.id, verb, error: error.message }, 'SMTP step failed');
+        const reply = error instanceof SmtpReply ? error : replyToFault(error);
+        if (reply !== error && !noticeOutage(log, error))
+          log[faultLevel(error)](
+            { listener: 'smtp', connection: session.id, verb, reason: reasonOf(error) },
+            'SMTP step failed',
+          );
         logged(session, verb, startedMs, { refused: `${reply.responseCode} ${reply.message}` });
         smtpMessagesTotal.inc({ outcome: reply.responseCode < 500 ? 'deferred' : 'refused' });
         callback(reply);
@@ -116,8 +128,8 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
     logger: false,
     size: MESSAGE_MAX_BYTES,
     rejectOversized: true,
-    maxClients: settings.SMTP_MAX_CLIENTS,
     maxRecipients: RECIPIENTS_PER_MESSAGE_MAX,
+    maxCommandLength: SMTP_LINE_MAX_BYTES,
     socketTimeout: SMTP_COMMAND_TIMEOUT_MS,
     disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'HELP'],
     disableReverseLookup: true,
@@ -126,11 +138,6 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
     cert: certificate.cert,
     key: certificate.key,
     minVersion: TLS_MIN_VERSION,
-    onConnect(session, callback) {
-      if (sources.enter(session.id, session.remoteAddress)) return callback();
-      callback(new SmtpReply(421, '4.7.0', 'Too many connections from your address'));
-    },
-    onClose: (session) => sources.leave(session.id),
     onRcptTo(address: SMTPServerAddress, session, callback) {
       answer(
         session,
@@ -139,11 +146,21 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
           const recipients = accepted.get(session.envelope) ?? new Map();
           accepted.set(session.envelope, recipients);
           const returnPath = await findReturnPath(services, address.address);
-          if (returned.has(session.envelope) || (returnPath !== undefined && recipients.size > 0))
-            throw new SmtpReply(452, '4.5.3', 'A return path is the only recipient of its mail');
+          if (
+            returned.has(session.envelope) ||
+            (returnPath !== undefined && (recipients.size > 0 || roleRecipients.has(session.envelope)))
+          )
+            throw new SmtpReply(452, '4.5.3', 'A return path must be the only recipient');
           if (returnPath !== undefined) {
             returned.set(session.envelope, returnPath);
             return { facts: { returnPath: returnPath.messageId } };
+          }
+          const role = await findRoleAddress(services.db, settings.MAIL_DOMAIN, address.address);
+          if (role !== undefined) {
+            if (declaredSize(session) > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
+            const roles = roleRecipients.get(session.envelope) ?? new Map();
+            roleRecipients.set(session.envelope, roles.set(role.address, role));
+            return { facts: { role: role.address } };
           }
           const { recipient } = await gate.admit(address.address, session, recipients);
           return { facts: { mailbox: recipient.mailbox.id } };
@@ -157,10 +174,22 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
         'DATA',
         () =>
           acceptMessage(
-            { services, store, lookup, blocked, spoolFolder, server },
+            {
+              services,
+              store,
+              lookup,
+              budgets: options.senderCheckBudgets,
+              blocked,
+              spool,
+              server,
+              onNotices: options.onNotices,
+            },
             stream,
             session,
-            accepted.get(session.envelope),
+            {
+              mailboxes: accepted.get(session.envelope),
+              roles: [...(roleRecipients.get(session.envelope)?.values() ?? [])],
+            },
             takerOf(session),
           ),
         (error, text) => {
@@ -170,14 +199,20 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
       );
     },
   });
-  // Trouble of single connections: the client is gone, or its TLS failed.
-  server.on('error', (error: Error) => log.debug({ door: 'smtp', error: error.message }, 'SMTP connection failed'));
+  // Errors of single connections: the client disconnected, or its TLS failed.
+  server.on('error', (error: Error) => log.debug({ listener: 'smtp', error: error.message }, 'SMTP connection failed'));
 
-  const door = await openDoor({
+  const listener = await openListener({
     name: 'smtp',
     host: settings.MAIL_HOST,
     port: settings.SMTP_PORT,
     proxyFrom: settings.MAIL_PROXY_FROM,
+    answersAfterEnd: true,
+    limits: {
+      total: connectionTotal(settings.SMTP_MAX_CLIENTS),
+      sources: connectionCounter(options.connectionsPerSource ?? settings.SMTP_CLIENTS_PER_ADDRESS),
+    },
+    refusal: smtpConnectionRefusal(settings.MAIL_HOSTNAME),
     log,
     serve({ socket, remoteAddress, remotePort }) {
       server.connect(socket, { remoteAddress, remotePort });
@@ -185,12 +220,12 @@ export async function openInbound(options: InboundOptions): Promise<InboundDoor>
     },
   });
   return {
-    host: door.host,
-    port: door.port,
+    host: listener.host,
+    port: listener.port,
     useCertificate: ({ cert, key }) => server.updateSecureContext({ cert, key }),
     async close() {
       server.drain();
-      await door.close(SMTP_DRAIN_MS);
+      await listener.close(SMTP_DRAIN_MS);
       await blocked.close();
     },
   };

@@ -1,9 +1,9 @@
-/** Judges RCPT: which addresses take mail, and what the others are told (RFC 5321 §3.6, RFC 3463). */
+/** Checks RCPT: which addresses accept mail, and the answers for the others (RFC 5321 §3.6, RFC 3463). */
 import type { SMTPServerSession } from 'smtp-server';
-import { askLists } from '../../core/sender-lists.ts';
-import type { Sql } from '../../db/database.ts';
-import { SMTP_UNKNOWN_RECIPIENTS_MAX } from '../../domain/mail-limits.ts';
-import type { Recipient, RecipientDirectory } from '../store/recipients.ts';
+import type { Sql } from '#db/database.ts';
+import { SMTP_UNKNOWN_RECIPIENTS_MAX } from '#domain/mail-limits.ts';
+import type { Recipient, RecipientDirectory } from '#mailstore/recipients.ts';
+import { listAsker } from '#sending/lists/sender-lists.ts';
 import type { BlockedEvents } from './blocked-events.ts';
 import { SmtpReply } from './smtp-reply.ts';
 
@@ -22,7 +22,8 @@ export interface RecipientGate {
 }
 
 export function recipientGate(directory: RecipientDirectory, blocked: BlockedEvents, sql: Sql): RecipientGate {
-  /** Per connection: who tries address after address is looking for some. */
+  const askLists = listAsker(sql);
+  /** Per connection: a client that tries many unknown addresses is searching for valid ones. */
   const unknown = new WeakMap<SMTPServerSession, number>();
 
   async function refuseUnknown(address: string, session: SMTPServerSession): Promise<never> {
@@ -38,7 +39,7 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
   /** The envelope's sender: it is all that is known before DATA. Bounces, which have none, are on no list. */
   async function refuseBlocked(recipient: Recipient, address: string, session: SMTPServerSession): Promise<void> {
     const envelopeFrom = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
-    const verdicts = await askLists(sql, {
+    const verdicts = await askLists({
       organizationId: recipient.organization.id,
       mailboxId: recipient.mailbox.id,
       direction: 'inbound',
@@ -47,7 +48,7 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
     const verdict = verdicts.get(envelopeFrom.toLowerCase());
     if (verdict?.action !== 'block') return;
     blocked.add({ recipient, envelopeFrom, to: address, subject: '', reason: 'blocked_sender', rule: verdict.value });
-    throw new SmtpReply(550, '5.7.1', 'The recipient does not take mail from this sender');
+    throw new SmtpReply(550, '5.7.1', 'The recipient does not accept mail from this sender');
   }
 
   return {
@@ -56,10 +57,11 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
       if (recipient === undefined) return refuseUnknown(address, session);
       if (recipient.status !== 'active') recipient = (await directory.find(address, 'fresh')) ?? recipient;
       refuseByStatus(recipient);
-      if (recipient.hasInboundLists) await refuseBlocked(recipient, address, session);
+      // Queried each time: an entry applies from its commit on, in every process.
+      await refuseBlocked(recipient, address, session);
       const declared = declaredSize(session);
       if (recipient.bytesUsed + declared > recipient.quotaBytes) {
-        // What is remembered may be old: mail may have been deleted since.
+        // The cached value may be old: mail may have been deleted since.
         recipient = (await directory.find(address, 'fresh')) ?? recipient;
         if (recipient.bytesUsed + declared > recipient.quotaBytes) {
           const envelopeFrom = session.envelope.mailFrom === false ? '' : session.envelope.mailFrom.address;
@@ -79,7 +81,7 @@ function refuseByStatus({ status }: Recipient): void {
     case 'active':
       return;
     case 'pending':
-      throw new SmtpReply(450, '4.2.1', 'The mailbox does not take mail yet');
+      throw new SmtpReply(450, '4.2.1', 'The mailbox does not accept mail yet');
     case 'suspended':
       throw new SmtpReply(550, '5.2.1', 'The mailbox is suspended');
     case 'deleting':
@@ -88,7 +90,7 @@ function refuseByStatus({ status }: Recipient): void {
 }
 
 /** SIZE of MAIL (RFC 1870), at least one byte: nothing fits into a full mailbox. */
-function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
+export function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
   const size = mailFrom === false || mailFrom.args === false ? undefined : mailFrom.args['SIZE'];
   return Math.max(1, typeof size === 'string' ? Number(size) : 0);
 }

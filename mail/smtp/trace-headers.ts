@@ -1,6 +1,7 @@
-/** What an accepting server puts on top of a message (RFC 5321 §4.4, RFC 8601 §5). */
-import { findBodyStart, type HeaderField, headerFields } from '../mime/header-fields.ts';
-import { mailDate } from '../mime/mail-date.ts';
+/** Header fields that an accepting server adds on top of a message (RFC 5321 §4.4, RFC 8601 §5). */
+
+import { findBodyStart, type HeaderField, headerFields } from '@agent-mailbox/mime-structure/header-fields';
+import { mailDate } from '#mime/format-date.ts';
 
 export interface TraceFacts {
   readonly hostname: string;
@@ -17,7 +18,7 @@ export interface TraceFacts {
 
 const addressLiteral = (address: string): string => (address.includes(':') ? `[IPv6:${address}]` : `[${address}]`);
 
-/** The fields on top, as bytes. No recipient stands in Received, so that one blob serves them all. */
+/** The fields on top, as bytes. Received contains no recipient, so that one blob serves them all. */
 export function traceHeaders(facts: TraceFacts): Buffer {
   const helo = /^[\w.:[\]-]{1,255}$/.test(facts.helo) ? facts.helo : addressLiteral(facts.remoteAddress);
   return Buffer.from(
@@ -40,11 +41,18 @@ export const countReceived = (fields: readonly HeaderField[]): number =>
  * Nothing else is touched.
  */
 export function withoutForgedResults(received: Buffer, fields: readonly HeaderField[], hostname: string): Buffer {
-  const forged = fields.filter(({ name, value }) => name === 'authentication-results' && claims(value, hostname));
-  if (forged.length === 0) return received;
+  return withoutFields(
+    received,
+    fields.filter(({ name, value }) => name === 'authentication-results' && claims(value, hostname)),
+  );
+}
+
+/** The message without some of its fields. */
+export function withoutFields(received: Buffer, fields: readonly HeaderField[]): Buffer {
+  if (fields.length === 0) return received;
   const kept: Buffer[] = [];
   let at = 0;
-  for (const { start, end } of forged) {
+  for (const { start, end } of fields.toSorted((a, b) => a.start - b.start)) {
     kept.push(received.subarray(at, start));
     at = end;
   }
@@ -52,7 +60,7 @@ export function withoutForgedResults(received: Buffer, fields: readonly HeaderFi
   return Buffer.concat(kept);
 }
 
-/** The authserv-id stands first, maybe behind comments or in quotes, maybe with a version. */
+/** The authserv-id is first, possibly after comments or in quotes, possibly with a version. */
 function claims(value: string, hostname: string): boolean {
   const id = value.replace(/^(\s|\([^()]{0,200}\))+/, '').replace(/^"([^"]*)"/, '$1');
   const name = /^[^\s;(]*/.exec(id)?.[0] ?? '';

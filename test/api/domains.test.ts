@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ApiWorld, apiWorld, at, errorCode, textAt } from '../support/api-world.ts';
-import type { DnsRecord } from '../support/dns-server.ts';
+import { type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
+import type { DnsRecord } from '#test/support/dns-server.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -60,7 +60,7 @@ test('with all records set the domain is verified and its pending mailboxes beco
   assert.equal(statuses(later.body)['mx'], 'missing');
 });
 
-test('missing and wrong records are told apart, and optional ones do not matter', async () => {
+test('missing and wrong records are distinguished, and optional ones are not needed', async () => {
   const { body } = await add('partly.example');
   const id = textAt(body, 'id');
   world.dns.records = records(body)
@@ -120,7 +120,7 @@ test('when DNS does not answer nothing is concluded', async () => {
   }
 });
 
-test('who proves the domain first has it, and squatted addresses are free', async () => {
+test('the first organization to prove a domain gets it, and squatted addresses are released', async () => {
   const squatter = textAt((await add('contested.example', world.other)).body, 'id');
   await world.call('POST', '/api/mailboxes', {
     as: world.other.key,
@@ -162,7 +162,7 @@ test('a domain without mailboxes can be deleted and added again', async () => {
   assert.equal((await add('gone.example')).status, 201);
 });
 
-test('a domain that was added before answers the records of today, and what was found of those that stayed', async () => {
+test('an older domain answers the current records, with the results of unchanged ones', async () => {
   const { body } = await add('older.example');
   const id = textAt(body, 'id');
   world.dns.records = records(body);

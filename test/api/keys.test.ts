@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type ApiWorld, apiWorld, asKey, at, errorCode, textAt } from '../support/api-world.ts';
+import { type ApiWorld, apiWorld, asKey, at, errorCode, textAt } from '#test/support/api-world.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -10,7 +10,7 @@ after(() => world.close());
 
 const create = (body: object) => world.call('POST', '/api/keys', { as: world.organization.admin.session, body });
 
-test('a key is shown once and opens what its scopes say', async () => {
+test('a key is shown once and gives access to its scopes', async () => {
   const answer = await create({ name: 'Reader', scopes: ['mailbox:read'] });
   assert.equal(answer.status, 201);
   const key = textAt(answer.body, 'key');
@@ -23,13 +23,13 @@ test('a key is shown once and opens what its scopes say', async () => {
   assert.equal(errorCode(await world.call('POST', '/api/mailboxes', { as: asKey(key) })), 'insufficient_scope');
 });
 
-test('the database holds no key', async () => {
+test('the database contains no key', async () => {
   const key = textAt((await create({ name: 'Hidden', scopes: ['mailbox:read'] })).body, 'key');
   const rows = await world.sql(`select k::text from api_keys k union all select a::text from audit_entries a`);
   assert.ok(!JSON.stringify(rows).includes(key));
 });
 
-test('changed scopes and expiry hold from the next request on; revocation too', async () => {
+test('changed scopes, expiry and revocation apply from the next request on', async () => {
   const answer = await create({ name: 'Changing', scopes: ['mailbox:read'] });
   const key = asKey(textAt(answer.body, 'key'));
   const path = `/api/keys/${textAt(answer.body, 'id')}`;

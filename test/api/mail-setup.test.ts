@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type StartedApi, startApi } from '../../api/start.ts';
-import type { Services } from '../../core/services.ts';
-import { connectTemporal, type TemporalClient } from '../../core/temporal-client.ts';
-import { openTestServices } from '../support/services.ts';
+import { type StartedApi, startApi } from '#api/start.ts';
+import type { Services } from '#core/platform/services.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { openTestServices } from '#test/support/services.ts';
 
 let services: Services;
 let temporal: TemporalClient;
@@ -23,7 +23,7 @@ after(async () => {
   await services.close();
 });
 
-test('autoconfig tells a mail client its doors, at both addresses it is asked for', async () => {
+test('autoconfig answers the listeners for mail clients, at both paths', async () => {
   for (const path of ['/.well-known/autoconfig/mail/config-v1.1.xml', '/mail/config-v1.1.xml']) {
     const answer = await fetch(`${api.url}${path}?emailaddress=bot%40Agents.Test`);
     assert.equal(answer.status, 200);
@@ -66,7 +66,7 @@ const discover = async (address: string) => {
   return answer.text();
 };
 
-test('Autodiscover tells Outlook its doors', async () => {
+test('Autodiscover answers the listeners for Outlook', async () => {
   const text = await discover('bot@agents.test');
   const [imap = '', pop3 = '', smtp = ''] = text.match(/<Protocol>[^]*?<\/Protocol>/g) ?? [];
   assert.match(imap, /<Type>IMAP<\/Type>\s*<Server>mail\.test<\/Server>\s*<Port>993<\/Port>/);

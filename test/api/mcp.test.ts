@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SEND_BODY_LIMIT_BYTES } from '../../api/messages/send-schema.ts';
+import { SEND_BODY_LIMIT_BYTES } from '#api/messages/send-schema.ts';
 import {
   type Answer,
   type ApiWorld,
@@ -10,7 +10,7 @@ import {
   errorCode,
   type TestMailbox,
   textAt,
-} from '../support/api-world.ts';
+} from '#test/support/api-world.ts';
 
 let world: ApiWorld;
 let ann: TestMailbox;
@@ -34,7 +34,7 @@ function resultOf({ status, text, body }: Answer): unknown {
   return at(body ?? JSON.parse(text.replace(/^[^]*?^data: /m, '').split('\n')[0] ?? ''), 'result');
 }
 
-test('only a mailbox token opens it; others are told what is needed', async () => {
+test('only a mailbox token is accepted; the error for others says what is needed', async () => {
   const mistyped = { authorization: `${ann.token['authorization']}0` };
   for (const as of [{}, mistyped]) {
     const refused = await post(message('tools/list'), as);
@@ -87,7 +87,7 @@ test('the token alone says whose mail it is', async () => {
   }
 });
 
-test('the request id of the caller goes with what a tool does', async () => {
+test('the requests of a tool have the request id of the caller', async () => {
   const answer = await post(call('read_message', { messageId: 'msg_x' }), ann.token, { 'x-request-id': 'mine-4711' });
   assert.equal(answer.headers.get('x-request-id'), 'mine-4711');
   assert.match(textAt(resultOf(answer), 'content', 0, 'text'), /Request: mine-4711/);

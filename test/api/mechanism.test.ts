@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
-import { route } from '../../api/route.ts';
-import { createApp } from '../../api/server.ts';
-import { startApi } from '../../api/start.ts';
-import { openDatabase } from '../../db/database.ts';
-import { openMailNotifier } from '../../mail/store/notifier.ts';
-import { type ApiWorld, apiWorld, at, errorCode } from '../support/api-world.ts';
-import { tcpProxy } from '../support/tcp-proxy.ts';
+import { route } from '#api/route.ts';
+import { createApp } from '#api/server.ts';
+import { startApi } from '#api/start.ts';
+import { openReadiness } from '#core/platform/readiness.ts';
+import { openDatabase } from '#db/database.ts';
+import { openMailNotifier } from '#mailstore/notifier.ts';
+import { type ApiWorld, apiWorld, at, errorCode } from '#test/support/api-world.ts';
+import { tcpProxy } from '#test/support/tcp-proxy.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -143,7 +145,7 @@ test('an unknown error is opaque to the client and in the log by its request id'
     method: 'GET',
     path: '/broken',
     operationId: 'broken',
-    tag: 'Test',
+    tag: 'Operations',
     summary: 'Breaks',
     auth: 'public',
     responses: { 204: { description: 'Never.' } },
@@ -158,7 +160,8 @@ test('an unknown error is opaque to the client and in the log by its request id'
   const notifier = openMailNotifier(services);
   const { signal: stopping } = new AbortController();
   const publicUrl = () => 'http://x';
-  const app = createApp([broken], { services, temporal: world.temporal, notifier, stopping, publicUrl });
+  const readiness = openReadiness(services, 'api');
+  const app = createApp([broken], { services, temporal: world.temporal, notifier, readiness, stopping, publicUrl });
   const server = createServer(app.callback()).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
@@ -189,8 +192,10 @@ test('while the database is away requests answer 503 with Retry-After, and recov
       assert.deepEqual([away.status, errorCode(away)], [503, 'unavailable'], away.text);
       assert.ok(Number(away.headers.get('retry-after')) > 0);
     }
-    const readiness = await get('/readyz');
-    assert.equal(readiness.status, 503);
+    const readiness = await waitUntil('/readyz to say so', async () => {
+      const found = await get('/readyz');
+      return found.status === 503 && found;
+    });
     assert.equal(at(readiness.body, 'checks', 'postgresql'), 'unreachable');
     assert.equal((await get('/healthz')).status, 200);
     proxy.restore();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { OPEN_INVITATIONS_MAX } from '../../domain/organization-limits.ts';
+import { OPEN_INVITATIONS_MAX } from '#domain/organization-limits.ts';
 import {
   type ApiWorld,
   apiWorld,
@@ -11,7 +11,7 @@ import {
   type TestOrganization,
   type TestPerson,
   textAt,
-} from '../support/api-world.ts';
+} from '#test/support/api-world.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -41,6 +41,26 @@ test('an invited person accepts, has an account, and is signed in with the role'
   assert.equal(errorCode(await accept(textAt(invitation.body, 'token'))), 'not_found', 'a link works once');
 });
 
+test('members are seen last when they used the service, and not at all without a session', async () => {
+  const { owner, member, key } = await world.newOrganization('team');
+  const usedAt = new Date(world.services.now() - 3 * 86_400_000);
+  await world.sql(`update sessions set last_used_at = $2 where user_id = $1`, [member.userId, usedAt]);
+  const seen = async ({ memberId }: TestPerson): Promise<unknown> => {
+    const { body } = await world.call('GET', '/api/members', { as: key });
+    const members = at(body, 'data');
+    assert.ok(Array.isArray(members));
+    return at(
+      members.find((each) => textAt(each, 'id') === memberId),
+      'lastSeenAt',
+    );
+  };
+  assert.equal(await seen(member), usedAt.toISOString());
+  const ownerSeen = await seen(owner);
+  assert.ok(typeof ownerSeen === 'string' && ownerSeen > usedAt.toISOString());
+  assert.equal((await world.call('DELETE', '/api/sessions/current', { as: member.session })).status, 204);
+  assert.equal(await seen(member), null);
+});
+
 test('a link accepted twice at the same time makes one member', async () => {
   const token = textAt((await invite(world.organization, { email: 'twice@people.test' })).body, 'token');
   const answers = await Promise.all([accept(token), accept(token), accept(token)]);
@@ -62,7 +82,7 @@ test('a person with an account joins with its password', async () => {
   assert.equal(Array.isArray(organizations) && organizations.length, 2);
 });
 
-test('a second invitation replaces the first, a withdrawn or expired one is dead', async () => {
+test('a second invitation replaces the first; a withdrawn or expired one is invalid', async () => {
   const email = 'again@people.test';
   const { owner } = world.organization;
   const first = await invite(world.organization, { email });

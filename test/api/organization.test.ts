@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { PLANS } from '../../domain/plans.ts';
+import { PLANS } from '#domain/plans.ts';
 import {
   type ApiWorld,
   apiWorld,
@@ -10,7 +10,7 @@ import {
   TEST_PASSWORD,
   type TestOrganization,
   textAt,
-} from '../support/api-world.ts';
+} from '#test/support/api-world.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -33,6 +33,12 @@ test('settings that are not named keep their value', async () => {
     outboundConsent: 'always',
     consentExpiresInDays: 3,
     consentByApiKey: false,
+    sendingStopped: false,
+    dailyMessages: null,
+    dailyNewRecipients: null,
+    newMailboxSendingMode: 'normal',
+    newMailboxDailyMessages: null,
+    newMailboxDailyNewRecipients: null,
   });
 });
 
@@ -56,7 +62,7 @@ test('a plan takes effect at once: limits, quota of every mailbox, rate limit', 
   assert.equal(free.headers.get('ratelimit-limit'), null);
 });
 
-test('what exceeds a smaller plan stays, and nothing is added', async () => {
+test('after a downgrade nothing is removed, and nothing can be added', async () => {
   const organization = await world.newOrganization('business');
   for (let count = 0; count < 4; count++) await world.newMailbox(organization);
   await changePlan(organization, 'free');

@@ -1,16 +1,16 @@
 /** From a management request to the deliveries it stops or causes, through the running engine. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { type StartedApi, startApi } from '../../api/start.ts';
-import { credentialHint, hashCredential, newCredential } from '../../core/credentials.ts';
-import { newId } from '../../core/new-id.ts';
-import { API_SCOPES } from '../../domain/api-scopes.ts';
-import type { EndpointDeliveryState } from '../../domain/delivery-workflows.ts';
-import type { EnvelopeOrganization } from '../../domain/event-envelope.ts';
-import { at } from '../support/api-world.ts';
-import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
-import { type Receiver, startReceiver, verified } from '../support/receiver.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { type StartedApi, startApi } from '#api/start.ts';
+import { credentialHint, hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { API_SCOPES } from '#domain/api-scopes.ts';
+import type { EndpointDeliveryState } from '#domain/delivery-workflows.ts';
+import type { EnvelopeOrganization } from '#domain/event-envelope.ts';
+import { at } from '#test/support/api-world.ts';
+import { type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
+import { type Receiver, startReceiver, verified } from '#test/support/receiver.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 /** Waits so long that only a stop ends them within the test. */
 const LONG_LADDER_MS = '3600000,3600000,3600000,3600000';
@@ -64,7 +64,7 @@ async function waiting() {
   const mailbox = await world.mailbox(organization);
   const endpoint = await world.endpoint(organization, { url: receiver.url, mailboxId: mailbox.id });
   await world.happen({ organization, mailbox });
-  const delivery = await world.delivery(endpoint.id, ({ status }) => status === 'failed');
+  const delivery = await world.delivery(endpoint.id, waitsForRetry);
   await waitUntil('its workflow to wait', async () => {
     const handle = world.temporal.client.workflow.getHandle(delivery.workflowId ?? '');
     const state = await handle.query<EndpointDeliveryState>('state').catch(() => undefined);
@@ -89,7 +89,7 @@ test('a downgrade stops waiting deliveries at once; after an upgrade only new ev
   assert.equal(receiver.of(delivery.id).length, 1, 'the stopped delivery was not sent again');
 });
 
-test('deleting a mailbox stops the deliveries of its endpoints and tells the organization', async () => {
+test('deleting a mailbox stops the deliveries of its endpoints and notifies the organization', async () => {
   const { organization, mailbox, endpoint, delivery } = await waiting();
   const whole = await world.endpoint(organization, { url: receiver.url, eventTypes: ['mailbox_deleted'] });
   await send('DELETE', `/api/mailboxes/${mailbox.id}`, await keyOf(organization));
@@ -102,7 +102,7 @@ test('deleting a mailbox stops the deliveries of its endpoints and tells the org
   assert.equal(at(verified(request, whole.secret), 'data', 'mailbox', 'id'), mailbox.id);
 });
 
-test('a created mailbox is told by a signed webhook that names the key as actor', async () => {
+test('a created mailbox sends a signed webhook with the key as actor', async () => {
   const organization = await world.organization('team');
   const endpoint = await world.endpoint(organization, { url: receiver.url, eventTypes: ['mailbox_created'] });
   const created = await send('POST', '/api/mailboxes', await keyOf(organization), { name: 'Told' });

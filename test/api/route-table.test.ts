@@ -5,30 +5,44 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { type AuthRule, BODY_LIMIT_BYTES, type Route } from '../../api/route.ts';
-import { actsInOrganization } from '../../api/route-errors.ts';
-import { routes } from '../../api/routes.ts';
-import { newCredential } from '../../core/credentials.ts';
-import { newId } from '../../core/new-id.ts';
-import { API_SCOPES } from '../../domain/api-scopes.ts';
+import { type AuthRule, BODY_LIMIT_BYTES, type Route, tokenNeedOf } from '#api/route.ts';
+import { actsInOrganization } from '#api/route-errors.ts';
+import { routes } from '#api/routes.ts';
+import { newCredential } from '#core/platform/credentials.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { API_SCOPES } from '#domain/api-scopes.ts';
+import { type TokenAccess, tokenAllows } from '#domain/mailbox-tokens.ts';
 import {
   type Answer,
   type ApiWorld,
   apiWorld,
   asBearer,
   asKey,
+  at,
+  type CallOptions,
   type Credential,
   checkSchema,
   detailPaths,
   errorCode,
   type TestOrganization,
-} from '../support/api-world.ts';
-import { unknownId, withValue, wrongFields, wrongParameters } from '../support/schema-samples.ts';
-import { errorCases } from './error-cases.ts';
+  textAt,
+} from '#test/support/api-world.ts';
+import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
+import { unknownId, withValue, wrongFields, wrongParameters } from '#test/support/schema-samples.ts';
+import { newApprovalLink } from './approval-link-world.ts';
+import { errorCases } from './error-cases/index.ts';
 
 let world: ApiWorld;
 /** On a plan with a limit, which is used up. */
 let limited: TestOrganization;
+/** A link of a request that waits, by organization. */
+let links: Readonly<Record<string, Credential>>;
+/** Has every scope, for mailboxes of a group that none is in. */
+let limitedKey: Credential;
+/** A request for consent of the organization's mailbox, which is in no group. */
+let ownConsent: string;
+/** Tokens of the mailbox that may do a part. */
+let tokens: readonly (readonly [TokenAccess, Credential])[];
 /** Ids of rows of another organization, by prefix. */
 let foreign: Readonly<Record<string, string>>;
 
@@ -40,8 +54,23 @@ before(async () => {
     Date.now() + 3_600_000,
   ]);
   foreign = await foreignRows(world.other);
+  limitedKey = await world.newKey(world.organization.id, API_SCOPES, null, ['nobody']);
+  const held = await world.call('POST', '/api/mailbox/messages', {
+    as: world.organization.mailbox.token,
+    body: { to: ['stranger@example.com'], subject: 'Hello', text: 'x' },
+  });
+  ownConsent = textAt(held.body, 'consentId');
+  tokens = [await tokenOf('read'), await tokenOf('send')];
+  links = { [world.organization.id]: await newApprovalLink(world, world.organization) };
 });
 after(() => world.close());
+
+async function tokenOf(access: TokenAccess): Promise<readonly [TokenAccess, Credential]> {
+  const { key, mailbox } = world.organization;
+  const body = { name: access, access };
+  const answer = await world.call('POST', `/api/mailboxes/${mailbox.id}/tokens`, { as: key, body });
+  return [access, asBearer(textAt(answer.body, 'token'))];
+}
 
 async function foreignRows(other: TestOrganization): Promise<Record<string, string>> {
   const held = await world.call('POST', '/api/mailbox/messages', {
@@ -59,13 +88,17 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
     `insert into suppression (id, organization_id, address, reason) values ($1, $2, 'gone@foreign.example', 'hard_bounce')`,
     [suppression, other.id],
   );
+  const { parameters } = asking(await oauthHost(), world.api.url);
+  const question = await beginRequest(world, other.owner.session, parameters);
   return {
+    oar_: String(Reflect.get(Object(question.body), 'id')),
     con_: String(Reflect.get(Object(held.body), 'consentId')),
     lst_: await make('/api/lists/inbound/block', { value: 'foreign.example' }),
     sup_: suppression,
     mbx_: other.mailbox.id,
     mem_: other.member.memberId,
     inv_: await make('/api/members', { email: 'foreign@people.test' }),
+    ses_: String((await world.sql(`select id from sessions where user_id = $1`, [other.owner.userId]))[0]?.['id']),
     key_: await make('/api/keys', { name: 'foreign', scopes: ['org:read'] }),
     dom_: await make('/api/domains', { name: 'foreign.example' }),
     whe_: await make('/api/webhooks', { url: 'https://127.0.0.1/hook', eventTypes: ['email_received'] }),
@@ -103,17 +136,25 @@ function credentialFor(auth: AuthRule, organization: TestOrganization): Credenti
   if (auth === 'instance') return world.operator;
   if (auth === 'operator') return { ...world.operator, 'x-organization-id': organization.id };
   if (auth === 'mailbox_token') return organization.mailbox.token;
+  if (auth === 'approval_link') return links[organization.id] ?? {};
   if (auth === 'session' || 'role' in auth) return organization.owner.session;
   return organization.key;
 }
 
 /** Genuine credentials of kinds a route does not take. */
 function wrongKinds(auth: AuthRule): Readonly<Record<string, Credential>> {
+  const link = auth === 'approval_link' ? undefined : links[world.organization.id];
+  return { ...otherKinds(auth), ...(link === undefined ? {} : { 'approval link': link }) };
+}
+
+function otherKinds(auth: AuthRule): Readonly<Record<string, Credential>> {
   const { key, owner, mailbox } = world.organization;
   const { operator } = world;
   if (auth === 'operator' || auth === 'instance')
     return { 'API key': key, session: owner.session, 'mailbox token': mailbox.token };
   if (auth === 'mailbox_token') return { 'API key': key, session: owner.session, 'operator key': operator };
+  if (auth === 'approval_link')
+    return { 'API key': key, session: owner.session, 'mailbox token': mailbox.token, 'operator key': operator };
   if (auth === 'session' || (typeof auth === 'object' && 'role' in auth))
     return { 'API key': key, 'mailbox token': mailbox.token, 'operator key': operator };
   if (typeof auth === 'object' && auth.mailboxToken === true) return { 'operator key': operator };
@@ -128,6 +169,7 @@ async function deadCredentials(auth: AuthRule): Promise<Readonly<Record<string, 
     'mistyped API key': asKey(`${newCredential('apiKey').slice(0, -1)}u`),
     'unknown session': asBearer(newCredential('session')),
     'unknown mailbox token': asBearer(newCredential('mailboxToken')),
+    'unknown approval link': asBearer(newCredential('approvalLink')),
     'another scheme': { authorization: 'Basic dXNlcjpwYXNzd29yZA==' },
     'wrong operator key': { 'x-operator-key': 'amo_wrong' },
     'API key as Bearer': asBearer(newCredential('apiKey')),
@@ -147,11 +189,23 @@ async function deadCredentials(auth: AuthRule): Promise<Readonly<Record<string, 
   return unknown;
 }
 
-const call = (route: Route, path: string, as: Credential, more: object = {}): Promise<Answer> =>
+let sources = 0;
+
+const call = (
+  route: Route,
+  path: string,
+  as: Credential,
+  { headers, ...more }: Omit<CallOptions, 'as'> = {},
+): Promise<Answer> =>
   world.call(route.method, path, {
     as,
     ...(route.bodyExample === undefined ? {} : { body: route.bodyExample }),
     ...more,
+    headers: {
+      // Their use is limited by source.
+      ...(route.auth === 'approval_link' ? { 'x-forwarded-for': `198.18.${sources >> 8}.${sources++ & 255}` } : {}),
+      ...headers,
+    },
   });
 
 function assertError(answer: Answer, status: number, code: string, why = ''): void {
@@ -161,7 +215,7 @@ function assertError(answer: Answer, status: number, code: string, why = ''): vo
 for (const route of routes)
   describe(`${route.method} ${route.path}`, () => {
     const { auth } = route;
-    const takesBody = route.method !== 'GET';
+    const takesBody = route.method !== 'GET' && route.takesFile !== true;
 
     test('its examples fulfil its schemas', () => {
       if (route.body !== undefined) {
@@ -187,6 +241,13 @@ for (const route of routes)
           assertError(await call(route, pathOf(route), credential), 403, 'forbidden', kind);
       });
 
+      test('refuses two credentials at once, whosever they are', async () => {
+        const own = credentialFor(auth, world.organization);
+        const others = [world.other.key, world.organization.key, world.organization.mailbox.token, world.operator];
+        for (const another of others.filter((each) => !Object.keys(each).some((name) => name in own)))
+          assertError(await call(route, pathOf(route), { ...another, ...own }), 400, 'invalid_request');
+      });
+
       test('refuses expired, revoked, unknown and mistyped credentials alike', async () => {
         for (const [kind, credential] of Object.entries(await deadCredentials(auth)))
           assertError(await call(route, pathOf(route), credential), 401, 'unauthenticated', kind);
@@ -209,6 +270,37 @@ for (const route of routes)
       test('hides other mailboxes from a mailbox token', async () => {
         const another = await world.newMailbox(world.organization);
         assertError(await call(route, pathOf(route, another.id), world.organization.mailbox.token), 404, 'not_found');
+      });
+
+    if (auth === 'mailbox_token' || (typeof auth === 'object' && 'scope' in auth && auth.mailboxToken === true))
+      test('refuses mailbox tokens whose access it does not include', async () => {
+        for (const [access, token] of tokens)
+          if (!tokenAllows(access, tokenNeedOf(route)))
+            assertError(
+              await call(route, pathOf(route, world.organization.mailbox.id), token),
+              403,
+              'insufficient_scope',
+              access,
+            );
+      });
+
+    if (typeof auth === 'object' && 'scope' in auth)
+      test('shows nothing of other mailboxes to a key that is limited to a group', async () => {
+        const { mailbox } = world.organization;
+        const prefix = prefixOf(route);
+        const outside = prefix === 'con_' ? ownConsent : mailbox.id;
+        const answer = await call(route, pathOf(route, outside), limitedKey);
+        if (route.limitedKeys !== true) {
+          const expected = prefix === 'con_' || prefix === 'mbx_' ? [404, 'not_found'] : [403, 'insufficient_scope'];
+          assert.deepEqual([answer.status, errorCode(answer)], expected, answer.text);
+          return;
+        }
+        assert.notEqual(answer.status, 201, answer.text);
+        for (const its of [mailbox.id, mailbox.address, ownConsent]) assert.ok(!answer.text.includes(its), answer.text);
+        if (answer.status === 200 && Array.isArray(at(answer.body, 'data')))
+          assert.deepEqual(at(answer.body, 'data'), []);
+        const foreignMailbox = await call(route, withQuery(pathOf(route), { mailboxId: mailbox.id }), limitedKey);
+        assert.ok(!foreignMailbox.text.includes(mailbox.address), foreignMailbox.text);
       });
 
     if (prefixOf(route) !== '')
@@ -278,7 +370,8 @@ for (const route of routes)
         assert.ok(Number(answer.headers.get('retry-after')) > 0);
       });
 
-    if (route.method === 'POST')
+    // An upload is stored before it is compared: `files.test.ts`.
+    if (route.method === 'POST' && route.takesFile !== true)
       test('refuses an Idempotency-Key that was used with another request', async () => {
         const key = `${route.operationId}-other`;
         const principals = ['public', 'operator', ...(await principalsOf(world.organization))];
@@ -296,7 +389,7 @@ for (const route of routes)
       if (code !== 'not_found' || prefixOf(route) === '')
         test(`answers ${code} where it says so`, async () => {
           const reach = errorCases[`${route.operationId} ${code}`];
-          assert.ok(reach !== undefined, `add a case for "${route.operationId} ${code}" to error-cases.ts`);
+          assert.ok(reach !== undefined, `add a case for "${route.operationId} ${code}" to error-cases/`);
           const answer = await reach(world);
           assert.equal(errorCode(answer), code, answer.text);
         });
@@ -309,6 +402,7 @@ async function principalsOf(organization: TestOrganization): Promise<string[]> {
     ...keys.map(({ id }) => `api_key:${String(id)}`),
     `user:${organization.owner.userId}`,
     `mailbox:${organization.mailbox.id}`,
+    ...(await world.sql(`select id from approval_links`)).map(({ id }) => `approval_link:${String(id)}`),
   ];
 }
 

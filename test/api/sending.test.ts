@@ -9,7 +9,7 @@ import {
   errorCode,
   type TestMailbox,
   textAt,
-} from '../support/api-world.ts';
+} from '#test/support/api-world.ts';
 
 let world: ApiWorld;
 let ann: TestMailbox;
@@ -47,7 +47,7 @@ const newest = async (mailbox: TestMailbox) => {
 };
 
 describe('a message sent over REST', () => {
-  test('stands in Sent once and in the INBOX of a colleague, with attachments and labels, without Bcc', async () => {
+  test('is in Sent once and in the INBOX of a colleague, with attachments and labels, without Bcc', async () => {
     const id = await sent(ann, {
       to: [`Ben <${ben.address}>`],
       bcc: [cleo.address],
@@ -145,7 +145,7 @@ describe('a scheduled message', () => {
     assert.deepEqual([errorCode(answer), detailPaths(answer)], ['invalid_request', ['/sendAt']]);
   });
 
-  test('that is held tells its recipients and its time', async () => {
+  test('that is held shows its recipients and its time', async () => {
     const { mailbox } = world.other;
     const sendAt = inAnHour();
     const body = { to: ['new@example.com'], cc: ['else@example.com'], subject: 's', text: 'x', sendAt };
@@ -165,7 +165,7 @@ describe('a scheduled message', () => {
 });
 
 describe('an answer', () => {
-  test('goes to the sender in the same thread and names who is left out; to all leaves out nobody', async () => {
+  test('is sent to the sender in the same thread and lists omitted people; reply-all omits nobody', async () => {
     await sent(ann, { to: [ben.address], cc: [cleo.address], subject: 'Plan' });
     const got = await newest(ben);
     const path = `/api/mailbox/messages/${textAt(got, 'id')}`;
@@ -185,7 +185,7 @@ describe('an answer', () => {
     );
   });
 
-  test('goes to Reply-To where there is one, and to the recipients again when it answers oneself', async () => {
+  test('is sent to Reply-To if there is one, and to the original recipients for an own message', async () => {
     const own = await sent(ann, { to: [ben.address], replyTo: [cleo.address] });
     const got = await newest(ben);
     const reply = await send(ben, { text: 'x' }, `/api/mailbox/messages/${textAt(got, 'id')}/reply`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SIGN_IN_TRIES } from '../../domain/credential-format.ts';
-import { type ApiWorld, apiWorld, asBearer, at, errorCode, TEST_PASSWORD, textAt } from '../support/api-world.ts';
+import { SIGN_IN_TRIES } from '#domain/credential-format.ts';
+import { type ApiWorld, apiWorld, asBearer, at, errorCode, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -36,7 +36,7 @@ test('a wrong password and an unknown account answer the same', async () => {
   assert.equal(at(wrong.body, 'error', 'message'), at(unknown.body, 'error', 'message'));
 });
 
-test('failed tries lock the account, whatever address they come from, and say when to come back', async () => {
+test('failed tries lock the account, from any address, and the answer says when to try again', async () => {
   const { email } = await world.newPerson(world.organization.id, 'member');
   for (let tries = 0; tries < SIGN_IN_TRIES; tries++)
     assert.equal((await signIn(email, 'not the password', `192.0.2.${10 + tries}`)).status, 401);
@@ -44,6 +44,28 @@ test('failed tries lock the account, whatever address they come from, and say wh
   assert.equal(errorCode(locked), 'rate_limited');
   const seconds = Number(locked.headers.get('retry-after'));
   assert.ok(seconds > 0 && seconds <= 900, String(seconds));
+});
+
+test('failed tries from elsewhere do not lock out a person who has signed in from here, also by another process', async () => {
+  const { email } = await world.newPerson(world.organization.id, 'member');
+  assert.equal((await signIn(email, TEST_PASSWORD, '192.0.2.120')).status, 201);
+  assert.equal((await signIn(email, TEST_PASSWORD, '2001:db8:1:2::1')).status, 201);
+  for (let tries = 0; tries <= SIGN_IN_TRIES; tries++)
+    await signIn(email, 'not the password', `192.0.2.${130 + tries}`);
+  assert.equal(errorCode(await signIn(email, TEST_PASSWORD, '192.0.2.150')), 'rate_limited');
+  assert.equal((await signIn(email, TEST_PASSWORD, '192.0.2.120')).status, 201);
+  assert.equal((await signIn(email, TEST_PASSWORD, '2001:db8:1:2:ffff::9')).status, 201, 'the same /64');
+});
+
+test('a neighbour who guesses passwords does not lock out a known person; the own failures do', async () => {
+  const { email } = await world.newPerson(world.organization.id, 'member');
+  const here = '192.0.2.121';
+  assert.equal((await signIn(email, TEST_PASSWORD, here)).status, 201);
+  for (let tries = 0; tries <= SIGN_IN_TRIES; tries++) await signIn(`guess-${tries}@people.test`, 'not it', here);
+  assert.equal(errorCode(await signIn('guess-x@people.test', 'not it', here)), 'rate_limited');
+  assert.equal((await signIn(email, TEST_PASSWORD, here)).status, 201);
+  for (let tries = 0; tries < SIGN_IN_TRIES; tries++) assert.equal((await signIn(email, 'not it', here)).status, 401);
+  assert.equal(errorCode(await signIn(email, TEST_PASSWORD, here)), 'rate_limited');
 });
 
 test('failed tries at the same time cannot slip through together', async () => {
@@ -60,7 +82,7 @@ test('successful sign-ins are not counted', async () => {
     assert.equal((await signIn(email, TEST_PASSWORD, '192.0.2.100')).status, 201);
 });
 
-test('a session lives on with use, 30 days after the last request', async () => {
+test('a session expires 30 days after its last request', async () => {
   const person = await world.newPerson(world.organization.id, 'member');
   await world.sql(`update sessions set last_used_at = now() - interval '2 days' where user_id = $1`, [person.userId]);
   const answer = await world.call('GET', '/api/sessions/current', { as: person.session });
@@ -93,7 +115,7 @@ test('with several organizations x-organization-id chooses, and only among the o
   assert.equal(errorCode(patch), 'forbidden', 'an owner elsewhere is a member here');
 });
 
-test('a changed password holds from then on, and ends the other sessions', async () => {
+test('a changed password applies at once, and ends the other sessions', async () => {
   const person = await world.newPerson(world.organization.id, 'member');
   const other = asBearer(textAt((await signIn(person.email, TEST_PASSWORD, '192.0.2.120')).body, 'token'));
   const answer = await world.call('PUT', '/api/sessions/current/password', {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newId } from '../../core/new-id.ts';
-import { type ApiWorld, apiWorld, at, textAt } from '../support/api-world.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -25,7 +25,7 @@ const list = async (query = '') => {
   return { body, addresses: Array.isArray(data) ? data.map((entry) => textAt(entry, 'address')) : [] };
 };
 
-test('an organization reads its suppressions page by page, filters them, and takes one away', async () => {
+test('an organization lists its suppressions page by page, filters them, and removes one', async () => {
   await add(world.organization.id, 'gone@a.example', 'hard_bounce');
   await add(world.organization.id, 'angry@a.example', 'complaint');
   await add(world.other.id, 'foreign@a.example', 'complaint');
@@ -38,7 +38,7 @@ test('an organization reads its suppressions page by page, filters them, and tak
   assert.deepEqual((await list('?address=Angry@a.example')).addresses, ['angry@a.example']);
 
   const path = `/api/suppressions/${textAt(first.body, 'data', 0, 'id')}`;
-  const as = world.organization.key;
+  const as = world.organization.member.session;
   assert.equal((await world.call('DELETE', path, { as })).status, 204);
   assert.equal((await world.call('DELETE', path, { as })).status, 404);
   assert.deepEqual((await list()).addresses, ['gone@a.example']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newId } from '../../core/new-id.ts';
-import { type ApiWorld, apiWorld, at, errorCode, textAt } from '../support/api-world.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -64,7 +64,7 @@ test('usage of too many days, or of days backwards, is refused', async () => {
     );
 });
 
-test('the audit log tells who, what, when and from where, and is filtered', async () => {
+test('the audit log says who did what, when and from where, and can be filtered', async () => {
   const { admin } = world.organization;
   const since = new Date(Date.now() - 1_000).toISOString();
   const created = await world.call('POST', '/api/keys', {
@@ -81,7 +81,12 @@ test('the audit log tells who, what, when and from where, and is filtered', asyn
   assert.equal(at(entry, 'action'), 'api_key.created');
   assert.equal(at(entry, 'ipAddress'), '203.0.113.7');
   assert.equal(at(entry, 'requestId'), 'my-request');
-  assert.deepEqual(at(entry, 'details'), { name: 'Audited', scopes: ['org:read'], expiresAt: null });
+  assert.deepEqual(at(entry, 'details'), {
+    name: 'Audited',
+    scopes: ['org:read'],
+    expiresAt: null,
+    mailboxGroups: null,
+  });
   const filters = `action=api_key.created&actorId=${admin.userId}&since=${encodeURIComponent(since)}`;
   assert.equal(at((await list(filters)).body, 'data', 0, 'id'), at(entry, 'id'));
   assert.deepEqual(at((await list(`targetId=${targetId}&until=${encodeURIComponent(since)}`)).body, 'data'), []);

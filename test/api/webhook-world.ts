@@ -1,15 +1,15 @@
 /** A served API over a whole delivery path, with a DNS of its own and a customer's server. */
 import assert from 'node:assert/strict';
-import { type StartedApi, startApi } from '../../api/start.ts';
-import { hashCredential, newCredential } from '../../core/credentials.ts';
-import { newId } from '../../core/new-id.ts';
-import { API_SCOPES, type ApiScope } from '../../domain/api-scopes.ts';
-import type { EnvelopeOrganization } from '../../domain/event-envelope.ts';
-import type { EventType } from '../../domain/event-types.ts';
-import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
-import { type TestDns, testDns } from '../support/dns-server.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { type StartedApi, startApi } from '#api/start.ts';
+import { hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { API_SCOPES, type ApiScope } from '#domain/api-scopes.ts';
+import type { EnvelopeOrganization } from '#domain/event-envelope.ts';
+import type { EventType } from '#domain/event-types.ts';
+import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
+import { type TestDns, testDns } from '#test/support/dns-server.ts';
+import { type Receiver, startReceiver } from '#test/support/receiver.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 export interface Answer {
   readonly status: number;
@@ -35,11 +35,12 @@ export interface Subscribed {
   readonly secret: string;
 }
 
-/** Long enough that a retry never comes by itself within a test. */
+/** Long enough that no automatic retry happens within a test. */
 export const LONG_LADDER_MS = '600000,600000,600000,600000';
 
 export const isSuccess = ({ status }: { status: string }): boolean => status === 'success';
-export const isFailed = ({ status }: { status: string }): boolean => status === 'failed';
+/** It failed, and its retry waits in a workflow. */
+export const isFailed = waitsForRetry;
 
 export interface WebhookWorld extends DeliveryWorld {
   readonly api: StartedApi;

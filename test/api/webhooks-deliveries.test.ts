@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { getEndpoint } from '../../core/endpoint-queries.ts';
-import type { Sql } from '../../db/database.ts';
-import { countDeliveries, findDelivery, listAttempts, listDeliveries } from '../../db/queries/list-deliveries.ts';
-import type { EventType } from '../../domain/event-types.ts';
-import { verified } from '../support/receiver.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { getEndpoint } from '#core/webhooks/endpoint-queries.ts';
+import type { Sql } from '#db/database.ts';
+import { countDeliveries, findDelivery, listAttempts, listDeliveries } from '#db/queries/deliveries/list-deliveries.ts';
+import type { EventType } from '#domain/event-types.ts';
+import { verified } from '#test/support/receiver.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import {
   type Answer,
   type Call,

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { deleteHistory } from '../../activities/delete-history.ts';
-import { disableFailingEndpoints } from '../../core/disable-failing-endpoints.ts';
-import { sweepNotices } from '../../core/member-notices.ts';
-import { newId } from '../../core/new-id.ts';
-import { noteEndpointFailure, noteEndpointSuccess } from '../../db/queries/endpoint-health.ts';
-import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '../../domain/endpoint-limits.ts';
-import { MEMBER_NOTICE_RETENTION_DAYS } from '../../domain/member-notices.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { deleteHistory } from '#activities/delete-history.ts';
+import { sweepNotices } from '#core/organizations/member-notices.ts';
+import { engineStarts } from '#core/platform/engine-starts.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { disableFailingEndpoints } from '#core/webhooks/disable-failing-endpoints.ts';
+import { noteEndpointFailure, noteEndpointSuccess } from '#db/queries/webhooks/endpoint-health.ts';
+import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '#domain/endpoint-limits.ts';
+import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/member-notices.ts';
+import { testLog } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import {
   errorOf,
   isFailed,
@@ -107,7 +109,7 @@ test('another address has not failed yet', async () => {
   assert.deepEqual(await review(setting, Date.now()), []);
 });
 
-test('the twentieth delivery given up sets it inactive, owners and admins are told, and its activation offers recovery', async () => {
+test('the twentieth given-up delivery sets it inactive, owners and admins are notified, and activating it offers recovery', async () => {
   const sinceMs = Date.now() - 6 * DAY_MS;
   const setting = await failing(FAILING_EXHAUSTED_MIN - 1, sinceMs);
   const { call, organization } = setting;
@@ -207,12 +209,16 @@ test('a notice whose workflow was forgotten is started again by the sweep', asyn
      values ($1, $2, 'webhook_failing', 'whe_x', 'nobody@agents.test', 'S', 'B', now(), now() - interval '1 hour')`,
     [id, organizationId],
   );
-  assert.equal(await sweepNotices(world.services, world.temporal), 1);
+  assert.equal(await sweepNotices(world.services, world.temporal, engineStarts(testLog())), 1);
   const row = await waitUntil('it to be attempted', async () => {
     const [found] = await world.sql(`select state, reply, attempts from member_notices where id = $1`, [id]);
     return found?.['state'] !== 'waiting' && found;
   });
-  assert.deepEqual(row, { state: 'failed', reply: 'There is no such mailbox here', attempts: 1 });
+  assert.deepEqual(row, {
+    state: 'captured',
+    reply: 'Not sent: this address has no mailbox here. It can be read in the list of notices',
+    attempts: 1,
+  });
 });
 
 test('notices and recoveries are forgotten when they have been over for long, and none that is not over', async () => {
@@ -243,7 +249,7 @@ test('notices and recoveries are forgotten when they have been over for long, an
   const kept = [await notice('sent', 1), await notice('waiting', MEMBER_NOTICE_RETENTION_DAYS + 1)];
   await recovery(31);
   kept.push(await recovery(1));
-  await deleteHistory(world.services.db, Date.now());
+  await deleteHistory(world.services);
   const rows = await world.sql(
     `select id from member_notices where organization_id = $1
      union all select id from recoveries where organization_id = $1`,

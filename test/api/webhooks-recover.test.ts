@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
-import { sweepRecoveries } from '../../core/recover-deliveries.ts';
-import { searchKeys } from '../../core/temporal-client.ts';
-import { recoveryWorkflowId } from '../../domain/recovery.ts';
-import type { DeliveryState } from '../support/delivery-world.ts';
-import { verified } from '../support/receiver.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { engineStarts } from '#core/platform/engine-starts.ts';
+import { searchKeys } from '#core/platform/temporal-client.ts';
+import { sweepRecoveries } from '#core/webhooks/recover-deliveries.ts';
+import { recoveryWorkflowId } from '#domain/recovery.ts';
+import type { DeliveryState } from '#test/support/delivery-world.ts';
+import { verified } from '#test/support/receiver.ts';
+import { testLog } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import {
   type Answer,
   errorOf,
@@ -74,7 +76,7 @@ function holdRequests() {
   };
 }
 
-test('a recovery sends what was given up once more, under its id, and counts what came of it', async () => {
+test('a recovery sends given-up deliveries again, under their ids, and counts the results', async () => {
   const setting = await outage(12);
   world.receiver.answer(503, 200);
   const begun = await recover(setting);
@@ -224,7 +226,7 @@ test('a cancelled recovery sends nothing more, and another one may begin', async
   assert.deepEqual(figures(rest), ['completed', 7, 7, 7, 0]);
 });
 
-test('a paused recovery waits where it is and goes on when it is resumed', async () => {
+test('a paused recovery keeps its position and continues when it is resumed', async () => {
   const setting = await outage(12);
   const requests = holdRequests();
   const begun = await recover(setting);
@@ -317,7 +319,7 @@ test('a recovery is reached by its own endpoint only', async () => {
   await ended(setting, begun);
 });
 
-test('a recovery the engine forgot is started again by the sweep and goes on where it was', async () => {
+test('the sweep restarts a recovery that the engine lost, and it continues where it was', async () => {
   const setting = await outage(8);
   const requests = holdRequests();
   const begun = await recover(setting);
@@ -326,6 +328,6 @@ test('a recovery the engine forgot is started again by the sweep and goes on whe
   await handle.terminate('forgotten');
   requests.letGo();
   await world.sql(`update recoveries set updated_at = now() - interval '1 hour' where id = $1`, [idOf(begun)]);
-  await sweepRecoveries(world.services, world.temporal);
+  await sweepRecoveries(world.services, world.temporal, engineStarts(testLog()));
   assert.deepEqual(figures(await ended(setting, begun)), ['completed', 8, 8, 8, 0]);
 });

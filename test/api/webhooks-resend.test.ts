@@ -1,15 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { verified } from '../support/receiver.ts';
-import {
-  errorOf,
-  idOf,
-  isFailed,
-  isSuccess,
-  LONG_LADDER_MS,
-  type WebhookWorld,
-  webhookWorld,
-} from './webhook-world.ts';
+
+import { verified } from '#test/support/receiver.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { errorOf, idOf, isSuccess, LONG_LADDER_MS, type WebhookWorld, webhookWorld } from './webhook-world.ts';
 
 let world: WebhookWorld;
 before(async () => {
@@ -17,7 +11,7 @@ before(async () => {
 });
 after(() => world?.close());
 
-test('a resend of a waiting delivery attempts it now, in the workflow that holds it', async () => {
+test('a resend of a waiting delivery attempts it now, in its workflow', async () => {
   const setting = await world.setUp();
   world.receiver.answer(500, 200);
   await world.happen({ organization: setting.organization });
@@ -38,7 +32,7 @@ test('a resend of a waiting delivery attempts it now, in the workflow that holds
   assert.ok(audit.some((entry) => entry['target_id'] === done.id));
 });
 
-test('a resend of a waiting delivery whose workflow is gone starts one of its own', async () => {
+test('a resend of a waiting delivery whose workflow no longer exists starts a new one', async () => {
   const setting = await world.setUp();
   world.receiver.answer(500, 500, 200);
   await world.happen({ organization: setting.organization });
@@ -48,10 +42,10 @@ test('a resend of a waiting delivery whose workflow is gone starts one of its ow
   const answer = await resend();
   const workflowId = `delivery/${setting.id}/resend/${waiting.id}/2`;
   assert.equal(answer.body['workflowId'], workflowId);
-  // It fails once more, and the same workflow goes on waiting for the next rung.
+  // It fails once more, and the same workflow continues to wait for the next retry.
   const again = await world.delivery(
     setting.id,
-    ({ attemptCount, status }) => attemptCount === 2 && isFailed({ status }),
+    ({ attemptCount, status }) => attemptCount === 2 && status === 'failed',
   );
   assert.equal(again.workflowId, workflowId);
   assert.equal((await resend()).body['workflowId'], workflowId);
@@ -72,18 +66,19 @@ test('a resend while the rest of the batch still hangs does not run beside it', 
     else response.writeHead(answers++ === 0 ? 500 : 200).end();
   });
   await world.happen({ organization: setting.organization });
-  const waiting = await world.delivery(setting.id, isFailed);
+  const waiting = await world.delivery(setting.id, ({ status }) => status === 'failed');
+  await waitUntil('the other endpoint to be asked', () => held.length === 1);
   const answer = await setting.call('POST', `${setting.path}/deliveries/${waiting.id}/resend`);
   assert.equal(answer.status, 202);
   assert.equal(world.receiver.of(waiting.id).length, 1);
   for (const end of held) end();
   const done = await world.delivery(setting.id, isSuccess);
-  assert.equal(done.workflowId, waiting.workflowId);
+  assert.ok(done.workflowId?.startsWith(`delivery/${setting.id}/fan-out/`), String(done.workflowId));
   assert.equal(done.attemptCount, 2);
   await world.delivery(idOf(slow), isSuccess);
 });
 
-test('a resend of a final delivery makes one more attempt, marked manual, whatever comes of it', async () => {
+test('a resend of a final delivery makes one more attempt, marked manual, whatever its result', async () => {
   const setting = await world.setUp();
   world.receiver.answer(500);
   await world.happen({ organization: setting.organization });
@@ -134,6 +129,19 @@ test('a resend of a final delivery makes one more attempt, marked manual, whatev
     'EventType',
     'OrganizationId',
   ]);
+});
+
+test('a resend to a destination that is still unsafe keeps the reason', async () => {
+  const setting = await world.setUp();
+  await world.sql(`update webhook_endpoints set url = 'https://10.0.0.1/hook' where id = $1`, [setting.id]);
+  await world.happen({ organization: setting.organization });
+  const exhausted = await world.delivery(setting.id, ({ status }) => status === 'exhausted');
+  assert.equal(exhausted.reason, 'unsafe_destination');
+  const answer = await setting.call('POST', `${setting.path}/deliveries/${exhausted.id}/resend`);
+  await world.temporal.client.workflow.getHandle(String(answer.body['workflowId'])).result();
+  const again = await world.delivery(setting.id, ({ attemptCount }) => attemptCount === 2);
+  assert.deepEqual([again.status, again.reason], ['exhausted', 'unsafe_destination']);
+  assert.equal(world.receiver.of(exhausted.id).length, 0);
 });
 
 test('two resends at once of a final delivery make one attempt', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { EVENT_TYPES } from '../../domain/event-types.ts';
+import { EVENT_TYPES } from '#domain/event-types.ts';
 import {
   type Answer,
   type Call,
@@ -55,6 +55,10 @@ test('creation answers every field and the secret, which no later answer shows',
     updatedAt: endpoint['createdAt'],
     lastSuccessAt: null,
     failingSince: null,
+    previousSecretExpiresAt: null,
+    publicKeySignature: false,
+    includeExtracts: false,
+    oldestWaitingAt: null,
     stats: { last24h: { pending: 0, success: 0, failed: 0, exhausted: 0 } },
   });
   const read = await call('GET', `/api/webhooks/${idOf(created)}`);
@@ -152,7 +156,7 @@ test('the scope of an endpoint cannot be changed', async () => {
   assert.equal((await call('GET', `/api/webhooks/${id}`)).body['description'], null);
 });
 
-test('change keeps what is left out, replaces or removes the header, and clears the description', async () => {
+test('a change keeps omitted fields, replaces or removes the header, and clears the description', async () => {
   const authHeader = { name: 'X-One', value: 'first' };
   const id = idOf(await create({ ...valid(), description: 'Orders', authHeader }));
   const sealed = async () =>
@@ -305,7 +309,7 @@ test('rotation answers a new secret, with or without an overlap', async () => {
     assert.equal((await call('POST', `${path}/rotate-secret`, { overlapSeconds })).status, 400);
 });
 
-test('a deleted endpoint is gone from every answer, its history too', async () => {
+test('a deleted endpoint and its history are in no answer', async () => {
   const id = idOf(await create());
   assert.equal((await call('DELETE', `/api/webhooks/${id}`)).status, 204);
   for (const path of ['', '/deliveries', '/deliveries/dlv_01k8e8f2c0e4x9w2v7a3r5t6y8'])
@@ -351,7 +355,7 @@ test('a URL is kept in its normal form, in which its length counts and a change 
   assert.deepEqual(errorOf(long), { status: 422, code: 'invalid_url', paths: ['/url'] });
 });
 
-test('an error says what to do in this very case', async () => {
+test('an error says what to do in this case', async () => {
   const fixOf = (answer: Answer) => (answer.body['error'] as { fix: string }).fix;
   const { organization: own, call: by, path } = await world.setUp();
   await by('PATCH', path, { active: false });

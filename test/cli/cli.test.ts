@@ -1,18 +1,16 @@
 /** The command as a person or agent runs it, against the service as `npm start` runs it. */
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { MailboxClient } from '../../client/index.ts';
-import { HELD_SENTENCE } from '../../domain/consent.ts';
-import { at, textAt } from '../support/api-world.ts';
-import { type CommandLine, commandLine, type Ended } from '../support/command-line.ts';
-import { deliverBySmtp } from '../support/deliver-by-smtp.ts';
-import { freePorts, type StartedService, startService } from '../support/started-service.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { MailboxClient } from '#client/index.ts';
+import { HELD_SENTENCE } from '#domain/consent.ts';
+import { at, textAt } from '#test/support/api-world.ts';
+import { type CommandLine, commandLine, type Ended } from '#test/support/command-line.ts';
+import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
+import { keptService, type StartedService } from '#test/support/started-service.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'cli-service-'));
 let service: StartedService;
 let ann: { readonly id: string; readonly address: string; readonly token: string };
 let ben: { readonly id: string; readonly address: string; readonly token: string };
@@ -43,15 +41,11 @@ const assertHarmless = (text: string): void =>
   assert.doesNotMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
 
 before(async () => {
-  service = await startService({ ...(await freePorts()), DATA_DIR: path.join(folder, 'data') });
+  ({ service } = await keptService());
   [ann, ben] = [await newMailbox('ann'), await newMailbox('ben')];
   cli = commandLine(service.facts.apiUrl);
 });
-after(async () => {
-  cli?.close();
-  await service?.end('SIGTERM');
-  rmSync(folder, { recursive: true, force: true });
-});
+after(() => cli?.close());
 
 describe('login', () => {
   test('keeps the token for its owner only and shows the settings for mail clients', async () => {
@@ -83,7 +77,7 @@ describe('login', () => {
     assert.equal(statSync(cli.configurationFile).mode & 0o777, 0o600);
   });
 
-  test('a wrong token is refused with what to do, and nothing is kept', async () => {
+  test('a wrong token is refused with instructions, and nothing is stored', async () => {
     const wrong = commandLine(service.facts.apiUrl);
     const ended = await wrong.run(['login', `--token=${ann.token}0`]);
     assert.equal(ended.code, 3);
@@ -94,7 +88,7 @@ describe('login', () => {
     wrong.close();
   });
 
-  test('what is no token is not repeated on the terminal', async () => {
+  test('text that is not a token is not repeated on the terminal', async () => {
     const ended = await cli.run(['login', '--profile', 'two'], { input: `${ann.token}\n${ben.token}\n` });
     assert.equal(ended.code, 3);
     assert.match(ended.stderr, /^error invalid_credential: .+\nfix: .+/);
@@ -119,7 +113,7 @@ describe('login', () => {
 });
 
 describe('reading', () => {
-  test('open takes the number of the list that was shown, also when newer mail has come', async () => {
+  test('open uses the number of the shown list, even if newer mail has arrived', async () => {
     await deliver('First', 'The first text.');
     await deliver('Second', 'The second text.');
     const [second, first] = (await ok('mail', 'inbox', '--unread')).trim().split('\n');
@@ -148,17 +142,31 @@ describe('reading', () => {
     assert.match(ended.stderr, /error no_such_number: .*it is empty\./);
   });
 
-  test('wait ends with 6 when nothing comes, and shows code and number of what comes', async () => {
-    const none = await cli.run(['mail', 'wait', '--timeout', '1', '--json']);
+  test('wait ends with 6 if nothing arrives, and shows code and number of arriving mail', async () => {
+    const none = await cli.run(['mail', 'wait', '--timeout', '1', '--subject', 'not sent', '--json']);
     assert.equal(none.code, 6, none.stderr);
     const after = textAt(JSON.parse(none.stdout), 'after');
     await deliver('Sign-in', 'Your code is 482913.');
-    assert.match(await ok('mail', 'wait', '--after', after, '--extract', 'otp'), /^1 ●.* Sign-in\n +code +482913\n$/);
+    const shown = await ok('mail', 'wait', '--after', after, '--subject', 'Sign-in', '--extract', 'otp');
+    assert.match(shown, /^\d+ ●.* Sign-in\n +code +482913\n$/m);
+    assert.match(await ok('mail', 'extracts', '1'), /^code +482913\n$/);
+    assert.equal(textAt(await okJson('mail', 'extracts', '1'), 'otp'), '482913');
     assert.match(await ok('mail', 'open', '1'), /Your code is 482913/);
     assert.match(
       (await cli.run(['mail', 'wait', '--timeout', '1', '--subject', 'none'])).stderr,
-      /Nothing came in 1 s/,
+      /Nothing arrived in 1 s/,
     );
+  });
+
+  test('a code that is faster than the wait is shown, once; then it says what to try', async () => {
+    await deliver('Early bird', 'Your code is 739184.');
+    await waitUntil('the mail', async () => (await ok('mail', 'inbox')).includes('Early bird'));
+    const wait = ['mail', 'wait', '--subject', 'Early bird', '--extract', 'otp', '--timeout'];
+    assert.match(await ok(...wait, '60'), /code +739184/);
+    const again = await cli.run([...wait, '1']);
+    assert.equal(again.code, 6);
+    assert.match(again.stderr, /Try without subject.*folder=Junk/);
+    assert.match(await ok(...wait, '60', '--since', '2020-01-01T00:00:00Z'), /code +739184/);
   });
 
   test('a mail cannot write escape sequences to the terminal', async () => {
@@ -184,13 +192,13 @@ describe('reading', () => {
       return Array.isArray(hits) && hits.length > 0 && hits;
     });
     assert.equal(at(found, 0, 'subject'), 'Second');
-    assert.match(await ok('mail', 'folders'), /INBOX +5, /);
+    assert.match(await ok('mail', 'folders'), /INBOX +6, /);
     assert.match(await ok('mail', 'raw', '1'), /^[^]*Subject: Second\r\n[^]*The second text/);
   });
 });
 
 describe('sending', () => {
-  test('what is held for approval is no failure: the sentence of the API and exit code 0', async () => {
+  test('a message held for approval is not a failure: the sentence of the API and exit code 0', async () => {
     const ended = await cli.run(['mail', 'send', '--to', 'Eve <eve@outside.example>', '--subject', 'Hello'], {
       input: 'A text from a pipe.\n',
     });
@@ -202,9 +210,14 @@ describe('sending', () => {
     assert.match(status, /^Status +consent_pending\n[^]*Consent +con_[^]*eve@outside\.example/);
     const again = await okJson('mail', 'send', '--to', 'mal@outside.example', '--subject', 'x', '--text', 'y');
     assert.deepEqual([at(again, 'held'), at(again, 'message')], [true, HELD_SENTENCE]);
+    assert.match(await ok('mail', 'outbox'), /^ 1 {2}held +mal@outside\.example {2}x\n +First contact with/);
+    assert.equal(await ok('mail', 'withdraw', '1'), 'Withdrawn.\n');
+    assert.match(await ok('mail', 'outbox'), /^ 1 {2}withdrawn +mal@outside\.example {2}x\n +withdrawn\n/);
+    const decided = await ok('mail', 'wait', '--consent', textAt(again, 'consentId'));
+    assert.equal(decided, `${textAt(again, 'id')}: withdrawn\n`);
   });
 
-  test('a message with its files reaches a colleague, who answers and hands it on', async () => {
+  test('a message with attachments reaches a colleague, who replies and forwards it', async () => {
     const file = path.join(cli.folder, 'list.csv');
     writeFileSync(file, 'a;b\n');
     const sent = await ok(
@@ -227,14 +240,14 @@ describe('sending', () => {
     assert.equal(readFileSync(file, 'utf8'), 'a;b\n');
     const twice = await cli.run(['mail', 'attachment', '1', '2', '--profile', 'ben']);
     assert.equal(twice.code, 1);
-    assert.match(twice.stderr, /list\.csv is there already/);
+    assert.match(twice.stderr, /list\.csv exists already/);
     await ok('mail', 'reply', '1', '--text', 'Thank you.', '--profile', 'ben');
     await ok('mail', 'forward', '1', '--to', ann.address, '--profile', 'ben');
     const inbox = await okJson('mail', 'inbox', '--limit', '2');
     assert.deepEqual([at(inbox, 'data', 0, 'subject'), at(inbox, 'data', 1, 'subject')], ['Fwd: Files', 'Re: Files']);
   });
 
-  test('what the service refuses is told by field, with exit code 1', async () => {
+  test('a refusal of the service names the fields, with exit code 1', async () => {
     const ended = await cli.run(['mail', 'send', '--to', 'nobody', '--subject', 'x', '--text', 'y']);
     assert.equal(ended.code, 1);
     assert.match(ended.stderr, /error invalid_request: [^]*\/to\/0: [^]*fix: [^]*request: req_/);
@@ -261,13 +274,13 @@ test('messages are moved, flagged, labelled and deleted by their numbers', async
   );
 });
 
-test('wrong use ends with 2 and says what is wrong', async () => {
+test('wrong arguments end with 2, and it says what is wrong', async () => {
   for (const [args, message] of [
     [['bogus'], /error usage: unknown command 'bogus'/],
-    [['mail', 'inbox', '--limit', '0'], /takes a whole number from 1 to 200/],
+    [['mail', 'inbox', '--limit', '0'], /must be a whole number from 1 to 200/],
     [['mail', 'send', '--subject', 'x'], /--to <address>/],
     [['mail', 'open', 'first'], /neither the number of a message nor its id/],
-    [['whoami', '--profile', '../x'], /no name of a profile/],
+    [['whoami', '--profile', '../x'], /not a valid profile name/],
     [['login', '--token=x', '--url', 'mail.example'], /not the address of a service/],
     [['login'], /No mailbox token was given/],
   ] as const) {

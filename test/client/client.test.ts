@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { ApiError, ConsentsClient, type Fetch, MailboxClient } from '../../client/index.ts';
-import { openMailStore } from '../../mail/store/mail-store.ts';
-import { openMailNotifier } from '../../mail/store/notifier.ts';
-import { type ApiWorld, apiWorld, checkSchema, routeOf, type TestMailbox } from '../support/api-world.ts';
-import { tcpProxy } from '../support/tcp-proxy.ts';
-import { waitUntil } from '../support/wait-until.ts';
-import './schema-types.ts';
+import { ApiError, type ClientOptions, type Fetch, MailboxClient, OrganizationClient } from '#client/index.ts';
+import { openMailStore } from '#mailstore/mail-store.ts';
+import { openMailNotifier } from '#mailstore/notifier.ts';
+import { type ApiWorld, apiWorld, checkSchema, routeOf, type TestMailbox } from '#test/support/api-world.ts';
+import { tcpProxy } from '#test/support/tcp-proxy.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: ApiWorld;
 let ann: TestMailbox;
@@ -43,7 +42,7 @@ const checkedFetch: Fetch = async (input, init) => {
   return response;
 };
 
-const open = (mailbox: TestMailbox, more: Partial<ConstructorParameters<typeof MailboxClient>[0]> = {}) =>
+const open = (mailbox: TestMailbox, more: Partial<ClientOptions & { readonly token: string }> = {}) =>
   new MailboxClient({ url: world.api.url, token: tokenOf(mailbox), ...more });
 
 const errorOf = async (promise: Promise<unknown>): Promise<ApiError> => {
@@ -60,7 +59,7 @@ const subjectsIn = async (mailbox: TestMailbox, folder: string): Promise<string[
   (await open(mailbox).listMessages({ folder })).data.map(({ subject }) => subject);
 
 describe('against the API', () => {
-  test('every method asks a path of the API that answers with what its route declares', async () => {
+  test('every method uses a path of the API and returns the declared type', async () => {
     const client = open(ann, { fetch: checkedFetch });
     const other = open(ben, { fetch: checkedFetch });
     assert.equal((await client.mailbox()).address, ann.address);
@@ -78,7 +77,13 @@ describe('against the API', () => {
     const [received] = (await other.listMessages({ unread: true, limit: 1 })).data;
     assert.equal(received?.subject, 'Every method');
     const id = received?.id ?? '';
+    assert.deepEqual(await other.getMessageExtracts(id), { otp: null, otpCandidates: [], links: [] });
+    assert.deepEqual(
+      (await other.getMessage(id, { extract: 'otp,links' })).extracts,
+      await other.getMessageExtracts(id),
+    );
     const message = await other.getMessage(id);
+    assert.equal(message.extracts, undefined);
     assert.equal(message.text?.trim(), 'Some words.');
     assert.equal((await other.getMessage(id, { format: 'metadata' })).text, null);
     assert.match(new TextDecoder().decode((await other.getRawMessage(id)).bytes), /Subject: Every method/);
@@ -116,7 +121,7 @@ describe('against the API', () => {
     assert.ok(held.held);
     assert.equal(held.status, 'consent_pending');
     const session = (world.organization.owner.session['authorization'] ?? '').replace('Bearer ', '');
-    const consents = new ConsentsClient({ url: world.api.url, credential: { session }, fetch: checkedFetch });
+    const { consents } = new OrganizationClient({ url: world.api.url, session, fetch: checkedFetch });
     assert.equal((await consents.list({ status: 'pending' })).data[0]?.id, held.consentId);
     assert.equal((await consents.approve(held.consentId, 'message')).status, 'approved');
     assert.equal((await consents.get(held.consentId)).decision?.scope, 'message');
@@ -125,7 +130,81 @@ describe('against the API', () => {
     assert.equal((await consents.deny(second.consentId, 'No.')).decision?.reason, 'No.');
   });
 
-  test('what the service refuses is told with code, fix, request id and the fields that are wrong', async () => {
+  test('drafts, and the mail of a mailbox by a key of its organization', async () => {
+    const service = new OrganizationClient({
+      url: world.api.url,
+      apiKey: world.organization.key['x-organization-key'] ?? '',
+      fetch: checkedFetch,
+    });
+    const box = await service.mailboxes.create({ localPart: 'by-key' });
+    const mail = service.mailbox(box.id);
+    assert.equal((await mail.mailbox()).address, box.address);
+    const { id } = await mail.createDraft({ to: [ann.address], subject: 'Draft' });
+    assert.equal((await mail.updateDraft(id, { subject: 'Second draft' })).subject, 'Second draft');
+    const [listed] = (await mail.listDrafts()).data;
+    assert.deepEqual([listed?.id, (await mail.getDraft(id)).subject], [id, 'Second draft']);
+    assert.equal((await mail.sendDraft(id)).held, false);
+    const other = await mail.createDraft({ subject: 'Thrown away' });
+    await mail.deleteDraft(other.id);
+    assert.deepEqual((await mail.listDrafts()).data, []);
+    assert.deepEqual((await service.mailboxes.update(box.id, { sendingMode: 'stopped' })).sendingMode, 'stopped');
+    await service.mailboxes.delete(box.id);
+    const unchecked = new OrganizationClient({
+      url: world.api.url,
+      apiKey: world.organization.key['x-organization-key'] ?? '',
+    });
+    const gone = await errorOf(unchecked.mailboxes.get('mbx_none'));
+    assert.deepEqual([gone.status, gone.request], [404, `GET ${world.api.url}/api/mailboxes/mbx_none`]);
+  });
+
+  test('a list is one page when awaited, and all items when iterated over', async () => {
+    const service = new OrganizationClient({
+      url: world.api.url,
+      apiKey: world.organization.key['x-organization-key'] ?? '',
+      fetch: checkedFetch,
+    });
+    const page = await service.mailboxes.list({ limit: 1 });
+    assert.equal(page.data.length, 1);
+    assert.ok(page.nextCursor !== null);
+    const all: string[] = [];
+    for await (const { id } of service.mailboxes.list({ limit: 1 })) all.push(id);
+    assert.ok(all.includes(ann.id) && all.includes(ben.id));
+    assert.equal(new Set(all).size, all.length);
+  });
+
+  test('events arrive as they happen, and go on after the last one', async () => {
+    const [first, stop] = [new AbortController(), new AbortController()];
+    const opened = Promise.withResolvers<void>();
+    const counting: Fetch = async (input, init) => {
+      const response = await fetch(input, init);
+      opened.resolve();
+      return response;
+    };
+    const client = open(ben, { fetch: counting });
+    const arrived = (async () => {
+      for await (const event of client.events({ signal: first.signal }))
+        if (event.name === 'messages_added') return event;
+      return undefined;
+    })();
+    await opened.promise;
+    await open(ann).sendMessage({ to: [ben.address], subject: 'Live one' });
+    const event = await arrived;
+    assert.equal(event?.data.messages[0]?.subject, 'Live one');
+    // Nobody listens meanwhile.
+    await open(ann).sendMessage({ to: [ben.address], subject: 'Live two' });
+    for await (const later of client.events({ signal: stop.signal, lastEventId: event?.id ?? '' })) {
+      if (later.name !== 'messages_added') continue;
+      assert.equal(later.data.messages[0]?.subject, 'Live two');
+      break;
+    }
+    await assert.rejects(
+      open(ann, { fetch: () => Promise.resolve(new Response('', { status: 401 })) })
+        .events()
+        .next(),
+    );
+  });
+
+  test('a refusal has code, fix, request id and the wrong fields', async () => {
     const wrong = await errorOf(open(ann).sendMessage({ to: ['nobody'], subject: 'x' }));
     assert.deepEqual([wrong.code, wrong.status], ['invalid_request', 400]);
     assert.match(wrong.fix, /Correct the fields/);
@@ -163,7 +242,7 @@ async function withServer(
   }
 }
 
-const fake = (url: string, more: Partial<ConstructorParameters<typeof MailboxClient>[0]> = {}) =>
+const fake = (url: string, more: Partial<ClientOptions & { readonly token: string }> = {}) =>
   new MailboxClient({ url, token: 'amt_test', ...more });
 
 const answer = (response: ServerResponse, status: number, body: object, headers: Record<string, string> = {}): void => {
@@ -172,7 +251,7 @@ const answer = (response: ServerResponse, status: number, body: object, headers:
 const refusal = (code: string) => ({ error: { code, message: 'No.', fix: 'Wait.', requestId: 'req_x', details: [] } });
 const PAGE = { data: [], nextCursor: null };
 
-describe('a request that fails on its way', () => {
+describe('a request that fails in transit', () => {
   test('a connection that breaks after the message was taken does not send it twice', async () => {
     let answers = 0;
     // Takes the answers of the API away from the client: the first is lost after the API has done its work.
@@ -196,7 +275,7 @@ describe('a request that fails on its way', () => {
     );
   });
 
-  test('a service that comes back is found by the same call', async () => {
+  test('a call succeeds when the service is back', async () => {
     const { port } = new URL(world.api.url);
     const proxy = await tcpProxy({ host: '127.0.0.1', port: Number(port) });
     try {
@@ -225,7 +304,7 @@ describe('a request that fails on its way', () => {
     );
   });
 
-  test('the first try still under way at the server is waited for', async () => {
+  test('a first try still running at the server is waited for', async () => {
     await withServer(
       (_, response, count) =>
         count === 1
@@ -245,7 +324,7 @@ describe('a request that fails on its way', () => {
     );
   });
 
-  test('Retry-After is heeded, and what would wait too long is told at once', async () => {
+  test('Retry-After is respected, and a wait that would be too long fails at once', async () => {
     let opensAt = 0;
     await withServer(
       (_, response) => {
@@ -284,7 +363,7 @@ describe('a request that fails on its way', () => {
     );
   });
 
-  test('a wait from now on is not begun anew, since it would miss what came in between', async () => {
+  test('a wait from now on is not repeated, because it would miss mail in between', async () => {
     await withServer(
       (_, response) => response.destroy(),
       async ({ url, requests }) => {
@@ -306,7 +385,7 @@ describe('a request that fails on its way', () => {
     );
   });
 
-  test('no answer, no service, a broken off call, a page of a proxy and a redirect are told apart', async () => {
+  test('no answer, no service, an aborted call, a page of a proxy and a redirect are distinguished', async () => {
     await withServer(
       (request, response) => {
         if (request.url?.endsWith('/threads') === true)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gatherTime } from '../../core/gather-time.ts';
+import { gatherTime } from '#core/webhooks/dispatcher/gather-time.ts';
 
-test('little is gathered while the engine takes workflows at once', () => {
+test('little is gathered while the engine accepts workflows quickly', () => {
   const gather = gatherTime();
   assert.equal(gather.ms, 20);
   for (let i = 0; i < 100; i++) gather.startTook(3);

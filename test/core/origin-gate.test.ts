@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { originGate } from '../../core/origin-gate.ts';
+import { type OriginGate, originGate } from '#core/webhooks/origin-gate.ts';
+
+/** Waits for a place. */
+async function entered(gate: OriginGate, origin: string): Promise<() => void> {
+  const leave = await gate.enter(origin);
+  assert.ok(leave !== undefined);
+  return leave;
+}
 
 const ORIGIN = 'https://many.test';
 const PLACES = 64;
 
 test('requests beyond the places of an origin wait their turn, those of another origin do not', async () => {
   const gate = originGate();
-  const leaves = await Promise.all(Array.from({ length: PLACES }, () => gate.enter(ORIGIN)));
+  const leaves = await Promise.all(Array.from({ length: PLACES }, () => entered(gate, ORIGIN)));
   const order: string[] = [];
-  const first = gate.enter(ORIGIN).finally(() => order.push('first'));
-  const second = gate.enter(ORIGIN).finally(() => order.push('second'));
-  (await gate.enter('https://other.test'))();
+  const first = entered(gate, ORIGIN).finally(() => order.push('first'));
+  const second = entered(gate, ORIGIN).finally(() => order.push('second'));
+  (await entered(gate, 'https://other.test'))();
   await setImmediate();
   assert.deepEqual(order, []);
   leaves[0]?.();
@@ -26,19 +33,30 @@ test('requests beyond the places of an origin wait their turn, those of another 
 test('requests that hang give their places to the next after a second', async (context) => {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const gate = originGate();
-  const hanging = await Promise.all(Array.from({ length: PLACES }, () => gate.enter(ORIGIN)));
-  const next = Promise.all(Array.from({ length: PLACES }, () => gate.enter(ORIGIN)));
+  const hanging = await Promise.all(Array.from({ length: PLACES }, () => entered(gate, ORIGIN)));
+  const next = Promise.all(Array.from({ length: PLACES }, () => entered(gate, ORIGIN)));
   context.mock.timers.tick(1_000);
   const young = await next;
   // What hung and ends at last must not free a place twice.
   for (const leave of hanging) leave();
-  let entered = false;
-  const one = gate.enter(ORIGIN).then((leave) => {
-    entered = true;
+  let isIn = false;
+  const one = entered(gate, ORIGIN).then((leave) => {
+    isIn = true;
     return leave;
   });
   await setImmediate();
-  assert.equal(entered, false);
+  assert.equal(isIn, false);
   for (const leave of young) leave();
   (await one)();
+});
+
+test('a closed gate gives no places, and waiting callers get none', async () => {
+  const gate = originGate();
+  const leaves = await Promise.all(Array.from({ length: PLACES }, () => entered(gate, ORIGIN)));
+  const waiting = [gate.enter(ORIGIN), gate.enter(ORIGIN)];
+  gate.close();
+  assert.deepEqual(await Promise.all(waiting), [undefined, undefined]);
+  for (const leave of leaves) leave();
+  assert.equal(await gate.enter(ORIGIN), undefined);
+  assert.equal(await gate.enter('https://other.test'), undefined);
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { hashCredential, newCredential } from '../../core/credentials.ts';
-import { hashPassword, verifyPassword } from '../../core/passwords.ts';
-import { sealedSecrets } from '../../core/sealed-secrets.ts';
-import { readSettings, SettingsError } from '../../core/settings.ts';
-import { isCredential } from '../../domain/credential-format.ts';
+import { hashPassword, verifyPassword } from '#core/organizations/passwords.ts';
+import { hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { sealedSecrets } from '#core/platform/sealed-secrets.ts';
+import { readSettings, SettingsError } from '#core/platform/settings.ts';
+import { isCredential } from '#domain/credential-format.ts';
 
 const key = (id: string) => ({ id, key: randomBytes(32) });
 
@@ -27,7 +27,7 @@ test('after a key rotation the old key still opens, and without it the error say
   assert.throws(() => sealedSecrets([current]).open(sealed, 'p'), /SECRETS_KEYS/);
 });
 
-test('a credential with a typing error is told from a real one without a look into the database', () => {
+test('a credential with a typing error is recognized without a database query', () => {
   const token = newCredential('mailboxToken');
   assert.ok(isCredential('mailboxToken', token));
   assert.ok(!isCredential('apiKey', token));
@@ -52,7 +52,7 @@ test('a password verifies against its argon2id hash and no other', async () => {
   assert.equal(await verifyPassword('x', 'not a hash'), false);
 });
 
-test('wrong settings are all named at once, with what they take, and secret values are not shown', () => {
+test('all wrong settings are reported together, with accepted values and without secrets', () => {
   try {
     readSettings({ API_PORT: '99999', MODE: 'prod', SECRETS_KEYS: 'hunter2' });
     assert.fail('must throw');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings, SettingsError } from '../../core/settings.ts';
+import { readSettings, SettingsError } from '#core/platform/settings.ts';
 
 const problemsOf = (environment: Record<string, string>): readonly string[] => {
   try {
@@ -15,7 +15,7 @@ const problemsOf = (environment: Record<string, string>): readonly string[] => {
 test('two listeners on one port are both named', () => {
   assert.deepEqual(problemsOf({}), []);
   assert.deepEqual(problemsOf({ API_PORT: '2525' }), [
-    'API_PORT and SMTP_PORT are all 2525, but each listens on a port of its own',
+    'API_PORT and SMTP_PORT are all 2525, but each needs its own port',
   ]);
   assert.match(
     problemsOf({ TEMPORAL_PORT: '7080' })[0] ?? '',
@@ -23,13 +23,13 @@ test('two listeners on one port are both named', () => {
   );
 });
 
-test('ports that are free to choose, switched off or not listened on meet nobody', () => {
+test('ports that are chosen by the system, switched off or unused do not conflict', () => {
   assert.deepEqual(problemsOf({ API_PORT: '0', SMTP_PORT: '0', METRICS_PORT: '0' }), []);
   assert.deepEqual(problemsOf({ API_PORT: '54320', DATABASE_URL: 'postgres://x@127.0.0.1/x' }), []);
   assert.deepEqual(problemsOf({ MAIL_PUBLIC_IMAP_PORT: '993', MAIL_PUBLIC_POP3_PORT: '993' }), []);
 });
 
-test('who brings mail to other hosts in production has a name', () => {
+test('in production, direct delivery needs a host name', () => {
   const mx = { OUTBOUND_TRANSPORT: 'mx', MODE: 'production' };
   for (const name of ['localhost', 'mail', 'mail.localhost', 'mail.local'])
     assert.match(problemsOf({ ...mx, MAIL_HOSTNAME: name })[0] ?? '', /reverse DNS/, name);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { blobKey, readBlob, storeBlob, streamBlob } from '../../core/blob-store.ts';
-import type { Services } from '../../core/services.ts';
-import type { CopyValue } from '../../db/copy-rows.ts';
-import { openTestServices } from '../support/services.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { CopyValue } from '#db/copy-rows.ts';
+import { blobKey, readBlob, storeBlob, streamBlob } from '#mailstore/blob-store.ts';
+import { openTestServices } from '#test/support/services.ts';
 
 let services: Services;
 before(async () => {
@@ -18,7 +18,7 @@ async function copied(text: string, values: readonly CopyValue[] = []): Promise<
   return rows;
 }
 
-test('fields come as the bytes that are stored, whatever they are', async () => {
+test('fields are returned as stored bytes, whatever they contain', async () => {
   const bytes = Buffer.concat([Buffer.from([0, 0xff, 0x80, 0x5c]), randomBytes(300_000)]);
   assert.deepEqual(await copied('select $1, null::bytea, $2::int4', [bytes, -7]), [
     [bytes, null, Buffer.from([255, 255, 255, 249])],
@@ -52,7 +52,7 @@ test('a statement that fails, and a reader that throws, leave connections that s
   assert.equal(services.db.pool.idleCount, services.db.pool.totalCount);
 });
 
-test('any range of a blob is what lies there, across slices and pieces, and short at its end', async () => {
+test('any range of a blob has the right bytes, across slices and pieces, and is short at its end', async () => {
   const bytes = randomBytes(1_300_001);
   const key = blobKey(bytes);
   await storeBlob(services.db, key, bytes);

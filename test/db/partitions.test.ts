@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Services } from '../../core/services.ts';
-import { createPartitions, dropOldPartitions } from '../../db/partitions.ts';
-import { firstIdAt } from '../../domain/ids.ts';
-import { openTestServices } from '../support/services.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import type { Services } from '#core/platform/services.ts';
+import { createPartitions, dropOldPartitions } from '#db/partitions.ts';
+import { firstIdAt } from '#domain/ids.ts';
+import { openTestServices } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -93,7 +93,7 @@ test('history is kept for 30 days, then its day is dropped', async () => {
   assert.equal((await placesOf(old)).length, 0);
 });
 
-test('a long reader keeps a day from being dropped for now, and nobody waits behind that', async () => {
+test('a long reader delays dropping a day, and nothing waits behind it', async () => {
   const late = NOW + 400 * DAY_MS;
   await createPartitions(services.db, late);
   const reader = await services.db.pool.connect();

@@ -1,15 +1,15 @@
 /** What must hold when the parts of the service run as processes of their own, and come and go. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { NativeConnection } from '@temporalio/worker';
-import { openDeliveriesDue } from '../../core/deliveries-due.ts';
-import { recordEvents } from '../../core/record-event.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import { startWorker } from '../../worker/start.ts';
-import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { testLog, testTemporalAddress, testWorkflowBundle } from '../support/services.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { openDeliveriesDue } from '#core/events/deliveries-due.ts';
+import { recordEvents } from '#core/events/record-event.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
+import { type Receiver, startReceiver } from '#test/support/receiver.ts';
+import { testLog } from '#test/support/services.ts';
+import { temporalConnection } from '#test/support/temporal-connection.ts';
+import { startTestWorker } from '#test/support/test-worker.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const FIRST_WAIT_MS = 3_000;
 let world: DeliveryWorld;
@@ -26,18 +26,18 @@ after(async () => {
 });
 afterEach(() => receiver.answer(200));
 
-test('a nudge of a process without a dispatcher reaches the dispatchers of others by NOTIFY', async () => {
+test('a wake-up of a process without a dispatcher reaches the dispatchers of others by NOTIFY', async () => {
   const { db, settings } = world.services;
   const url = settings.DATABASE_URL ?? '';
   const [listening, telling] = [openDeliveriesDue(db, url, testLog()), openDeliveriesDue(db, url, testLog())];
   let told = 0;
-  listening.onNudge(() => told++);
+  listening.onWake(() => told++);
   try {
     await waitUntil('it to listen', () => told === 1);
-    telling.nudge();
-    await waitUntil('the nudge to arrive', () => told === 2);
-    for (let i = 0; i < 100; i++) telling.nudge();
-    await waitUntil('the nudges to arrive', () => told > 2);
+    telling.wake();
+    await waitUntil('the wake-up to arrive', () => told === 2);
+    for (let i = 0; i < 100; i++) telling.wake();
+    await waitUntil('the wake-ups to arrive', () => told > 2);
     await waitUntil('LISTEN to end', async () => {
       await world.sql(`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'agent-mailbox listen' and datname = current_database()`);
@@ -45,20 +45,21 @@ test('a nudge of a process without a dispatcher reaches the dispatchers of other
     });
     const before = told;
     await waitUntil('it to listen again', () => told > before);
-    assert.ok(told < 20, 'many nudges are told as few');
+    assert.ok(told < 20, 'many wake-ups are told as few');
   } finally {
     await telling.close();
     await listening.close();
   }
 });
 
-test('an event recorded without any nudge is dispatched all the same', async () => {
+test('an event recorded without any wake-up is dispatched all the same', async () => {
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   await recordEvents(world.services.db, [
     { type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} },
   ]);
-  await world.delivery(endpoint.id, ({ status }) => status === 'success', 5_000);
+  // Before the claims that leave no organization out, every 30 s.
+  await world.delivery(endpoint.id, ({ status }) => status === 'success', 25_000);
 });
 
 test('a Retry-After lengthens the wait beyond the ladder', async () => {
@@ -69,7 +70,8 @@ test('a Retry-After lengthens the wait beyond the ladder', async () => {
   await world.happen({ organization });
   const { nextAttemptAt, lastError } = await world.delivery(endpoint.id, ({ status }) => status === 'failed');
   const waitMs = (nextAttemptAt?.getTime() ?? 0) - askedAtMs;
-  assert.ok(waitMs >= 600_000 && waitMs < 620_000, `${waitMs} ms`);
+  const answeredWithinMs = Date.now() - askedAtMs;
+  assert.ok(waitMs >= 600_000 && waitMs < 620_000 + answeredWithinMs, `${waitMs} ms`);
   assert.equal(lastError, 'answered 429');
 });
 
@@ -106,12 +108,12 @@ test('the retention Schedule is made once and runs on the workers of its install
 });
 
 /** The last one: it ends the world's worker. */
-test('a wait for a retry goes on by the clock while no worker is there, and another worker makes the attempt', async () => {
+test('a wait for a retry continues without a worker, and another worker makes the attempt', async () => {
   receiver.answer(500, 200);
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   await world.happen({ organization });
-  const { id, workflowId } = await world.delivery(endpoint.id, ({ status }) => status === 'failed');
+  const { id, workflowId } = await world.delivery(endpoint.id, waitsForRetry);
   await waitUntil('its workflow to wait', async () => {
     const history = await world.temporal.client.workflow
       .getHandle(workflowId ?? '')
@@ -120,8 +122,8 @@ test('a wait for a retry goes on by the clock while no worker is there, and anot
     return history?.events?.some((event) => event.timerStartedEventAttributes);
   });
   await world.worker.close();
-  const connection = await NativeConnection.connect({ address: testTemporalAddress() });
-  const worker = await startWorker(world.services, connection, { bundle: testWorkflowBundle() });
+  const connection = await temporalConnection();
+  const worker = await startTestWorker(world.services, connection);
   try {
     await world.delivery(endpoint.id, ({ status }) => status === 'success');
     const [first, second, ...more] = receiver.of(id);

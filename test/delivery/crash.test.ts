@@ -6,20 +6,20 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Dispatcher, startDispatcher } from '../../core/dispatcher.ts';
-import { newId } from '../../core/new-id.ts';
-import { recordEvents } from '../../core/record-event.ts';
-import { startRecovery } from '../../core/recover-deliveries.ts';
-import { openServices, type Services } from '../../core/services.ts';
-import { readSettings } from '../../core/settings.ts';
-import { connectTemporal } from '../../core/temporal-client.ts';
-import { findRecovery } from '../../db/queries/recoveries.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import { RECOVERY_CONCURRENCY } from '../../domain/recovery.ts';
-import { rowsOf } from '../support/delivery-world.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { createTestDatabase, testLog, testVariables } from '../support/services.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { recordEvents } from '#core/events/record-event.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { openServices, type Services } from '#core/platform/services.ts';
+import { readSettings } from '#core/platform/settings.ts';
+import { connectTemporal } from '#core/platform/temporal-client.ts';
+import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
+import { startRecovery } from '#core/webhooks/recover-deliveries.ts';
+import { findRecovery } from '#db/queries/webhooks/recoveries.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { RECOVERY_CONCURRENCY } from '#domain/recovery.ts';
+import { rowsOf } from '#test/support/delivery-world.ts';
+import { type Receiver, startReceiver } from '#test/support/receiver.ts';
+import { copyWorkflowBundle, createTestDatabase, testLog, testVariables } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 /** A worker process of its own, as `npm run start:worker` starts it. */
 function spawnWorker(environment: Readonly<Record<string, string>>): ChildProcess {
@@ -52,6 +52,7 @@ interface Scene {
 async function scene(play: (scene: Scene) => Promise<void>): Promise<void> {
   const database = await createTestDatabase();
   const dataFolder = mkdtempSync(path.join(tmpdir(), 'crash-test-'));
+  copyWorkflowBundle(dataFolder);
   const variables = testVariables({ DATABASE_URL: database.url, DATA_DIR: dataFolder });
   const services = await openServices(readSettings(variables), testLog());
   const temporal = connectTemporal(services.settings);
@@ -212,7 +213,7 @@ test('SIGKILL of the worker in the middle of a recovery loses none and counts ea
     }
   }));
 
-test('SIGTERM lets attempts under way end: nothing is sent twice and nothing is lost', () =>
+test('SIGTERM lets attempts in flight end: nothing is sent twice and nothing is lost', () =>
   scene(async ({ services, receiver, organization, endpointId, dispatch, spawnWorker }) => {
     receiver.answer((res) => setTimeout(() => res.writeHead(200).end(), 20));
     await recordMany(services, organization);
@@ -235,7 +236,7 @@ test('two workers and two dispatchers side by side deliver nothing twice', () =>
     const other = startDispatcher(services, temporal);
     try {
       await recordMany(services, organization);
-      services.deliveriesDue.nudge();
+      services.deliveriesDue.wake();
       assert.equal(await assertAllDelivered(services, receiver, endpointId), 0);
     } finally {
       await other.close();

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptRecorder } from '../../activities/attempt-recorder.ts';
-import { deliveryWorld } from '../support/delivery-world.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { createTestDatabase } from '../support/services.ts';
-import { tcpProxy } from '../support/tcp-proxy.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { attemptRecorder } from '#activities/attempt-recorder.ts';
+import type { AttemptRecord } from '#db/queries/deliveries/attempts.ts';
+import { probeWrites } from '#db/queries/platform/probe-writes.ts';
+import { deliveryWorld, rowsOf } from '#test/support/delivery-world.ts';
+import { startReceiver } from '#test/support/receiver.ts';
+import { createTestDatabase, openTestServices, testLog } from '#test/support/services.ts';
+import { tcpProxy } from '#test/support/tcp-proxy.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 test('answers that come while the database is away are recorded when it is back, and nothing is sent twice', async () => {
   const database = await createTestDatabase();
@@ -50,31 +52,84 @@ test('answers that come while the database is away are recorded when it is back,
   }
 });
 
-test('a result that the database refuses is reported at once, not written for ever', async () => {
+test('a result that the database refuses in every form is reported at once, not written for ever', async () => {
   let writes = 0;
   const recorder = attemptRecorder({
-    async query() {
-      writes++;
-      throw new Error('invalid byte sequence');
+    sql: {
+      async query() {
+        writes++;
+        throw new Error('invalid byte sequence');
+      },
     },
+    probe: async () => {},
+    draining: new AbortController().signal,
+    log: testLog(),
   });
-  const record = {
-    deliveryId: 'dlv_x',
-    number: 1,
-    trigger: 'automatic' as const,
-    startedAt: new Date(),
-    durationMs: 1,
-    responseCode: 200,
-    error: null,
-    responseHeaders: null,
-    responseBody: null,
-    remoteAddress: null,
-    status: 'success' as const,
-    reason: null,
-    lastError: null,
-    nextAttemptAt: null,
-    workflowId: null,
-  };
-  await assert.rejects(recorder.record(record), /invalid byte/);
-  assert.equal(writes, 1);
+  await assert.rejects(recorder.record(resultOf('dlv_x')), /invalid byte/);
+  assert.equal(writes, 3, 'as it is, without what text cannot hold, and bare');
+});
+
+test('a row that PostgreSQL refuses does not block its batch, and is stored in a form that it accepts', async () => {
+  const services = await openTestServices();
+  try {
+    const rows = rowsOf(services);
+    const organization = await rows.organization();
+    const endpoint = await rows.endpoint(organization, { url: 'https://hooks.example/' });
+    for (let i = 0; i < 5; i++) await rows.happen({ organization });
+    const deliveries = await rows.deliveries(endpoint.id);
+    const recorder = attemptRecorder({
+      sql: services.db,
+      probe: () => probeWrites(services.db),
+      draining: new AbortController().signal,
+      log: testLog(),
+    });
+    const bad: Partial<AttemptRecord>[] = [
+      {},
+      { lastError: 'no\0good', status: 'failed', error: 'http_status', responseHeaders: { server: 'half \ud800' } },
+      {},
+      { responseHeaders: { server: 'nul \0' }, remoteAddress: '\0', responseBody: Buffer.from([0, 255, 1]) },
+      {},
+    ];
+    await Promise.all(deliveries.map(({ id }, i) => recorder.record({ ...resultOf(id), ...bad[i] })));
+    const after = await rows.deliveries(endpoint.id);
+    assert.deepEqual(
+      after.map(({ status, lastError }) => [status, lastError]),
+      [
+        ['success', null],
+        ['failed', 'nogood'],
+        ['success', null],
+        ['success', null],
+        ['success', null],
+      ],
+    );
+    const attempts = await services.db.query(
+      `select response_headers as headers, remote_address as address, response_code as code from delivery_attempts
+        where delivery_id = any($1) order by delivery_id`,
+      [deliveries.map(({ id }) => id)],
+    );
+    assert.equal(attempts.length, 5);
+    assert.deepEqual(attempts[1]?.['headers'], { server: 'half \ufffd' });
+    assert.deepEqual(attempts[3], { headers: null, address: null, code: 200 });
+  } finally {
+    await services.close();
+  }
+});
+
+/** A result without anything special. */
+const resultOf = (deliveryId: string): AttemptRecord => ({
+  deliveryId,
+  number: 1,
+  trigger: 'automatic',
+  startedAt: new Date(),
+  durationMs: 1,
+  responseCode: 200,
+  error: null,
+  responseHeaders: null,
+  responseBody: null,
+  remoteAddress: null,
+  status: 'success',
+  reason: null,
+  lastError: null,
+  nextAttemptAt: null,
+  workflowId: null,
 });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordEvents } from '../../core/record-event.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import { deliveryWorld } from '../support/delivery-world.ts';
-import { startReceiver } from '../support/receiver.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { recordEvents } from '#core/events/record-event.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { deliveryWorld } from '#test/support/delivery-world.ts';
+import { startReceiver } from '#test/support/receiver.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 test('a secret whose key is missing costs its delivery no attempt and its neighbours nothing; mended, it is delivered', async () => {
   const world = await deliveryWorld();
@@ -20,8 +20,8 @@ test('a secret whose key is missing costs its delivery no attempt and its neighb
     await recordEvents(world.services.db, [
       { type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} },
     ]);
-    world.services.deliveriesDue.nudge();
-    await world.delivery(good.id, ({ status }) => status === 'success', 3_000);
+    world.services.deliveriesDue.wake();
+    await world.delivery(good.id, ({ status }) => status === 'success');
     const held = await world.delivery(bad.id, ({ workflowId }) => workflowId?.startsWith('delivery/') === true);
     assert.equal(held.status, 'pending');
     const handle = world.temporal.client.workflow.getHandle(held.workflowId ?? '');

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
-import { type Receiver, startReceiver, verified } from '../support/receiver.ts';
+import { type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
+import { type Receiver, startReceiver, verified } from '#test/support/receiver.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: DeliveryWorld;
 let receiver: Receiver;
@@ -84,13 +85,48 @@ test('a broken connection is a failure that is tried again', async () => {
   assert.equal((await world.attempts(delivery.id))[0]?.error, 'reset');
 });
 
-test('410 Gone exhausts the delivery and sets the endpoint inactive', async () => {
+const standingOf = async (endpointId: string) => {
+  const [row] = await world.sql('select active, disabled_reason from webhook_endpoints where id = $1', [endpointId]);
+  return row;
+};
+
+test('410 Gone is retried like any other failure; only a whole ladder of it sets the endpoint inactive', async () => {
   receiver.answer(410);
   const endpoint = await deliver();
   const delivery = await world.delivery(endpoint.id, isFinal);
-  assert.equal(delivery.reason, 'endpoint_gone');
-  const [row] = await world.sql('select active, disabled_reason from webhook_endpoints where id = $1', [endpoint.id]);
-  assert.deepEqual(row, { active: false, disabled_reason: 'gone' });
+  assert.equal(delivery.reason, 'attempts_exhausted');
+  assert.deepEqual(
+    (await world.attempts(delivery.id)).map(({ responseCode }) => responseCode),
+    [410, 410, 410, 410, 410],
+  );
+  await waitUntil('the endpoint to be inactive', async () => (await standingOf(endpoint.id))?.['active'] === false);
+  assert.deepEqual(await standingOf(endpoint.id), { active: false, disabled_reason: 'gone' });
+});
+
+test('a delivery that was answered 410 is acknowledged by a later 2xx', async () => {
+  receiver.answer(410, 410, 204);
+  const endpoint = await deliver();
+  const delivery = await world.delivery(endpoint.id, isFinal);
+  assert.deepEqual([delivery.status, delivery.attemptCount], ['success', 3]);
+  assert.deepEqual(await standingOf(endpoint.id), { active: true, disabled_reason: null });
+});
+
+test('a ladder with anything but 410 in it, or of another address, leaves the endpoint active', async () => {
+  receiver.answer(410, 500, 410);
+  const mixed = await deliver();
+  await world.delivery(mixed.id, isFinal);
+  let answers = 0;
+  receiver.answer((response) => {
+    response.writeHead(410).end();
+    // The owner enters another address in the middle of the ladder; it answers no better.
+    if (++answers === 2) void world.sql(`update webhook_endpoints set url_changed_at = now() where id = $1`, [moved]);
+  });
+  const { id: moved } = await deliver();
+  await world.delivery(moved, isFinal);
+  // What decides is done with the result, before the activity ends.
+  const { workflowId } = await world.delivery(moved, isFinal);
+  await world.temporal.client.workflow.getHandle(workflowId ?? '').result();
+  for (const id of [mixed.id, moved]) assert.deepEqual(await standingOf(id), { active: true, disabled_reason: null });
 });
 
 test('a workflow exists for an endpoint only while it has something to wait for, and is found by the webhook-id', async () => {

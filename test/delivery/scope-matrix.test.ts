@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { recordEvents } from '../../core/record-event.ts';
-import type { Services } from '../../core/services.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import { EVENT_TYPES, type EventType } from '../../domain/event-types.ts';
-import { rowsOf } from '../support/delivery-world.ts';
-import { openTestServices } from '../support/services.ts';
+import { recordEvents } from '#core/events/record-event.ts';
+import type { Services } from '#core/platform/services.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { EVENT_TYPES, type EventType } from '#domain/event-types.ts';
+import { rowsOf } from '#test/support/delivery-world.ts';
+import { openTestServices } from '#test/support/services.ts';
 
-/** Interface §6, written out once more: what an organization endpoint and an endpoint of the mailbox hear of. */
+/** Interface §6, written out once more: the events of an organization endpoint and of an endpoint of the mailbox. */
 const MATRIX: Record<EventType, { organization: boolean; mailbox: boolean }> = {
   email_received: { organization: true, mailbox: true },
   email_sent: { organization: true, mailbox: true },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Services } from '../../core/services.ts';
-import { recordAttempts } from '../../db/queries/attempts.ts';
-import { DELIVERY_STATUSES, DELIVERY_TRANSITIONS, type DeliveryStatus } from '../../domain/delivery-status.ts';
-import { rowsOf } from '../support/delivery-world.ts';
-import { openTestServices } from '../support/services.ts';
+import type { Services } from '#core/platform/services.ts';
+import { recordAttempts } from '#db/queries/deliveries/attempts.ts';
+import { DELIVERY_STATUSES, DELIVERY_TRANSITIONS, type DeliveryStatus } from '#domain/delivery-status.ts';
+import { rowsOf } from '#test/support/delivery-world.ts';
+import { openTestServices } from '#test/support/services.ts';
 
 let services: Services;
 before(async () => {

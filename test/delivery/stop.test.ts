@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { newId } from '../../core/new-id.ts';
-import { recordEvents } from '../../core/record-event.ts';
-import { signalStop } from '../../core/stop-deliveries.ts';
+import { recordEvents } from '#core/events/record-event.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { signalStop } from '#core/webhooks/stop-deliveries.ts';
 import {
   ENDPOINT_DELIVERY,
   type EndpointDeliveryInput,
@@ -11,11 +11,11 @@ import {
   endpointDeliveryId,
   type FanOutInput,
   type StopReason,
-} from '../../domain/delivery-workflows.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { waitUntil } from '../support/wait-until.ts';
+} from '#domain/delivery-workflows.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
+import { type Receiver, startReceiver } from '#test/support/receiver.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 /** Waits long enough that only a signal can end them within the test. */
 const LONG_LADDER_MS = '3600000,3600000,3600000,3600000';
@@ -40,7 +40,7 @@ async function waiting() {
   const mailbox = await world.mailbox(organization);
   const endpoint = await world.endpoint(organization, { url: receiver.url, mailboxId: mailbox.id });
   await world.happen({ organization, mailbox });
-  const delivery = await world.delivery(endpoint.id, ({ status }) => status === 'failed');
+  const delivery = await world.delivery(endpoint.id, waitsForRetry);
   await waitUntil('its workflow to wait', async () => {
     const handle = world.temporal.client.workflow.getHandle(delivery.workflowId ?? '');
     const state = await handle.query<EndpointDeliveryState>('state').catch(() => undefined);
@@ -105,7 +105,7 @@ for (const { change, statement, of, signal, reason } of cases)
     await assertStopped(rows.delivery, reason);
   });
 
-test('a stop signal without a reason in the rows changes nothing: the wait goes on', async () => {
+test('a stop signal without a reason in the rows changes nothing: the wait continues', async () => {
   const { delivery, endpoint } = await waiting();
   await signalStop(world.services, world.temporal, { endpointIds: [endpoint.id] }, 'endpoint_inactive');
   const handle = world.temporal.client.workflow.getHandle(delivery.workflowId ?? '');
@@ -125,7 +125,7 @@ test('an endpoint that is inactive before the first attempt gets no request', as
     await recordEvents(sql, [{ type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} }]);
     await sql.query('update webhook_endpoints set active = false where id = $1', [endpoint.id]);
   });
-  world.services.deliveriesDue.nudge();
+  world.services.deliveriesDue.wake();
   const delivery = await world.delivery(endpoint.id, isFinal);
   assert.equal(delivery.reason, 'endpoint_inactive');
   assert.equal(delivery.attemptCount, 0);

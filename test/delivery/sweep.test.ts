@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { startDispatcher } from '../../core/dispatcher.ts';
-import { overdueWorkflows } from '../../db/queries/claim-deliveries.ts';
-import type { EndpointDeliveryState } from '../../domain/delivery-workflows.ts';
-import { type DeliveryWorld, deliveryWorld, rowsOf } from '../support/delivery-world.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { openTestServices } from '../support/services.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
+import { overdueWorkflows } from '#db/queries/deliveries/overdue-workflows.ts';
+import type { EndpointDeliveryState } from '#domain/delivery-workflows.ts';
+import { type DeliveryWorld, deliveryWorld, rowsOf, waitsForRetry } from '#test/support/delivery-world.ts';
+import { type Receiver, startReceiver } from '#test/support/receiver.ts';
+import { openTestServices } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: DeliveryWorld;
 let receiver: Receiver;
@@ -32,7 +32,7 @@ test('a workflow the engine forgot is started again with all it held, due or not
   });
   const failed = await waitUntil('both to wait', async () => {
     const rows = await world.deliveries(endpoint.id);
-    return rows.length === 2 && rows.every(({ status }) => status === 'failed') && rows;
+    return rows.length === 2 && rows.every(waitsForRetry) && rows;
   });
   const holder = `delivery/${endpoint.id}/both`;
   // One workflow or two, as they were claimed together or not.
@@ -61,7 +61,7 @@ test('a workflow the engine forgot is started again with all it held, due or not
   }
 });
 
-test('the sweep comes to every overdue workflow, however many wait rightly', async () => {
+test('the sweep reaches every overdue workflow, however many wait normally', async () => {
   const services = await openTestServices();
   try {
     const rows = rowsOf(services);

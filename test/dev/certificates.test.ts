@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { developmentCertificates } from '../../dev/certificates.ts';
+import { developmentCertificates } from '#dev/certificates.ts';
 
 const DAY_MS = 86_400_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'certificates-'));
@@ -12,13 +12,13 @@ after(() => rmSync(folder, { recursive: true }));
 const host = () => new X509Certificate(readFileSync(path.join(folder, 'host.pem')));
 const root = () => readFileSync(path.join(folder, 'ca.pem'), 'utf8');
 
-test('a certificate names the host, localhost and loopback, and comes from the root', () => {
+test('a certificate contains the host, localhost and loopback, and is issued by the root', () => {
   const files = developmentCertificates(folder, ['mail.example.org', '127.0.0.1']);
   assert.equal(host().subjectAltName, 'DNS:localhost, DNS:mail.example.org, IP Address:127.0.0.1');
   assert.equal(host().checkIssued(new X509Certificate(readFileSync(files.caFile))), true);
 });
 
-test('nothing is made anew while it lasts', () => {
+test('nothing is renewed while it is valid', () => {
   const before = [host().serialNumber, root()];
   developmentCertificates(folder, ['mail.example.org']);
   assert.deepEqual([host().serialNumber, root()], before);

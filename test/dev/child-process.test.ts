@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { type ChildProgram, startWatched } from '../../dev/child-process.ts';
-import { isAlive } from '../../dev/process-identity.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { type ChildProgram, startWatched } from '#dev/child-process.ts';
+import { isAlive } from '#dev/process-identity.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'child-process-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -72,10 +72,7 @@ test('a child that keeps crashing is started again, then given up with its reaso
   );
   const reason = await waitUntil('the end of patience', () => givenUp?.message);
   assert.equal(crashes.length, 2);
-  assert.match(
-    crashes[0] ?? '',
-    /Sample ended unexpectedly \(exit code 3\)[^]*Starting it again in 0\.001 s \(1 of 2\)/,
-  );
-  assert.match(reason, /It was started again 2 times in vain/);
+  assert.match(crashes[0] ?? '', /Sample ended unexpectedly \(exit code 3\)[^]*Restarting it in 0\.001 s \(1 of 2\)/);
+  assert.match(reason, /It was restarted 2 times without success/);
   await child.stop();
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { isMigrated } from '../../db/migrate.ts';
-import { openTestServices } from '../support/services.ts';
+import { isMigrated } from '#db/migrate.ts';
+import { openTestServices } from '#test/support/services.ts';
 
 const [one, other] = await Promise.all([openTestServices(), openTestServices()]);
 after(() => Promise.all([one.close(), other.close()]));

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { freePort } from '../../dev/free-port.ts';
-import { isAlive } from '../../dev/process-identity.ts';
-import { DOOR_SECURITY, type DoorName } from '../../dev/service-file.ts';
-import { freePorts, runStart, type StartedService, startService } from '../support/started-service.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { isAlive } from '#dev/process-identity.ts';
+import { LISTENER_SECURITY, type ListenerName } from '#dev/service-file.ts';
+import { freePorts, runStart, type StartedService, startService } from '#test/support/started-service.ts';
+import { testPort } from '#test/support/test-port.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'agent mailbox start '));
 const dataDir = path.join(folder, 'data');
@@ -40,9 +40,9 @@ test('service.json has the facts of a ready service, for its owner only', async 
   assert.equal(statSync(path.join(dataDir, 'secrets.json')).mode & 0o777, 0o600);
   assert.equal((await fetch(`${facts.apiUrl}/readyz`)).status, 200);
   assert.deepEqual(facts.smtp, { host: '127.0.0.1', port: Number(environment['SMTP_PORT']), security: 'starttls' });
-  for (const [name, security] of Object.entries(DOOR_SECURITY)) {
-    const door = facts[name as DoorName];
-    assert.ok(door === null || (door.security === security && door.port > 0), name);
+  for (const [name, security] of Object.entries(LISTENER_SECURITY)) {
+    const listener = facts[name as ListenerName];
+    assert.ok(listener === null || (listener.security === security && listener.port > 0), name);
   }
   for (const name of ['imap', 'imapStarttls', 'pop3', 'pop3Starttls'] as const) assert.ok(facts[name], name);
   assert.equal(facts.pid, service.process.pid);
@@ -62,7 +62,7 @@ test('the three commands of the screen work as printed: a mail becomes a verifie
     .filter((line) => /^(cd|curl|DATA_DIR=)/.test(line));
   assert.equal(commands.length, 4);
   // The receiver's own port is the one thing that is changed, so that a receiver on this machine is not in the way.
-  const port = await freePort();
+  const port = await testPort();
   const script = commands
     .join('\n')
     .replaceAll('localhost:9443', `localhost:${port}`)
@@ -109,7 +109,7 @@ test('a crashed PostgreSQL is reported and started again', async () => {
   await waitUntil('readiness', async () => (await fetch(`${service.facts.apiUrl}/readyz`)).ok, 30_000);
 });
 
-test('what outlives a killed launcher is stopped by the next start, and the data is there', async () => {
+test('servers that survive a killed launcher are stopped by the next start, and the data is kept', async () => {
   const { facts } = service;
   assert.equal(await service.end('SIGKILL'), 'SIGKILL');
   const left = serverPids();
@@ -142,7 +142,7 @@ test('Ctrl-C, which npm hands on a second time, stops everything in good order',
   assert.equal(stdout.includes(folder), false);
 });
 
-test('a start that is broken off while the database is created does not stand in the way of the next', async () => {
+test('a start that is interrupted while the database is created does not block the next', async () => {
   const fresh = path.join(folder, 'fresh');
   const settings = { ...environment, DATA_DIR: fresh };
   const broken = runStart(settings);
@@ -173,7 +173,7 @@ test('a wrong setting stops the start before anything is made', async () => {
 
 test('an unreachable DATABASE_URL or TEMPORAL_ADDRESS says which, where and what to do', async () => {
   const settings = { ...environment, DATA_DIR: path.join(folder, 'unreachable') };
-  const nowhere = await freePort();
+  const nowhere = await testPort();
   const database = runStart({ ...settings, DATABASE_URL: `postgres://me:hidden@127.0.0.1:${nowhere}/x` });
   const temporal = runStart({
     ...settings,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { newId } from '../../core/new-id.ts';
-import { encodeIdBody, firstIdAt, ID_PREFIXES, type IdKind, idPattern, isId, timeOfIdMs } from '../../domain/ids.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { encodeIdBody, firstIdAt, ID_PREFIXES, type IdKind, idPattern, isId, timeOfIdMs } from '#domain/ids.ts';
 
 const kinds = Object.keys(ID_PREFIXES) as IdKind[];
 

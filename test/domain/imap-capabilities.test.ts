@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCapabilityHiding } from '../../domain/imap-capabilities.ts';
+import { parseCapabilityHiding } from '@agent-mailbox/imap/capabilities';
 
 const hidden = (rules: string, client: string): string[] =>
   (parseCapabilityHiding(rules) ?? assert.fail('no rules')).flatMap(({ clientName, hide }) =>

@@ -1,4 +1,4 @@
-/** SIGKILL of the mail process and of PostgreSQL while mail comes in. */
+/** SIGKILL of the mail process and of PostgreSQL while mail arrives. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,17 +8,17 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { openServices, type Services } from '../../core/services.ts';
-import { readSettings } from '../../core/settings.ts';
-import { openDatabase } from '../../db/database.ts';
-import { migrate } from '../../db/migrate.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../dev/embedded-postgres.ts';
-import { freePort } from '../../dev/free-port.ts';
-import { checkMailStore } from '../../mail/store/check.ts';
-import { rowsOf } from '../support/delivery-world.ts';
-import { testDns } from '../support/dns-server.ts';
-import { testLog, testVariables } from '../support/services.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { openServices, type Services } from '#core/platform/services.ts';
+import { readSettings } from '#core/platform/settings.ts';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
+import { checkMailStore } from '#mailstore/invariants.ts';
+import { rowsOf } from '#test/support/delivery-world.ts';
+import { testDns } from '#test/support/dns-server.ts';
+import { testLog, testVariables } from '#test/support/services.ts';
+import { testPort } from '#test/support/test-port.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { insertMailbox, letter, SmtpClient } from './mail-world.ts';
 
 const CLIENTS = 8;
@@ -138,7 +138,7 @@ interface Found {
   readonly deliveries: number;
 }
 
-/** What lies in the inboxes, with how many events tell of each message and how many deliveries of them are owed. */
+/** The contents of the inboxes, with the number of events and deliveries of each message. */
 const readStore = async (services: Services): Promise<Found[]> =>
   services.db.query<{
     address: string;
@@ -161,7 +161,7 @@ test('SIGKILL of mail and of PostgreSQL under load: what was answered with 250 i
   closers.push(() => postgres.stop());
   const dns = await testDns();
   closers.push(() => dns.close());
-  const port = await freePort();
+  const port = await testPort();
   const variables = testVariables({
     DATABASE_URL: postgres.url,
     DATA_DIR: folder,

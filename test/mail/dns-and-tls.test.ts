@@ -3,12 +3,12 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { developmentCertificates } from '../../dev/certificates.ts';
-import { dnsLookup } from '../../mail/smtp/dns-resolver.ts';
-import { type CertificatePair, openCertificate } from '../../mail/tls.ts';
-import { testDns } from '../support/dns-server.ts';
-import { testLog, testSettings } from '../support/services.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { developmentCertificates } from '#dev/certificates.ts';
+import { dnsLookup } from '#mail/smtp/dns-resolver.ts';
+import { type CertificatePair, openCertificate } from '#mail/tls.ts';
+import { testDns } from '#test/support/dns-server.ts';
+import { testLog, testSettings } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 describe('DNS look-ups', () => {
   it('ask the servers of DNS_SERVERS, remember answers for 30 s, misses too', async () => {
@@ -34,7 +34,7 @@ describe('DNS look-ups', () => {
   });
 });
 
-describe('the certificate of the mail doors', () => {
+describe('the certificate of the mail listeners', () => {
   it('is read again when its files change; a pair that does not fit is not taken', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'mail-tls-'));
     const made = ['one', 'two'].map((name) => {

@@ -1,14 +1,22 @@
 /** Drafts are messages in the folder Drafts: REST and mail clients see the same ones. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type MailDoors, startMail } from '../../mail/start.ts';
-import { checkMailStore } from '../../mail/store/check.ts';
-import { type Answer, type ApiWorld, apiWorld, at, errorCode, type TestMailbox, textAt } from '../support/api-world.ts';
+import { type MailListeners, startMail } from '#mail/start.ts';
+import { checkMailStore } from '#mailstore/invariants.ts';
+import {
+  type Answer,
+  type ApiWorld,
+  apiWorld,
+  at,
+  errorCode,
+  type TestMailbox,
+  textAt,
+} from '#test/support/api-world.ts';
 import { LineClient } from './line-client.ts';
 import { dnsStub, letter, SmtpClient } from './mail-world.ts';
 
 let world: ApiWorld;
-let mail: MailDoors;
+let mail: MailListeners;
 let ben: TestMailbox;
 before(async () => {
   world = await apiWorld();
@@ -76,7 +84,7 @@ const WHOLE = {
 };
 
 describe('a draft', () => {
-  test('holds all that was given, Bcc too, and stays whole when one field of it is saved again', async () => {
+  test('stores all fields, including Bcc, and keeps the others when one field is saved again', async () => {
     const box = await newBox();
     const created = await ok(box, 'POST', 'drafts', WHOLE);
     const path = `drafts/${textAt(created, 'id')}`;
@@ -110,7 +118,7 @@ describe('a draft', () => {
     );
   });
 
-  test('is replaced for a mail client that looks on: one goes, one comes, with a new UID and the same Message-ID', async () => {
+  test('is replaced for an open mail client: one is removed, one is added, with a new UID and the same Message-ID', async () => {
     const box = await newBox();
     const draft = await ok(box, 'POST', 'drafts', { subject: 'One', text: 'x' });
     const session = await imap(box);
@@ -158,7 +166,7 @@ describe('a draft', () => {
     session.client.close();
   });
 
-  test('is gone when it is sent, goes without its Bcc to everybody named, and is sent once', async () => {
+  test('is removed when it is sent, is sent without Bcc to all recipients, and only once', async () => {
     const box = await newBox();
     const cleo = await newBox();
     const body = { to: [ben.address], bcc: [cleo.address], subject: 'Sent draft', text: 'x', labels: ['kept'] };
@@ -181,7 +189,7 @@ describe('a draft', () => {
     assert.equal(errorCode(await call(box, 'GET', `drafts/${textAt(draft, 'id')}`)), 'not_found');
   });
 
-  test('of a mail client goes to everybody in all of its To, Cc and Bcc fields', async () => {
+  test('of a mail client is sent to everybody in all of its To, Cc and Bcc fields', async () => {
     const box = await newBox();
     const session = await imap(box);
     const text = `From: ${box.address}\r\nTo: a@x.example\r\nTo: b@x.example\r\nCc: c@x.example\r\nBcc: d@x.example\r\nCc: e@x.example\r\nBcc: f@x.example\r\nSubject: Many\r\n\r\nx\r\n`;
@@ -198,7 +206,7 @@ describe('a draft', () => {
     );
   });
 
-  test('of an answer is addressed to all, threads with the message, and marks it when it goes', async () => {
+  test('of a reply is addressed to all, is in the thread of the message, and marks it when it is sent', async () => {
     const box = await newBox();
     const client = await SmtpClient.open(mail.smtp.host, mail.smtp.port);
     const reply = await client.send('bob@example.com', [box.address], letter('Question', `Cc: carl@example.com\n`));
@@ -230,7 +238,7 @@ describe('a draft', () => {
     assert.equal(at(await ok(box, 'POST', `drafts/${textAt(now, 'id')}/send`, { sendAt: null }), 'status'), 'sent');
   });
 
-  test('is gone also when it is held for consent', async () => {
+  test('is also removed when it is held for consent', async () => {
     const { mailbox } = world.other;
     const draft = await ok(mailbox, 'POST', 'drafts', { to: ['new@example.com'], subject: 'Held', text: 'x' });
     const answer = await call(mailbox, 'POST', `drafts/${textAt(draft, 'id')}/send`, {});
@@ -249,7 +257,7 @@ describe('a draft', () => {
     assert.deepEqual(await drafts(box), []);
   });
 
-  test('saved twice at once and sent meanwhile: every step answers, one message at most goes, none is left over', async () => {
+  test('saved twice concurrently and sent meanwhile: every step answers, at most one message is sent, none is left over', async () => {
     const box = await newBox();
     const draft = await ok(box, 'POST', 'drafts', { to: [ben.address], subject: 'Race', text: '0' });
     const path = `drafts/${textAt(draft, 'id')}`;
@@ -281,7 +289,7 @@ describe('a draft', () => {
     assert.equal(at(second, 'nextCursor'), null);
   });
 
-  test('takes no header fields of others, no line breaks, and no message of another mailbox to answer', async () => {
+  test('refuses reserved header fields, line breaks, and a reply to a message of another mailbox', async () => {
     const box = await newBox();
     const foreign = await ok(ben, 'POST', 'drafts', { subject: 'Not yours' });
     for (const body of [

@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { testTls } from '../support/services.ts';
+import { testTls } from '#test/support/services.ts';
 import { storedMail } from './clients/stored-mail.ts';
 import { openMailWorld, SmtpClient, type TestMailbox } from './mail-world.ts';
 
 const world = await openMailWorld();
 after(() => world.close());
 
-const DOORS = ['inbound', 'submission'] as const;
-type Door = (typeof DOORS)[number];
+const LISTENERS = ['inbound', 'submission'] as const;
+type Listener = (typeof LISTENERS)[number];
 
-/** Greeted, and on the submission door logged in. */
-async function open(door: Door, sender: TestMailbox): Promise<SmtpClient> {
-  if (door === 'inbound') {
+/** Greeted, and on the submission listener logged in. */
+async function open(listener: Listener, sender: TestMailbox): Promise<SmtpClient> {
+  if (listener === 'inbound') {
     const client = await world.connect();
     await client.command('EHLO client.test');
     return client;
@@ -41,17 +41,17 @@ const FALSE_ENDS = [
   '\r\n.\0\r\n',
 ];
 
-for (const door of DOORS) {
-  test(`${door}: no other line with a dot ends DATA, so nothing behind it is a command`, async () => {
+for (const listener of LISTENERS) {
+  test(`${listener}: no other line with a dot ends DATA, so nothing after it is a command`, async () => {
     const [sender, receiver] = [
-      await world.createMailbox(`${door}-ends`),
-      await world.createMailbox(`${door}-ends-to`),
+      await world.createMailbox(`${listener}-ends`),
+      await world.createMailbox(`${listener}-ends-to`),
     ];
-    const client = await open(door, sender);
+    const client = await open(listener, sender);
     for (const [i, end] of FALSE_ENDS.entries()) {
       for (const line of [`MAIL FROM:<${sender.address}>`, `RCPT TO:<${receiver.address}>`, 'DATA'])
         assert.match(await client.command(line), /^[23]/);
-      const header = `From: ${sender.address}\r\nSubject: ${i}\r\nMessage-ID: <${door}.${i}@agents.test>\r\n\r\n`;
+      const header = `From: ${sender.address}\r\nSubject: ${i}\r\nMessage-ID: <${listener}.${i}@agents.test>\r\n\r\n`;
       client.socket.write(`${header}before${end}MAIL FROM:<evil@example.com>\r\nRSET\r\n`);
       client.socket.write('behind\r\n.\r\n');
       assert.match(await client.reply(), /^250 /, JSON.stringify(end));
@@ -64,18 +64,18 @@ for (const door of DOORS) {
     assert.equal((await storedMail(world, receiver)).length, FALSE_ENDS.length);
   });
 
-  test(`${door}: the end is found however it is cut, and a stuffed dot is none`, async () => {
+  test(`${listener}: the end is found however it is cut, and a stuffed dot is none`, async () => {
     const [sender, receiver] = [
-      await world.createMailbox(`${door}-cuts`),
-      await world.createMailbox(`${door}-cuts-to`),
+      await world.createMailbox(`${listener}-cuts`),
+      await world.createMailbox(`${listener}-cuts-to`),
     ];
-    const client = await open(door, sender);
+    const client = await open(listener, sender);
     const body = 'one\r\n..\r\n..two\r\nthree\r\n.\r\n';
     for (let cut = 1; cut <= body.length; cut++) {
       for (const line of [`MAIL FROM:<${sender.address}>`, `RCPT TO:<${receiver.address}>`, 'DATA'])
         assert.match(await client.command(line), /^[23]/);
       client.socket.write(
-        `From: ${sender.address}\r\nMessage-ID: <${door}.cut.${cut}@agents.test>\r\n\r\n${body.slice(0, cut)}`,
+        `From: ${sender.address}\r\nMessage-ID: <${listener}.cut.${cut}@agents.test>\r\n\r\n${body.slice(0, cut)}`,
       );
       await new Promise((resolve) => setImmediate(resolve));
       client.socket.write(body.slice(cut));
@@ -86,15 +86,15 @@ for (const door of DOORS) {
     client.close();
   });
 
-  test(`${door}: commands pipelined behind DATA wait for its answer`, async () => {
+  test(`${listener}: commands pipelined after DATA wait for its answer`, async () => {
     const [sender, receiver] = [
-      await world.createMailbox(`${door}-pipe`),
-      await world.createMailbox(`${door}-pipe-to`),
+      await world.createMailbox(`${listener}-pipe`),
+      await world.createMailbox(`${listener}-pipe-to`),
     ];
-    const client = await open(door, sender);
+    const client = await open(listener, sender);
     const transaction = (subject: string) =>
       `MAIL FROM:<${sender.address}>\r\nRCPT TO:<${receiver.address}>\r\nDATA\r\n` +
-      `From: ${sender.address}\r\nSubject: ${subject}\r\nMessage-ID: <${door}.${subject}@agents.test>\r\n\r\ntext\r\n.\r\n`;
+      `From: ${sender.address}\r\nSubject: ${subject}\r\nMessage-ID: <${listener}.${subject}@agents.test>\r\n\r\ntext\r\n.\r\n`;
     client.socket.write(`${transaction('first')}NOOP\r\n${transaction('second')}QUIT\r\n`);
     const replies: string[] = [];
     for (let count = 0; count < 10; count++) replies.push(await client.reply());
@@ -109,6 +109,6 @@ for (const door of DOORS) {
   });
 }
 
-test('what was stored of these is sound', async () => {
+test('the stored messages pass the store check', async () => {
   assert.deepEqual(await world.faults(), []);
 });

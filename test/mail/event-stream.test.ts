@@ -1,18 +1,26 @@
 /** The changes of a mailbox as server-sent events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { STREAM_EVENTS } from '../../api/events/schema.ts';
-import { startApi } from '../../api/start.ts';
-import { STREAM_HEARTBEAT_MS } from '../../domain/mail-limits.ts';
-import { type MailDoors, startMail } from '../../mail/start.ts';
-import { pruneMailStore } from '../../mail/store/housekeeping.ts';
-import { type ApiWorld, apiWorld, at, checkSchema, errorCode, type TestMailbox, textAt } from '../support/api-world.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { STREAM_EVENTS } from '#api/events/schema.ts';
+import { startApi } from '#api/start.ts';
+import { STREAM_HEARTBEAT_MS } from '#domain/mail-limits.ts';
+import { type MailListeners, startMail } from '#mail/start.ts';
+import { pruneMailStore } from '#mailstore/housekeeping.ts';
+import {
+  type ApiWorld,
+  apiWorld,
+  at,
+  checkSchema,
+  errorCode,
+  type TestMailbox,
+  textAt,
+} from '#test/support/api-world.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { LineClient } from './line-client.ts';
 import { dnsStub, letter, SmtpClient } from './mail-world.ts';
 
 let world: ApiWorld;
-let mail: MailDoors;
+let mail: MailListeners;
 before(async () => {
   world = await apiWorld();
   mail = await startMail(world.services, { lookup: dnsStub({}) });
@@ -113,7 +121,7 @@ function idsOf(event: StreamEvent | undefined): string[] {
 const told = (event: StreamEvent | undefined) => [event?.name, at(event?.data, 'folder'), idsOf(event)];
 
 describe('the event stream', () => {
-  test('tells arrivals, flags, moves and removals as they happen, not compressed, with rising ids', async () => {
+  test('reports arrivals, flags, moves and removals as they happen, not compressed, with rising ids', async () => {
     const box = await newBox();
     const stream = await open(box);
     assert.equal(stream.headers.get('content-encoding'), null);
@@ -141,7 +149,7 @@ describe('the event stream', () => {
     stream.close();
   });
 
-  test('goes on behind Last-Event-ID at another process, without a gap, while mail comes in', async () => {
+  test('resumes after Last-Event-ID at another process, without a gap, while mail arrives', async () => {
     const box = await newBox();
     const another = await startApi(world.services, world.temporal);
     try {
@@ -168,7 +176,7 @@ describe('the event stream', () => {
     }
   });
 
-  test('tells to list anew when the changes since are not kept any more, and goes on from now', async () => {
+  test('sends resync if older changes have been deleted, and continues from now', async () => {
     const box = await newBox();
     await deliver(box, letter('old'), letter('older'));
     await world.sql(`update change_log set created_at = now() - interval '31 days' where mailbox_id = $1`, [box.id]);
@@ -191,7 +199,7 @@ describe('the event stream', () => {
     assert.equal(errorCode(wrong), 'invalid_request');
   });
 
-  test('tells a change of many messages in several events, of which the last has the id', async () => {
+  test('reports a change of many messages in several events, of which the last has the id', async () => {
     const box = await newBox();
     const ids = await deliver(box, ...Array.from({ length: 130 }, (_, i) => letter(`${i}`)));
     const before = await open(box);
@@ -208,7 +216,7 @@ describe('the event stream', () => {
     before.close();
   });
 
-  test('a reader that does not read holds nobody up, and finds everything when it reads', async () => {
+  test('a slow reader delays nobody, and finds everything when it reads', async () => {
     const box = await newBox();
     const [slow, quick] = [await open(box), await open(box)];
     const ids = await deliver(box, ...Array.from({ length: 40 }, (_, i) => letter(`${i} ${'x'.repeat(900)}`)));
@@ -242,7 +250,7 @@ describe('the event stream', () => {
       (box: TestMailbox) => world.call('DELETE', `/api/mailboxes/${box.id}`, { as: world.organization.key }),
     ],
   ] as const)
-    test(`ends with a word when ${what}`, async () => {
+    test(`ends with a closed event when ${what}`, async () => {
       const box = await newBox();
       const stream = await open(box);
       await end(box);
@@ -251,7 +259,7 @@ describe('the event stream', () => {
       assert.equal(await stream.next(), undefined);
     });
 
-  test('ends when its API key is gone, also in a mailbox that is never quiet', async () => {
+  test('ends when its API key is revoked, also in a busy mailbox', async () => {
     const box = await newBox();
     const key = await world.newKey(world.organization.id, ['mailbox:read']);
     const stream = await open(box, { as: key, path: `/api/mailboxes/${box.id}/events/stream` });

@@ -1,4 +1,4 @@
-/** A client of line protocols that does what it is told, so that tests can break the rules too. */
+/** A client of line protocols without own logic, so that tests can break the rules too. */
 import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';

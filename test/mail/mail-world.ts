@@ -1,4 +1,6 @@
-/** What mail tests work with: an organization with mailboxes, the inbound door on a free port, a client for it. */
+/**
+ * The environment of mail tests: an organization with mailboxes, the inbound listener on a free port, a client for it.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -6,15 +8,15 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
-import { hashCredential, newCredential } from '../../core/credentials.ts';
-import { newId } from '../../core/new-id.ts';
-import type { Services } from '../../core/services.ts';
-import { createMailFolders } from '../../db/queries/mail-folders.ts';
-import type { MailboxStatus } from '../../domain/mailbox-status.ts';
-import type { DnsLookup } from '../../mail/smtp/dns-resolver.ts';
-import { type MailDoors, type MailOptions, startMail } from '../../mail/start.ts';
-import { checkMailStore } from '../../mail/store/check.ts';
-import { openTestServices } from '../support/services.ts';
+import { hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/services.ts';
+import { createMailFolders } from '#db/queries/mailboxes/mail-folders.ts';
+import type { MailboxStatus } from '#domain/mailbox-status.ts';
+import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
+import { type MailListeners, type MailOptions, startMail } from '#mail/start.ts';
+import { checkMailStore } from '#mailstore/invariants.ts';
+import { openTestServices } from '#test/support/services.ts';
 
 export interface TestMailbox {
   readonly id: string;
@@ -29,7 +31,7 @@ interface MailboxOptions {
 
 export interface MailWorld {
   readonly services: Services;
-  readonly mail: MailDoors;
+  readonly mail: MailListeners;
   readonly organizationId: string;
   createMailbox(localPart: string, options?: MailboxOptions): Promise<TestMailbox>;
   connect(): Promise<SmtpClient>;
@@ -109,7 +111,7 @@ export async function openMailWorld(
   return world;
 }
 
-/** A client that does what it is told, so that tests can break the rules too. */
+/** A client without own logic, so that tests can break the rules too. */
 export class SmtpClient {
   socket: net.Socket;
   #buffer = '';

@@ -1,14 +1,14 @@
-/** A mail process for the tests of memory: all its doors, and what it holds when asked. */
+/** A mail process for the memory tests: all its listeners, and its memory use on request. */
 import { subscribe } from 'node:diagnostics_channel';
 import type net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { answerCalls } from '../../bench/child-calls.ts';
-import { openServices } from '../../core/services.ts';
-import { readSettings } from '../../core/settings.ts';
-import { startMail } from '../../mail/start.ts';
-import { testLog } from '../support/services.ts';
+import { answerCalls } from '#bench/child-calls.ts';
+import { openServices } from '#core/platform/services.ts';
+import { readSettings } from '#core/platform/settings.ts';
+import { startMail } from '#mail/start.ts';
+import { testLog } from '#test/support/services.ts';
 import { dnsStub } from './mail-world.ts';
 
 setFlagsFromString('--expose-gc');
@@ -25,7 +25,7 @@ const services = await openServices(readSettings(process.env), testLog());
 const mail = await startMail(services, { lookup: dnsStub() });
 
 const calls = {
-  async doors() {
+  async listeners() {
     return { smtp: mail.smtp, imap: mail.imap };
   },
   /** Bytes that JavaScript holds, buffers outside its heap included, and those of the whole process. */

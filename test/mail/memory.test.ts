@@ -11,13 +11,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import tls from 'node:tls';
-import { type Child, startChild } from '../../bench/child-calls.ts';
-import { newId } from '../../core/new-id.ts';
-import type { Services } from '../../core/services.ts';
-import { MESSAGE_MAX_BYTES } from '../../domain/mail-limits.ts';
-import type { DoorAddress } from '../../mail/client-doors.ts';
-import { openTestServices, testVariables } from '../support/services.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { type Child, startChild } from '#bench/child-calls.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/services.ts';
+import { MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
+import type { ListenerAddress } from '#mail/client-listeners.ts';
+import { openTestServices, testVariables } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { insertMailbox, type TestMailbox } from './mail-world.ts';
 import type { MeasuredMailCalls } from './measured-mail.ts';
 
@@ -33,7 +33,7 @@ const STALLED_LIST_MAX_BYTES = 8 * MIB_BYTES;
 const STALLED_MESSAGE_MAX_BYTES = 3 * MIB_BYTES;
 /** The answers are longer than these and the buffers of the operating system together. */
 const ANSWER_LEAST_BYTES = 16 * MIB_BYTES;
-/** What a message under way may make the process hold: it is on disk as it comes. */
+/** Memory that a message in transfer may use: its bytes are written to disk as they arrive. */
 const UPLOAD_MAX_BYTES = MIB_BYTES;
 const UPLOADS = 4;
 /** Freed memory does not all go back to the operating system. */
@@ -46,7 +46,7 @@ const LONG_KEYWORDS = ['a', 'b'].map((letter) => `$${letter.repeat(60)}`);
 
 let services: Services;
 let child: Child<MeasuredMailCalls>;
-let doors: { imap: DoorAddress; smtp: DoorAddress };
+let listeners: { imap: ListenerAddress; smtp: ListenerAddress };
 let dataFolder: string;
 let organizationId: string;
 const clients = new Set<net.Socket>();
@@ -64,7 +64,7 @@ before(async () => {
     ...variables,
     DATABASE_URL: services.settings.DATABASE_URL ?? '',
   });
-  doors = await child.call('doors', undefined);
+  listeners = await child.call('listeners', undefined);
 });
 after(async () => {
   await child?.stop();
@@ -91,7 +91,7 @@ class PausingClient {
   }
 
   static async imap(account: TestMailbox): Promise<PausingClient> {
-    const { host, port } = doors.imap;
+    const { host, port } = listeners.imap;
     const socket = tls.connect({ host, port, rejectUnauthorized: false });
     await once(socket, 'secureConnect');
     const client = new PausingClient(socket);
@@ -221,7 +221,7 @@ describe('memory of the mail process', () => {
   });
 
   for (const items of ['(UID FLAGS)', '(UID BODY.PEEK[HEADER])', '(UID BODY.PEEK[])', '(ENVELOPE BODYSTRUCTURE)'])
-    it(`a client that stops reading FETCH of 100,000 messages ${items} makes it hold no answer`, async () => {
+    it(`a client that stops reading FETCH of 100,000 messages ${items} makes the server buffer no answer`, async () => {
       const client = await PausingClient.imap(account);
       await client.command('SELECT INBOX');
       await client.command(`FETCH 1:500 ${items}`);
@@ -235,7 +235,7 @@ describe('memory of the mail process', () => {
     });
 
   for (const item of ['BODY.PEEK[]', 'BODY.PEEK[2]', 'BINARY.PEEK[2]'])
-    it(`a client that stops reading ${item} of 25 MiB makes it hold a few slices`, async () => {
+    it(`a client that stops reading ${item} of 30 MiB makes the server buffer a few slices`, async () => {
       const client = await PausingClient.imap(account);
       await client.command('SELECT Large');
       await client.command(`FETCH 1 ${item}<0.100000>`);
@@ -244,7 +244,7 @@ describe('memory of the mail process', () => {
       assert.ok(client.bytes > ANSWER_LEAST_BYTES, 'the answer came whole');
     });
 
-  it('messages of 25 MiB that are on their way by APPEND are not held', async () => {
+  it('messages of 30 MiB being received by APPEND are not kept in memory', async () => {
     const bytes = large();
     const uploads = await Promise.all(Array.from({ length: UPLOADS }, () => PausingClient.imap(account)));
     await uploads[0]?.command(Buffer.concat([Buffer.from('APPEND Large '), literal(bytes)]));
@@ -262,9 +262,9 @@ describe('memory of the mail process', () => {
     for (const client of uploads) await client.end();
   });
 
-  it('messages of 25 MiB that are on their way by SMTP are not held', async () => {
+  it('messages of 30 MiB being received by SMTP are not kept in memory', async () => {
     const bytes = large();
-    const { host, port } = doors.smtp;
+    const { host, port } = listeners.smtp;
     const uploads = await Promise.all(
       Array.from({ length: UPLOADS }, async () => {
         const client = new PausingClient(net.connect({ host, port }));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type MailDoors, startMail } from '../../mail/start.ts';
-import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '../support/api-world.ts';
+import { type MailListeners, startMail } from '#mail/start.ts';
+import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { dnsStub, letter, SmtpClient } from './mail-world.ts';
 
 describe('messages over REST', () => {
   let world: ApiWorld;
-  let mail: MailDoors;
+  let mail: MailListeners;
   let box: TestMailbox;
   before(async () => {
     world = await apiWorld();
@@ -84,7 +84,7 @@ describe('messages over REST', () => {
     assert.ok(raw.text.endsWith('--b--\r\n') && raw.text.startsWith('Return-Path: <bob@example.com>\r\n'));
     const { body } = await get(`/${id}`);
     assert.equal(at(body, 'html')?.toString().includes('Grüße'), true);
-    assert.equal(at(body, 'attachments', 0, 'filename'), 'böse"\r\nX: y.html');
+    assert.equal(at(body, 'attachments', 0, 'filename'), 'böse" X: y.html');
     const file = await get(`/${id}/attachments/${textAt(body, 'attachments', 0, 'id')}`);
     assert.equal(file.text, '<script>alert(1)</script>');
     for (const answer of [raw, file]) {
@@ -119,6 +119,20 @@ describe('messages over REST', () => {
     assert.ok((await ids('?folder=inbox&unread=true')).includes(first));
     assert.deepEqual(await ids('?unread=false'), []);
     assert.equal((await world.call('GET', '/api/mailbox/messages?colour=red', { as: box.token })).status, 400);
+  });
+
+  it('refuses a folder the mailbox does not have, wherever one can be named, instead of finding nothing', async () => {
+    const { key } = world.organization;
+    for (const [base, as] of [
+      ['/api/mailbox', box.token],
+      [`/api/mailboxes/${box.id}`, key],
+    ] as const)
+      for (const path of ['messages?', 'messages/search?q=x&', 'messages/wait?timeoutSeconds=60&']) {
+        const answer = await world.call('GET', `${base}/${path}folder=No+such`, { as });
+        assert.equal(answer.status, 400, answer.text);
+        assert.equal(at(answer.body, 'error', 'details', 0, 'path'), 'query/folder');
+        assert.match(textAt(answer.body, 'error', 'fix'), /folders/);
+      }
   });
 
   it('files mail that fails DMARC to Junk, out of sight until asked for', async () => {

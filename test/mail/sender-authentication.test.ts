@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
-import { judgeSender } from '../../mail/smtp/authenticate-sender.ts';
-import type { DnsLookup } from '../../mail/smtp/dns-resolver.ts';
+import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
+import { checkSender } from '#mail/smtp/sender-checks.ts';
 import { dnsStub, letter } from './mail-world.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
@@ -24,23 +24,25 @@ async function signed(message: string): Promise<Buffer> {
   return Buffer.concat([Buffer.from(signatures), bytes]);
 }
 
+const SLOW_ANSWER_MS = 1_100;
+
 const judge = (
   received: Buffer,
   remoteAddress: string,
   lookup: DnsLookup = dnsStub(RECORDS),
   envelopeFrom = 'bob@example.com',
-) => judgeSender({ received, remoteAddress, helo: 'mx.example.com', envelopeFrom, hostname: 'mail.test' }, lookup);
+) => checkSender({ received, remoteAddress, helo: 'mx.example.com', envelopeFrom, hostname: 'mail.test' }, lookup);
 
 describe('sender authentication', () => {
   it('passes SPF, DKIM and DMARC for the true sender', async () => {
-    const { results, header, unauthenticated } = await judge(await signed(letter()), '192.0.2.1');
+    const { results, header, consequence } = await judge(await signed(letter()), '192.0.2.1');
     assert.equal(results.spf.result, 'pass');
     assert.deepEqual(results.dkim, {
       result: 'pass',
       signatures: [{ result: 'pass', domain: 'example.com', selector: 's1' }],
     });
     assert.deepEqual(results.dmarc, { result: 'pass', domain: 'example.com', policy: 'quarantine' });
-    assert.equal(unauthenticated, false);
+    assert.equal(consequence, 'none');
     assert.match(header, /^Authentication-Results: mail\.test;\r\n[^]*\r\n$/);
     assert.doesNotMatch(header, /\r\n\S[^]/, 'one field, folded');
   });
@@ -48,31 +50,50 @@ describe('sender authentication', () => {
     const { results } = await judge(await signed(letter()), '198.51.100.9');
     assert.deepEqual([results.spf.result, results.dkim.result, results.dmarc.result], ['fail', 'pass', 'pass']);
   });
-  it('fails a message changed on its way, under the policy of its sender', async () => {
+  it('fails a message changed in transit, under the policy of its sender', async () => {
     const message = await signed(letter());
     const changed = Buffer.from(message.toString('latin1').replace('Some words', 'Other words'), 'latin1');
-    const { results, unauthenticated } = await judge(changed, '198.51.100.9');
+    const { results, consequence } = await judge(changed, '198.51.100.9');
     assert.notEqual(results.dkim.result, 'pass');
     assert.equal(results.dmarc.result, 'fail');
-    assert.equal(unauthenticated, true);
+    assert.equal(consequence, 'unauthenticated');
   });
-  it('fails nobody who has no policy', async () => {
-    const { results, unauthenticated } = await judge(Buffer.from(letter()), '198.51.100.9', dnsStub());
+  it('fails no sender without a policy', async () => {
+    const { results, consequence } = await judge(Buffer.from(letter()), '198.51.100.9', dnsStub());
     assert.deepEqual([results.spf.result, results.dkim.result, results.dmarc.result], ['none', 'none', 'none']);
-    assert.equal(unauthenticated, false);
+    assert.equal(consequence, 'none');
   });
-  it('says temperror, and refuses nobody, while DNS is away', async () => {
+  it('says temperror, and refuses nobody, while DNS is unreachable', async () => {
     const away: DnsLookup = async () => {
       throw Object.assign(new Error('timeout'), { code: 'ETIMEOUT' });
     };
-    const { results, unauthenticated } = await judge(await signed(letter()), '192.0.2.1', away);
+    const { results, consequence } = await judge(await signed(letter()), '192.0.2.1', away);
     assert.deepEqual(
       [results.spf.result, results.dkim.result, results.dmarc.result],
       ['temperror', 'temperror', 'temperror'],
     );
-    assert.equal(unauthenticated, false);
+    assert.equal(consequence, 'none');
   });
-  it('judges mail with the null sender and mail without From', async () => {
+  it('fails the policy of the author while SPF of another domain exceeds the time limit', async () => {
+    const records: Record<string, string> = { '_dmarc.example.com': 'v=DMARC1; p=reject' };
+    for (let i = 0; i < 10; i++) records[`i${i}.evil.test`] = `v=spf1 include:i${i + 1}.evil.test -all`;
+    const quick = dnsStub(records);
+    // Each answer arrives in time; all of them together take more than the ten seconds of all checks.
+    const slow: DnsLookup = async (name, type) => {
+      if (name.endsWith('evil.test')) await new Promise((resolve) => setTimeout(resolve, SLOW_ANSWER_MS).unref());
+      return quick(name, type);
+    };
+    const facts = { received: Buffer.from(letter()), remoteAddress: '198.51.100.9', helo: 'mx.evil.test' };
+    const { results, consequence } = await checkSender(
+      { ...facts, envelopeFrom: 'x@i0.evil.test', hostname: 'mail.test' },
+      slow,
+      { checkMs: SLOW_ANSWER_MS * 2, policyMs: SLOW_ANSWER_MS, alignmentMs: SLOW_ANSWER_MS },
+    );
+    assert.equal(results.spf.result, 'temperror');
+    assert.deepEqual(results.dmarc, { result: 'fail', domain: 'example.com', policy: 'reject' });
+    assert.equal(consequence, 'unauthenticated');
+  });
+  it('checks mail with the null sender and mail without From', async () => {
     const bounce = await judge(
       Buffer.from('Return-Path: <bob@example.com>\r\nSubject: x\r\n\r\nx\r\n'),
       '192.0.2.1',

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
-import { readBlob } from '../../core/blob-store.ts';
-import { MESSAGE_MAX_BYTES } from '../../domain/mail-limits.ts';
-import { testTls } from '../support/services.ts';
-import { waitUntil } from '../support/wait-until.ts';
-import { letter, type MailWorld, openMailWorld, type TestMailbox } from './mail-world.ts';
+import { MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
+import { readBlob } from '#mailstore/blob-store.ts';
+import { testTls } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { letter, type MailWorld, openMailWorld, type SmtpClient, type TestMailbox } from './mail-world.ts';
 
 const run = promisify(execFile);
 
@@ -44,7 +45,7 @@ describe('inbound SMTP', () => {
     return readBlob(world.services.db, row.blob, 0, row.size);
   }
 
-  it('announces what it keeps, and nothing else', async () => {
+  it('announces what it implements, and nothing else', async () => {
     const client = await world.connect();
     const reply = await client.command('EHLO client.test');
     assert.deepEqual(
@@ -126,7 +127,7 @@ describe('inbound SMTP', () => {
     });
   });
 
-  it('keeps every byte of what came: 8-bit, NUL, long lines, leading dots', async () => {
+  it('stores every received byte: 8-bit, NUL, long lines, leading dots', async () => {
     const body = Buffer.concat([
       Buffer.from('From: a@b.c\r\nSubject: bytes\r\n\r\n..two dots\r\n.\r\n.x\r\n'),
       Buffer.from([0x00, 0xff, 0x0a, 0x0d, 0x80, 0x0d, 0x0a]),
@@ -207,7 +208,7 @@ describe('inbound SMTP', () => {
     client.close();
   });
 
-  it('takes mail for a mailbox the moment it exists, though it was asked for before', async () => {
+  it('accepts mail for a mailbox from its creation on, even if it was looked up before', async () => {
     assert.match(await world.send('soon@agents.test', letter()), /^550 5\.1\.1 /);
     await world.createMailbox('soon');
     assert.match(await world.send('soon@agents.test', letter()), /^250 /);
@@ -222,7 +223,7 @@ describe('inbound SMTP', () => {
     assert.match(await client.command('NOOP'), /^000 /);
   });
 
-  it('refuses a full mailbox at RCPT and tells of it once a minute', async () => {
+  it('refuses a full mailbox at RCPT and records it once a minute', async () => {
     const full = await world.createMailbox('full', { quotaBytes: 3_000 });
     assert.match(await world.send(full.address, letter('fits', '', 'x'.repeat(1_500))), /^250 /);
     const client = await world.connect();
@@ -271,7 +272,7 @@ describe('inbound SMTP', () => {
     assert.deepEqual(await readdir(path.join(world.services.settings.DATA_DIR, 'spool')), []);
   });
 
-  it('takes a large message through the spool, byte for byte, and leaves no file', async () => {
+  it('receives a large message through the spool, byte for byte, and leaves no file', async () => {
     const line = `${'0123456789'.repeat(7)}\r\n`;
     const message = Buffer.from(`Subject: large\r\n\r\n${line.repeat(40_000)}`);
     const raw = await rawOf(idOf(await world.send(ann.address, message)));
@@ -279,7 +280,7 @@ describe('inbound SMTP', () => {
     assert.deepEqual(await readdir(path.join(world.services.settings.DATA_DIR, 'spool')), []);
   });
 
-  it('leaves nothing behind when the client goes away in the middle of a large message', async () => {
+  it('leaves nothing behind when the client disconnects in the middle of a large message', async () => {
     const client = await world.connect();
     await client.command('EHLO client.test');
     await client.command('MAIL FROM:<bob@example.com>');
@@ -310,7 +311,7 @@ describe('inbound SMTP', () => {
     client.close();
   });
 
-  it('drops what was pipelined behind STARTTLS in plain text', async () => {
+  it('discards plaintext input pipelined after STARTTLS', async () => {
     const client = await world.connect();
     await client.command('EHLO client.test');
     client.socket.write('STARTTLS\r\nMAIL FROM:<evil@example.com>\r\n');
@@ -321,6 +322,15 @@ describe('inbound SMTP', () => {
     ]);
     client.socket.write('NOOP\r\n'); // no TLS: the handshake fails, and no 250 was ever said in plain text
     assert.doesNotMatch(String(await lost), /^250/);
+  });
+
+  it('answers commands that came together in one packet (RFC 2920)', async () => {
+    const client = await world.connect();
+    await client.command('EHLO client.test');
+    const packet = once(client.socket, 'data');
+    client.socket.write(`MAIL FROM:<bob@sender.test>\r\nRCPT TO:<${ann.address}>\r\nDATA\r\n`);
+    assert.match(String(await packet), /^250 .*\r\n250 .*\r\n354 .*\r\n$/);
+    client.close();
   });
 
   it('cuts off web pages that talk SMTP', async () => {
@@ -360,6 +370,35 @@ describe('connections of one source', () => {
       await world.close();
     }
   });
+});
+
+describe('connections under TLS', () => {
+  for (const [what, leave] of [
+    ['QUIT', async (client: SmtpClient) => void (await client.command('QUIT'))],
+    ['going away in the middle of a command', async (client: SmtpClient) => void client.socket.write('NOOP\r\nNO')],
+    ['going away before EHLO', undefined],
+  ] as const)
+    it(`are no longer counted after ${what}`, async () => {
+      const world = await openMailWorld({ connectionsPerSource: 2 });
+      try {
+        for (let count = 0; count < 8; count++)
+          await waitUntil('a free slot', async () => {
+            const client = await world.connect();
+            try {
+              if (!(await client.command('EHLO client.test')).startsWith('250')) return false;
+              await client.startTls(readFileSync(testTls().caFile));
+              if (leave === undefined) return true;
+              assert.match(await client.command('EHLO client.test'), /^250/);
+              await leave(client);
+              return true;
+            } finally {
+              client.socket.destroy();
+            }
+          });
+      } finally {
+        await world.close();
+      }
+    });
 });
 
 describe('stopping', () => {

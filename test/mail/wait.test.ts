@@ -1,14 +1,14 @@
 /** Waiting for mail over REST. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { WATCHERS_PER_MAILBOX_MAX } from '../../domain/mail-limits.ts';
-import { type MailDoors, startMail } from '../../mail/start.ts';
-import { type ApiWorld, apiWorld, at, errorCode, type TestMailbox, textAt } from '../support/api-world.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { WATCHERS_PER_MAILBOX_MAX } from '#domain/mail-limits.ts';
+import { type MailListeners, startMail } from '#mail/start.ts';
+import { type ApiWorld, apiWorld, at, errorCode, type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { dnsStub, letter, SmtpClient } from './mail-world.ts';
 
 let world: ApiWorld;
-let mail: MailDoors;
+let mail: MailListeners;
 before(async () => {
   world = await apiWorld();
   mail = await startMail(world.services, { lookup: dnsStub({}) });
@@ -39,6 +39,8 @@ const wait = async (box: TestMailbox, query: string) => {
   return answer.body;
 };
 const idsOf = (body: unknown): string[] => Object.values(Object(at(body, 'data'))).map((each) => textAt(each, 'id'));
+/** What comes before the request does counts too: which of them is first is open. */
+const FROM_THE_BEGINNING = 'since=2020-01-01T00:00:00.000Z';
 /** Requests of this mailbox that wait: each watches its INBOX. */
 async function untilWaiting(box: TestMailbox, path = '/api/mailbox/messages/wait?timeoutSeconds=60') {
   const controller = new AbortController();
@@ -48,7 +50,7 @@ async function untilWaiting(box: TestMailbox, path = '/api/mailbox/messages/wait
 }
 
 describe('waiting for messages', () => {
-  test('ends with the message that comes in meanwhile, and tells those that came in between at once', async () => {
+  test('ends with the message that arrives meanwhile, and returns those between two waits at once', async () => {
     const box = await newBox();
     const [first] = await deliver(box, letter('Before'));
     const waiting = wait(box, `timeoutSeconds=60&after=${first}`);
@@ -60,7 +62,7 @@ describe('waiting for messages', () => {
     assert.deepEqual(idsOf(await wait(box, `after=${first}&limit=1`)), [second]);
   });
 
-  test('tells every message once and in order while many come in at once', async () => {
+  test('returns every message once and in order while many arrive concurrently', async () => {
     const box = await newBox();
     const writers = Promise.all(
       Array.from({ length: 5 }, (_, w) => deliver(box, ...Array.from({ length: 12 }, (__, i) => letter(`${w}.${i}`)))),
@@ -87,13 +89,13 @@ describe('waiting for messages', () => {
     );
   });
 
-  test('heeds the filters, and what the mailbox wrote itself counts only in its folder', async () => {
+  test('applies the filters, and own mail counts only in its folder', async () => {
     const box = await newBox();
-    const waiting = wait(box, 'timeoutSeconds=60&subject=wanted&from=bob');
+    const waiting = wait(box, `${FROM_THE_BEGINNING}&timeoutSeconds=60&subject=wanted&from=bob`);
     const [other, wanted] = await deliver(box, letter('other'), letter('the wanted one'));
     assert.ok(other);
     assert.deepEqual(idsOf(await waiting), [wanted]);
-    const inSent = wait(box, 'timeoutSeconds=60&folder=Sent');
+    const inSent = wait(box, `${FROM_THE_BEGINNING}&timeoutSeconds=60&folder=Sent`);
     const own = await world.call('POST', '/api/mailbox/messages', {
       as: box.token,
       body: { to: ['ann@example.com'], subject: 'Mine', text: 'x' },
@@ -106,16 +108,43 @@ describe('waiting for messages', () => {
     const box = await newBox();
     const html =
       '<h1>Confirm your address</h1><p>Your code: <b>613 774</b></p><p><a href="https://x.example/c?t=1">Confirm</a> <a href="https://x.example/u">Unsubscribe</a></p><img src="https://t.example/p.gif">';
-    const waiting = wait(box, 'timeoutSeconds=60&extract=otp,links');
+    const waiting = wait(box, `${FROM_THE_BEGINNING}&timeoutSeconds=60&extract=otp,links`);
     await deliver(box, letter('Welcome', 'MIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\n', html));
     const body = await waiting;
     assert.equal(at(body, 'data', 0, 'otp'), '613774');
+    assert.deepEqual(at(body, 'data', 0, 'otpCandidates', 0, 'code'), '613774');
+    assert.ok(Number(at(body, 'data', 0, 'otpCandidates', 0, 'confidence')) >= 0.5);
     assert.deepEqual(at(body, 'data', 0, 'links'), [
-      { url: 'https://x.example/c?t=1', text: 'Confirm', kind: 'confirm' },
-      { url: 'https://x.example/u', text: 'Unsubscribe', kind: 'unsubscribe' },
+      { url: 'https://x.example/c?t=1', text: 'Confirm', kind: 'confirm', confidence: 0.9 },
+      { url: 'https://x.example/u', text: 'Unsubscribe', kind: 'unsubscribe', confidence: 0.9 },
     ]);
     const plain = await wait(box, 'since=2020-01-01T00:00:00.000Z');
     assert.deepEqual([at(plain, 'data', 0, 'otp'), at(plain, 'data', 0, 'links')], [null, null]);
+    assert.equal(at(plain, 'data', 0, 'otpCandidates'), null);
+  });
+
+  test('gives a number that is hardly a code as a candidate only', async () => {
+    const box = await newBox();
+    const waiting = wait(box, `${FROM_THE_BEGINNING}&timeoutSeconds=60&extract=otp`);
+    await deliver(box, letter('Flash sale', '', 'Take 20% off with code 482913 at checkout.'));
+    const body = await waiting;
+    assert.equal(at(body, 'data', 0, 'otp'), null);
+    const candidates = at(body, 'data', 0, 'otpCandidates');
+    assert.ok(Array.isArray(candidates) && candidates.every((one) => Number(at(one, 'confidence')) < 0.5));
+  });
+
+  test('finds a code that only the HTML alternative has', async () => {
+    const box = await newBox();
+    const waiting = wait(box, `${FROM_THE_BEGINNING}&timeoutSeconds=60&extract=otp`);
+    await deliver(
+      box,
+      letter(
+        'Sign in',
+        'MIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=b\n',
+        '--b\nContent-Type: text/plain\n\nYour mail program shows no HTML.\n--b\nContent-Type: text/html\n\n<p>Your sign-in code</p><h1>482913</h1>\n--b--\n',
+      ),
+    );
+    assert.equal(at(await waiting, 'data', 0, 'otp'), '482913');
   });
 
   test('with `since` finds mail from before places were noted too', async () => {
@@ -131,6 +160,7 @@ describe('waiting for messages', () => {
     const box = await newBox();
     const body = await wait(box, 'timeoutSeconds=1');
     assert.deepEqual([idsOf(body), at(body, 'timedOut')], [[], true]);
+    assert.match(textAt(body, 'hint'), /since/);
     const [id] = await deliver(box, letter('later'));
     assert.deepEqual(idsOf(await wait(box, `after=${textAt(body, 'after')}`)), [id]);
   });
@@ -144,7 +174,7 @@ describe('waiting for messages', () => {
     }
   });
 
-  test('is bounded for a mailbox, and a client that goes makes room', async () => {
+  test('is limited per mailbox, and a disconnecting client makes room', async () => {
     const box = await newBox();
     const tooMany = 3;
     const open = await Promise.all(Array.from({ length: WATCHERS_PER_MAILBOX_MAX + tooMany }, () => untilWaiting(box)));
@@ -167,7 +197,7 @@ describe('waiting for messages', () => {
     for (const each of waiting.slice(1)) assert.equal((await each.waiting).status, 200);
   });
 
-  test('tells nothing to an API key that is gone', async () => {
+  test('returns nothing to a revoked API key', async () => {
     const box = await newBox();
     const key = await world.newKey(world.organization.id, ['mailbox:read']);
     const { waiting } = await untilWaiting({ ...box, token: key }, `/api/mailboxes/${box.id}/messages/wait`);
@@ -196,7 +226,7 @@ describe('waiting for messages', () => {
   ] as const)
     test(`ends when ${what}`, async () => {
       const box = await newBox();
-      const { waiting } = await untilWaiting(box);
+      const { waiting } = await untilWaiting(box, `/api/mailbox/messages/wait?${FROM_THE_BEGINNING}&timeoutSeconds=60`);
       await deliver(box, letter('x'));
       assert.equal((await waiting).status, 200);
       const second = await untilWaiting(box);

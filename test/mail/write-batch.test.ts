@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WRITE_BATCH_MAX_BYTES, WRITE_BATCH_MAX_MESSAGES } from '../../domain/mail-limits.ts';
-import { type BatchItem, writeBatcher } from '../../mail/store/write-batch.ts';
+import { WRITE_BATCH_MAX_BYTES, WRITE_BATCH_MAX_MESSAGES } from '#domain/mail-limits.ts';
+import { type BatchItem, writeBatcher } from '#mailstore/write-batch.ts';
 
 interface Item extends BatchItem {
   readonly name: string;
@@ -24,10 +24,10 @@ function held() {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the write batch', () => {
-  it('writes at once when idle, and gathers what comes meanwhile', async () => {
+  it('writes at once when idle, and gathers writes that arrive meanwhile', async () => {
     const { batcher, running, names } = held();
-    const first = batcher.write(item('1'));
-    const more = [batcher.write(item('2')), batcher.write(item('3'))];
+    const first = batcher.add(item('1'));
+    const more = [batcher.add(item('2')), batcher.add(item('3'))];
     assert.deepEqual(names(), ['1']);
     running[0]?.finish();
     assert.equal(await first, 'done 1');
@@ -39,9 +39,9 @@ describe('the write batch', () => {
   });
   it('lets other mailboxes pass one that is being written, never a mailbox itself', async () => {
     const { batcher, running, names } = held();
-    void batcher.write(item('a1', ['a']));
-    void batcher.write(item('a2', ['a']));
-    void batcher.write(item('b1', ['b']));
+    void batcher.add(item('a1', ['a']));
+    void batcher.add(item('a2', ['a']));
+    void batcher.add(item('b1', ['b']));
     assert.deepEqual(names(), ['a1', 'b1']);
     running[1]?.finish();
     await settled();
@@ -52,9 +52,9 @@ describe('the write batch', () => {
   });
   it('sends a write over several mailboxes alone, and nothing of them overtakes it', async () => {
     const { batcher, running, names } = held();
-    void batcher.write(item('a1', ['a']));
-    void batcher.write(item('both', ['a', 'b']));
-    void batcher.write(item('b1', ['b']));
+    void batcher.add(item('a1', ['a']));
+    void batcher.add(item('both', ['a', 'b']));
+    void batcher.add(item('b1', ['b']));
     assert.deepEqual(names(), ['a1']);
     running[0]?.finish();
     await settled();
@@ -65,14 +65,14 @@ describe('the write batch', () => {
   });
   it('keeps to 64 messages and 4 MiB', async () => {
     const { batcher, running } = held();
-    void batcher.write(item('first'));
-    for (let i = 0; i < WRITE_BATCH_MAX_MESSAGES + 5; i++) void batcher.write(item(`m${i}`));
+    void batcher.add(item('first'));
+    for (let i = 0; i < WRITE_BATCH_MAX_MESSAGES + 5; i++) void batcher.add(item(`m${i}`));
     running[0]?.finish();
     await settled();
     assert.equal(running[1]?.items.length, WRITE_BATCH_MAX_MESSAGES);
     const large = held();
-    void large.batcher.write(item('first'));
-    for (let i = 0; i < 3; i++) void large.batcher.write(item(`l${i}`, ['a'], WRITE_BATCH_MAX_BYTES / 2));
+    void large.batcher.add(item('first'));
+    for (let i = 0; i < 3; i++) void large.batcher.add(item(`l${i}`, ['a'], WRITE_BATCH_MAX_BYTES / 2));
     large.running[0]?.finish();
     await settled();
     assert.equal(large.running[1]?.items.length, 2);
@@ -83,7 +83,7 @@ describe('the write batch', () => {
       if (items.some(({ name }) => name === 'bad')) throw new Error('bad one');
       return items.map(({ name }) => name);
     });
-    const results = await Promise.allSettled(['x', 'good', 'bad', 'fine'].map((name) => batcher.write(item(name))));
+    const results = await Promise.allSettled(['x', 'good', 'bad', 'fine'].map((name) => batcher.add(item(name))));
     assert.deepEqual(
       results.map((result) => (result.status === 'fulfilled' ? result.value : 'failed')),
       ['x', 'good', 'failed', 'fine'],

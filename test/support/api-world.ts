@@ -5,21 +5,23 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
-import { ErrorSchema } from '../../api/openapi.ts';
-import type { Route } from '../../api/route.ts';
-import { errorsOf } from '../../api/route-errors.ts';
-import { routes } from '../../api/routes.ts';
-import { type StartedApi, startApi } from '../../api/start.ts';
-import { createMailbox } from '../../core/create-mailbox.ts';
-import { credentialHint, hashCredential, newCredential } from '../../core/credentials.ts';
-import { newId } from '../../core/new-id.ts';
-import { hashPassword } from '../../core/passwords.ts';
-import type { Services } from '../../core/services.ts';
-import { connectTemporal, type TemporalClient } from '../../core/temporal-client.ts';
-import { API_SCOPES, type ApiScope, type MemberRole } from '../../domain/api-scopes.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import type { PlanName } from '../../domain/plans.ts';
-import { mcpHttp } from '../../mcp/http.ts';
+import { documentedEvents } from '#api/documented-events.ts';
+import { ErrorSchema, openApiDocument, templatePath } from '#api/openapi.ts';
+import type { Route } from '#api/route.ts';
+import { errorsOf } from '#api/route-errors.ts';
+import { routes } from '#api/routes.ts';
+import { type StartedApi, startApi } from '#api/start.ts';
+import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
+import { createInvitation } from '#core/organizations/invitations.ts';
+import { hashPassword } from '#core/organizations/passwords.ts';
+import { credentialHint, hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/services.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { API_SCOPES, type ApiScope, type MemberRole } from '#domain/api-scopes.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import type { PlanName } from '#domain/plans.ts';
+import { mcpHttp } from '#mcp/http.ts';
 import { type TestDns, testDns } from './dns-server.ts';
 import { openTestServices } from './services.ts';
 
@@ -84,8 +86,15 @@ export interface ApiWorld {
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
   newOrganization(plan: PlanName): Promise<TestOrganization>;
   newPerson(organizationId: string, role: MemberRole): Promise<TestPerson>;
-  newKey(organizationId: string, scopes: readonly ApiScope[], expiresAt?: Date): Promise<Credential>;
+  newKey(
+    organizationId: string,
+    scopes: readonly ApiScope[],
+    expiresAt?: Date | null,
+    mailboxGroups?: readonly string[],
+  ): Promise<Credential>;
   newMailbox(organization: Pick<TestOrganization, 'id' | 'name' | 'slug' | 'plan'>): Promise<TestMailbox>;
+  /** An open invitation. @returns its token */
+  newInvitation(organization: TestOrganization, email: string, role?: MemberRole): Promise<string>;
   sql(text: string, values?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   close(): Promise<void>;
 }
@@ -96,7 +105,7 @@ const CALLER = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
 
 let passwordHash: Promise<string> | undefined;
 
-/** What stands at a path of a parsed body. */
+/** The value at a path of a parsed body. */
 export function at(body: unknown, ...path: readonly (string | number)[]): unknown {
   let value = body;
   for (const step of path) {
@@ -159,11 +168,16 @@ export async function apiWorld(overrides: Readonly<Record<string, string>> = {})
     return { userId, memberId, email, session: asBearer(token) };
   }
 
-  async function newKey(organizationId: string, scopes: readonly ApiScope[], expiresAt?: Date): Promise<Credential> {
+  async function newKey(
+    organizationId: string,
+    scopes: readonly ApiScope[],
+    expiresAt?: Date | null,
+    mailboxGroups?: readonly string[],
+  ): Promise<Credential> {
     const key = newCredential('apiKey');
     await sql(
-      `insert into api_keys (id, organization_id, name, key_hash, key_hint, scopes, expires_at)
-       values ($1, $2, 'test', $3, $4, $5, $6)`,
+      `insert into api_keys (id, organization_id, name, key_hash, key_hint, scopes, expires_at, mailbox_groups)
+       values ($1, $2, 'test', $3, $4, $5, $6, $7)`,
       [
         newId('apiKey'),
         organizationId,
@@ -171,6 +185,7 @@ export async function apiWorld(overrides: Readonly<Record<string, string>> = {})
         credentialHint(key),
         scopes,
         expiresAt ?? null,
+        mailboxGroups ?? null,
       ],
     );
     return asKey(key);
@@ -181,6 +196,17 @@ export async function apiWorld(overrides: Readonly<Record<string, string>> = {})
   ): Promise<TestMailbox> {
     const { mailbox, token } = await createMailbox(services, organization, CALLER, {});
     return { id: mailbox.id, address: mailbox.address, token: asBearer(token ?? '') };
+  }
+
+  async function newInvitation(
+    organization: TestOrganization,
+    email: string,
+    role: MemberRole = 'member',
+  ): Promise<string> {
+    const owner = { memberId: null, role: 'owner' } as const;
+    const origin = { organization, caller: CALLER, publicUrl: api.url };
+    const { token } = await createInvitation(services, origin, owner, { email, role });
+    return token ?? '';
   }
 
   async function newOrganization(plan: PlanName): Promise<TestOrganization> {
@@ -239,6 +265,7 @@ export async function apiWorld(overrides: Readonly<Record<string, string>> = {})
     newPerson,
     newKey,
     newMailbox,
+    newInvitation,
     sql,
     async close() {
       await api.close();
@@ -266,17 +293,29 @@ export function checkSchema(schema: object, value: unknown, what: string): void 
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`);
 }
 
-const patternOf = (route: Route): RegExp => new RegExp(`^${route.path.replaceAll(/:[A-Za-z]+/g, '[^/]+')}$`);
+const document = openApiDocument({ routes, events: documentedEvents, publicUrl: 'http://api', version: '0.0.0' });
+
+const patterns = routes.map((route) => ({
+  route,
+  pattern: new RegExp(`^${route.path.replaceAll(/:[A-Za-z]+/g, '[^/]+')}$`),
+}));
 
 /** The route that serves a path, as the router finds it: the first of the table. */
 export const routeOf = (method: string, path: string): Route | undefined =>
-  routes.find((route) => route.method === method && patternOf(route).test(path));
+  patterns.find(({ route, pattern }) => route.method === method && pattern.test(path))?.route;
 
 function checkAgainstRoute(method: string, path: string, answer: Answer): void {
   const route = routeOf(method, path);
   assert.ok(answer.headers.get('x-request-id'), 'every answer has a request id');
-  if (route === undefined || answer.status === 304) return;
+  if (route === undefined) return;
   const what = `${route.operationId} ${answer.status}`;
+  const operation = document.paths[templatePath(route.path)]?.[method.toLowerCase()];
+  const described = at(operation, 'responses');
+  assert.ok(Object.hasOwn(Object(described), answer.status), `${what} is not in the OpenAPI document`);
+  if (answer.status === 304) {
+    assert.deepEqual([route.etag, answer.text], [true, ''], what);
+    return;
+  }
   const spec = route.responses[answer.status];
   if (spec?.schema !== undefined) checkSchema(spec.schema, answer.body, what);
   else if (spec?.contentType === undefined && spec !== undefined) assert.equal(answer.text, '', `${what} has no body`);

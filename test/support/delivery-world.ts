@@ -1,17 +1,19 @@
 /** A whole delivery path in one process: worker, dispatcher, an organization, and ways to make things happen in it. */
-import { NativeConnection } from '@temporalio/worker';
-import { type Dispatcher, startDispatcher } from '../../core/dispatcher.ts';
-import { newId } from '../../core/new-id.ts';
-import { type NewEvent, recordEvents } from '../../core/record-event.ts';
-import type { Services } from '../../core/services.ts';
-import type { TemporalClient } from '../../core/temporal-client.ts';
-import { authHeaderPlace, webhookSecretPlace } from '../../core/webhook-secrets.ts';
-import type { WebhookSender } from '../../core/webhook-sender.ts';
-import { newWebhookSecret, webhookSecretHint } from '../../core/webhook-signature.ts';
-import { type EnvelopeMailbox, type EnvelopeOrganization, SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import { EVENT_TYPES, type EventType } from '../../domain/event-types.ts';
-import { installTemporalRuntime, type RunningWorker, startWorker } from '../../worker/start.ts';
-import { openTestServices, testTemporalAddress, testWorkflowBundle } from './services.ts';
+import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
+import { ensureSigningKey } from '#core/webhooks/signing-keys.ts';
+import { authHeaderPlace, webhookSecretPlace } from '#core/webhooks/webhook-secrets.ts';
+import type { WebhookSender } from '#core/webhooks/webhook-sender.ts';
+import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/webhook-signature.ts';
+import { type EnvelopeMailbox, type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { EVENT_TYPES, type EventType } from '#domain/event-types.ts';
+import type { RunningWorker } from '#worker/start.ts';
+import { openTestServices } from './services.ts';
+import { temporalConnection } from './temporal-connection.ts';
+import { startTestWorker } from './test-worker.ts';
 import { waitUntil } from './wait-until.ts';
 
 export interface TestEndpoint {
@@ -48,9 +50,11 @@ export interface DeliveryWorld {
       eventTypes?: readonly EventType[];
       mailboxId?: string;
       authHeader?: { name: string; value: string };
+      publicKeySignature?: boolean;
+      includeExtracts?: boolean;
     },
   ): Promise<TestEndpoint>;
-  /** Records an event in a transaction of its own and nudges the dispatcher. @returns number of deliveries */
+  /** Records an event in a transaction of its own and wakes the dispatcher. @returns number of deliveries */
   happen(event: Partial<NewEvent> & Pick<NewEvent, 'organization'>): Promise<number>;
   deliveries(endpointId: string): Promise<DeliveryState[]>;
   /** Waits for the one delivery of an endpoint to be as described. */
@@ -62,8 +66,9 @@ export interface DeliveryWorld {
   close(): Promise<void>;
 }
 
-/** The SDK's runtime is one per process. */
-let runtimeInstalled = false;
+/** It failed, and its retry waits in a workflow: the fan-out has handed it over. */
+export const waitsForRetry = ({ status, workflowId }: DeliveryState): boolean =>
+  status === 'failed' && workflowId?.startsWith('delivery/') === true;
 
 /** Short enough for tests to wait for, long enough to act while a delivery waits. */
 export const SHORT_LADDER_MS = '40,60,80,100';
@@ -73,11 +78,8 @@ export async function deliveryWorld(
   options: { sender?: WebhookSender } = {},
 ): Promise<DeliveryWorld> {
   const services = await openTestServices({ WEBHOOK_RETRY_DELAYS_MS: SHORT_LADDER_MS, ...overrides });
-  if (!runtimeInstalled) installTemporalRuntime(services);
-  runtimeInstalled = true;
-  const connection = await NativeConnection.connect({ address: testTemporalAddress() });
-  const worker = await startWorker(services, connection, {
-    bundle: testWorkflowBundle(),
+  const connection = await temporalConnection();
+  const worker = await startTestWorker(services, connection, {
     ...(options.sender === undefined ? {} : { sender: options.sender }),
   });
   const dispatcher = startDispatcher(services, worker.temporal);
@@ -126,13 +128,15 @@ export function rowsOf(services: Services): Rows {
       );
       return mailbox;
     },
-    async endpoint(organization, { url, eventTypes = EVENT_TYPES, mailboxId, authHeader }) {
+    async endpoint(organization, options) {
+      const { url, eventTypes = EVENT_TYPES, mailboxId, authHeader } = options;
+      const { publicKeySignature = false, includeExtracts = false } = options;
       const id = newId('webhookEndpoint');
       const secret = newWebhookSecret();
       await db.query(
         `insert into webhook_endpoints (id, organization_id, mailbox_id, url, event_types, secret_sealed, secret_prefix,
-           auth_header_name, auth_header_value_sealed)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+           auth_header_name, auth_header_value_sealed, public_key_signature, include_extracts)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
         [
           id,
           organization.id,
@@ -143,8 +147,11 @@ export function rowsOf(services: Services): Rows {
           webhookSecretHint(secret),
           authHeader?.name ?? null,
           authHeader === undefined ? null : secrets.seal(authHeader.value, authHeaderPlace(id)),
+          publicKeySignature,
+          includeExtracts,
         ],
       );
+      if (publicKeySignature) await ensureSigningKey(db, secrets, organization.id);
       return { id, secret };
     },
     async happen(event) {
@@ -153,7 +160,7 @@ export function rowsOf(services: Services): Rows {
           { type: 'email_received', mailbox: null, actor: SYSTEM_ACTOR, data: { subject: 'Hello' }, ...event },
         ]),
       );
-      services.deliveriesDue.nudge();
+      services.deliveriesDue.wake();
       return count;
     },
     deliveries: (endpointId) =>

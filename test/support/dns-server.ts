@@ -1,10 +1,10 @@
-/** A name server on loopback that knows what a test tells it (RFC 1035 §4). */
+/** A name server on loopback with the records of a test (RFC 1035 §4). */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import ipaddr from 'ipaddr.js';
 
 export type DnsRecord = {
-  readonly type: 'A' | 'AAAA' | 'MX' | 'TXT' | 'SRV';
+  readonly type: 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'TXT' | 'SRV';
   readonly name: string;
   readonly value: string;
 };
@@ -16,12 +16,19 @@ export interface TestDns {
   records: readonly DnsRecord[];
   /** Set to leave every question without an answer. */
   silent: boolean;
+  /** What becomes of a question about a name (in lower case); set it to lose, fail or delay some. */
+  treat: (name: string) => 'answered' | 'slow' | 'lost' | 'failed';
+  /** Questions so far, by name. */
+  readonly asked: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
-const TYPES = { A: 1, AAAA: 28, MX: 15, TXT: 16, SRV: 33 } as const;
+const TYPES = { A: 1, AAAA: 28, CNAME: 5, MX: 15, PTR: 12, TXT: 16, SRV: 33 } as const;
+/** Just in time for a resolver that waits two seconds: several in a row take longer than anybody waits. */
+const SLOW_ANSWER_MS = 1_600;
 const TTL_SECONDS = 1;
 const RESPONSE = 0x8580;
+const SERVER_FAILURE = 2;
 const NAME_ERROR = 3;
 const HEADER_BYTES = 12;
 const TXT_STRING_MAX = 255;
@@ -36,6 +43,7 @@ function encodeName(name: string): Buffer {
 
 function encodeData({ type, value }: DnsRecord): Buffer {
   if (type === 'A' || type === 'AAAA') return Buffer.from(ipaddr.parse(value).toByteArray());
+  if (type === 'CNAME' || type === 'PTR') return encodeName(value);
   if (type === 'MX') {
     const [preference = '0', host = ''] = value.split(' ');
     const number = Buffer.alloc(2);
@@ -89,18 +97,40 @@ function answer(question: Buffer, records: readonly DnsRecord[]): Buffer {
   return Buffer.concat([header, question.subarray(HEADER_BYTES, end + 4), ...answers]);
 }
 
+function failure(question: Buffer): Buffer {
+  const reply = Buffer.from(question.subarray(0, readName(question).end + 4));
+  reply.writeUInt16BE(RESPONSE | SERVER_FAILURE, 2);
+  reply.writeUInt16BE(1, 4);
+  reply.fill(0, 6, HEADER_BYTES);
+  return reply;
+}
+
 export async function testDns(): Promise<TestDns> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
+  const asked = new Map<string, number>();
+  let closed = false;
   const dns: TestDns = {
     address: `127.0.0.1:${socket.address().port}`,
     records: [],
     silent: false,
-    close: () => new Promise((resolve) => socket.close(() => resolve())),
+    treat: () => 'answered',
+    asked,
+    close() {
+      closed = true;
+      return new Promise((resolve) => socket.close(() => resolve()));
+    },
   };
   socket.on('message', (message, from) => {
-    if (!dns.silent) socket.send(answer(message, dns.records), from.port, from.address);
+    const { name } = readName(message);
+    asked.set(name, (asked.get(name) ?? 0) + 1);
+    const fate = dns.silent ? 'lost' : dns.treat(name);
+    if (fate === 'lost') return;
+    const reply = fate === 'failed' ? failure(message) : answer(message, dns.records);
+    const send = () => void (closed || socket.send(reply, from.port, from.address));
+    if (fate === 'slow') setTimeout(send, SLOW_ANSWER_MS).unref();
+    else send();
   });
   return dns;
 }

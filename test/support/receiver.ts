@@ -1,6 +1,6 @@
 /**
- * A customer's HTTPS server: verifies every request with the `standardwebhooks` package, keeps what it got, and answers
- * as told.
+ * A customer's HTTPS server: verifies every request with the `standardwebhooks` package, records requests, and answers
+ * as configured.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,24 @@
 /** Values that break a schema, one rule each, made from the schema itself. */
-import { firstIdBodyAt } from '../../domain/ids.ts';
+import { firstIdBodyAt } from '#domain/ids.ts';
+import { ANY_TEXT, LINES, SOUGHT_LINE } from '#domain/text-forms.ts';
+
+/** Texts that other readers take for numbers. The limits of integers here allow 1 to 5. */
+const NO_PLAIN_DIGITS = [
+  'x',
+  '1e0',
+  '0x1',
+  '+1',
+  ' 1',
+  '1 ',
+  '1.0',
+  '1.',
+  '-1',
+  '\u0661',
+  '\uff11',
+  '1_0',
+  '',
+  'Infinity',
+];
 
 interface Schema {
   readonly type?: string;
@@ -8,6 +27,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly format?: string;
   readonly pattern?: string;
+  readonly contentEncoding?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly minimum?: number;
@@ -32,10 +52,16 @@ function wrongTexts(schema: Schema): { value: string; why: string }[] {
   const wrong: { value: string; why: string }[] = [];
   if (schema.enum !== undefined) wrong.push({ value: 'no-such-value', why: 'not of the list' });
   if (schema.format !== undefined) wrong.push({ value: `not a ${schema.format}`, why: `no ${schema.format}` });
-  if (schema.pattern !== undefined) wrong.push({ value: '\u0001', why: 'not of the pattern' });
+  if (schema.pattern !== undefined && schema.pattern !== ANY_TEXT)
+    wrong.push({ value: '\u0001', why: 'not of the pattern' });
   if ((schema.minLength ?? 0) > 0) wrong.push({ value: '', why: 'too short' });
   if (schema.maxLength !== undefined && schema.maxLength < LENGTH_TRIED_MAX)
     wrong.push({ value: 'x'.repeat(schema.maxLength + 1), why: 'too long' });
+  if (schema.type === 'string' && schema.pattern !== ANY_TEXT && schema.contentEncoding === undefined) {
+    wrong.push({ value: 'ab\u0085cd', why: 'with a control' });
+    if (schema.pattern !== SOUGHT_LINE) wrong.push({ value: 'ab\u202ecd', why: 'with a bidirectional override' });
+    if (schema.pattern !== LINES) wrong.push({ value: 'ab\ncd', why: 'of two lines' });
+  }
   return wrong;
 }
 
@@ -84,7 +110,9 @@ export function wrongParameters(schema: unknown): { name: string; value: string;
     const numbers = wrongNumbers(field).map(({ value, why }) => ({ name, value: String(value), why }));
     const isText = field.type === 'string' || field.enum !== undefined;
     if (isText) return wrongTexts(field).map((wrong) => ({ name, ...wrong }));
-    if (field.type === 'integer' || field.type === 'boolean') return [{ name, value: 'x', why: 'a text' }, ...numbers];
+    if (field.type === 'integer')
+      return [...NO_PLAIN_DIGITS.map((value) => ({ name, value, why: `as ${value}` })), ...numbers];
+    if (field.type === 'boolean') return [{ name, value: 'x', why: 'a text' }, ...numbers];
     return [];
   });
 }

@@ -6,13 +6,15 @@
  * process alive and fails the run.
  */
 import { randomBytes } from 'node:crypto';
+import { cpSync } from 'node:fs';
+import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
-import { createLogger, type Logger } from '../../core/logger.ts';
-import { openServices, type Services } from '../../core/services.ts';
-import { readSettings, type Settings } from '../../core/settings.ts';
+import { createLogger, type Logger } from '#core/platform/logger.ts';
+import { openServices, type Services } from '#core/platform/services.ts';
+import { readSettings, type Settings } from '#core/platform/settings.ts';
 
-/** Environment variables by which `test/run.ts` tells test files what it started. */
+/** Environment variables by which `test/run.ts` passes the started servers to test files. */
 export const TEST_ENVIRONMENT = {
   /** Connection string of the PostgreSQL server's maintenance database. */
   postgres: 'TEST_POSTGRES_URL',
@@ -21,6 +23,8 @@ export const TEST_ENVIRONMENT = {
   temporal: 'TEST_TEMPORAL_ADDRESS',
   /** File with the bundled workflows. */
   workflowBundle: 'TEST_WORKFLOW_BUNDLE',
+  /** `on` or `off`: WEBHOOK_FAST_LANE of the services. */
+  fastLane: 'TEST_FAST_LANE',
   caFile: 'TEST_CA_FILE',
   certFile: 'TEST_CERT_FILE',
   keyFile: 'TEST_KEY_FILE',
@@ -40,6 +44,12 @@ export const testTls = () => ({ caFile: given('caFile'), certFile: given('certFi
 
 /** The bundled workflows, for `startWorker`. */
 export const testWorkflowBundle = () => ({ codePath: given('workflowBundle') });
+
+/** Puts the bundled workflows into a DATA_DIR, so that processes of the service need not bundle them again. */
+export const copyWorkflowBundle = (dataDir: string): void =>
+  cpSync(path.dirname(testWorkflowBundle().codePath), path.join(dataDir, 'cache'), { recursive: true });
+/** Whether services of tests have a fast lane: the delivery suite runs with it and without it. */
+export const testFastLane = (): boolean => process.env[TEST_ENVIRONMENT.fastLane] !== 'off';
 
 export const testTemporalAddress = (): string => given('temporal');
 
@@ -72,6 +82,7 @@ export function testVariables(overrides: Readonly<Record<string, string>> = {}):
     MAIL_HOSTNAME: 'mail.test',
     TLS_CERT: tls.certFile,
     TLS_KEY: tls.keyFile,
+    WEBHOOK_FAST_LANE: testFastLane() ? 'on' : 'off',
     WEBHOOK_ALLOW_DESTINATIONS: '127.0.0.0/8,::1/128',
     WEBHOOK_EXTRA_CA: tls.caFile,
     ...overrides,
@@ -84,7 +95,7 @@ export const testSettings = (overrides: Readonly<Record<string, string>> = {}): 
 
 export interface TestDatabase {
   readonly url: string;
-  /** Ends whoever is still connected. */
+  /** Ends the remaining connections. */
   drop(): Promise<void>;
 }
 
@@ -101,7 +112,8 @@ async function maintain(statement: string): Promise<void> {
 /** A migrated database that nobody else uses. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = randomName('test');
-  await maintain(`create database ${name} template ${given('template')}`);
+  // The default strategy writes all 800 files through the log and the buffers: four times the work, for durability.
+  await maintain(`create database ${name} template ${given('template')} strategy file_copy`);
   const url = new URL(given('postgres'));
   url.pathname = name;
   return { url: url.href, drop: () => maintain(`drop database ${name} with (force)`) };

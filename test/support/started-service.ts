@@ -1,15 +1,19 @@
 /** `npm start` as a child process: with its own folder and ports, to be stopped, killed and started again. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SETTINGS } from '../../core/settings.ts';
-import { freePort, portProblem } from '../../dev/free-port.ts';
-import type { ServiceFacts } from '../../dev/service-file.ts';
+import { SETTINGS } from '#core/platform/settings.ts';
+import { portProblem } from '#dev/free-port.ts';
+import type { ServiceFacts } from '#dev/service-file.ts';
+import { kept } from './kept.ts';
+import { copyWorkflowBundle } from './services.ts';
+import { testPort } from './test-port.ts';
 import { waitUntil } from './wait-until.ts';
 
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
-const UP_WITHIN_MS = 60_000;
+const UP_WITHIN_MS = 150_000;
 const END_WITHIN_MS = 60_000;
 
 export interface StartedService {
@@ -24,10 +28,11 @@ export interface StartedService {
 /** Ports nobody listens on, as settings. */
 export async function freePorts(): Promise<Record<string, string>> {
   let temporal: number;
-  do temporal = await freePort();
-  while (temporal > 64_000 || (await portProblem(temporal + 1_000)) !== undefined);
+  // Its pages are 1000 above.
+  do temporal = await testPort();
+  while ((await portProblem(temporal + 1_000)) !== undefined);
   const names = Object.keys(SETTINGS).filter((name) => name.endsWith('_PORT') && !name.startsWith('MAIL_PUBLIC_'));
-  const ports = await Promise.all(names.map(async (name) => [name, String(await freePort())] as const));
+  const ports = await Promise.all(names.map(async (name) => [name, String(await testPort())] as const));
   return { ...Object.fromEntries(ports), TEMPORAL_PORT: String(temporal) };
 }
 
@@ -77,3 +82,17 @@ export async function startService(environment: Readonly<Record<string, string>>
     },
   };
 }
+
+/** A service for all files of a process that only use it. It has a first organization, whose key is in its facts. */
+export const keptService = kept(
+  async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'kept-service-'));
+    const environment = { ...(await freePorts()), DATA_DIR: path.join(folder, 'data') };
+    copyWorkflowBundle(environment.DATA_DIR);
+    return { folder, service: await startService(environment) };
+  },
+  async ({ folder, service }) => {
+    await service.end('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+  },
+);

@@ -5,9 +5,12 @@ export interface TcpProxy {
   readonly port: number;
   /** Connections refused since it was cut. */
   readonly refused: number;
-  /** Cuts every connection and refuses new ones, as when the other side is gone. */
+  /** Cuts every connection and refuses new ones, as if the server were down. */
   cut(): void;
+  /** Ends `cut` and `freeze`. */
   restore(): void;
+  /** Lets nothing through, and keeps every connection open, as when the other side is paused. */
+  freeze(): void;
   close(): Promise<void>;
 }
 
@@ -15,6 +18,7 @@ export interface TcpProxy {
 export async function tcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let isFrozen = false;
   let refused = 0;
   const server = createServer((client) => {
     if (isCut) {
@@ -34,6 +38,7 @@ export async function tcpProxy(target: { readonly host: string; readonly port: n
         peer.destroy();
       });
       socket.pipe(peer);
+      if (isFrozen) socket.pause();
     }
   });
   server.listen(0, '127.0.0.1');
@@ -53,6 +58,12 @@ export async function tcpProxy(target: { readonly host: string; readonly port: n
     },
     restore() {
       isCut = false;
+      isFrozen = false;
+      for (const socket of sockets) socket.resume();
+    },
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) socket.pause();
     },
     async close() {
       destroyAll();

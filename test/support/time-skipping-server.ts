@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { cacheFolder } from '../../dev/cache-folder.ts';
+import { cacheFolder } from '#dev/cache-folder.ts';
 
 const run = promisify(execFile);
 const VERSION = '1.38.0';

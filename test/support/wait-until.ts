@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 15;
 export async function waitUntil<Value>(
   what: string,
   look: () => Value | undefined | false | Promise<Value | undefined | false>,
-  withinMs = 20_000,
+  withinMs = 60_000,
 ): Promise<Value> {
   const end = performance.now() + withinMs;
   for (;;) {

@@ -7,18 +7,18 @@
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { createMailbox } from '../../core/create-mailbox.ts';
-import { sendNotices } from '../../core/member-notices.ts';
-import { newId } from '../../core/new-id.ts';
-import { moveRecovery, startRecovery } from '../../core/recover-deliveries.ts';
-import { signalStop } from '../../core/stop-deliveries.ts';
-import { ATTEMPT_NOW_SIGNAL, DELETE_HISTORY } from '../../domain/delivery-workflows.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import { memberNoticeWorkflowId } from '../../domain/member-notices.ts';
-import { recoveryWorkflowId } from '../../domain/recovery.ts';
-import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '../support/delivery-world.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
+import { sendNotices } from '#core/organizations/member-notices.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { moveRecovery, startRecovery } from '#core/webhooks/recover-deliveries.ts';
+import { signalStop } from '#core/webhooks/stop-deliveries.ts';
+import { ATTEMPT_NOW_SIGNAL, DELETE_HISTORY } from '#domain/delivery-workflows.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { memberNoticeWorkflowId } from '#domain/member-notices.ts';
+import { recoveryWorkflowId } from '#domain/recovery.ts';
+import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
+import { type Receiver, startReceiver } from '#test/support/receiver.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: DeliveryWorld;
 let receiver: Receiver;
@@ -82,7 +82,7 @@ test('resent while waiting', async () => {
 test('retention', async () => {
   const { client, taskQueue } = world.temporal;
   await client.workflow.execute(DELETE_HISTORY, { workflowId: 'delete-history', taskQueue });
-  await save('delete-history', 'delete-history');
+  await save('delete-history.mail-is-read-when-due', 'delete-history');
 });
 
 test('recovery: completed, and paused then resumed', async () => {

@@ -6,12 +6,12 @@
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { approveConsent, denyConsent } from '../../core/decide-consent.ts';
-import { signalDecided } from '../../core/start-outbound.ts';
-import { SYSTEM_ACTOR } from '../../domain/event-envelope.ts';
-import { CANCEL_SIGNAL, outboundWorkflowId } from '../../domain/outbound-workflow.ts';
-import { type OutboundWorld, openOutboundWorld } from '../mail/outbound/outbound-world.ts';
-import { waitUntil } from '../support/wait-until.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/outbound-workflow.ts';
+import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
+import { signalDecided } from '#sending/submit/start-outbound.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/sending/outbound-world.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: OutboundWorld;
 before(async () => {
@@ -43,6 +43,36 @@ test('cancelled while waiting', async () => {
 
 test('scheduled', async () => {
   await save('scheduled', (await world.send(['ann@example.com'], { sendAt: new Date(Date.now() + 2_000) })).messageId);
+});
+
+/** Waits until so many timers were started. */
+async function timers(messageId: string, count: number): Promise<void> {
+  const handle = world.temporal.client.workflow.getHandle(outboundWorkflowId(messageId));
+  await waitUntil(`${count} timers`, async () => {
+    const { events } = await handle.fetchHistory();
+    return (events ?? []).filter((event) => event.timerStartedEventAttributes).length >= count;
+  });
+}
+
+const stopSending = (stopped: boolean) =>
+  world.mail.services.db.query(
+    `update organizations set settings = settings || jsonb_build_object('sendingStopped', $2::bool) where id = $1`,
+    [world.mail.organizationId, stopped],
+  );
+
+test('stopped by a person before its time, and between two attempts', async () => {
+  const { services } = world.mail;
+  const scheduled = await world.send(['ann@example.com'], { sendAt: new Date(Date.now() + 2_000) });
+  world.peer.faults = [{ at: 'rcpt', reply: 451, times: 1 }];
+  const refused = await world.send(['ben@example.com']);
+  await waitUntil('a first attempt', async () => (await world.recipients(refused.messageId))[0]?.code === '4.0.0');
+  await stopSending(true);
+  const messageIds = [scheduled.messageId, refused.messageId];
+  for (const id of messageIds) await timers(id, 2);
+  await stopSending(false);
+  await signalDecided(services, world.temporal, messageIds);
+  await save('stopped-before-its-time', scheduled.messageId);
+  await save('stopped-between-attempts', refused.messageId);
 });
 
 test('approved and denied', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Worker } from '@temporalio/worker';
-import { testWorkflowBundle } from '../support/services.ts';
+import { testWorkflowBundle } from '#test/support/services.ts';
 
 interface History {
   events: [{ workflowExecutionStartedEventAttributes: { workflowId: string } }];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { connectTemporal, type TemporalClient } from '../../core/temporal-client.ts';
-import { historyScheduleId, keepSchedules } from '../../worker/schedules.ts';
-import { testSettings } from '../support/services.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { testSettings } from '#test/support/services.ts';
+import { historyScheduleId, keepSchedules } from '#worker/schedules.ts';
 
 let temporal: TemporalClient;
 before(() => {

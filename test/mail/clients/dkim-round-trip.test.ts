@@ -5,10 +5,10 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { ImapFlow } from 'imapflow';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
-import { judgeSender } from '../../../mail/smtp/authenticate-sender.ts';
-import { testTls } from '../../support/services.ts';
-import { LineClient } from '../line-client.ts';
-import { dnsStub, letter, openMailWorld, type TestMailbox } from '../mail-world.ts';
+import { checkSender } from '#mail/smtp/sender-checks.ts';
+import { LineClient } from '#test/mail/line-client.ts';
+import { dnsStub, letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { testTls } from '#test/support/services.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
@@ -26,7 +26,7 @@ async function signed(message: Buffer): Promise<Buffer> {
 }
 
 async function verdict(received: Buffer): Promise<string> {
-  const { results } = await judgeSender(
+  const { results } = await checkSender(
     {
       received,
       remoteAddress: '192.0.2.1',
@@ -69,7 +69,7 @@ async function byPop3(mailbox: TestMailbox): Promise<Buffer[]> {
   return messages;
 }
 
-test('DKIM verifies on what IMAP and POP3 give out', async () => {
+test('DKIM verifies on messages fetched by IMAP and POP3', async () => {
   const mailbox = await world.createMailbox('dkim');
   const bodies = [
     'Plain words.\n',

@@ -1,21 +1,21 @@
 /**
- * More than twenty clients of one mailbox do everything at once, on all doors of two mail processes and by REST. The
- * store's rules must hold in the end, and each client must believe what is true.
+ * More than twenty clients of one mailbox do everything at once, on all listeners of two mail processes and by REST. In
+ * the end the store's invariants must hold, and each client's view must be correct.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { ImapFlow } from 'imapflow';
 import Pop3Command from 'node-pop3';
-import { type MailDoors, startMail } from '../../../mail/start.ts';
-import { checkMailStore } from '../../../mail/store/check.ts';
-import { openMailStore } from '../../../mail/store/mail-store.ts';
-import { openMailNotifier } from '../../../mail/store/notifier.ts';
-import { apiWorld, at, textAt } from '../../support/api-world.ts';
-import { testTls } from '../../support/services.ts';
-import { ClientView, checkView, MODES, type Mode, type ViewClient } from '../imap/client-view.ts';
-import { LineClient } from '../line-client.ts';
-import { dnsStub, letter, SmtpClient } from '../mail-world.ts';
+import { type MailListeners, startMail } from '#mail/start.ts';
+import { checkMailStore } from '#mailstore/invariants.ts';
+import { openMailStore } from '#mailstore/mail-store.ts';
+import { openMailNotifier } from '#mailstore/notifier.ts';
+import { ClientView, checkView, MODES, type Mode, type ViewClient } from '#packages/imap/test/client-view.ts';
+import { LineClient } from '#test/mail/line-client.ts';
+import { dnsStub, letter, SmtpClient } from '#test/mail/mail-world.ts';
+import { apiWorld, at, textAt } from '#test/support/api-world.ts';
+import { testTls } from '#test/support/services.ts';
 
 /** Longer hunts: `TEST_MAIL_LOAD_MS=180000 npm test -- test/mail/clients/everything-at-once.test.ts`. */
 const FOR_MS = Number(process.env['TEST_MAIL_LOAD_MS'] ?? 20_000);
@@ -28,14 +28,14 @@ const FOLDERS = ['INBOX', 'Archive', 'Trash', 'Work'];
 
 const world = await apiWorld();
 /** Each with a store and a notifier of its own, as in two processes. */
-const doors: readonly MailDoors[] = [
+const listeners: readonly MailListeners[] = [
   await startMail(world.services, { lookup: dnsStub() }),
   await startMail(world.services, { lookup: dnsStub() }),
 ];
 const notifier = openMailNotifier(world.services);
 const store = openMailStore(world.services, notifier);
 after(async () => {
-  for (const each of doors) await each.close();
+  for (const each of listeners) await each.close();
   await store.close();
   await notifier.close();
   await world.close();
@@ -60,7 +60,7 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
   const problems: string[] = [];
 
   async function imapLine(): Promise<LineClient> {
-    const client = await LineClient.open(pick(doors).imap.port, { secure: true });
+    const client = await LineClient.open(pick(listeners).imap.port, { secure: true });
     await client.line();
     assert.match((await client.tagged('l', `LOGIN ${box.address} "${token}"`)).at(-1) ?? '', /^l OK/);
     return client;
@@ -69,12 +69,12 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
   async function libraryClient(): Promise<void> {
     const client = new ImapFlow({
       host: 'localhost',
-      port: pick(doors).imap.port,
+      port: pick(listeners).imap.port,
       secure: true,
       auth: { user: box.address, pass: token },
       tls: { ca },
       logger: false,
-      // With QRESYNC it takes no message off its count when it hears VANISHED, and then asks for numbers there are not.
+      // With QRESYNC it does not decrease its count at VANISHED, and then requests numbers that do not exist.
       qresync: false,
       disableCompression: Math.random() < 0.5,
     });
@@ -89,7 +89,7 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
       move: () => client.messageMove('*', pick(FOLDERS)),
       expunge: () => client.messageDelete('2'),
       search: () => client.search({ or: [{ flagged: true }, { subject: 'sent' }] }),
-      // Of another folder: it would take the count for that of its session, which may not have been told yet.
+      // Of another folder: it would take the count for that of its session, which may not have been notified yet.
       status: () =>
         client.status(pick(FOLDERS.filter((name) => name !== open)), {
           messages: true,
@@ -111,7 +111,7 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
       await client.mailboxOpen(open);
       for (let steps = 0; steps < 12 && goesOn(); steps++) {
         const [name, action] = pick(Object.entries(actions));
-        // In a folder without messages imapflow answers some of these by itself, with false.
+        // In a folder without messages imapflow itself answers some of these with false.
         await action();
         count(name);
       }
@@ -177,7 +177,7 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
       const name = pick(FOLDERS);
       let view = viewer.views.get(name);
       if (Math.random() < 0.3) {
-        // The line is lost in the middle of whatever it was told last; another one goes on from there.
+        // The connection is lost in the middle of any response; another one continues from there.
         viewer.line.close();
         viewer.line = await viewLine(mode);
         for (const each of viewer.views.values()) each.client = viewer.line;
@@ -238,7 +238,7 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
     while (goesOn()) {
       const client = new Pop3Command({
         host: 'localhost',
-        port: pick(doors).pop3.port,
+        port: pick(listeners).pop3.port,
         tls: true,
         user: box.address,
         password: token,
@@ -260,7 +260,7 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
 
   async function smtpClient(): Promise<void> {
     while (goesOn()) {
-      const { smtp } = pick(doors);
+      const { smtp } = pick(listeners);
       const client = await SmtpClient.open(smtp.host, smtp.port);
       assert.match(await client.send('bob@example.com', [box.address], letter('sent')), /^250/);
       client.close();
@@ -280,7 +280,7 @@ test('clients that do everything at once leave a mailbox whose rules hold, and b
       return answer;
     };
     while (goesOn()) {
-      const listed = await call('GET', '/messages?limit=10');
+      const listed = await call('GET', '/messages?limit=10&folder=*');
       const data = at(listed.body, 'data');
       if (!Array.isArray(data) || data.length === 0) continue;
       const id = textAt(pick(data), 'id');

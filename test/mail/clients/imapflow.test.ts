@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import { testTls } from '../../support/services.ts';
-import { waitUntil } from '../../support/wait-until.ts';
-import { letter, openMailWorld, type TestMailbox } from '../mail-world.ts';
+import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { testTls } from '#test/support/services.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import { storedMail } from './stored-mail.ts';
 
 const world = await openMailWorld();
@@ -130,7 +130,7 @@ test('new mail and the changes of other clients are pushed into IDLE', async () 
   await Promise.all([watcher.logout(), other.logout()]);
 });
 
-test('QRESYNC tells a client that was away what changed', async () => {
+test('QRESYNC reports changes to a client that was disconnected', async () => {
   const mailbox = await world.createMailbox('flow-qresync');
   for (const subject of ['a', 'b', 'c', 'd']) await world.send(mailbox.address, letter(subject));
   const first = await connect(mailbox, { qresync: true });
@@ -176,7 +176,7 @@ test('COMPRESS and STARTTLS carry the same session', async () => {
   }
 });
 
-test('a wrong token is told as such', async () => {
+test('a wrong token is reported as such', async () => {
   const mailbox = await world.createMailbox('flow-wrong');
   await assert.rejects(connect({ ...mailbox, token: `${mailbox.token}x` }), { authenticationFailed: true });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { testTls } from '../../support/services.ts';
-import { letter, openMailWorld } from '../mail-world.ts';
+import { letter, openMailWorld } from '#test/mail/mail-world.ts';
+import { testTls } from '#test/support/services.ts';
 import { runPython } from './run-program.ts';
 import { sha256, storedMail } from './stored-mail.ts';
 

@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { ImapFlow } from 'imapflow';
-import { testTls } from '../../support/services.ts';
-import { LineClient } from '../line-client.ts';
-import { letter, openMailWorld, type TestMailbox } from '../mail-world.ts';
+import { LineClient } from '#test/mail/line-client.ts';
+import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { testTls } from '#test/support/services.ts';
 import { runProgram } from './run-program.ts';
 
 const world = await openMailWorld();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import Pop3Command from 'node-pop3';
-import { testTls } from '../../support/services.ts';
-import { letter, openMailWorld, type TestMailbox } from '../mail-world.ts';
+import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { testTls } from '#test/support/services.ts';
 import { runPython } from './run-program.ts';
 import { sha256, storedMail } from './stored-mail.ts';
 

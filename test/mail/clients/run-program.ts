@@ -30,7 +30,11 @@ export function runProgram(
   child.stdin.end(options.input ?? '');
   return new Promise((resolve, reject) => {
     child.once('error', (error) =>
-      reject(new Error(`${program} cannot be run (${error.message}); the README says what the tests need`)),
+      reject(
+        new Error(
+          `${program} cannot be run (${error.message}); CONTRIBUTING.md lists the programs that the tests need`,
+        ),
+      ),
     );
     child.once('close', (code, signal) => {
       const result = { stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };

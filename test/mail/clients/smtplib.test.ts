@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { MESSAGE_MAX_BYTES } from '../../../domain/mail-limits.ts';
-import { testTls } from '../../support/services.ts';
-import { openMailWorld } from '../mail-world.ts';
+import { MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
+import { openMailWorld } from '#test/mail/mail-world.ts';
+import { testTls } from '#test/support/services.ts';
 import { runPython } from './run-program.ts';
 import { storedMail } from './stored-mail.ts';
 
 const world = await openMailWorld({ clients: { failureDelayMs: () => 10 } });
 after(() => world.close());
 
-test('Python’s smtplib delivers over STARTTLS, and hears which recipient is refused', async () => {
+test('Python’s smtplib delivers over STARTTLS, and gets the refused recipient', async () => {
   const mailbox = await world.createMailbox('smtplib');
   const result = await runPython<{ features: string[]; refused: Record<string, number> }>('smtplib_session.py', {
     caFile: testTls().caFile,
@@ -33,16 +33,16 @@ interface SubmissionSession {
   held: [number, string];
 }
 
-for (const door of ['submission', 'submissionStarttls'] as const)
-  test(`Python’s smtplib submits by the ${door} door, and is told of a wrong token, of a size, and of what is held`, async () => {
+for (const listener of ['submission', 'submissionStarttls'] as const)
+  test(`Python’s smtplib submits by the ${listener} listener, and is told of a wrong token, of a size, and of what is held`, async () => {
     const [sender, receiver] = [
-      await world.createMailbox(`py-${door.toLowerCase()}`),
-      await world.createMailbox(`py-to-${door.toLowerCase()}`),
+      await world.createMailbox(`py-${listener.toLowerCase()}`),
+      await world.createMailbox(`py-to-${listener.toLowerCase()}`),
     ];
     const session = await runPython<SubmissionSession>('smtplib_submission.py', {
       caFile: testTls().caFile,
-      port: world.mail[door].port,
-      starttls: door === 'submissionStarttls',
+      port: world.mail[listener].port,
+      starttls: listener === 'submissionStarttls',
       address: sender.address,
       token: sender.token,
       to: receiver.address,

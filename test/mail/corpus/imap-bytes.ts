@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import tls from 'node:tls';
 
-/** One item of a FETCH answer: its bytes on the wire, and what a string, literal or NIL in it stands for. */
+/** One item of a FETCH answer: its bytes on the wire, and the value of a string, literal or NIL in it. */
 export interface FetchedItem {
   readonly wire: Buffer;
   /** Null: NIL, or no string. */

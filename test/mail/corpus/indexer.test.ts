@@ -1,18 +1,13 @@
 /** What is stored about each message of the corpus, against expectations that were not made by the code tested. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  MIME_DEPTH_MAX,
-  MIME_PARTS_MAX,
-  PREVIEW_MAX_CHARACTERS,
-  SEARCH_TEXT_MAX_BYTES,
-} from '../../../domain/mail-limits.ts';
-import { formatAddress } from '../../../mail/mime/addresses.ts';
-import type { PartNode } from '../../../mail/mime/index-message.ts';
-import { readMessage } from '../../../mail/mime/read-message.ts';
-import { messageText } from '../../../mail/mime/text.ts';
-import { nests } from '../../../mail/store/check.ts';
-import { assertBodyStructure, assertEnvelope, parseWire } from '../mime/imap-syntax.ts';
+import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
+import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
+import { MIME_DEPTH_MAX, MIME_PARTS_MAX, PREVIEW_MAX_CHARACTERS } from '#domain/mail-limits.ts';
+import { nests } from '#mailstore/invariants.ts';
+import { readMessage } from '#mime/read-message.ts';
+import { htmlSource } from '#mime/text.ts';
+import { assertBodyStructure, assertEnvelope, parseWire } from '#test/mime/imap-syntax.ts';
 import { assertView, assertWire, corpus } from './read-corpus.ts';
 
 const depthOf = (part: PartNode): number => 1 + Math.max(0, ...(part.parts ?? []).map(depthOf));
@@ -42,7 +37,8 @@ describe('what is stored about a message', () => {
           sentAt: read.sentAt?.toISOString() ?? null,
           messageId: read.messageId ?? null,
           attachments: read.attachments,
-          ...messageText(bytes, read.parts, SEARCH_TEXT_MAX_BYTES),
+          text: read.content.text,
+          html: htmlSource(bytes, read.parts),
         },
         api,
         name,

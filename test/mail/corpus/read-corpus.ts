@@ -1,6 +1,6 @@
 /**
- * The messages of this folder, each with what must come of it. `<name>.eml` holds the bytes (the largest are made by
- * `generated-messages.ts`), `<name>.expected.json` the expectations; README.md tells where these come from.
+ * The messages of this folder, each with its expected results. `<name>.eml` contains the bytes (the largest are made by
+ * `generated-messages.ts`), `<name>.expected.json` the expectations; README.md says where they come from.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import net from 'node:net';
 import { after, test } from 'node:test';
+import { serveImap } from '@agent-mailbox/imap';
+import type { MessageRow } from '@agent-mailbox/mail-store';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { serveImap } from '../../../mail/imap/serve.ts';
-import { sortInTurns } from '../../../mail/imap/take-turns.ts';
-import type { MessageRow } from '../../../mail/store/interface.ts';
-import { LineClient } from '../line-client.ts';
-import { ADDRESS, loginTo, TOKEN } from './dialogue.ts';
-import { MemoryStore } from './memory-store.ts';
+import { sortInTurns } from '#packages/imap/src/take-turns.ts';
+import { ADDRESS, loginTo, TOKEN } from '#packages/imap/test/dialogue.ts';
+import { MemoryStore } from '#packages/imap/test/memory-store.ts';
+import { LineClient } from '#test/mail/line-client.ts';
 
 const MESSAGES = 32_768;
 
@@ -44,7 +44,14 @@ const store = new CrowdedStore();
 store.deliver('INBOX', 'Subject: one\n\nHello\n');
 const server = net.createServer((socket) => {
   const log = pino({ level: 'silent' });
-  serveImap(socket, { tls: true, login: loginTo(store), remoteAddress: '192.0.2.1', hostname: 'mail.test', log });
+  serveImap(socket, {
+    tls: true,
+    login: loginTo(store),
+    remoteAddress: '192.0.2.1',
+    hostname: 'mail.test',
+    messageMaxBytes: 1_000_000,
+    log,
+  });
 });
 server.listen(0, '127.0.0.1');
 await once(server, 'listening');
@@ -81,7 +88,7 @@ for (const asked of ['SORT (SUBJECT) UTF-8 ALL', 'THREAD REFERENCES UTF-8 ALL', 
     assert.deepEqual(order, ['NOOP', 'long']);
   });
 
-test('another connection is answered while a long SEARCH looks at what the map knows', async () => {
+test('another connection is answered while a long SEARCH runs over the map', async () => {
   store.onAllRows = () => {};
   const keys = Array.from({ length: 200 }, (_, i) => `NOT KEYWORD k${i}`).join(' ');
   const order: string[] = [];
@@ -96,7 +103,7 @@ test('another connection is answered while a long SEARCH looks at what the map k
   assert.deepEqual(order, ['NOOP', 'long']);
 });
 
-test('sorting in turns gives what sorting at once gives, equal ones in their order', async () => {
+test('sorting in turns gives the same result as sorting at once, equal ones in their order', async () => {
   const items = fc.array(fc.record({ key: fc.nat(50), place: fc.nat() }), { maxLength: 5_000, size: 'max' });
   const byKey = (a: { key: number }, b: { key: number }) => a.key - b.key;
   await fc.assert(

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import fc from 'fast-check';
-import { openStoreWorld } from '../store/store-world.ts';
-import { ClientView, checkView, MODES, randomCommand } from './client-view.ts';
-import { type Client, loggedIn } from './dialogue.ts';
-import { note } from './messages.ts';
+import { ClientView, checkView, MODES, randomCommand } from '#packages/imap/test/client-view.ts';
+import { type Client, loggedIn } from '#packages/imap/test/dialogue.ts';
+import { note } from '#packages/imap/test/messages.ts';
+import { openStoreWorld } from '#test/mailstore/store-world.ts';
 
 const world = await openStoreWorld();
 after(() => world.close());
@@ -29,7 +29,7 @@ const step = fc.oneof(
   },
 );
 
-test('what each client is told adds up to what is in PostgreSQL', async () => {
+test('the responses to each client add up to the state in PostgreSQL', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.constantFrom(...MODES), { minLength: 2, maxLength: 3 }),

@@ -1,13 +1,14 @@
 /** A maildrop in memory: what the POP3 engine sees of a mailbox. */
-import { indexMessage } from '../../../mail/mime/index-message.ts';
-import type { MaildropStore } from '../../../mail/pop3/maildrop.ts';
-import type { Folder, MessageRow } from '../../../mail/store/interface.ts';
+
+import type { Folder, MessageRow } from '@agent-mailbox/mail-store';
+import { indexMessage } from '@agent-mailbox/mime-structure/index-message';
+import type { MaildropStore } from '@agent-mailbox/pop3';
 
 export interface MemoryMaildrop {
   readonly store: MaildropStore;
   /** Each call of expunge. */
   readonly expunged: number[][];
-  /** As another door would. */
+  /** As another session would. */
   add(message: string | Buffer): number;
   remove(uid: number): void;
   /** From now on every call throws this. */
@@ -73,6 +74,7 @@ export function memoryMaildrop(messages: readonly (string | Buffer)[] = []): Mem
             messageId: `msg_${uid}`,
             threadId: `thr_${uid}`,
             internalDate: new Date(0),
+            internalOffsetMinutes: 0,
             saveDate: new Date(0),
             size: bytes.length,
             ...(want.parts ? { parts: indexMessage(bytes) } : {}),

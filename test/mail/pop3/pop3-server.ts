@@ -1,11 +1,12 @@
 /** The POP3 engine on real sockets, over maildrops in memory. */
 import { readFileSync } from 'node:fs';
-import { type Door, openDoor } from '../../../mail/listeners.ts';
-import type { Pop3Login } from '../../../mail/pop3/command.ts';
-import { type Pop3Options, servePop3 } from '../../../mail/pop3/serve.ts';
-import { tlsContext } from '../../../mail/tls.ts';
-import { testLog, testTls } from '../../support/services.ts';
-import { LineClient } from '../line-client.ts';
+import type { Pop3Login } from '@agent-mailbox/pop3';
+import { type Pop3Options, servePop3 } from '@agent-mailbox/pop3';
+import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
+import { type Listener, openListener } from '#mail/listeners.ts';
+import { tlsContext } from '#mail/tls.ts';
+import { LineClient } from '#test/mail/line-client.ts';
+import { testLog, testTls } from '#test/support/services.ts';
 import type { MemoryMaildrop } from './memory-maildrop.ts';
 import { recorded } from './recorded-sessions.ts';
 
@@ -14,6 +15,8 @@ export const TOKEN = 'amt_right horse';
 
 export interface Pop3Server {
   readonly plainPort: number;
+  /** Open at this moment. */
+  readonly connections: ReadonlySet<string>;
   /** Arguments of each login. */
   readonly logins: { address: string; token: string }[];
   /** Under TLS, greeting read. */
@@ -35,6 +38,7 @@ export async function startPop3(
   const tls = tlsContext({ cert: readFileSync(certFile), key: readFileSync(keyFile) });
   const listeners = new Set<() => void>();
   const logins: { address: string; token: string }[] = [];
+  const connections = new Set<string>();
   const login: Pop3Login = async ({ address, token }) => {
     logins.push({ address, token });
     if (answer !== undefined) return answer;
@@ -49,28 +53,36 @@ export async function startPop3(
       },
     };
   };
-  const open = (secure: boolean): Promise<Door> =>
-    openDoor({
+  const open = (secure: boolean): Promise<Listener> =>
+    openListener({
       name: secure ? 'pop3s' : 'pop3',
       host: '127.0.0.1',
       port: 0,
       proxyFrom: [],
+      limits: { total: connectionTotal(1_000), sources: connectionCounter(1_000) },
+      refusal: (reason) => `-ERR ${reason}\r\n`,
+      answersAfterEnd: true,
       log: testLog(),
       ...(secure ? { tls } : {}),
-      serve: ({ id, socket, remoteAddress }) =>
-        servePop3(socket, {
+      serve({ id, socket, remoteAddress }) {
+        connections.add(id);
+        socket.once('close', () => connections.delete(id));
+        return servePop3(socket, {
           connectionId: id,
           remoteAddress,
           secure,
           ...(secure ? {} : { startTls: () => tls.startTls(socket) }),
           login,
+          serverName: 'Agent Mailbox',
           log: testLog(),
           ...more,
-        }),
+        });
+      },
     });
   const [plain, secure] = await Promise.all([open(false), open(true)]);
   const server: Pop3Server = {
     plainPort: plain.port,
+    connections,
     logins,
     async connect() {
       const client = recorded(await LineClient.open(secure.port, { secure: true }), true);

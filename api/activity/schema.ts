@@ -1,0 +1,87 @@
+import Type from 'typebox';
+import { MailboxId } from '#api/mailboxes/schema.ts';
+import { MessageId } from '#api/messages/schema.ts';
+import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import {
+  ACTIVITY_ENTRY_KINDS,
+  ACTIVITY_HITS_MAX,
+  ACTIVITY_KINDS,
+  ACTIVITY_OUTCOMES,
+  ACTIVITY_QUERY_MAX,
+} from '#domain/activity.ts';
+import { idPattern } from '#domain/ids.ts';
+import { OUTBOUND_STATUSES } from '#domain/outbound.ts';
+
+export const ActivityQuery = closed({
+  q: Type.String({
+    minLength: 1,
+    maxLength: ACTIVITY_QUERY_MAX,
+    description:
+      'An id (`msg_…`, `evt_…`, `con_…`, or the `webhook-id` `dlv_…`), a Message-ID in angle brackets, an address, or words of a subject or text.',
+  }),
+});
+
+const ActivityMessage = closed(
+  {
+    id: MessageId,
+    mailboxId: MailboxId,
+    mailboxAddress: Type.String(),
+    direction: Type.Enum(['inbound', 'outbound', 'stored'], {
+      description: '`stored`: by a mail client or by the service.',
+    }),
+    subject: Type.String(),
+    from: nullable(Type.String()),
+    to: Type.Array(Type.String(), { description: 'At most 20.' }),
+    at: dateTime('When it was submitted or received.'),
+    status: nullable(Type.Enum([...OUTBOUND_STATUSES], { description: 'Status of a submitted message.' })),
+  },
+  { title: 'ActivityMessage' },
+);
+
+const ActivityEntry = closed(
+  {
+    at: nullable(dateTime('Null: it has not happened yet.')),
+    kind: Type.Enum(ACTIVITY_ENTRY_KINDS),
+    outcome: Type.Enum(ACTIVITY_OUTCOMES),
+    text: Type.String({ description: 'What happened, for people. Parts of it come from strangers.' }),
+    detail: nullable(Type.String()),
+    dueAt: nullable(dateTime('When the entry is due, if it has not happened yet.')),
+    messageId: nullable(MessageId),
+    consentId: nullable(Type.String({ pattern: idPattern('consent') })),
+    eventId: nullable(Type.String({ pattern: idPattern('event') })),
+    deliveryId: nullable(Type.String({ pattern: idPattern('delivery') })),
+    endpointId: nullable(
+      Type.String({ pattern: idPattern('webhookEndpoint'), description: 'Null also if it was deleted.' }),
+    ),
+    workflowId: nullable(Type.String()),
+    temporalUrl: Type.Optional(
+      Type.String({ description: 'The workflow in the Temporal UI, where one is configured.' }),
+    ),
+  },
+  { title: 'ActivityEntry' },
+);
+
+const ActivityTimeline = closed(
+  {
+    message: nullable(ActivityMessage),
+    entries: Type.Array(ActivityEntry, { description: 'By time; entries that have not happened yet are last.' }),
+    truncated: Type.Boolean({ description: 'There are more entries of one kind than are shown.' }),
+  },
+  {
+    title: 'ActivityTimeline',
+    description: 'Of the only hit, or of the object with the given id. `message` is null if the event has none.',
+  },
+);
+
+export const ActivityResult = closed(
+  {
+    understoodAs: Type.Enum(ACTIVITY_KINDS, { description: 'How `q` was interpreted.' }),
+    hits: Type.Array(ActivityMessage, { description: `Messages, newest first, at most ${ACTIVITY_HITS_MAX}.` }),
+    more: Type.Boolean({ description: 'There are older ones.' }),
+    complete: Type.Boolean({
+      description: 'false: the words occur in too many messages to search all of them; add another word.',
+    }),
+    timeline: nullable(ActivityTimeline),
+  },
+  { title: 'ActivityResult' },
+);

@@ -1,0 +1,164 @@
+/**
+ * What the link of a notice opens: one held message, for one member. Reading never decides, because scanners of mail open
+ * links by themselves; only a POST does.
+ */
+
+import { usedLink } from '#api/authenticate-approval-link.ts';
+import { decidedExample } from '#api/consents/examples.ts';
+import { notKept } from '#api/consents/message-routes.ts';
+import { presentConsent } from '#api/consents/present.ts';
+import { presentHeldMessage } from '#api/consents/present-message.ts';
+import { answerDecided } from '#api/consents/routes.ts';
+import { ApproveConsent, Consent, DenyConsent } from '#api/consents/schema.ts';
+import { attachmentDownload, rawDownload } from '#api/messages/download.ts';
+import { SEND_BODY_LIMIT_BYTES } from '#api/messages/send-schema.ts';
+import type { ApprovalPrincipal } from '#api/principal.ts';
+import { type Route, route } from '#api/route.ts';
+import type { Services } from '#core/platform/services.ts';
+import { approveHeld } from '#sending/consent/approve-held.ts';
+import { type ConsentRow, findConsent } from '#sending/consent/consent-queries.ts';
+import { denyConsent } from '#sending/consent/decide-consent.ts';
+import { findHeldBytes, findHeldMessage } from '#sending/consent/held-message.ts';
+import { Approval, ApprovalAttachmentPath, approvalExample } from './schema.ts';
+
+const tag = 'Approval by link';
+const auth = 'approval_link';
+/** Agents that use up the rate of their organization must not keep a person from deciding; each source has a limit. */
+const unlimited = true;
+const AGAIN =
+  'Sent again by the same member, as its answer may have been lost, it answers with the decision that was made.';
+const FOR =
+  'For the token of the link in a notice, which is for one request and one member. It works until the request is decided or expires, seven days at most, and until the member is removed or gets another role or password.';
+
+/**
+ * The decision that the member of the link has made, where it is this one: the answer to it may have been lost.
+ *
+ * @throws {CatalogueError} unauthenticated, as the link is dead, when it was the other one
+ */
+async function madeBefore(
+  { db }: Pick<Services, 'db'>,
+  organizationId: string,
+  { decided, consentId }: ApprovalPrincipal,
+  asked: 'approved' | 'denied',
+): Promise<ConsentRow | undefined> {
+  if (decided === null) return undefined;
+  const consent = decided === asked ? await findConsent(db, organizationId, consentId) : undefined;
+  if (consent === undefined) throw usedLink(decided);
+  return consent;
+}
+
+export const approvalRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/approval',
+    operationId: 'getApproval',
+    tag,
+    summary: 'Get the held message that a link is about',
+    description: `Decides nothing. ${FOR}`,
+    auth,
+    unlimited,
+    errors: ['rate_limited'],
+    responses: { 200: { description: 'The message, and who decides.', schema: Approval, example: approvalExample } },
+    async handler({ services, organization, principal }) {
+      const held = await findHeldMessage(services, organization.id, principal.consentId);
+      return {
+        status: 200,
+        body: {
+          member: { name: principal.name, email: principal.email },
+          organization: { name: organization.name },
+          linkExpiresAt: principal.expiresAt.toISOString(),
+          message: presentHeldMessage(held),
+        },
+      };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/approval/raw',
+    operationId: 'getApprovalRaw',
+    tag,
+    summary: 'Download the raw message that a link is about',
+    description: FOR,
+    auth,
+    unlimited,
+    errors: ['rate_limited'],
+    responses: { 200: { description: 'The message.', contentType: 'message/rfc822' } },
+    async handler({ services, organization, principal }) {
+      return notKept(rawDownload(services.db, await findHeldBytes(services, organization.id, principal.consentId)));
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/approval/attachments/:aid',
+    operationId: 'getApprovalAttachment',
+    tag,
+    summary: 'Download an attachment of the message that a link is about',
+    description: FOR,
+    auth,
+    unlimited,
+    params: ApprovalAttachmentPath,
+    responses: {
+      200: { description: 'The attachment, with its own media type.', contentType: 'application/octet-stream' },
+    },
+    errors: ['not_found', 'rate_limited'],
+    async handler({ services, organization, principal, params }) {
+      const held = await findHeldBytes(services, organization.id, principal.consentId);
+      return notKept(await attachmentDownload(services.db, held, params.aid));
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/approval/approve',
+    operationId: 'approveByLink',
+    tag,
+    summary: 'Let the message of a link go',
+    description: `With \`edit\` the message is changed and approved in one step. The audit log has it under the member, with \`via: approval_link\`. ${AGAIN} ${FOR}`,
+    auth,
+    unlimited,
+    againAfterDecision: true,
+    bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
+    body: ApproveConsent,
+    bodyExample: { scope: 'message' },
+    responses: {
+      200: { description: 'Approved.', schema: Consent, example: decidedExample('approved', 'message', null) },
+    },
+    errors: ['conflict', 'recipient_blocked', 'quota_exceeded', 'rate_limited'],
+    async handler({ services, temporal, organization, principal, caller, body }) {
+      const made = await madeBefore(services, organization.id, principal, 'approved');
+      if (made !== undefined) {
+        if (made.scope !== body.scope || (made.changes === null) !== (body.edit === undefined))
+          throw usedLink('approved');
+        return { status: 200, body: presentConsent(made) };
+      }
+      const done = await approveHeld(services, organization.id, principal.consentId, body, caller);
+      return answerDecided(services, temporal, done);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/approval/deny',
+    operationId: 'denyByLink',
+    tag,
+    summary: 'Stop the message of a link',
+    description: `The audit log has it under the member, with \`via: approval_link\`. ${AGAIN} ${FOR}`,
+    auth,
+    unlimited,
+    againAfterDecision: true,
+    body: DenyConsent,
+    bodyExample: { reason: 'Not a customer of ours.' },
+    responses: {
+      200: {
+        description: 'Denied.',
+        schema: Consent,
+        example: decidedExample('denied', null, 'Not a customer of ours.'),
+      },
+    },
+    errors: ['conflict', 'rate_limited'],
+    async handler({ services, temporal, organization, principal, caller, body }) {
+      const made = await madeBefore(services, organization.id, principal, 'denied');
+      if (made !== undefined) return { status: 200, body: presentConsent(made) };
+      const done = await denyConsent(services, organization.id, principal.consentId, body.reason ?? null, caller);
+      return answerDecided(services, temporal, done);
+    },
+  }),
+];

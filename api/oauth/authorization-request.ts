@@ -1,0 +1,73 @@
+/** The parameters of an authorization request: RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2. */
+
+import type { NewOAuthRequest } from '#core/oauth/requests.ts';
+import type { Services } from '#core/platform/services.ts';
+import { accessesFor, CODE_CHALLENGE, OAUTH_STATE, OAUTH_STATE_MAX_CHARACTERS } from '#domain/oauth.ts';
+import { isRegistered } from '#domain/oauth-client.ts';
+import { fetchClient, wrongParameter } from './client-document.ts';
+
+const KNOWN = [
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'resource',
+] as const;
+type Parameter = (typeof KNOWN)[number];
+
+/** What the tokens are for: the MCP endpoint of this service. */
+export const resourceOf = (publicUrl: string): string => `${publicUrl}/mcp`;
+
+/**
+ * Each parameter at most once, or the program and this service could read different ones (RFC 6749 §3.1).
+ *
+ * @returns undefined for one that is absent or empty
+ */
+export function parametersOf(search: URLSearchParams, onRepeated: (name: string) => Error) {
+  return (name: string): string | undefined => {
+    const values = search.getAll(name);
+    if (values.length > 1) throw onRepeated(name);
+    return values[0] === '' ? undefined : values[0];
+  };
+}
+
+/**
+ * Checks a request and fetches the document of its client. Until the redirect URI is known to belong to the client,
+ * nothing is sent back to the program.
+ *
+ * @param query as the browser sent it
+ * @throws {CatalogueError} invalid_request
+ */
+export async function readAuthorizationRequest(
+  services: Services,
+  query: string,
+  publicUrl: string,
+): Promise<NewOAuthRequest> {
+  const value: (name: Parameter) => string | undefined = parametersOf(new URLSearchParams(query), (name) =>
+    wrongParameter(name, 'stands more than once'),
+  );
+  const required = (name: Parameter): string => {
+    const text = value(name);
+    if (text === undefined) throw wrongParameter(name, 'is required');
+    return text;
+  };
+  const clientId = required('client_id');
+  const redirectUri = required('redirect_uri');
+  if (required('response_type') !== 'code') throw wrongParameter('response_type', 'must be code');
+  const codeChallenge = required('code_challenge');
+  if (value('code_challenge_method') !== 'S256') throw wrongParameter('code_challenge_method', 'must be S256');
+  if (!CODE_CHALLENGE.test(codeChallenge)) throw wrongParameter('code_challenge', 'must be a SHA-256 in base64url');
+  const state = value('state');
+  if (state !== undefined && state.length > OAUTH_STATE_MAX_CHARACTERS)
+    throw wrongParameter('state', `must have at most ${OAUTH_STATE_MAX_CHARACTERS} characters`);
+  if (state !== undefined && !OAUTH_STATE.test(state)) throw wrongParameter('state', 'must be visible ASCII');
+  const resource = resourceOf(publicUrl);
+  if ((value('resource') ?? resource) !== resource) throw wrongParameter('resource', `must be ${resource}`);
+  const accesses = accessesFor(value('scope'));
+  const client = await fetchClient(services, clientId);
+  if (!isRegistered(client, redirectUri)) throw wrongParameter('redirect_uri', 'is not one of the program');
+  return { client, redirectUri, state, codeChallenge, resource, accesses };
+}

@@ -1,0 +1,69 @@
+/** `domains`. */
+import type { Command } from 'commander';
+import {
+  type ListOptions,
+  listed,
+  pageOf,
+  requireYes,
+  type Shown,
+  said,
+  shown,
+  withListOptions,
+  withOrganization,
+} from '#cli/organization-command.ts';
+import { recordText, tableText } from '#cli/record-text.ts';
+import type { Domain } from '#client/index.ts';
+
+const domainShown = (domain: Domain): Shown => ({
+  value: domain,
+  text: () => {
+    const { id, name, status, records, checkedAt } = domain;
+    return [
+      recordText({ id, name, status, checkedAt }),
+      '',
+      tableText(records, ['status', 'type', 'name', 'value'], 'No records.'),
+    ].join('\n');
+  },
+});
+
+export function addDomainCommands(program: Command): void {
+  const domains = program.command('domains').description('Use your own domains');
+  withListOptions(domains.command('list').description('List domains')).action(
+    withOrganization<ListOptions>(({ service, options }) =>
+      listed(service.domains.list(pageOf(options)), ['id', 'name', 'status', 'verifiedAt'], 'There is no own domain.'),
+    ),
+  );
+  domains
+    .command('show')
+    .description('Show a domain with the DNS records to set')
+    .argument('<id>', 'dom_…')
+    .action(withOrganization(async ({ service, args: [id = ''] }) => domainShown(await service.domains.get(id))));
+  domains
+    .command('add')
+    .description('Add a domain, and show the DNS records to set')
+    .argument('<name>', 'example.com')
+    .action(
+      withOrganization(async ({ service, args: [name = ''] }) => domainShown(await service.domains.create({ name }))),
+    );
+  domains
+    .command('verify')
+    .description('Look up the DNS records now')
+    .argument('<id>', 'dom_…')
+    .action(withOrganization(async ({ service, args: [id = ''] }) => domainShown(await service.domains.verify(id))));
+  domains
+    .command('default')
+    .description('Show the domain of mailboxes that name none')
+    .action(withOrganization(async ({ service }) => shown(await service.domains.default())));
+  domains
+    .command('delete')
+    .description('Delete a domain')
+    .argument('<id>', 'dom_…')
+    .option('--yes', 'really')
+    .action(
+      withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
+        requireYes(options, `${id} is deleted.`);
+        await service.domains.delete(id);
+        return said({ id, deleted: true }, `${id} is deleted.`);
+      }),
+    );
+}

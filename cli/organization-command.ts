@@ -1,0 +1,82 @@
+import { type Command, Option } from 'commander';
+import type { OrganizationClient, Page, PagedList } from '#client/index.ts';
+import { CommandError } from './exit-codes.ts';
+import { print } from './output.ts';
+import { recordText, tableText } from './record-text.ts';
+import { type GlobalOptions, openOrganization } from './session.ts';
+import { wholeNumber } from './whole-number.ts';
+
+const LIST_DEFAULT = 50;
+const LIST_MAX = 200;
+
+/** What a command of an organization works with. */
+interface Call<Options> {
+  readonly service: OrganizationClient;
+  /** The arguments in their order; a list of them is spread. */
+  readonly args: readonly string[];
+  readonly options: Options & GlobalOptions;
+}
+
+/** The answer, and how people read it. */
+export interface Shown {
+  readonly value: unknown;
+  readonly text: () => string;
+}
+
+/** The action of a command that works with the organization. */
+export const withOrganization =
+  <Options = unknown>(work: (call: Call<Options>) => Promise<Shown>) =>
+  async (...given: unknown[]): Promise<void> => {
+    const command = given.at(-1) as Command;
+    const options = command.optsWithGlobals<Options & GlobalOptions>();
+    const { service } = openOrganization(options);
+    const args = command.processedArgs.flat().filter((each) => typeof each === 'string');
+    const { value, text } = await work({ service, args, options });
+    print(options, value, text);
+  };
+
+/** One thing with all its fields. */
+export const shown = (value: object): Shown => ({ value, text: () => recordText(value) });
+
+/** A sentence; in JSON the fields. */
+export const said = (value: object, sentence: string): Shown => ({ value, text: () => sentence });
+
+export const listed = async <Item extends object>(
+  list: PagedList<Item>,
+  columns: readonly string[],
+  empty: string,
+): Promise<Shown> => {
+  const page: Page<Item> = await list;
+  const more = page.nextCursor === null ? '' : `\n\nMore: --cursor ${page.nextCursor}`;
+  return { value: page, text: () => `${tableText(page.data, columns, empty)}${more}` };
+};
+
+export interface ListOptions {
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+export const withListOptions = (command: Command): Command =>
+  command
+    .option('--limit <n>', `maximum number, up to ${LIST_MAX}`, wholeNumber(LIST_MAX), LIST_DEFAULT)
+    .option('--cursor <cursor>', 'the next page, as the list before shows it');
+
+/** The page that the options ask for. */
+export const pageOf = ({ limit, cursor }: ListOptions) => ({ limit, ...(cursor === undefined ? {} : { cursor }) });
+
+/** Fields that were given. */
+export const given = <Fields extends object>(fields: Fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
+  };
+
+export const collect = (value: string, before: string[] = []): string[] => [...before, value];
+
+export const choice = (flags: string, description: string, values: readonly string[]): Option =>
+  new Option(flags, description).choices([...values]);
+
+/** What cannot be undone is asked for twice. @throws {CommandError} */
+export function requireYes({ yes }: { readonly yes?: true }, what: string): void {
+  if (yes === undefined)
+    throw new CommandError('not_confirmed', `${what} This cannot be undone.`, 'Repeat the command with --yes.');
+}

@@ -1,8 +1,0 @@
-import type { Actor } from '../domain/event-envelope.ts';
-
-/** On whose behalf a use case runs, and from where: what audit entries and events say about their cause. */
-export interface Caller {
-  readonly actor: Actor;
-  readonly ipAddress: string | null;
-  readonly requestId: string | null;
-}

@@ -1,0 +1,323 @@
+/**
+ * Creates mailboxes.
+ *
+ *   look up client id, domain ──▶ does the plan limit mailboxes? ──no──▶ group of concurrent creations ─┐
+ *                                       └──yes──▶ own transaction under the organization's lock ────────┴▶ one commit:
+ *   mailbox, folders, counters, audit entry, event `mailbox_created` and its deliveries
+ *
+ * All of it is sent together, before it is known whether an address or client id is taken. If one is, everything is
+ * rolled back and repeated without it.
+ */
+
+import { recordEvents } from '#core/events/record-event.ts';
+import { recordAudits } from '#core/organizations/audit.ts';
+import { inOrder } from '#core/platform/batch-policies.ts';
+import { type Batcher, batcher } from '#core/platform/batcher.ts';
+import type { Caller } from '#core/platform/caller.ts';
+import { hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { Database, Sql } from '#db/database.ts';
+import {
+  addressesDeletedSince,
+  type InsertedBrakes,
+  insertMailboxes,
+  type MailboxInsert,
+} from '#db/queries/mailboxes/insert-mailboxes.ts';
+import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { EnvelopeOrganization } from '#domain/event-envelope.ts';
+import { generatedLocalPart, localPartProblem } from '#domain/mailbox-address.ts';
+import { ADDRESS_REUSE_AFTER_DAYS } from '#domain/mailbox-status.ts';
+import { PLANS, type PlanName } from '#domain/plans.ts';
+import { stoppedBy } from '#domain/sending-brakes.ts';
+import { findMailboxByClientId } from './mailbox-queries.ts';
+import { envelopeMailbox, type MailboxView, mailboxSnapshot, NO_USE } from './mailbox-view.ts';
+
+export interface NewMailbox {
+  readonly localPart?: string;
+  readonly name?: string;
+  readonly purpose?: string | null;
+  readonly group?: string | null;
+  readonly domain?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly clientId?: string;
+}
+
+/** `token` is null when the client id named a mailbox that was there already. */
+export interface CreatedMailbox {
+  readonly mailbox: MailboxView;
+  readonly token: string | null;
+}
+
+type OrganizationOfMailbox = EnvelopeOrganization & { readonly plan: PlanName };
+
+interface Creation {
+  readonly organization: OrganizationOfMailbox;
+  readonly caller: Caller;
+  readonly mailbox: MailboxOfRequest;
+  readonly tokenHash: Buffer;
+  /** The local part was chosen by the caller, so a clash is an answer and not a reason to try another. */
+  readonly chosen: boolean;
+}
+
+/** All but what its organization decides: it is read in the transaction that inserts the mailbox. */
+type MailboxOfRequest = Omit<MailboxView, 'brakes' | 'stoppedBy'>;
+
+type Outcome = InsertedBrakes | 'taken';
+
+/** Some of the mailboxes of a transaction could not be inserted. */
+class SomeTaken extends Error {
+  readonly inserted: ReadonlyMap<string, unknown>;
+  constructor(inserted: ReadonlyMap<string, unknown>) {
+    super('the address or client id of a mailbox is taken');
+    this.inserted = inserted;
+  }
+}
+
+const DAY_MS = 86_400_000;
+const GENERATED_TRIES = 8;
+const GROUP_MAX_MAILBOXES = 100;
+const GROUPS_AT_ONCE = 2;
+
+/**
+ * @throws {CatalogueError} invalid_local_part, invalid_request (domain), conflict (address taken), plan_limit_reached
+ */
+export async function createMailbox(
+  services: Services,
+  organization: OrganizationOfMailbox,
+  caller: Caller,
+  input: NewMailbox,
+): Promise<CreatedMailbox> {
+  const localPart = input.localPart?.toLowerCase();
+  const problem = localPart === undefined ? undefined : localPartProblem(localPart);
+  if (problem !== undefined)
+    throw new CatalogueError('invalid_local_part', undefined, { details: [{ path: '/localPart', message: problem }] });
+  if (input.clientId !== undefined) {
+    const existing = await findMailboxByClientId(services.db, organization.id, input.clientId);
+    if (existing !== undefined) return alreadyThere(existing, input);
+  }
+  const domain = input.domain?.toLowerCase() ?? services.settings.MAIL_DOMAIN.toLowerCase();
+  const served = await isServed(services, organization.id, domain);
+  const token = newCredential('mailboxToken');
+  const tokenHash = hashCredential(token, services.pepper);
+  for (let tries = 0; tries < GENERATED_TRIES; tries++) {
+    const local = localPart ?? generatedLocalPart([Math.random(), Math.random(), Math.random()]);
+    const mailbox = newMailbox(services, organization, { ...input, localPart: local, domain }, served);
+    const creation = { organization, caller, mailbox, tokenHash, chosen: localPart !== undefined };
+    const outcome = await carryOut(services, creation);
+    if (outcome !== 'taken') {
+      services.deliveriesDue.wake();
+      const { brakes, organizationStopped } = outcome;
+      return { mailbox: { ...mailbox, brakes, stoppedBy: stoppedBy(brakes.mode, organizationStopped) }, token };
+    }
+    if (input.clientId !== undefined) {
+      const existing = await findMailboxByClientId(services.db, organization.id, input.clientId);
+      if (existing !== undefined) return alreadyThere(existing, input);
+    }
+    if (localPart !== undefined)
+      throw new CatalogueError('conflict', `The address ${mailbox.address} is in use, or was deleted recently.`, {
+        details: [
+          {
+            path: '/localPart',
+            message: `is in use; a deleted address can be reused after ${ADDRESS_REUSE_AFTER_DAYS} days`,
+          },
+        ],
+        fix: 'Choose another localPart, or omit it to get a generated one.',
+      });
+  }
+  throw new Error(`no free local part found for ${domain} in ${GENERATED_TRIES} tries`);
+}
+
+/** The mailbox of a client id, unless the request has another address. */
+function alreadyThere(mailbox: MailboxView, input: NewMailbox): CreatedMailbox {
+  const other =
+    (input.localPart !== undefined && input.localPart.toLowerCase() !== mailbox.localPart) ||
+    (input.domain !== undefined && input.domain.toLowerCase() !== mailbox.domain);
+  if (other)
+    throw new CatalogueError('conflict', `The clientId belongs to the mailbox ${mailbox.id} with another address.`, {
+      fix: 'Use a different clientId for each mailbox, or request the address of that mailbox.',
+    });
+  return { mailbox, token: null };
+}
+
+/** Whether mail for the domain is served here. @throws {CatalogueError} when the organization does not have it */
+async function isServed(services: Services, organizationId: string, domain: string): Promise<boolean> {
+  if (domain === services.settings.MAIL_DOMAIN.toLowerCase()) return true;
+  const [row] = await services.db.query<{ status: string }>(
+    `select status from domains where organization_id = $1 and name = $2`,
+    [organizationId, domain],
+  );
+  if (row !== undefined) return row.status === 'verified';
+  throw new CatalogueError('invalid_request', undefined, {
+    details: [{ path: '/domain', message: 'is not a domain of this organization; add it with POST /api/domains' }],
+  });
+}
+
+function newMailbox(
+  services: Services,
+  organization: OrganizationOfMailbox,
+  input: NewMailbox & { readonly localPart: string; readonly domain: string },
+  served: boolean,
+): MailboxOfRequest {
+  const now = services.now();
+  const createdAt = new Date(now);
+  return {
+    id: newId('mailbox', now),
+    name: input.name ?? input.localPart,
+    purpose: input.purpose ?? null,
+    group: input.group ?? null,
+    address: `${input.localPart}@${input.domain}`,
+    localPart: input.localPart,
+    domain: input.domain,
+    status: served ? 'active' : 'pending',
+    syncStatus: served ? 'synced' : 'pending',
+    quota: { limitBytes: PLANS[organization.plan].quotaBytesPerMailbox, usedBytes: 0, messageCount: 0 },
+    metadata: input.metadata ?? {},
+    unauthenticatedMail: 'junk',
+    clientId: input.clientId ?? null,
+    createdAt,
+    updatedAt: createdAt,
+    lastActivityAt: null,
+    sending: { state: 'ok', reason: null },
+    today: NO_USE,
+    unread: 0,
+    waiting: { held: 0, scheduled: 0 },
+  };
+}
+
+/** One group per database; its only state is the waiting creations. */
+const groups = new WeakMap<Database, Batcher<Creation, Outcome>>();
+
+function carryOut(services: Services, creation: Creation): Promise<Outcome> {
+  const { db } = services;
+  const { organization } = creation;
+  if (PLANS[organization.plan].maxMailboxes !== null)
+    return createAll(db, [creation], (sql) => checkPlanLimit(sql, organization.id)).then(
+      ([outcome = 'taken']) => outcome,
+    );
+  let group = groups.get(db);
+  if (group === undefined) {
+    group = batcher<Creation, Outcome>({
+      carryOut: (creations) => createAll(db, creations, async () => {}),
+      policy: inOrder(GROUP_MAX_MAILBOXES),
+      concurrency: GROUPS_AT_ONCE,
+    });
+    groups.set(db, group);
+  }
+  return group.add(creation);
+}
+
+/** @param check its statements precede those of the creations; an error of it is the outcome */
+async function createAll(
+  db: Database,
+  creations: readonly Creation[],
+  check: (sql: Sql) => Promise<void>,
+): Promise<Outcome[]> {
+  let free = creations;
+  for (;;) {
+    try {
+      const inserted = await db.transaction(async (sql) => {
+        const checked = check(sql);
+        const written = write(sql, free);
+        written.catch(() => {});
+        await checked;
+        return written;
+      });
+      return creations.map(({ mailbox }) => inserted.get(mailbox.id) ?? 'taken');
+    } catch (error) {
+      if (!(error instanceof SomeTaken)) throw error;
+      free = free.filter(({ mailbox }) => error.inserted.has(mailbox.id));
+      if (free.length === 0) return creations.map(() => 'taken');
+    }
+  }
+}
+
+/** Counts under the organization's lock, so that concurrent creations cannot both use the last place. */
+async function checkPlanLimit(sql: Sql, organizationId: string): Promise<void> {
+  const [[organization], [row]] = await Promise.all([
+    sql.query<{ plan: PlanName }>(`select plan from organizations where id = $1 for no key update`, [organizationId]),
+    sql.query<{ count: number }>(
+      `select count(*)::int as count from mailboxes where organization_id = $1 and deleted_at is null`,
+      [organizationId],
+    ),
+  ]);
+  const limit = organization === undefined ? null : PLANS[organization.plan].maxMailboxes;
+  if (limit !== null && (row?.count ?? 0) >= limit)
+    throw new CatalogueError('plan_limit_reached', `The plan allows ${limit} mailboxes, and all are in use.`, {
+      fix: 'Delete a mailbox that is not needed, or move the organization to a larger plan.',
+    });
+}
+
+/** @throws {SomeTaken}; {CatalogueError} conflict, for a chosen address that was deleted meanwhile */
+async function write(sql: Sql, creations: readonly Creation[]): Promise<ReadonlyMap<string, InsertedBrakes>> {
+  const reusableBefore = new Date(
+    Math.min(...creations.map(({ mailbox }) => mailbox.createdAt.getTime())) - ADDRESS_REUSE_AFTER_DAYS * DAY_MS,
+  );
+  const [inserted, deleted] = await Promise.all([
+    insertMailboxes(sql, creations.map(insertOf), reusableBefore),
+    chosenButDeleted(sql, creations, reusableBefore),
+    createMailFoldersOfAll(
+      sql,
+      creations.map(({ mailbox }) => ({ mailboxId: mailbox.id, quotaBytes: mailbox.quota.limitBytes })),
+    ),
+    recordAudits(
+      sql,
+      creations.map(({ organization, caller, mailbox }) => ({
+        caller,
+        entry: {
+          organizationId: organization.id,
+          action: 'mailbox.created',
+          targetId: mailbox.id,
+          details: { address: mailbox.address, name: mailbox.name },
+        },
+      })),
+    ),
+    recordEvents(
+      sql,
+      creations.map(({ organization, caller, mailbox }) => ({
+        type: 'mailbox_created',
+        organization: { id: organization.id, name: organization.name, slug: organization.slug },
+        mailbox: envelopeMailbox(mailbox),
+        actor: caller.actor,
+        data: { mailbox: mailboxSnapshot(mailbox) },
+        occurredAt: mailbox.createdAt,
+      })),
+    ),
+  ]);
+  if (inserted.size < creations.length) throw new SomeTaken(inserted);
+  if (deleted !== undefined)
+    throw new CatalogueError('conflict', `The address ${deleted} was deleted just now.`, {
+      fix: `Choose another localPart; this one can be reused after ${ADDRESS_REUSE_AFTER_DAYS} days.`,
+    });
+  return inserted;
+}
+
+/** An insert that waited for the deletion of the same address used an older snapshot; check again. */
+async function chosenButDeleted(
+  sql: Sql,
+  creations: readonly Creation[],
+  reusableBefore: Date,
+): Promise<string | undefined> {
+  const chosen = creations.filter((creation) => creation.chosen).map(({ mailbox }) => mailbox.address);
+  if (chosen.length === 0) return undefined;
+  const [deleted] = await addressesDeletedSince(sql, chosen, reusableBefore);
+  return deleted;
+}
+
+const insertOf = ({ organization, mailbox, tokenHash }: Creation): MailboxInsert => ({
+  id: mailbox.id,
+  organizationId: organization.id,
+  localPart: mailbox.localPart,
+  domain: mailbox.domain,
+  address: mailbox.address,
+  name: mailbox.name,
+  purpose: mailbox.purpose,
+  group: mailbox.group,
+  status: mailbox.status,
+  syncStatus: mailbox.syncStatus,
+  tokenHash,
+  metadata: mailbox.metadata,
+  clientId: mailbox.clientId,
+  createdAt: mailbox.createdAt,
+});

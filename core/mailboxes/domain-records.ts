@@ -1,0 +1,138 @@
+/**
+ * The DNS records a customer's domain needs so that this instance can receive and send its mail, and whether DNS has
+ * them. Pure: the look-up is in `check-domain.ts`.
+ */
+import type { DomainRecord } from '#db/entities/mail-domain.ts';
+
+export type RecordState = Pick<DomainRecord, 'status' | 'found'>;
+
+const MX_PREFERENCE = 10;
+const TTL_SECONDS = 3_600;
+/** RFC 1035 §3.3.14: a TXT record is made of strings of at most 255 bytes. */
+const TXT_STRING_MAX = 255;
+
+export interface MailFacts {
+  readonly name: string;
+  readonly dkimSelector: string;
+  /** Base64 of the SubjectPublicKeyInfo. */
+  readonly dkimPublicKey: string;
+  /** Name of the host that receives and sends. */
+  readonly mailHost: string;
+  /** Ports of mail clients as seen from outside; by TLS from the first byte where the name does not say STARTTLS. */
+  readonly imapsPort: number;
+  readonly pop3sPort: number;
+  readonly submissionsPort: number;
+  readonly submissionStarttlsPort: number;
+}
+
+export interface DomainFacts extends MailFacts {
+  readonly verificationToken: string;
+}
+
+const record = (
+  purpose: DomainRecord['purpose'],
+  type: DomainRecord['type'],
+  name: string,
+  value: string,
+  required: boolean,
+): DomainRecord => ({ purpose, type, name, value, required, status: 'pending', found: [] });
+
+/** Records in the order a person sets them up. The required ones make the domain verified. */
+export const domainRecords = (facts: DomainFacts): DomainRecord[] => [
+  record(
+    'ownership',
+    'TXT',
+    `_agent-mailbox.${facts.name}`,
+    `agent-mailbox-verification=${facts.verificationToken}`,
+    true,
+  ),
+  ...mailRecords(facts),
+];
+
+/** Records that mail needs, for any domain. */
+export function mailRecords(facts: MailFacts): DomainRecord[] {
+  const { name, mailHost } = facts;
+  return [
+    record('mx', 'MX', name, `${MX_PREFERENCE} ${mailHost}`, true),
+    record('spf', 'TXT', name, `v=spf1 a:${mailHost} ~all`, false),
+    record(
+      'dkim',
+      'TXT',
+      `${facts.dkimSelector}._domainkey.${name}`,
+      `v=DKIM1; k=rsa; p=${facts.dkimPublicKey}`,
+      false,
+    ),
+    record('dmarc', 'TXT', `_dmarc.${name}`, 'v=DMARC1; p=quarantine', false),
+    // RFC 6186 and 8314: how mail clients find the listeners; IMAP before POP3, TLS before STARTTLS.
+    record('imaps', 'SRV', `_imaps._tcp.${name}`, `0 1 ${facts.imapsPort} ${mailHost}`, false),
+    record('pop3s', 'SRV', `_pop3s._tcp.${name}`, `10 1 ${facts.pop3sPort} ${mailHost}`, false),
+    record('submissions', 'SRV', `_submissions._tcp.${name}`, `0 1 ${facts.submissionsPort} ${mailHost}`, false),
+    record('submission', 'SRV', `_submission._tcp.${name}`, `10 1 ${facts.submissionStarttlsPort} ${mailHost}`, false),
+  ];
+}
+
+const withoutDot = (host: string): string => host.toLowerCase().replace(/\.$/, '');
+
+/** Whether the values DNS gave for a record's name and type fulfil it. TXT values with their strings joined. */
+export function recordState(record: DomainRecord, values: readonly string[]): RecordState {
+  const state = (found: readonly string[], fulfilled: boolean): RecordState => ({
+    status: fulfilled ? 'found' : found.length === 0 ? 'missing' : 'wrong',
+    found: [...found],
+  });
+  switch (record.purpose) {
+    case 'ownership':
+      return state(values, values.includes(record.value));
+    case 'mx': {
+      const host = withoutDot(record.value.split(' ')[1] ?? '');
+      return state(
+        values,
+        values.some((value) => withoutDot(value.split(' ')[1] ?? '') === host),
+      );
+    }
+    case 'imaps':
+    case 'pop3s':
+    case 'submissions':
+    case 'submission': {
+      const target = (value: string) => withoutDot(value.split(' ').slice(2).join(' '));
+      return state(
+        values,
+        values.some((value) => target(value) === target(record.value)),
+      );
+    }
+    case 'spf': {
+      const policies = values.filter((value) => /^v=spf1(?: |$)/i.test(value));
+      const mechanism = record.value.split(' ')[1] ?? '';
+      const allows = (policy: string) => policy.toLowerCase().split(/\s+/).includes(mechanism.toLowerCase());
+      // RFC 7208 §4.5: more than one policy is an error.
+      return state(policies, policies.length === 1 && policies.some(allows));
+    }
+    case 'dkim': {
+      const key = (value: string) => /(?:^|;)\s*p=([^;]*)/.exec(value)?.[1]?.replaceAll(/\s/g, '');
+      return state(
+        values,
+        values.some((value) => key(value) === key(record.value)),
+      );
+    }
+    case 'dmarc': {
+      // Any policy of the owner's choice will do.
+      const policies = values.filter((value) => /^v=DMARC1(?:;|\s|$)/i.test(value));
+      return state(policies, policies.length === 1);
+    }
+  }
+}
+
+/** Text for a zone file (RFC 1035 §5). */
+export function zoneFile(records: readonly DomainRecord[]): string {
+  const lines = records.map(({ name, type, value }) => {
+    const data = type === 'TXT' ? txtStrings(value).join(' ') : `${value}.`;
+    return `${name}. ${TTL_SECONDS} IN ${type} ${data}`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+function txtStrings(value: string): string[] {
+  const strings: string[] = [];
+  for (let at = 0; at < value.length; at += TXT_STRING_MAX)
+    strings.push(`"${value.slice(at, at + TXT_STRING_MAX).replaceAll(/["\\]/g, '\\$&')}"`);
+  return strings;
+}

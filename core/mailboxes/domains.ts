@@ -1,0 +1,253 @@
+/**
+ * Customers' own mail domains.
+ *
+ *   pending ──verify: required records found──▶ verified
+ *      └─verify: not found──▶ failed ──verify: found──▶ verified
+ *
+ * A verified domain stays verified if a later check finds less: a short DNS failure must not stop mail. Several
+ * organizations may claim an unverified name; the first to prove ownership gets it. The others' mailboxes there, which
+ * could never receive anything, are released.
+ */
+import { generateKeyPair, randomBytes } from 'node:crypto';
+import { domainToASCII } from 'node:url';
+import { promisify } from 'node:util';
+import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordAudit } from '#core/organizations/audit.ts';
+import { lockOrganization } from '#core/organizations/lock-organization.ts';
+import type { Caller } from '#core/platform/caller.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { Settings } from '#core/platform/settings.ts';
+import { type Sql, sqlOfEntityManager } from '#db/database.ts';
+import { type DomainRecord, MailDomain, type MailDomainRow } from '#db/entities/mail-domain.ts';
+import { Mailbox } from '#db/entities/mailbox.ts';
+import { domainNameProblem } from '#domain/domain-name.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { PLANS } from '#domain/plans.ts';
+import { checkRecords } from './check-domain.ts';
+import { publicListenerPorts } from './client-settings.ts';
+import { domainRecords, mailRecords } from './domain-records.ts';
+import { instanceDkimKey } from './instance-dkim.ts';
+import { requirePersonForMembersDomain } from './member-domains.ts';
+
+const DKIM_BITS = 2_048;
+const TOKEN_BYTES = 24;
+
+const makeKeyPair = promisify(generateKeyPair);
+
+/** Identity of a DKIM key in its sealed form. */
+export const dkimKeyPlace = (domainId: string): string => `domains:dkim_private_key:${domainId}`;
+
+const invalidName = (message: string): CatalogueError =>
+  new CatalogueError('invalid_request', undefined, { details: [{ path: '/name', message }] });
+
+/** @throws {CatalogueError} invalid_request, conflict (claimed already), plan_limit_reached, forbidden */
+export async function createDomain(
+  services: Services,
+  organizationId: string,
+  caller: Caller,
+  input: { readonly name: string },
+): Promise<MailDomainRow> {
+  const name = domainToASCII(input.name.trim().replace(/\.$/, '')).toLowerCase();
+  const problem = domainNameProblem(name);
+  if (problem !== undefined) throw invalidName(problem);
+  const own = services.settings.MAIL_DOMAIN.toLowerCase();
+  if (name === own || name.endsWith(`.${own}`)) throw invalidName('belongs to this instance');
+  const { publicKey, privateKey } = await makeKeyPair('rsa', {
+    modulusLength: DKIM_BITS,
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  });
+  const now = new Date(services.now());
+  const id = newId('domain', now.getTime());
+  const facts = {
+    name,
+    verificationToken: randomBytes(TOKEN_BYTES).toString('base64url'),
+    dkimSelector: `am${now.toISOString().slice(0, 7).replace('-', '')}`,
+    dkimPublicKey: publicKey.toString('base64'),
+    ...hostFacts(services.settings),
+  };
+  try {
+    return await services.db.entityTransaction(async (em) => {
+      await requirePersonForMembersDomain(sqlOfEntityManager(em), caller, organizationId, name);
+      await takePlace(em, organizationId, name);
+      const row = em.create(MailDomain, {
+        id,
+        organization: organizationId,
+        name,
+        status: 'pending',
+        verificationToken: facts.verificationToken,
+        dkimSelector: facts.dkimSelector,
+        dkimPublicKey: facts.dkimPublicKey,
+        dkimPrivateKeySealed: services.secrets.seal(privateKey, dkimKeyPlace(id)),
+        records: domainRecords(facts),
+        createdAt: now,
+        updatedAt: now,
+      });
+      await recordAudit(sqlOfEntityManager(em), caller, {
+        organizationId,
+        action: 'domain.created',
+        targetId: id,
+        details: { name },
+      });
+      return row;
+    });
+  } catch (error) {
+    if (error instanceof UniqueConstraintViolationException)
+      throw new CatalogueError('conflict', `The organization already has ${name}.`, {
+        details: [{ path: '/name', message: 'exists already' }],
+        fix: 'Use the existing one: GET /api/domains.',
+      });
+    throw error;
+  }
+}
+
+async function takePlace(em: EntityManager, organizationId: string, name: string): Promise<void> {
+  const plan = await lockOrganization(em, organizationId);
+  const limit = plan === undefined ? null : PLANS[plan].maxDomains;
+  if (limit === null) return;
+  // An existing one is reported below.
+  if ((await em.count(MailDomain, { organization: organizationId, name: { $ne: name } })) >= limit)
+    throw new CatalogueError('plan_limit_reached', `The plan ${plan} allows ${limit} domains, and all are in use.`, {
+      fix: 'Delete a domain that is not needed, or move the organization to a larger plan.',
+    });
+}
+
+async function ownDomain(em: EntityManager, organizationId: string, id: string, lock = false): Promise<MailDomainRow> {
+  const row = await em.findOne(
+    MailDomain,
+    { id, organization: organizationId },
+    lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {},
+  );
+  if (row === null) throw new CatalogueError('not_found');
+  return row;
+}
+
+/** @throws {CatalogueError} not_found */
+export const getDomain = (services: Services, organizationId: string, id: string): Promise<MailDomainRow> =>
+  ownDomain(services.db.em(), organizationId, id);
+
+/**
+ * The currently required records: name and ports of this host, and the kinds of records, may have changed since the
+ * last check. Its results are shown for records that are still the same.
+ */
+export function currentRecords(settings: Settings, row: MailDomainRow): DomainRecord[] {
+  const { name, verificationToken, dkimSelector, dkimPublicKey } = row;
+  const facts = { name, verificationToken, dkimSelector, dkimPublicKey, ...hostFacts(settings) };
+  return domainRecords(facts).map((record) => {
+    const seen = row.records.find((each) => each.purpose === record.purpose && each.value === record.value);
+    return seen === undefined ? record : { ...record, status: seen.status, found: seen.found };
+  });
+}
+
+const hostFacts = (settings: Settings) => ({ mailHost: settings.MAIL_HOSTNAME, ...publicListenerPorts(settings) });
+
+/** The instance's own domain with its records, as DNS says now. */
+export async function defaultDomain(services: Services): Promise<{ name: string; records: DomainRecord[] }> {
+  const { settings } = services;
+  const name = settings.MAIL_DOMAIN.toLowerCase();
+  const { selector, publicKey } = await instanceDkimKey(services);
+  const facts = { name, dkimSelector: selector, dkimPublicKey: publicKey, ...hostFacts(settings) };
+  return { name, records: await checkRecords(settings, mailRecords(facts)) };
+}
+
+/** Newest first; one more than `limit`. */
+export const listDomains = (
+  services: Services,
+  organizationId: string,
+  page: { readonly limit: number; readonly after: string | null },
+): Promise<MailDomainRow[]> =>
+  services.db
+    .em()
+    .find(
+      MailDomain,
+      { organization: organizationId, ...(page.after === null ? {} : { id: { $lt: page.after } }) },
+      { orderBy: { id: 'desc' }, limit: page.limit + 1 },
+    );
+
+/** @throws {CatalogueError} not_found; conflict while mailboxes use the domain */
+export async function deleteDomain(services: Services, organizationId: string, id: string, caller: Caller) {
+  await services.db.entityTransaction(async (em) => {
+    const row = await ownDomain(em, organizationId, id, true);
+    const mailboxes = await em.count(Mailbox, { organization: organizationId, domain: row.name, deletedAt: null });
+    if (mailboxes > 0)
+      throw new CatalogueError('conflict', `${mailboxes} mailboxes use ${row.name}; delete them first.`, {
+        fix: `Delete the mailboxes at ${row.name}, then the domain.`,
+      });
+    await requirePersonForMembersDomain(sqlOfEntityManager(em), caller, null, row.name);
+    em.remove(row);
+    await recordAudit(sqlOfEntityManager(em), caller, {
+      organizationId,
+      action: 'domain.deleted',
+      targetId: id,
+      details: { name: row.name },
+    });
+  });
+}
+
+/**
+ * Checks DNS and stores the result. If the required records exist, the domain is verified and its pending mailboxes
+ * become active.
+ *
+ * @throws {CatalogueError} not_found; conflict when another organization has verified the name
+ */
+export async function verifyDomain(
+  services: Services,
+  organizationId: string,
+  id: string,
+  caller: Caller,
+): Promise<MailDomainRow> {
+  const asked = await getDomain(services, organizationId, id);
+  const records = await checkRecords(services.settings, currentRecords(services.settings, asked));
+  try {
+    return await services.db.entityTransaction(async (em) => {
+      const row = await ownDomain(em, organizationId, id, true);
+      const now = new Date(services.now());
+      row.records = records;
+      row.checkedAt = now;
+      if (row.status === 'verified') return row;
+      if (!records.every(isFulfilled)) {
+        // Without an answer from DNS nothing is known.
+        if (records.some(isUnfulfilled)) row.status = 'failed';
+        return row;
+      }
+      row.status = 'verified';
+      row.verifiedAt = now;
+      await em.flush();
+      const sql = sqlOfEntityManager(em);
+      await activateMailboxes(sql, organizationId, row.name, now);
+      await recordAudit(sql, caller, {
+        organizationId,
+        action: 'domain.verified',
+        targetId: id,
+        details: { name: row.name },
+      });
+      return row;
+    });
+  } catch (error) {
+    if (error instanceof UniqueConstraintViolationException)
+      throw new CatalogueError('conflict', `Another organization has verified ${asked.name}.`, {
+        fix: 'If the domain is yours, ask the operator of this service; until then its mail is delivered to the other organization.',
+      });
+    throw error;
+  }
+}
+
+const isFulfilled = ({ required, status }: DomainRecord): boolean => !required || status === 'found';
+const isUnfulfilled = ({ required, status }: DomainRecord): boolean =>
+  required && (status === 'missing' || status === 'wrong');
+
+async function activateMailboxes(sql: Sql, organizationId: string, domain: string, now: Date): Promise<void> {
+  // Their addresses can be reused at once: they never received anything.
+  await sql.query(
+    `update mailboxes set status = 'deleting', deleted_at = $3, updated_at = $3, address = id || '@released.invalid'
+      where domain = $2 and organization_id <> $1 and status = 'pending' and deleted_at is null`,
+    [organizationId, domain, now],
+  );
+  await sql.query(
+    `update mailboxes set status = 'active', sync_status = 'synced', updated_at = $3
+      where organization_id = $1 and domain = $2 and status = 'pending' and deleted_at is null`,
+    [organizationId, domain, now],
+  );
+}

@@ -1,0 +1,18 @@
+import type { Sql } from '#db/database.ts';
+
+/** NOTIFY channel about mail and access to it; see `mailstore/notifier.ts` for its messages. */
+export const MAIL_CHANGES_CHANNEL = 'mail_changes';
+
+/**
+ * Notifies every process that access to a mailbox may have ended: a token was rotated or revoked, it was suspended or
+ * deleted, or its group changed. They read the rows and close connections and streams that lost their access. Call it
+ * within the transaction of the change: the notification is sent with the commit.
+ */
+export async function announceMailboxAccess(sql: Sql, mailboxId: string): Promise<void> {
+  await sql.query(`select pg_notify($1, $2)`, [MAIL_CHANGES_CHANNEL, `;mailbox ${mailboxId}`]);
+}
+
+/** As `announceMailboxAccess`, about all mailboxes that an API key opens: its groups, scopes or expiry changed, or it ended. */
+export async function announceKeyAccess(sql: Sql, keyId: string): Promise<void> {
+  await sql.query(`select pg_notify($1, $2)`, [MAIL_CHANGES_CHANNEL, `;key ${keyId}`]);
+}

@@ -1,0 +1,187 @@
+import type { Sql } from '#db/database.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { EnvelopeMailbox } from '#domain/event-envelope.ts';
+import { firstIdAt } from '#domain/ids.ts';
+import type { Reach } from '#domain/mailbox-groups.ts';
+import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '#domain/mailbox-status.ts';
+import { type SendingMode, stoppedBy } from '#domain/sending-brakes.ts';
+import type { SendingHealth } from '#domain/sending-health.ts';
+import type { MailboxView } from './mailbox-view.ts';
+import { dayOf } from './sending-budgets.ts';
+import { shownHealth } from './sending-health.ts';
+
+interface MailboxColumns {
+  id: string;
+  name: string;
+  purpose: string | null;
+  group_name: string | null;
+  address: string;
+  local_part: string;
+  domain: string;
+  status: MailboxStatus;
+  sync_status: SyncStatus;
+  metadata: Record<string, string>;
+  unauthenticated_mail: UnauthenticatedMail;
+  client_id: string | null;
+  created_at: Date;
+  updated_at: Date;
+  last_activity_at: Date | null;
+  quota_bytes: number | null;
+  bytes_used: number | null;
+  messages: number | null;
+  unread: number | null;
+  held: number;
+  scheduled: number;
+  sending_state: SendingHealth['state'] | null;
+  sending_reason: string | null;
+  sending_reviewed_at: Date | null;
+  sending_mode: SendingMode;
+  messages_per_day: number | null;
+  new_recipients_per_day: number | null;
+  organization_stopped: boolean;
+  sent_today: number | null;
+  new_recipients_today: number | null;
+  received_today: number;
+}
+
+const SELECT = /* sql */ `
+  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.client_id,
+         x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages, w.held, w.scheduled,
+         s.state as sending_state, s.reason as sending_reason, s.reviewed_at as sending_reviewed_at,
+         x.sending_mode, x.messages_per_day, x.new_recipients_per_day,
+         coalesce((o.settings->>'sendingStopped')::bool, false) as organization_stopped,
+         u.messages as sent_today, u.new_recipients as new_recipients_today,
+         (select f.unseen from folder f
+           where f.mailbox_id = x.id and f.special_use = '\\Inbox' and f.deleted_at is null) as unread,
+         (select count(*)::int from message m
+           where m.mailbox_id = x.id and m.id >= $3 and m.origin in ('smtp', 'local')) as received_today
+    from mailboxes x join organizations o on o.id = x.organization_id
+    left join mailbox_counter c on c.mailbox_id = x.id
+    left join mailbox_sending s on s.mailbox_id = x.id
+    left join sending_use u on u.scope_id = x.id and u.day = $2::date
+    cross join lateral (
+      select count(*) filter (where p.state = 'held') as held, count(*) filter (where p.state = 'scheduled') as scheduled
+        from outbound_message p where p.mailbox_id = x.id and p.state in ('held', 'scheduled')) w
+   where x.organization_id = $1 and x.deleted_at is null`;
+
+/** Parameters of {@link SELECT}: the organization, today, and the first id of a message of today. */
+function selected(organizationId: string): [string, string, string] {
+  const day = dayOf(new Date());
+  return [organizationId, day, firstIdAt('message', Date.parse(day))];
+}
+
+const viewOf = (row: MailboxColumns): MailboxView => ({
+  id: row.id,
+  name: row.name,
+  purpose: row.purpose,
+  group: row.group_name,
+  address: row.address,
+  localPart: row.local_part,
+  domain: row.domain,
+  status: row.status,
+  syncStatus: row.sync_status,
+  quota: {
+    limitBytes: Number(row.quota_bytes ?? 0),
+    usedBytes: Number(row.bytes_used ?? 0),
+    messageCount: Number(row.messages ?? 0),
+  },
+  unread: Number(row.unread ?? 0),
+  waiting: { held: Number(row.held), scheduled: Number(row.scheduled) },
+  metadata: row.metadata,
+  sending: shownHealth(
+    { state: row.sending_state, reason: row.sending_reason, reviewedAt: row.sending_reviewed_at },
+    Date.now(),
+  ),
+  brakes: {
+    mode: row.sending_mode,
+    budgets: { messagesPerDay: row.messages_per_day, newRecipientsPerDay: row.new_recipients_per_day },
+  },
+  stoppedBy: stoppedBy(row.sending_mode, row.organization_stopped),
+  today: {
+    sent: row.sent_today ?? 0,
+    newRecipients: row.new_recipients_today ?? 0,
+    received: row.received_today,
+    held: Number(row.held),
+  },
+  unauthenticatedMail: row.unauthenticated_mail,
+  clientId: row.client_id,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  lastActivityAt: row.last_activity_at,
+});
+
+/**
+ * Who a mailbox is, without the counters of its mail: for requests about something in it.
+ *
+ * @throws {CatalogueError} not_found
+ */
+export async function requireMailbox(sql: Sql, organizationId: string, mailboxId: string): Promise<EnvelopeMailbox> {
+  const [row] = await sql.query<EnvelopeMailbox>(
+    `select id, name, address, local_part as "localPart", domain from mailboxes
+      where organization_id = $1 and id = $2 and deleted_at is null`,
+    [organizationId, mailboxId],
+  );
+  if (row === undefined) throw new CatalogueError('not_found');
+  return row;
+}
+
+/** @throws {CatalogueError} not_found */
+export async function getMailbox(sql: Sql, organizationId: string, mailboxId: string): Promise<MailboxView> {
+  const [row] = await sql.query<MailboxColumns>(`${SELECT} and x.id = $4`, [...selected(organizationId), mailboxId]);
+  if (row === undefined) throw new CatalogueError('not_found');
+  return viewOf(row);
+}
+
+export async function findMailboxByClientId(
+  sql: Sql,
+  organizationId: string,
+  clientId: string,
+): Promise<MailboxView | undefined> {
+  const [row] = await sql.query<MailboxColumns>(`${SELECT} and x.client_id = $4`, [
+    ...selected(organizationId),
+    clientId,
+  ]);
+  return row === undefined ? undefined : viewOf(row);
+}
+
+export interface MailboxFilter {
+  /** Part of address or name, case-insensitive. */
+  readonly q?: string;
+  readonly status?: MailboxStatus;
+  readonly domain?: string;
+  readonly clientId?: string;
+  readonly group?: string;
+  /** Default: null. */
+  readonly reach?: Reach;
+}
+
+const LIST = /* sql */ `${SELECT}
+    and ($4::text is null or x.id < $4)
+    and ($5::text is null or x.address ilike $5 or x.name ilike $5)
+    and ($6::text is null or x.status = $6)
+    and ($7::text is null or x.domain = $7)
+    and ($8::text is null or x.client_id = $8)
+    and ($9::text is null or x.group_name = $9)
+    and ($10::text[] is null or x.group_name = any($10))
+  order by x.id desc limit $11`;
+
+/** Newest first; one more than `limit`, to detect a next page. */
+export async function listMailboxes(
+  sql: Sql,
+  organizationId: string,
+  filter: MailboxFilter,
+  page: { readonly limit: number; readonly after: string | null },
+): Promise<MailboxView[]> {
+  const rows = await sql.query<MailboxColumns>(LIST, [
+    ...selected(organizationId),
+    page.after,
+    filter.q === undefined ? null : `%${filter.q.replaceAll(/[\\%_]/g, '\\$&')}%`,
+    filter.status ?? null,
+    filter.domain?.toLowerCase() ?? null,
+    filter.clientId ?? null,
+    filter.group ?? null,
+    filter.reach ?? null,
+    page.limit + 1,
+  ]);
+  return rows.map(viewOf);
+}

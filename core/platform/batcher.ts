@@ -1,0 +1,109 @@
+/**
+ * Lets concurrent requests share a transaction: the cost of begin, commit and fsync is paid once for all of them.
+ *
+ *   add ─▶ waiting ──a place is free, the policy chooses──▶ running ──committed──▶ outcomes
+ *                                                              └──failed──▶ each item once more, alone
+ *
+ * An item that arrives while nothing runs is carried out at once and alone, unless the policy gathers, so an idle
+ * service answers as fast as without this. While batches run, further items wait and are combined in the next. If a
+ * batch fails, its items are carried out one by one, so that one item cannot make others fail.
+ */
+import type { BatchPolicy } from './batch-policies.ts';
+
+export interface Batcher<Item, Outcome> {
+  /** Resolves when the batch of the item is carried out. @throws what its transaction throws, when it is alone in it */
+  add(item: Item): Promise<Outcome>;
+  /** Resolves when nothing is waiting or running. */
+  idle(): Promise<void>;
+}
+
+export interface BatcherOptions<Item, Outcome> {
+  /** Carries out all items in one transaction. @returns outcomes in the order of the items */
+  readonly carryOut: (items: readonly Item[]) => Promise<readonly Outcome[]>;
+  readonly policy: BatchPolicy<Item>;
+  /** Batches that run at once. */
+  readonly concurrency: number;
+}
+
+interface Waiting<Item, Outcome> {
+  readonly item: Item;
+  resolve(outcome: Outcome): void;
+  reject(error: unknown): void;
+}
+
+export function batcher<Item, Outcome>(options: BatcherOptions<Item, Outcome>): Batcher<Item, Outcome> {
+  const { carryOut, policy, concurrency } = options;
+  let waiting: Waiting<Item, Outcome>[] = [];
+  const running = new Set<readonly Waiting<Item, Outcome>[]>();
+  let gathering: NodeJS.Timeout | undefined;
+  let idleListeners: (() => void)[] = [];
+
+  const itemsOf = (batch: readonly Waiting<Item, Outcome>[]): Item[] => batch.map(({ item }) => item);
+
+  /** @returns undefined: nothing that waits can begin now */
+  function takeBatch(): readonly Waiting<Item, Outcome>[] | undefined {
+    const chosen = new Set(policy.choose(itemsOf(waiting), [...running].flatMap(itemsOf)));
+    if (chosen.size === 0) return undefined;
+    const batch = waiting.filter((_, i) => chosen.has(i));
+    waiting = waiting.filter((_, i) => !chosen.has(i));
+    return batch;
+  }
+
+  function next(): void {
+    while (running.size < concurrency && waiting.length > 0) {
+      const gatherMs = policy.gatherMs?.(waiting.length);
+      if (gatherMs !== undefined) {
+        gathering ??= setTimeout(() => {
+          gathering = undefined;
+          if (begin()) next();
+        }, gatherMs);
+        return;
+      }
+      clearTimeout(gathering);
+      gathering = undefined;
+      if (!begin()) return;
+    }
+  }
+
+  function begin(): boolean {
+    const batch = takeBatch();
+    if (batch === undefined) return false;
+    running.add(batch);
+    void settle(batch).finally(() => {
+      running.delete(batch);
+      next();
+      if (isIdle()) for (const listener of idleListeners.splice(0)) listener();
+    });
+    return true;
+  }
+
+  const isIdle = (): boolean => running.size === 0 && waiting.length === 0;
+
+  async function settle(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
+    try {
+      const outcomes = await carryOut(itemsOf(batch));
+      for (const [i, { resolve, reject }] of batch.entries()) {
+        const outcome = outcomes[i];
+        if (outcome === undefined) reject(new Error('a batch returned fewer outcomes than it had items'));
+        else resolve(outcome);
+      }
+    } catch (error) {
+      if (batch.length === 1) for (const { reject } of batch) reject(error);
+      else for (const alone of batch) await settle([alone]);
+    }
+  }
+
+  return {
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject });
+        next();
+      }),
+    idle() {
+      if (isIdle()) return Promise.resolve();
+      return new Promise((resolve) => {
+        idleListeners = [...idleListeners, resolve];
+      });
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import type { Actor } from '#domain/event-envelope.ts';
+
+/** On whose behalf a use case runs, and from where: what audit entries and events say about their cause. */
+export interface Caller {
+  readonly actor: Actor;
+  readonly ipAddress: string | null;
+  readonly requestId: string | null;
+  /** How the actor was authenticated, if not by a session, key or token; shown in the audit log. */
+  readonly via?: 'approval_link';
+}

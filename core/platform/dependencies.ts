@@ -1,0 +1,66 @@
+/**
+ * Whether what a process depends on can be reached, checked once at the start, so that a wrong address fails with a
+ * message that says what to do.
+ */
+import { Connection } from '@temporalio/client';
+import pg from 'pg';
+import { reasonOf } from './error-reason.ts';
+import { SettingsError } from './settings.ts';
+import type { temporalConnectionOptions } from './temporal-client.ts';
+
+const POSTGRES_MINIMUM = 15;
+const POSTGRES_WITHIN_MS = 8_000;
+const TEMPORAL_WITHIN_MS = 5_000;
+
+/** An address without its password, for messages. */
+function shownUrl(url: string): string {
+  const shown = new URL(url);
+  if (shown.password !== '') shown.password = '***';
+  return shown.href;
+}
+
+/** @throws {SettingsError} when the server cannot be reached or is too old */
+export async function requirePostgres(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: POSTGRES_WITHIN_MS });
+  client.on('error', () => {}); // A connection lost from here on fails the query below.
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number }>(
+      `select current_setting('server_version_num')::int as version`,
+    );
+    const major = Math.floor((rows[0]?.version ?? 0) / 10_000);
+    if (major < POSTGRES_MINIMUM)
+      throw new SettingsError([
+        `DATABASE_URL is a PostgreSQL ${major} server, but at least version ${POSTGRES_MINIMUM} is needed: upgrade it, or use another server`,
+      ]);
+  } catch (error) {
+    if (error instanceof SettingsError) throw error;
+    throw new SettingsError([
+      `DATABASE_URL: ${shownUrl(url)} cannot be used: ${reasonOf(error)}. ` +
+        'Start that server, correct the address, or unset DATABASE_URL to let `npm start` run an embedded one',
+    ]);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** What is wrong with a Temporal frontend and its namespace; undefined: nothing. */
+export async function temporalProblem(
+  options: ReturnType<typeof temporalConnectionOptions>,
+  namespace: string,
+  withinMs = TEMPORAL_WITHIN_MS,
+): Promise<string | undefined> {
+  try {
+    const connection = await Connection.connect({ ...options, connectTimeout: withinMs });
+    try {
+      await connection.withDeadline(Date.now() + withinMs, () =>
+        connection.workflowService.describeNamespace({ namespace }),
+      );
+      return undefined;
+    } finally {
+      await connection.close();
+    }
+  } catch (error) {
+    return reasonOf(error);
+  }
+}

@@ -1,0 +1,93 @@
+import { eventPayload } from '#core/events/event-payload.ts';
+import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { envelopeMailbox } from '#core/mailboxes/mailbox-view.ts';
+import { recordAudit } from '#core/organizations/audit.ts';
+import type { Caller } from '#core/platform/caller.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/services.ts';
+import { type DeliveryWithPayload, findDelivery } from '#db/queries/deliveries/list-deliveries.ts';
+import { recordTestDelivery } from '#db/queries/deliveries/record-test-delivery.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/event-envelope.ts';
+import { EVENT_SCOPES, type EventType } from '#domain/event-types.ts';
+import type { PlanName } from '#domain/plans.ts';
+import { requireSendableEndpoint } from './sendable-endpoint.ts';
+
+/** The part of an example envelope that does not depend on the organization and the time. */
+export interface ExampleEvent {
+  readonly mailbox: EnvelopeMailbox | null;
+  readonly actor: Actor;
+  readonly data: object;
+  /** What endpoints that ask for codes and links get beside it. */
+  readonly extracts?: object;
+}
+
+/**
+ * Sends an example event to one endpoint: a real delivery, signed, retried and stored like any other. Its `data` says
+ * `test: true`.
+ *
+ * @param eventType default: the first one the endpoint subscribed to
+ * @throws {CatalogueError} not_found, plan_required, conflict (inactive), event_type_not_allowed_for_mailbox
+ */
+export async function sendTestDelivery(
+  services: Services,
+  organization: EnvelopeOrganization & { readonly plan: PlanName },
+  endpointId: string,
+  caller: Caller,
+  examples: Readonly<Record<EventType, ExampleEvent>>,
+  eventType?: EventType,
+): Promise<DeliveryWithPayload> {
+  const { db } = services;
+  const endpoint = await requireSendableEndpoint(db, organization, endpointId);
+  const type = eventType ?? endpoint.eventTypes[0] ?? 'email_received';
+  if (endpoint.mailboxId !== null && !EVENT_SCOPES[type].mailbox)
+    throw new CatalogueError('event_type_not_allowed_for_mailbox', undefined, {
+      details: [{ path: '/eventType', message: `${type} reaches endpoints with organization scope only` }],
+      fix: 'Use one of the types in GET /api/webhooks/event-types whose scopes include the mailbox.',
+    });
+  const example = examples[type];
+  const mailbox =
+    endpoint.mailboxId === null
+      ? example.mailbox
+      : envelopeMailbox(await getMailbox(db, organization.id, endpoint.mailboxId));
+  const timeMs = services.now();
+  const occurredAt = new Date(timeMs);
+  const [eventId, deliveryId] = [newId('event', timeMs), newId('delivery', timeMs)];
+  const payload = eventPayload({
+    id: eventId,
+    type,
+    occurredAt: occurredAt.toISOString(),
+    organization: { id: organization.id, name: organization.name, slug: organization.slug },
+    mailbox,
+    actor: example.actor,
+    data: {
+      ...example.data,
+      test: true,
+      ...(endpoint.includeExtracts && example.extracts !== undefined ? { extracts: example.extracts } : {}),
+    },
+  });
+  await db.transaction(async (sql) => {
+    const { mailboxId } = endpoint;
+    const organizationId = organization.id;
+    await recordTestDelivery(sql, {
+      eventId,
+      deliveryId,
+      endpointId,
+      organizationId,
+      mailboxId,
+      type,
+      payload,
+      occurredAt,
+    });
+    await recordAudit(sql, caller, {
+      organizationId,
+      action: 'webhook.tested',
+      targetId: endpointId,
+      details: { deliveryId, eventType: type },
+    });
+  });
+  services.deliveriesDue.wake();
+  const delivery = await findDelivery(db, { organizationId: organization.id, endpointId }, deliveryId);
+  if (delivery === undefined) throw new CatalogueError('not_found');
+  return delivery;
+}

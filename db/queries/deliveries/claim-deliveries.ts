@@ -1,0 +1,155 @@
+import type { Sql } from '#db/database.ts';
+import type { DescribedDelivery } from '#domain/delivery-summary.ts';
+import { firstIdAt } from '#domain/ids.ts';
+import type { PlanName } from '#domain/plans.ts';
+import { NO_LANE } from './lane-life.ts';
+
+/** A delivery claimed for a fan-out. */
+export interface ClaimedDelivery extends DescribedDelivery {
+  /** Null: the organization is deleted. The attempt will say so; here it must not keep others from being claimed. */
+  readonly plan: PlanName | null;
+  /** The endpoint was recently slow. Null: it was deleted. */
+  readonly troubled: boolean | null;
+  /** Its first attempt is made by a fast lane, or was: the workflow waits for it and continues. */
+  readonly inLane: boolean;
+}
+
+const CLAIMED_COLUMNS = /* sql */ `
+  d.id, d.endpoint_id as "endpointId", d.event_id as "eventId", d.organization_id as "organizationId",
+  d.mailbox_id as "mailboxId", d.event_type as "eventType",
+  (select o.plan from organizations o where o.id = d.organization_id) as plan,
+  (select coalesce(e.troubled_until > now(), false) from webhook_endpoints e where e.id = d.endpoint_id) as troubled,
+  d.lease is not null and (d.lease <> ${NO_LANE} or d.status <> 'pending') as "inLane"`;
+
+const CLAIMED = /* sql */ `
+  update deliveries d set fan_out_id = $1, workflow_id = $1
+    from due where d.id = due.id and d.id >= $3
+  returning ${CLAIMED_COLUMNS}`;
+
+/** The oldest that nobody has taken. `$2`: how many; `$3`, `$4`: the range of ids. */
+export const OLDEST_UNTAKEN = /* sql */ `
+  due as (
+    select id, endpoint_id, organization_id, event_id from deliveries
+     where fan_out_id is null and lease is null and id >= $3 and id < $4
+     order by id
+     limit $2
+       for update skip locked
+  )`;
+
+const CLAIM = /* sql */ `with ${OLDEST_UNTAKEN} ${CLAIMED}`;
+
+const RECENT_MS = 2 * 86_400_000;
+
+/** The first id that a claim looks at. */
+export const firstClaimed = (nowMs: number, everything: boolean): string =>
+  everything ? '' : firstIdAt('delivery', nowMs - RECENT_MS);
+
+/** Above every id. */
+const LAST_ID = '~';
+
+/** Which deliveries a claim takes. */
+export interface ClaimBounds {
+  /** Deliveries at most. */
+  readonly room: number;
+  readonly nowMs: number;
+  /** Also those older than two days; otherwise only the newest partitions are searched. */
+  readonly everything: boolean;
+  /** Only those made before this time, in milliseconds since 1970. */
+  readonly madeBeforeMs?: number | undefined;
+}
+
+/** Values of `$2` to `$4`. */
+export const boundValues = ({ room, nowMs, everything, madeBeforeMs }: ClaimBounds): [number, string, string] => [
+  room,
+  firstClaimed(nowMs, everything),
+  madeBeforeMs === undefined ? LAST_ID : firstIdAt('delivery', madeBeforeMs),
+];
+
+/**
+ * Stamps deliveries that nobody has taken with the id of their fan-out. Several dispatchers may claim concurrently:
+ * each row is claimed by one of them.
+ */
+export const claimDeliveries = (sql: Sql, fanOutId: string, bounds: ClaimBounds): Promise<ClaimedDelivery[]> =>
+  sql.query<ClaimedDelivery>(CLAIM, [fanOutId, ...boundValues(bounds)]);
+
+const CARRY = /* sql */ `
+  with due as (
+    select id from deliveries
+     where fan_out_id is null and lease is not null and id >= $3
+     order by id
+     limit $2
+       for update skip locked
+  )
+  ${CLAIMED}`;
+
+/** As `claimDeliveries`, for those that a fast lane has taken or passed on, whatever has become of them. */
+export const claimTaken = (
+  sql: Sql,
+  fanOutId: string,
+  { room, nowMs, everything }: ClaimBounds,
+): Promise<ClaimedDelivery[]> => sql.query<ClaimedDelivery>(CARRY, [fanOutId, room, firstClaimed(nowMs, everything)]);
+
+/**
+ * Steps from organization to organization by the index, whatever the backlog of each. Each contributes an equal part of
+ * the batch: with a fixed small number, the backlog of one organization would be split into many small fan-outs.
+ */
+export const FAIRLY_UNTAKEN = /* sql */ `
+  organizations_waiting as (
+    (select organization_id, 1 as place from deliveries
+      where fan_out_id is null and lease is null and id >= $3 and id < $4 and organization_id > $5 order by organization_id limit 1)
+    union all
+    select (select d.organization_id from deliveries d
+             where d.fan_out_id is null and d.lease is null and d.id >= $3 and d.id < $4
+               and d.organization_id > w.organization_id
+             order by d.organization_id limit 1), w.place + 1
+      from organizations_waiting w
+     where w.organization_id is not null and w.place < $6::int
+  ),
+  served as (
+    select organization_id from organizations_waiting
+     where organization_id is not null and organization_id <> all($7::text[])
+  ),
+  due as (
+    select oldest.* from served w
+     cross join lateral (
+       select id, endpoint_id, organization_id, event_id from deliveries d
+        where d.fan_out_id is null and d.lease is null and d.id >= $3 and d.id < $4 and d.organization_id = w.organization_id
+        order by id limit greatest(1, $2::int / (select greatest(1, count(*)) from served)) for update skip locked
+     ) oldest
+     limit $2::int
+  )`;
+
+const CLAIM_FAIRLY = /* sql */ `with recursive ${FAIRLY_UNTAKEN} ${CLAIMED}`;
+
+/** Maximum organizations of one fair claim. */
+const FAIR_CLAIM_ORGANIZATIONS = 50;
+
+export interface FairClaim extends ClaimBounds {
+  /** Continues with organizations with ids above this; '' starts again. */
+  readonly after: string;
+  /** Organizations that have had their share. */
+  readonly excluded: readonly string[];
+}
+
+/** Values of `$2` to `$7`. */
+export const fairValues = (claim: FairClaim): [number, string, string, string, number, readonly string[]] => [
+  ...boundValues(claim),
+  claim.after,
+  FAIR_CLAIM_ORGANIZATIONS + claim.excluded.length,
+  claim.excluded,
+];
+
+/**
+ * As `claimDeliveries`, but the oldest of many organizations in equal parts, so that one organization's backlog does
+ * not delay the others.
+ */
+export const claimFairly = (sql: Sql, fanOutId: string, claim: FairClaim): Promise<ClaimedDelivery[]> =>
+  sql.query<ClaimedDelivery>(CLAIM_FAIRLY, [fanOutId, ...fairValues(claim)]);
+
+const CLAIMED_BY = /* sql */ `
+  select ${CLAIMED_COLUMNS} from deliveries d
+   where d.workflow_id collate "C" = $1 and d.fan_out_id = $1 and d.status in ('pending', 'failed')`;
+
+/** The deliveries claimed for a fan-out: the answer to the claim may have been lost after its commit. */
+export const claimedBy = (sql: Sql, fanOutId: string): Promise<ClaimedDelivery[]> =>
+  sql.query<ClaimedDelivery>(CLAIMED_BY, [fanOutId]);

@@ -1,0 +1,90 @@
+/**
+ * Programs that ask for access by OAuth have no account here: the id of a client is the https URL of a document that
+ * describes it (OAuth Client ID Metadata Document). The document is untrusted content.
+ */
+import { oneLine } from './one-line.ts';
+
+export const CLIENT_ID_MAX_CHARACTERS = 1_024;
+export const CLIENT_DOCUMENT_MAX_BYTES = 16_384;
+export const CLIENT_DOCUMENT_TIMEOUT_MS = 5_000;
+export const CLIENT_NAME_MAX_CHARACTERS = 100;
+const REDIRECT_URIS_MAX = 50;
+const REDIRECT_URI_MAX_CHARACTERS = 2_048;
+
+export interface OAuthClient {
+  /** The URL of its document. */
+  readonly id: string;
+  /** What it calls itself, on one line; its host if it has no name. */
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+}
+
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', '[::1]', 'localhost']);
+/**
+ * Schemes of programs that are installed on a computer. RFC 8252 §7.1 asks for names with a period; these have none.
+ * Everything else is refused: a browser would run `javascript:` with the rights of our page.
+ */
+const SCHEMES_OF_PROGRAMS = new Set(['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:']);
+const SCHEME_WITH_PERIOD = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
+
+/** RFC 3986: others stand percent-encoded. `URL` would take a line break or U+0000 and drop or encode it. */
+const URI_CHARACTERS = /^[\x21-\x7e]+$/;
+
+/** @returns why a text cannot be the id of a client; undefined: it can */
+export function problemOfClientId(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || text.length > CLIENT_ID_MAX_CHARACTERS) return 'must be the https URL of a document';
+  if (url.protocol !== 'https:') return 'must be an https URL';
+  if (url.pathname === '/') return 'must have a path';
+  if (url.hash !== '' || text.includes('#')) return 'must have no fragment';
+  if (url.username !== '' || url.password !== '') return 'must have no user name';
+  // Also dot segments, a default port or a host in capitals: two spellings would be two clients.
+  return url.href === text ? undefined : `must be written as ${url.href}`;
+}
+
+/** Whether a program on the same computer listens there. */
+export const isLoopback = (url: URL): boolean => url.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname);
+
+function isRedirectUri(text: string): boolean {
+  if (!URI_CHARACTERS.test(text) || text.length > REDIRECT_URI_MAX_CHARACTERS || text.includes('#')) return false;
+  const url = URL.parse(text);
+  if (url === null) return false;
+  if (url.username !== '' || url.password !== '') return false;
+  const { protocol } = url;
+  return (
+    protocol === 'https:' || isLoopback(url) || SCHEMES_OF_PROGRAMS.has(protocol) || SCHEME_WITH_PERIOD.test(protocol)
+  );
+}
+
+/**
+ * Whether a client has registered a redirect URI: exactly this text, except that the port of a loopback address is free
+ * (RFC 8252 §7.3).
+ */
+export function isRegistered(client: OAuthClient, given: string): boolean {
+  if (!isRedirectUri(given)) return false;
+  return client.redirectUris.some((each) => each === given || withoutPort(each) === withoutPort(given));
+}
+
+/** Of an address that is not loopback: nothing that another could equal. */
+function withoutPort(text: string): string | symbol {
+  const url = URL.parse(text);
+  if (url === null || !isLoopback(url)) return Symbol();
+  url.port = '';
+  return url.href;
+}
+
+/** @returns the client, or why its document cannot be used */
+export function readClientDocument(clientId: string, document: unknown): OAuthClient | { readonly problem: string } {
+  const fields: Readonly<Record<string, unknown>> = Object(document ?? {});
+  if (fields['client_id'] !== clientId) return { problem: 'its client_id is not its own address' };
+  const method = fields['token_endpoint_auth_method'] ?? 'none';
+  if (method !== 'none')
+    return { problem: 'it asks for a client secret or key: token_endpoint_auth_method must be none' };
+  const uris = fields['redirect_uris'];
+  if (!Array.isArray(uris) || uris.length === 0 || uris.length > REDIRECT_URIS_MAX)
+    return { problem: `redirect_uris must be a list of 1 to ${REDIRECT_URIS_MAX}` };
+  const redirectUris = uris.filter((each): each is string => typeof each === 'string');
+  const name = typeof fields['client_name'] === 'string' ? oneLine(fields['client_name']) : '';
+  const shown = name.toWellFormed().slice(0, CLIENT_NAME_MAX_CHARACTERS).toWellFormed();
+  return { id: clientId, name: shown || new URL(clientId).host, redirectUris };
+}

@@ -1,0 +1,235 @@
+/**
+ * Login of mail clients: address and a token of the mailbox.
+ *
+ *   throttle ─▶ token's hash ─▶ is it for this address? ─▶ may it use this protocol? ─▶ connections of the mailbox
+ *                                                                                    ─▶ session, watched until its end
+ *
+ * Unknown mailbox, wrong or expired token and suspended mailbox are answered alike, after a random delay. A session ends
+ * when its token expires, is rotated or revoked, or its mailbox is suspended or deleted, by any process: the change sends
+ * a notification (see `core/mailboxes/mailbox-access.ts`), and this process reads the rows again. If the notification is
+ * lost, the sweep finds the change.
+ */
+
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Login,
+  type LoginResult,
+  type MailAccount,
+  type MailboxStore,
+  StoreUnavailable,
+} from '@agent-mailbox/mail-store';
+import { readOnlyStore } from '@agent-mailbox/mail-store/read-only-store';
+import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
+import { hashCredential } from '#core/platform/credentials.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
+import { noticeOutage } from '#core/platform/notice-outage.ts';
+import type { Services } from '#core/platform/services.ts';
+import { isInfrastructureError } from '#db/infrastructure-error.ts';
+import { isCredential } from '#domain/credential-format.ts';
+import {
+  CONNECTIONS_PER_MAILBOX_MAX,
+  LOGIN_FAILURE_DELAY_MAX_MS,
+  LOGIN_FAILURE_DELAY_MIN_MS,
+} from '#domain/mail-limits.ts';
+import type { MailboxStatus } from '#domain/mailbox-status.ts';
+import { type TokenAccess, type TokenNeed, tokenAllows } from '#domain/mailbox-tokens.ts';
+import type { MailNotifier } from '#mailstore/notifier.ts';
+import { loginThrottle } from './login-throttle.ts';
+
+export interface Authenticator {
+  /** Login of one connection. Call `release` when the connection has ended. */
+  forConnection(): { readonly login: Login; release(): void };
+  close(): void;
+}
+
+export interface AuthenticatorOptions {
+  readonly services: Pick<Services, 'db' | 'log' | 'now' | 'pepper'>;
+  readonly notifier: Pick<MailNotifier, 'watchMailbox'>;
+  openStore(account: MailAccount): MailboxStore;
+  /** Delay of the answer to a failed login, in milliseconds. */
+  readonly failureDelayMs?: () => number;
+}
+
+type Protocol = Parameters<Login>[0]['protocol'];
+
+interface Session {
+  readonly mailboxId: string;
+  readonly tokenId: string;
+  readonly tokenHash: Buffer;
+  readonly listeners: Set<() => void>;
+  ended: boolean;
+}
+
+interface TokenRow {
+  token_id: string;
+  token_hash: Buffer;
+  access: TokenAccess;
+  expires_at: Date | null;
+  mailbox_id: string;
+  address: string;
+  status: MailboxStatus;
+}
+
+/** Mailboxes that may be opened: one of a domain that is not verified yet exists, but is empty. */
+const OPEN_STATUSES: readonly MailboxStatus[] = ['active', 'pending'];
+const SWEEP_MS = 60_000;
+
+const randomFailureDelayMs = (): number =>
+  LOGIN_FAILURE_DELAY_MIN_MS + Math.random() * (LOGIN_FAILURE_DELAY_MAX_MS - LOGIN_FAILURE_DELAY_MIN_MS);
+
+const SELECT = `
+  select t.id as token_id, t.token_hash, t.access, t.expires_at, x.id as mailbox_id, x.address, x.status
+    from mailbox_token t join mailboxes x on x.id = t.mailbox_id
+   where x.deleted_at is null and (t.expires_at is null or t.expires_at > $2)`;
+const FIND_BY_HASH = `${SELECT} and t.token_hash = $1`;
+const FIND_BY_MAILBOX = `${SELECT} and x.id = any($1::text[])`;
+
+/** What a token must allow to log in. */
+const NEEDS: Readonly<Record<Protocol, TokenNeed>> = { imap: 'read', pop3: 'read', smtp: 'send' };
+/** The longest timer of Node; a token that expires later is found by the sweep. */
+const TIMER_MAX_MS = 2_147_483_647;
+
+export function openAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { db, log, now, pepper } = options.services;
+  const failureDelayMs = options.failureDelayMs ?? randomFailureDelayMs;
+  const throttle = loginThrottle(now);
+  const sessions = new Map<string, Set<Session>>();
+  const connections = new Map<string, number>();
+  const toCheck = new Set<string>();
+  let checking = false;
+
+  /** The mailbox a token opens under this address. Both are checked in any case: a miss takes as long as a hit. */
+  async function find(address: string, token: string): Promise<TokenRow | undefined> {
+    if (!isCredential('mailboxToken', token)) return undefined;
+    const [row] = await db.query<TokenRow>(FIND_BY_HASH, [hashCredential(token, pepper), new Date(now())]);
+    if (row === undefined || row.address !== address || !OPEN_STATUSES.includes(row.status)) return undefined;
+    return row;
+  }
+
+  function endSession(session: Session): void {
+    if (session.ended) return;
+    session.ended = true;
+    for (const listener of session.listeners) listener();
+  }
+
+  /** Reads the tokens of watched mailboxes again; requests made meanwhile share the next read. */
+  function check(mailboxIds: Iterable<string>): void {
+    for (const id of mailboxIds) toCheck.add(id);
+    if (checking || toCheck.size === 0) return;
+    checking = true;
+    setImmediate(async () => {
+      const ids = [...toCheck];
+      toCheck.clear();
+      try {
+        const rows = await db.query<TokenRow>(FIND_BY_MAILBOX, [ids, new Date(now())]);
+        const found = new Map(rows.map((row) => [row.token_id, row]));
+        for (const id of ids)
+          for (const session of sessions.get(id) ?? []) {
+            const row = found.get(session.tokenId);
+            if (row === undefined || !OPEN_STATUSES.includes(row.status) || !row.token_hash.equals(session.tokenHash))
+              endSession(session);
+          }
+      } catch (error) {
+        if (!noticeOutage(log, error)) log.warn({ reason: reasonOf(error) }, 'sessions could not be checked');
+      }
+      checking = false;
+      check([]);
+    });
+  }
+
+  const sweep = setInterval(() => check(sessions.keys()), SWEEP_MS);
+  sweep.unref();
+
+  function openSession(row: TokenRow): { session: Session; close(): void } {
+    const { mailbox_id: id, token_id: tokenId, token_hash: tokenHash, expires_at: expiresAt } = row;
+    const session: Session = { mailboxId: id, tokenId, tokenHash, listeners: new Set(), ended: false };
+    const ofMailbox = sessions.get(id) ?? new Set();
+    sessions.set(id, ofMailbox.add(session));
+    const unwatch = options.notifier.watchMailbox(id, () => check([id]));
+    // Catches changes between reading the row and watching it.
+    check([id]);
+    const expiry =
+      expiresAt === null
+        ? undefined
+        : setTimeout(() => check([id]), Math.min(Math.max(0, expiresAt.getTime() - now()), TIMER_MAX_MS)).unref();
+    return {
+      session,
+      close() {
+        clearTimeout(expiry);
+        unwatch();
+        session.listeners.clear();
+        ofMailbox.delete(session);
+        if (ofMailbox.size === 0 && sessions.get(id) === ofMailbox) sessions.delete(id);
+      },
+    };
+  }
+
+  /** @returns a function that frees the place; undefined if the mailbox has its maximum number of connections */
+  function takePlace(protocol: Protocol, mailboxId: string): (() => void) | undefined {
+    const key = `${protocol} ${mailboxId}`;
+    const count = connections.get(key) ?? 0;
+    if (count >= CONNECTIONS_PER_MAILBOX_MAX[protocol]) return undefined;
+    connections.set(key, count + 1);
+    return () => {
+      const left = (connections.get(key) ?? 1) - 1;
+      if (left > 0) connections.set(key, left);
+      else connections.delete(key);
+    };
+  }
+
+  return {
+    forConnection() {
+      const releases: (() => void)[] = [];
+      let released = false;
+      return {
+        async login({ protocol, address, token, remoteAddress }): Promise<LoginResult> {
+          const name = address.trim().toLowerCase();
+          const admission = await throttle.admit(remoteAddress, name);
+          if (admission.kind === 'throttled') return admission;
+          let row: TokenRow | undefined;
+          try {
+            row = await find(name, token);
+          } catch (error) {
+            admission.settle('unknown');
+            throw isInfrastructureError(error)
+              ? new StoreUnavailable('the database cannot be used', { cause: error })
+              : error;
+          }
+          admission.settle(row === undefined ? 'failed' : 'passed');
+          if (row === undefined) {
+            log.info({ protocol, remoteAddress }, 'a login failed');
+            await delay(failureDelayMs(), undefined, { ref: false });
+            return { kind: 'refused' };
+          }
+          if (!tokenAllows(row.access, NEEDS[protocol]))
+            return { kind: 'not-permitted', text: `This token may only ${row.access}` };
+          const giveBack = takePlace(protocol, row.mailbox_id);
+          if (giveBack === undefined) return { kind: 'too-many-connections' };
+          noteLogin(options.services, { mailboxId: row.mailbox_id, tokenId: row.token_id }, protocol);
+          const { session, close } = openSession(row);
+          releases.push(giveBack, close);
+          if (released) for (const release of releases.splice(0)) release();
+          const account: MailAccount = { mailboxId: row.mailbox_id, address: row.address };
+          const store = options.openStore(account);
+          return {
+            kind: 'ok',
+            account,
+            store: tokenAllows(row.access, 'change') ? store : readOnlyStore(store),
+            onClosed(listener) {
+              if (session.ended) queueMicrotask(listener);
+              else session.listeners.add(listener);
+              return () => session.listeners.delete(listener);
+            },
+          };
+        },
+        release() {
+          released = true;
+          for (const release of releases.splice(0)) release();
+        },
+      };
+    },
+    close() {
+      clearInterval(sweep);
+    },
+  };
+}

@@ -1,0 +1,317 @@
+/**
+ * SPF, DKIM, DMARC and ARC of an incoming message, by mailauth. Each check has its own time limit for DNS and fails
+ * independently: a sender's name servers cannot affect the other checks, and in particular not whether DMARC applies.
+ */
+import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import type { HeaderField } from '@agent-mailbox/mime-structure/header-fields';
+import { arc, dkimVerify, spf } from 'mailauth';
+import {
+  DKIM_SIGNATURES_MAX,
+  DMARC_ALIGNMENT_BUDGET_MS,
+  DMARC_POLICY_BUDGET_MS,
+  SENDER_CHECK_BUDGET_MS,
+  SPF_LOOKUPS_MAX,
+  SPF_VOID_LOOKUPS_MAX,
+} from '#domain/mail-limits.ts';
+import { AUTH_VERDICTS, type AuthenticationResults, type AuthVerdict } from '#mailstore/authentication-results.ts';
+import { type AuthorDomains, authorDomains } from './author-domains.ts';
+import { boundedLookup } from './bounded-lookup.ts';
+import { type CheckedIdentifier, type DmarcConsequence, type DmarcVerdict, dmarcOf } from './dmarc-verdict.ts';
+import type { DnsLookup } from './dns-resolver.ts';
+import { receivedFields, withoutFields } from './trace-headers.ts';
+
+export interface SenderFacts {
+  /** Bytes as the client sent them. */
+  readonly received: Buffer;
+  /** Its header fields, where they are known already. */
+  readonly header?: readonly HeaderField[];
+  readonly remoteAddress: string;
+  readonly helo: string;
+  /** Empty for the null sender. */
+  readonly envelopeFrom: string;
+  /** Our name in Authentication-Results. */
+  readonly hostname: string;
+}
+
+/** Time for DNS in milliseconds; see `domain/mail-limits.ts`. */
+export interface SenderCheckBudgets {
+  readonly checkMs: number;
+  readonly policyMs: number;
+  readonly alignmentMs: number;
+}
+
+export interface SenderChecked {
+  readonly results: AuthenticationResults;
+  /** Whole Authentication-Results field, with its line break. */
+  readonly header: string;
+  /**
+   * The result of a DMARC policy of quarantine or reject: `unauthenticated` if the message fails it, `undecided` if DNS
+   * did not answer.
+   */
+  readonly consequence: DmarcConsequence;
+}
+
+export const SENDER_CHECK_BUDGETS: SenderCheckBudgets = {
+  checkMs: SENDER_CHECK_BUDGET_MS,
+  policyMs: DMARC_POLICY_BUDGET_MS,
+  alignmentMs: DMARC_ALIGNMENT_BUDGET_MS,
+};
+
+const CHUNK_BYTES = 65_536;
+
+/** @returns always, within the sum of the budgets */
+export async function checkSender(
+  facts: SenderFacts,
+  lookup: DnsLookup,
+  budgets: SenderCheckBudgets = SENDER_CHECK_BUDGETS,
+): Promise<SenderChecked> {
+  const header = facts.header ?? receivedFields(facts.received);
+  const authors = authorDomains(header);
+  const policies = authors.domains.map((author) => dmarcOf(author, lookup, budgets));
+  const [spfCheck, dkimCheck] = await Promise.all([
+    checkSpf(facts, lookup, budgets.checkMs),
+    checkDkim(facts, header, authors, lookup, budgets.checkMs),
+  ]);
+  const identifiers = { spf: spfCheck.identifiers, dkim: dkimCheck.identifiers };
+  const [arcCheck, ...verdicts] = await Promise.all([
+    checkArc(dkimCheck.arc, facts, lookup, budgets.alignmentMs),
+    ...policies.map((verdictOn) => verdictOn(identifiers)),
+  ]);
+  const dmarc = together(authors, verdicts);
+  return {
+    results: {
+      spf: spfCheck.result,
+      dkim: {
+        result:
+          (dkimCheck.signatures.find(({ result }) => result === 'pass') ?? dkimCheck.signatures[0])?.result ??
+          dkimCheck.unsigned,
+        signatures: dkimCheck.signatures,
+      },
+      dmarc: { result: dmarc.result, domain: dmarc.domain, policy: dmarc.policy },
+      arc: { result: arcCheck.result },
+    },
+    header: authenticationResultsField(facts.hostname, [
+      ...dkimCheck.infos,
+      spfCheck.info,
+      ...arcCheck.infos,
+      ...dmarc.infos,
+    ]),
+    consequence: dmarc.consequence,
+  };
+}
+
+interface SpfCheck {
+  readonly result: AuthenticationResults['spf'];
+  readonly identifiers: readonly CheckedIdentifier[];
+  readonly info: string;
+}
+
+async function checkSpf(facts: SenderFacts, lookup: DnsLookup, budgetMs: number): Promise<SpfCheck> {
+  const asking = boundedLookup(lookup, budgetMs);
+  try {
+    const { status, domain, info } = await spf({
+      ip: facts.remoteAddress,
+      helo: heloName(facts),
+      // Without a sender the HELO name is checked (RFC 7208 §2.4), not a Return-Path in the message.
+      sender: facts.envelopeFrom,
+      mta: facts.hostname,
+      resolver: asking.lookup,
+      maxResolveCount: SPF_LOOKUPS_MAX,
+      maxVoidCount: SPF_VOID_LOOKUPS_MAX,
+    });
+    const result = verdictOf(status.result);
+    return { result: { result, domain: domain || null }, identifiers: identifierOf(domain, result), info };
+  } catch {
+    // An error of the evaluation itself, which would be the same the next time.
+    return { result: { result: 'permerror', domain: null }, identifiers: [], info: 'spf=permerror' };
+  } finally {
+    asking.end();
+  }
+}
+
+/** An address is written in brackets (RFC 5321 §4.1.3); a client without a name is identified by its address. */
+function heloName({ helo, remoteAddress }: SenderFacts): string {
+  const name = helo || remoteAddress;
+  return isIP(name) === 0 ? name : `[${name}]`;
+}
+
+const identifierOf = (domain: string | undefined, result: AuthVerdict, underSized?: number): CheckedIdentifier[] =>
+  domain && (result === 'pass' || result === 'temperror')
+    ? [{ domain, result, ...(underSized === undefined ? {} : { underSized }) }]
+    : [];
+
+type DkimResult = Awaited<ReturnType<typeof dkimVerify>>;
+
+interface DkimCheck {
+  readonly signatures: AuthenticationResults['dkim']['signatures'];
+  readonly identifiers: readonly CheckedIdentifier[];
+  readonly infos: readonly string[];
+  readonly arc: DkimResult['arc'] | undefined;
+  /** The result without any signature. */
+  readonly unsigned: AuthVerdict;
+}
+
+async function checkDkim(
+  facts: SenderFacts,
+  header: readonly HeaderField[],
+  authors: AuthorDomains,
+  lookup: DnsLookup,
+  budgetMs: number,
+): Promise<DkimCheck> {
+  // Without a signature nothing is read of the body, and nothing is asked.
+  if (!header.some(({ name }) => SIGNATURE_FIELD.test(name))) return UNSIGNED;
+  const asking = boundedLookup(lookup, budgetMs);
+  try {
+    const { kept, dropped } = chooseSignatures(header, authors);
+    // All keys in parallel: one slow name server must not use up the time of the other signatures.
+    for (const { domain, selector } of kept) void asking.lookup(`${selector}._domainkey.${domain}`, 'TXT');
+    const bytes = withoutFields(facts.received, dropped);
+    const verified = await dkimVerify(bytes.length > CHUNK_BYTES ? Readable.from(chunksOf(bytes)) : bytes, {
+      resolver: asking.lookup,
+      sender: facts.envelopeFrom,
+    });
+    const named = verified.results.flatMap(({ status, signingDomain, selector }) =>
+      signingDomain === undefined
+        ? []
+        : [
+            {
+              result: verdictOf(status.result),
+              domain: signingDomain,
+              selector: selector ?? '',
+              underSized: status.underSized,
+            },
+          ],
+    );
+    return {
+      signatures: named.map(({ result, domain, selector }) => ({ result, domain, selector })),
+      identifiers: named.flatMap(({ domain, result, underSized }) => identifierOf(domain, result, underSized)),
+      infos: verified.results.map(({ info }) => info),
+      arc: verified.arc,
+      unsigned: 'none',
+    };
+  } catch {
+    return { signatures: [], identifiers: [], infos: ['dkim=permerror'], arc: undefined, unsigned: 'permerror' };
+  } finally {
+    asking.end();
+  }
+}
+
+/** A signature, or part of an ARC set (RFC 8617 §4.1). */
+const SIGNATURE_FIELD = /^(?:dkim-signature|arc-)/;
+
+/** As mailauth answers for a message without signatures. */
+const UNSIGNED: DkimCheck = {
+  signatures: [],
+  identifiers: [],
+  infos: ['dkim=none (message not signed)'],
+  arc: undefined,
+  unsigned: 'none',
+};
+
+interface SignatureField {
+  readonly field: HeaderField;
+  readonly domain: string;
+  readonly selector: string;
+}
+
+/** The first signatures, those of the authors' domains before all others: added signatures cannot displace them. */
+function chooseSignatures(
+  header: readonly HeaderField[],
+  { domains }: AuthorDomains,
+): { readonly kept: readonly SignatureField[]; readonly dropped: readonly HeaderField[] } {
+  const signatures = header
+    .filter(({ name }) => name === 'dkim-signature')
+    .map((field) => ({ field, domain: tagOf(field.value, 'd'), selector: tagOf(field.value, 's') }));
+  const isRelated = (domain: string) =>
+    domains.some((author) => author === domain || author.endsWith(`.${domain}`) || domain.endsWith(`.${author}`));
+  const byRelation = signatures.toSorted((a, b) => Number(isRelated(b.domain)) - Number(isRelated(a.domain)));
+  return {
+    kept: byRelation.slice(0, DKIM_SIGNATURES_MAX),
+    dropped: byRelation.slice(DKIM_SIGNATURES_MAX).map(({ field }) => field),
+  };
+}
+
+const tagOf = (value: string, tag: 'd' | 's'): string =>
+  new RegExp(`(?:^|;)\\s*${tag}\\s*=\\s*([^;\\s]{1,253})`, 'i').exec(value)?.[1]?.toLowerCase() ?? '';
+
+async function checkArc(
+  chain: DkimResult['arc'] | undefined,
+  { remoteAddress }: SenderFacts,
+  lookup: DnsLookup,
+  budgetMs: number,
+): Promise<{ readonly result: AuthVerdict; readonly infos: readonly string[] }> {
+  if (chain === undefined) return { result: 'none', infos: [] };
+  const asking = boundedLookup(lookup, budgetMs);
+  try {
+    // Without its hidden memory of keys: those lookups ended with the time of DKIM.
+    const { status, info } = await arc(
+      { ...chain, chain: chain.chain || [] },
+      { resolver: asking.lookup, ip: remoteAddress },
+    );
+    return { result: verdictOf(status.result), infos: info ? [info] : [] };
+  } catch {
+    return { result: 'permerror', infos: ['arc=permerror'] };
+  } finally {
+    asking.end();
+  }
+}
+
+/** Worst first: a message with several authors is as trustworthy as the least of them. */
+const CONSEQUENCES: readonly DmarcConsequence[] = ['unauthenticated', 'undecided', 'none'];
+const RESULTS: readonly AuthVerdict[] = ['fail', 'temperror', 'none', 'pass'];
+
+interface CombinedVerdict {
+  readonly result: AuthVerdict;
+  readonly domain: string | null;
+  readonly policy: string | null;
+  readonly consequence: DmarcConsequence;
+  readonly infos: readonly string[];
+}
+
+function together({ fields, excessive }: AuthorDomains, verdicts: readonly DmarcVerdict[]): CombinedVerdict {
+  const infos = verdicts.map(({ info }) => info);
+  const [worst] = verdicts.toSorted(
+    (a, b) =>
+      CONSEQUENCES.indexOf(a.consequence) - CONSEQUENCES.indexOf(b.consequence) ||
+      RESULTS.indexOf(a.result) - RESULTS.indexOf(b.result),
+  );
+  const domain = worst?.domain ?? null;
+  const policy = worst?.policy ?? null;
+  if (excessive)
+    return { result: 'permerror', domain, policy, consequence: 'unauthenticated', infos: ['dmarc=permerror'] };
+  if (worst === undefined) return { result: 'none', domain, policy, consequence: 'none', infos };
+  if (fields <= 1) return { ...worst, infos };
+  // A signature covers one From field, a reader may show the other: nothing is proved about either (RFC 9989 §11.5).
+  const enforced = verdicts.find((each) => each.policy === 'quarantine' || each.policy === 'reject');
+  return {
+    result: 'permerror',
+    domain: enforced?.domain ?? domain,
+    policy: enforced?.policy ?? policy,
+    consequence: enforced === undefined ? worst.consequence : 'unauthenticated',
+    infos: ['dmarc=permerror'],
+  };
+}
+
+function* chunksOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
+}
+
+const verdictOf = (result: string): AuthVerdict =>
+  result === 'temperr' ? 'temperror' : (AUTH_VERDICTS.find((verdict) => verdict === result) ?? 'none');
+
+/** A line is broken at the first space after so many characters (RFC 5322 §2.2.3). */
+const FOLD_AFTER_CHARACTERS = 100;
+
+const authenticationResultsField = (hostname: string, infos: readonly string[]): string =>
+  `Authentication-Results: ${[hostname, ...infos.map(folded)].join(';\r\n ')}\r\n`;
+
+function folded(info: string): string {
+  const lines = [''];
+  for (const word of info.split(/\s+/)) {
+    const line = lines.at(-1) ?? '';
+    if (line.length > FOLD_AFTER_CHARACTERS) lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.join('\r\n  ');
+}

@@ -1,0 +1,84 @@
+import { StoreRefused } from '@agent-mailbox/mail-store';
+import type { Sql } from '#db/database.ts';
+import type { LockedFolders } from './lock-folders.ts';
+import { numbersOf, uidArray } from './uid-ranges.ts';
+
+/**
+ * Places messages of one folder in another one, or once more in the same, with their flags, keywords and internal date.
+ * Removed UIDs are omitted, unless the copy must be `complete`. Call it under the locks of both folders.
+ *
+ * @returns ascending pairs of UIDs
+ * @throws {StoreRefused} over-quota, unless the caller removes the originals in the same transaction (`moving`); gone
+ */
+export async function copyPlacements(
+  sql: Sql,
+  locked: LockedFolders,
+  fromId: number,
+  uids: readonly number[],
+  toId: number,
+  { moving, complete }: { readonly moving: boolean; readonly complete: boolean },
+): Promise<{ from: number[]; to: number[] }> {
+  locked.folder(fromId);
+  const to = locked.folder(toId);
+  const { counter } = locked;
+  const [row] = await sql.query<{ n: number; bytes: number; uids: string | null }>(COPY_PLACEMENTS, [
+    fromId,
+    uidArray(uids),
+    to.uid_next,
+    toId,
+    to.modseq + 1,
+    counter.change_seq + 1,
+    counter.mailbox_id,
+  ]);
+  if (complete && (row?.n ?? 0) < new Set(uids).size)
+    throw new StoreRefused('gone', 'Some of the messages have been removed');
+  if (row === undefined || row.n === 0) return { from: [], to: [] };
+  const first = to.uid_next;
+  to.uid_next += row.n;
+  to.modseq++;
+  counter.change_seq++;
+  counter.bytes_used += row.bytes;
+  if (!moving && counter.bytes_used > counter.quota_bytes)
+    throw new StoreRefused('over-quota', 'The mailbox would exceed its quota');
+  const from = numbersOf(row.uids);
+  return { from, to: from.map((_, i) => first + i) };
+}
+
+/**
+ * A message that is due to be read again may be read in this moment: its copy gets no index of the header then, which the
+ * upgrade of stored mail makes later.
+ */
+const COPY_PLACEMENTS = `
+  with source as materialized (
+    select p.uid, p.message_id, p.internal_date, p.internal_offset_minutes, p.size, s.flags, s.keywords,
+           $3::bigint + row_number() over (order by p.uid) - 1 as new_uid,
+           case when m.text_status <> 'due' then p.header_lines end as header_lines, p.long_header_lines,
+           p.envelope_text, p.sent_at
+      from placement p join placement_state s on s.folder_id = p.folder_id and s.uid = p.uid
+      join message m on m.id = p.message_id
+     where p.folder_id = $1 and p.uid = any($2::bigint[])
+  ), sums as materialized (
+    select count(*) as n, coalesce(sum(size), 0)::bigint as bytes, count(*) filter (where flags & 1 = 0) as unseen,
+           count(*) filter (where flags & 8 <> 0) as deleted, string_agg(uid::text, ',' order by uid) as uids
+      from source
+  ), new_placement as (
+    insert into placement (folder_id, uid, message_id, internal_date, internal_offset_minutes, save_date, size,
+      header_lines, long_header_lines, envelope_text, sent_at)
+    select $4, new_uid, message_id, internal_date, internal_offset_minutes, now(), size,
+           header_lines, long_header_lines, envelope_text, sent_at
+      from source
+  ), new_state as (
+    insert into placement_state (folder_id, uid, flags, keywords, modseq)
+    select $4, new_uid, flags, keywords, $5 from source
+  ), changed_folder as (
+    update folder set uid_next = uid_next + n, modseq = $5, total = total + n, unseen = folder.unseen + sums.unseen,
+           deleted = folder.deleted + sums.deleted, bytes = folder.bytes + sums.bytes
+      from sums where id = $4 and n > 0
+  ), changed_counter as (
+    update mailbox_counter set bytes_used = bytes_used + bytes, messages = messages + n, change_seq = $6
+      from sums where mailbox_id = $7 and n > 0
+  ), logged as (
+    insert into change_log (mailbox_id, seq, folder_id, modseq, kind, uids)
+    select $7, $6, $4, $5, 'added', int8multirange(int8range($3, $3 + n)) from sums where n > 0
+  )
+  select n, bytes, uids from sums`;

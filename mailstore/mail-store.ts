@@ -1,0 +1,94 @@
+/** The mail store of a process: all changes of mail use it. Reading has its own files in this folder. */
+import path from 'node:path';
+import type { MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
+import type { Services } from '#core/platform/services.ts';
+import { storeBlob } from './blob-store.ts';
+import type { DeliveryOutcome, DeliveryWrite } from './delivery.ts';
+import { isStoredAhead } from './insert-messages.ts';
+import { mailboxStores } from './mailbox-store.ts';
+import { type MessageTextFiller, messageTextFiller } from './message-text.ts';
+import type { MailNotifier } from './notifier.ts';
+import { sweepSpool } from './spool.ts';
+import { startStoredMailUpgrade } from './upgrade-stored-mail.ts';
+import { writeBatcher } from './write-batch.ts';
+import { deliverBatch } from './write-delivery.ts';
+
+export interface MailStore {
+  /**
+   * Delivers a message to its mailboxes, all or none. Resolves after the commit.
+   *
+   * @throws what the database throws; the message is then stored nowhere, or wholly (a lost answer to COMMIT), and the
+   * redelivery key makes a repetition harmless
+   */
+  deliver(write: DeliveryWrite): Promise<DeliveryOutcome>;
+  /** The store of one mailbox, for an authorized caller. Costs nothing, needs no closing. */
+  openMailbox(account: MailAccount): MailboxStore;
+  /** Waits for writes in progress. */
+  close(): Promise<void>;
+}
+
+interface Item {
+  readonly mailboxIds: readonly string[];
+  readonly bytes: number;
+  readonly write: DeliveryWrite;
+}
+
+/** @param notifier notified of every change after its commit */
+export function openMailStore(services: Services, notifier: MailNotifier): MailStore {
+  const { db, deliveriesDue, log } = services;
+  const texts: MessageTextFiller = messageTextFiller(db, log);
+  const upgrade = startStoredMailUpgrade(db, log);
+  const swept = sweepSpool(path.join(services.settings.DATA_DIR, 'spool'), services.now());
+  const batcher = writeBatcher<Item, DeliveryOutcome>(async (items) => {
+    const { outcomes, owed } = await db.transaction((sql) =>
+      deliverBatch(
+        sql,
+        items.map(({ write }) => write),
+      ),
+    );
+    if (owed > 0) deliveriesDue.wake();
+    notifier.changed(changedFolders(items, outcomes));
+    return outcomes;
+  });
+  return {
+    async deliver(write) {
+      const { message, deliveries } = write;
+      if (isStoredAhead(message)) await storeBlob(db, message.blobKey, message.bytes);
+      const mailboxIds = deliveries.map(({ recipient }) => recipient.mailbox.id);
+      const outcome = await batcher.add({
+        mailboxIds,
+        bytes: (isStoredAhead(message) ? 0 : message.bytes.length) + message.read.content.text.length,
+        write,
+      });
+      if (outcome.kind === 'delivered')
+        for (const { messageId, mailboxId, duplicate } of outcome.deliveries)
+          if (!duplicate)
+            texts.add({
+              messageId,
+              mailboxId,
+              bytes: message.bytes,
+              parts: message.read.parts,
+              text: message.read.content.text,
+            });
+      return outcome;
+    },
+    openMailbox: mailboxStores({ services, notifier, texts }),
+    async close() {
+      await batcher.idle();
+      await upgrade.close();
+      await texts.close();
+      await swept;
+    },
+  };
+}
+
+function changedFolders(items: readonly Item[], outcomes: readonly DeliveryOutcome[]): Set<number> {
+  const ids = new Set<number>();
+  for (const [i, outcome] of outcomes.entries())
+    if (outcome.kind === 'delivered')
+      for (const [k, { duplicate }] of outcome.deliveries.entries()) {
+        const folderId = items[i]?.write.deliveries[k]?.folderId;
+        if (!duplicate && folderId !== undefined) ids.add(folderId);
+      }
+  return ids;
+}

@@ -1,0 +1,56 @@
+/** The change log of a mailbox for REST: which messages were added to, changed in or removed from which folder. */
+import type { Sql } from '#db/database.ts';
+
+/** `decided`: a person or the service decided about held mail. */
+export type ChangeKind = 'added' | 'flags' | 'expunged' | 'decided';
+
+export interface MailChange {
+  /** `change_seq`: the place in the order of all changes of the mailbox. */
+  readonly seq: number;
+  readonly kind: ChangeKind;
+  /** Name of the folder; null when it is deleted and forgotten. */
+  readonly folder: string | null;
+  readonly occurredAt: Date;
+  /** Messages it is about, ascending UIDs, each once. Those purged for good by now are left out. */
+  readonly messageIds: readonly string[];
+  /** Of a decision; null otherwise. */
+  readonly consentId: string | null;
+}
+
+/**
+ * Changes after one, oldest first.
+ *
+ * @param after seq of the last one known
+ */
+export const changesAfter = (sql: Sql, mailboxId: string, after: number, limit: number): Promise<MailChange[]> =>
+  sql.query<MailChange>(CHANGES, [mailboxId, after, limit]);
+
+/** Changes between the last known one and now; 'too-old': the log does not go back that far. */
+export async function changesKept(sql: Sql, mailboxId: string, after: number): Promise<'kept' | 'too-old'> {
+  const [row] = await sql.query<{ seq: number; first: number | null }>(
+    `select change_seq as seq, least((select min(l.seq) from change_log l where l.mailbox_id = c.mailbox_id),
+                                    (select min(d.seq) from decision_log d where d.mailbox_id = c.mailbox_id)) as first
+       from mailbox_counter c where mailbox_id = $1`,
+    [mailboxId],
+  );
+  const seq = row?.seq ?? 0;
+  const first = row?.first ?? seq + 1;
+  return after <= seq && after >= first - 1 ? 'kept' : 'too-old';
+}
+
+/** A UID is either placed or expunged, so both are queried for any kind. */
+const CHANGES = `
+  (select l.seq, l.kind, f.name as folder, l.created_at as "occurredAt",
+         array(select found.message_id from (
+                 select p.message_id, p.uid from placement p where p.folder_id = l.folder_id and l.uids @> p.uid
+                    and p.uid between lower(l.uids) and upper(l.uids)
+                 union all
+                 select e.message_id, e.uid from expunged e where e.folder_id = l.folder_id and l.uids @> e.uid
+                    and e.uid between lower(l.uids) and upper(l.uids)) as found
+                group by found.message_id order by min(found.uid)) as "messageIds", null::text as "consentId"
+    from change_log l left join folder f on f.id = l.folder_id
+   where l.mailbox_id = $1 and l.seq > $2 order by l.seq limit $3)
+  union all
+  (select d.seq, 'decided', null, d.created_at, '{}', d.consent_id
+     from decision_log d where d.mailbox_id = $1 and d.seq > $2 order by d.seq limit $3)
+   order by seq limit $3`;

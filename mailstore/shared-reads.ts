@@ -1,0 +1,16 @@
+/** Lets concurrent callers with the same question share one answer, such as all watchers of a folder. */
+export function sharedReads<Result>(): (key: string, read: () => Promise<Result>) => Promise<Result> {
+  const gathering = new Map<string, Promise<Result>>();
+  return (key, read) => {
+    let shared = gathering.get(key);
+    if (shared === undefined) {
+      // A caller that arrives after it has started may need a later commit, and gets the next answer.
+      shared = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+        gathering.delete(key);
+        return read();
+      });
+      gathering.set(key, shared);
+    }
+    return shared;
+  };
+}

@@ -1,0 +1,301 @@
+/**
+ * How surely each number of a mail is a one-time code.
+ *
+ * A number belongs to the nearest word that says what it is: the one before it in its sentence, else one behind it, else
+ * for a number on a line or in a cell of its own the one above. A word belongs to one number only, so that in "code for
+ * order 4711: 482913" each number has its own. Names of a one-time code are enough; "code" alone needs company that
+ * fits and none that speaks of offers, bookings, parcels or meetings.
+ */
+import {
+  companyOf,
+  countsSomething,
+  hasCompany,
+  hintsNear,
+  isOneOfMany,
+  isQuantity,
+  isReport,
+  isStatistic,
+  isYear,
+  QUANTITY_LETTERS,
+  spellsWord,
+} from './company-of-number.ts';
+import { isHandedOver } from './handing-over.ts';
+import {
+  endsWithName,
+  labelAbove,
+  labelBehind,
+  labelBelow,
+  NEAR_LETTERS,
+  type Owner,
+  type OwnersIn,
+  ownersIn,
+} from './label-of-number.ts';
+import { languagesOf } from './mail-languages.ts';
+import type { Label, MailLine } from './mail-lines.ts';
+import type { NumberToken } from './number-tokens.ts';
+import { breakBetween, isAlone, lettersIn, type Place } from './place.ts';
+
+export interface Weighed {
+  readonly code: string;
+  readonly confidence: number;
+}
+
+/** Every number that could be typed, with its confidence; 0 for what is something else. */
+export function weighTokens(subject: MailLine | undefined, body: readonly MailLine[]): Weighed[] {
+  const weighed: Weighed[] = [];
+  let known: ReadonlySet<number> | undefined;
+  const languages = () => {
+    known ??= languagesOf(subject, body);
+    return known;
+  };
+  if (subject !== undefined)
+    weighed.push(...weighLine({ lines: [subject], index: 0, subject, languages }, ownersIn([subject])));
+  const owned = ownersIn(body);
+  for (let index = 0; index < body.length; index++)
+    weighed.push(...weighLine({ lines: body, index, subject, languages }, owned));
+  return weighed;
+}
+
+function weighLine(place: Place, owned: OwnersIn): Weighed[] {
+  const line = place.lines[place.index];
+  if (line === undefined || line.tokens.every(({ shape }) => shape === 'other')) return [];
+  const owners = owned(place.index);
+  if (owners === undefined) return [];
+  const weighed: Weighed[] = [];
+  line.tokens.forEach((token, at) => {
+    if (token.shape === 'other') return;
+    const confidence = weigh(place, owned, line, token, owners.owners[at] ?? 'none');
+    weighed.push({ code: token.code, confidence });
+  });
+  return weighed;
+}
+
+/** "Код для входа 482913": where nothing stands for "is", the number follows what it is for. */
+const endsWithPurpose = ({ text, hints }: MailLine, { to }: Label, { from }: NumberToken): boolean =>
+  !text.slice(to, from).includes('(') &&
+  hints.purpose.some((at) => at >= to && at < from && lettersIn(text.slice(at, from)) <= PURPOSE_LETTERS);
+const PURPOSE_LETTERS = 12;
+
+/** "Enter the code HBDK". */
+function isHanded(line: MailLine, label: Label, token: NumberToken): boolean {
+  if (label.to + 1 !== token.from) return false;
+  return line.hints.enter.some((at) => at < label.from && lettersIn(line.text.slice(at, label.from)) <= HANDED_LETTERS);
+}
+const HANDED_LETTERS = 14;
+
+/** "Such as 482913". */
+const EXAMPLE =
+  /(?:e\. ?g\.|for example|for instance|such as|z\. ?B\.|zum Beispiel|p\. ?ex\.|par exemple|por ejemplo|por exemplo|ad esempio|bijv\.|na przykład|np\.|t\. ?ex\.|f\. ?eks\.|например|例如|例：|예:|expected|expects|erwartet|attendu|esperado|atteso)[^\p{L}\p{N}]*$/iu;
+
+/** Somebody else's words: "your code is 482913, do not share it". A number alone in quotation marks is set apart. */
+function isQuoted({ text }: MailLine, { from, to }: NumberToken): boolean {
+  for (const [opening, closing] of QUOTES) {
+    const begin = text.lastIndexOf(opening, from - 1);
+    if (begin === -1 || from === 0) continue;
+    const inside = text.slice(begin + 1, from);
+    if (inside.includes(closing) || (opening === closing && text.slice(0, begin).split(opening).length % 2 === 0))
+      continue;
+    const end = text.indexOf(closing, to);
+    if (end === -1) continue;
+    if (lettersIn(inside) + lettersIn(text.slice(to, end)) >= QUOTED_LETTERS_MIN) return true;
+  }
+  return false;
+}
+const QUOTES = [
+  ['"', '"'],
+  ['“', '”'],
+  ['„', '“'],
+  ['«', '»'],
+  ['‘', '’'],
+] as const;
+const QUOTED_LETTERS_MIN = 6;
+
+function weigh(place: Place, owned: OwnersIn, line: MailLine, token: NumberToken, owner: Owner): number {
+  if (EXAMPLE.test(line.text.slice(Math.max(0, token.from - 24), token.from)) || isQuoted(line, token)) return 0;
+  if (owner !== 'none') {
+    if (owner.kind === 'otherCode' || owner.kind === 'otherNumber') return 0;
+    const gap = line.text.slice(owner.to, token.from);
+    const letters = lettersIn(gap);
+    if (
+      letters > 0 &&
+      (isStatistic(place, gap) || isYear(token, gap) || !(isHandedOver(gap) || endsWithPurpose(line, owner, token)))
+    )
+      return 0.4;
+    if (isOneOfMany(place) || isReport(place, owner.kind === 'certain')) return 0.4;
+    // "The code in request 4711 before 2027": the first number is the one it is about.
+    const between = line.tokens.findLast(({ from }) => from >= owner.to && from < token.from);
+    const handed = between?.shape === 'other' && /[:：]\s*$/u.test(gap);
+    if (
+      between !== undefined &&
+      !handed &&
+      owner.kind === 'possible' &&
+      lettersIn(line.text.slice(between.to, token.from)) > 4
+    )
+      return 0.2;
+    // "The code 4471 in module 12 fails": nothing says what it is for.
+    if (owner.kind === 'possible' && gap.trim() === '' && !isAlone(line, token) && !hasCompany(place)) return 0.4;
+    // "Codes, says a survey of 12500 engineers": the number counts something in another clause.
+    if (letters > QUANTITY_LETTERS && (owner.kind === 'possible' || /,/.test(gap)) && countsSomething(line, token))
+      return 0.4;
+    // "Your code for free returns: 44820".
+    if (owner.kind === 'possible' && isForSomething(place, line, token, gap)) return 0.35;
+    // "The code is the same as ever, 8402": said in passing.
+    if (owner.kind === 'possible' && letters > NEAR_LETTERS && /,(?!\d)/.test(gap)) return 0.35;
+    const sure = FOR_A_THING.test(gap) ? 0.6 : letters <= NEAR_LETTERS ? 0.97 : 0.88;
+    return bounded(
+      owner.kind,
+      token,
+      sure,
+      place,
+      letters <= NEAR_LETTERS,
+      isAlone(line, token) || /[::=]\W*$/u.test(gap) || isHanded(line, owner, token),
+    );
+  }
+  const right = labelBehind(line, token);
+  if (right !== undefined) {
+    if (right.kind === 'otherCode' || right.kind === 'otherNumber') return 0;
+    const between = line.text.slice(token.to, right.from);
+    const heading = /[::]/u.test(between);
+    if (isYear(token, between)) return 0.2;
+    // "Alert 20441: SMS code delivery is slow": the number heads a line that goes on.
+    if (isQuantity(line, token, right) || (heading && /^[^.!?]*\p{L}{3}/u.test(line.text.slice(right.to)))) return 0.2;
+    if (isReport(place, right.kind === 'certain')) return 0.4;
+    return bounded(right.kind, token, heading ? 0.6 : 0.93, place, true, false);
+  }
+  // The last line of a mail names its sender.
+  if (COPYRIGHT.test(line.text)) return 0.05;
+  const alone = isAlone(line, token);
+  const leads = !alone && !/[\p{L}\p{N}]/u.test(line.text.slice(0, token.from)) && endsWithName(place);
+  if (alone || leads) {
+    const above = labelAbove(place, owned, token);
+    if (above !== undefined) {
+      if (above.kind === 'otherCode' || above.kind === 'otherNumber') return 0;
+      return bounded(above.kind, token, 0.96 - 0.02 * above.distance, place, true, true);
+    }
+    const below = alone ? labelBelow(place) : undefined;
+    if (below !== undefined) return bounded(below, token, 0.85, place, true, true);
+    const named = place.subject?.labels.some(({ kind }) => kind === 'certain') === true;
+    const told = hintsNear(place);
+    if (named) return bounded('certain', token, 0.85, place, true, true);
+    if (place.subject?.labels.some(({ kind }) => kind === 'possible') === true)
+      return bounded('possible', token, 0.85, place, true, true);
+    const purpose = told.purpose + (place.subject?.hints.purpose.length ?? 0);
+    const handling = (told.enter > 0 ? 1 : 0) + (told.secrecy > 0 ? 1 : 0) + (told.notMe > 0 ? 1 : 0);
+    if (
+      alone &&
+      purpose > 0 &&
+      mayBeEntered(token) &&
+      token.code.length <= 8 &&
+      ((told.enter > 0 && handling > 1) ||
+        (handling > 0 && (isLedTo(place) || told.secrecy > 0) && isOnlyNumber(place, token)))
+    )
+      return bounded('possible', token, 0.7, place, true, true);
+    return 0.1;
+  }
+  // "Enter 482913 to confirm your address."
+  if (mayBeEntered(token) && (inOneSentence(line, token) || isEntered(place, line, token)))
+    return bounded('possible', token, leadsTo(line, token) ? 0.8 : 0.7, place, true, false);
+  return 0.05;
+}
+
+const COPYRIGHT = /©|\(c\) ?(?:19|20)\d\d|copyright|all rights reserved/iu;
+
+/** "Verification code for wire transfer 88214": the number may be that of the thing. */
+const FOR_A_THING = /^ (?:for|für|pour|para|per|voor|for|för|do|dla|для|pro|til|na) [^:=：]*[^:=：\s][ \t]*$/iu;
+/** The word is followed by what it is for, in small letters as no name is, and nothing of it is signing in. */
+function isForSomething(place: Place, { hints }: MailLine, { from }: NumberToken, gap: string): boolean {
+  if (!/^ (?:for|für|pour|para|per|voor) \p{Ll}[^.]*[:：]\s*$/u.test(gap) || hints.purpose.some((at) => at < from))
+    return false;
+  return hintsNear(place).secrecy === 0 && (place.subject?.hints.purpose.length ?? 0) === 0;
+}
+const mayBeEntered = ({ shape, code }: NumberToken): boolean =>
+  shape === 'digits' || (shape === 'mixed' && !spellsWord(code));
+
+/** "Enter 482913 on the form", in a mail whose subject or next sentence says what for. */
+function isEntered({ subject }: Place, line: MailLine, token: NumberToken): boolean {
+  if (token.code.length < 4 || token.code.length > 8) return false;
+  const entered = line.hints.enter.some(
+    (at) =>
+      !breakBetween(line, Math.min(at, token.from), Math.max(at, token.from)) &&
+      lettersIn(line.text.slice(Math.min(at, token.to), Math.max(at, token.from))) <= ENTER_LETTERS,
+  );
+  const behind = line.labels.find(
+    ({ from, kind }) =>
+      from >= token.to && (kind === 'certain' || kind === 'possible') && !breakBetween(line, token.to, from),
+  );
+  return entered && (behind !== undefined || (subject?.hints.purpose.length ?? 0) > 0);
+}
+const ENTER_LETTERS = 16;
+
+/** The line above hands it over, or is a heading that says what for. */
+function isLedTo({ lines, index }: Place): boolean {
+  const above = lines[index - 1];
+  return above !== undefined && (/[::]$/u.test(above.text) || above.hints.purpose.length > 0);
+}
+
+/** No other number of the mail could be typed. */
+const isOnlyNumber = ({ lines }: Place, { code }: NumberToken): boolean =>
+  code.length >= 4 &&
+  code.length <= 8 &&
+  lines.every(({ tokens }) => tokens.every((other) => other.shape === 'other' || other.code === code));
+
+/** The verb of entering stands before the number, or a colon does: the number is what it is about. */
+const leadsTo = (line: MailLine, token: NumberToken): boolean =>
+  /[::]\W*$/u.test(line.text.slice(0, token.from)) ||
+  line.hints.enter.some((at) => at < token.from && !breakBetween(line, at, token.from));
+
+function inOneSentence(line: MailLine, token: NumberToken): boolean {
+  const near = (places: readonly number[]) =>
+    places.some((at) => !breakBetween(line, Math.min(at, token.from), Math.max(at, token.from)));
+  return near(line.hints.enter) && near(line.hints.purpose) && token.code.length >= 4 && token.code.length <= 8;
+}
+
+function bounded(
+  kind: 'certain' | 'possible',
+  token: NumberToken,
+  sure: number,
+  place: Place,
+  direct: boolean,
+  set: boolean,
+): number {
+  const shape = shapeFactor(token, kind, set);
+  if (shape === 0) return 0.1;
+  const company = companyOf(place, token);
+  if (kind === 'certain') return Math.max(0, sure * shape - (company < -0.5 ? 0.3 : 0));
+  if (isBesideOtherCode(place, token)) return 0.4;
+  const base = direct ? 0.45 : 0.4;
+  return (
+    Math.min(sure, Math.max(0, base - (token.shape === 'digits' ? 0 : spellsWord(token.code) ? 0.3 : 0.05) + company)) *
+    shape
+  );
+}
+
+/** "Confirmation number 3187.440.962, PIN 6028": the code of a booking stands in front of it in its sentence. */
+function isBesideOtherCode({ lines, index }: Place, { from }: NumberToken): boolean {
+  const line = lines[index];
+  return (
+    line !== undefined &&
+    line.labels.some((label) => label.kind === 'otherCode' && label.to < from && !breakBetween(line, label.to, from))
+  );
+}
+
+/** @param set whether it is set apart: on its own line, or behind a colon */
+function shapeFactor({ shape, code }: NumberToken, kind: 'certain' | 'possible', set: boolean): number {
+  switch (shape) {
+    case 'digits':
+      if (/^(?:19|20)\d\d$/.test(code)) return 0.9;
+      // "000000" stands for any.
+      if (/^(\d)\1{4,}$/.test(code) || (!set && /^123456?$/.test(code))) return 0.4;
+      return code.length > 8 ? 0.7 : code.length < 4 ? 0 : 1;
+    case 'spaced':
+      return set ? (kind === 'certain' ? 0.95 : 0.85) : 0;
+    case 'mixed':
+      return code.replaceAll('-', '').length > 10 ? 0.8 : 0.98;
+    case 'letters':
+      return set && (kind === 'certain' || code.includes('-')) ? 0.85 : set ? 0.6 : 0;
+    case 'words':
+      return set && kind === 'certain' ? 0.8 : 0;
+    case 'other':
+      return 0;
+  }
+}

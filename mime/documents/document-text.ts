@@ -1,0 +1,80 @@
+/** The text of a document from strangers, a page of it at a time. To be called in a thread with limits. */
+import { decodeUndeclared, storableText } from '@agent-mailbox/mime-structure/charset';
+import { DOCUMENT_TEXT_MAX_CHARACTERS } from '#domain/document-limits.ts';
+import { textOfHtml } from '#mime/html-text.ts';
+import { type DocumentFacts, documentKind } from './document-kind.ts';
+import { officeText } from './office-text.ts';
+import { pdfText } from './pdf-text.ts';
+
+export const DOCUMENT_FORMATS = ['pdf', 'docx', 'xlsx', 'pptx', 'html', 'text'] as const;
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
+
+export interface TextPage {
+  readonly format: DocumentFormat;
+  readonly text: string;
+  /** Where the next page begins; null: this is the last one. */
+  readonly nextOffset: number | null;
+}
+
+/** A format, and its text in pieces, made as they are taken. */
+export interface DocumentText {
+  readonly format: DocumentFormat;
+  readonly pieces: AsyncIterable<string>;
+}
+
+/**
+ * @param offset in UTF-16 code units, as `nextOffset` of the page before
+ * @param limit most code units of the page
+ * @throws {DocumentProblem}
+ */
+export async function documentPage(
+  bytes: Buffer,
+  facts: DocumentFacts,
+  offset: number,
+  limit: number,
+): Promise<TextPage> {
+  const { format, pieces } = await open(bytes, facts);
+  const end = Math.min(offset + limit, DOCUMENT_TEXT_MAX_CHARACTERS);
+  const taken: string[] = [];
+  let at = 0;
+  let more = false;
+  for await (const piece of pieces) {
+    const from = Math.max(0, offset - at);
+    if (from < piece.length && at < end) taken.push(piece.slice(from, end - at));
+    at += piece.length;
+    if (at > end) {
+      more = end < DOCUMENT_TEXT_MAX_CHARACTERS;
+      break;
+    }
+  }
+  let text = taken.join('');
+  // The two halves of a character stay together.
+  if (more && text.length > 1 && /[\ud800-\udbff]$/.test(text)) text = text.slice(0, -1);
+  return { format, text: storableText(text), nextOffset: more ? offset + text.length : null };
+}
+
+async function open(bytes: Buffer, facts: DocumentFacts): Promise<DocumentText> {
+  const kind = documentKind(bytes, facts);
+  switch (kind) {
+    case 'pdf':
+      return { format: 'pdf', pieces: pdfText(bytes) };
+    case 'office':
+      return officeText(bytes);
+    case 'html':
+      return { format: 'html', pieces: single(textOfHtml(decodeUndeclared(bytes))) };
+    case 'text':
+      return { format: 'text', pieces: single(decodeText(bytes)) };
+  }
+}
+
+const UTF_16: Readonly<Record<number, string>> = { 0xfffe: 'utf-16le', 0xfeff: 'utf-16be' };
+
+function decodeText(bytes: Buffer): string {
+  const marked = bytes.length > 1 ? UTF_16[bytes.readUInt16BE(0)] : undefined;
+  const text = marked === undefined ? decodeUndeclared(bytes) : new TextDecoder(marked).decode(bytes);
+  return text.replaceAll('\r\n', '\n');
+}
+
+async function* single(text: string): AsyncGenerator<string> {
+  yield text;
+}

@@ -1,0 +1,23 @@
+/** Everything the store keeps about a message, computed from its bytes. Pure. */
+import { type MessageStructure, readStructure } from '@agent-mailbox/mime-structure/read-structure';
+import { type MessageContent, previewOf, readContent, UNREAD_CONTENT } from './read-content.ts';
+
+export interface ReadMessage extends MessageStructure {
+  readonly preview: string;
+  readonly content: MessageContent;
+}
+
+/** Structure and content. Linear in the message, but of a large one or one with HTML it is for a thread of its own. */
+export const readMessage = (bytes: Uint8Array): ReadMessage => withContent(bytes, readStructure(bytes));
+
+export function withContent(bytes: Uint8Array, structure: MessageStructure): ReadMessage {
+  const content = readContent(bytes, structure.parts, structure.subject);
+  return { ...structure, preview: previewOf(content), content };
+}
+
+/** A message whose content could not be read. */
+export const withoutContent = (structure: MessageStructure): ReadMessage => ({
+  ...structure,
+  preview: '',
+  content: UNREAD_CONTENT,
+});

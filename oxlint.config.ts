@@ -1,0 +1,157 @@
+/** Rules of the linter. Layers: what each folder may import (docs/architecture.md). */
+import { defineConfig } from 'oxlint';
+
+const LAYERS = [
+  ...['domain', 'db', 'mime', 'core', 'mailstore', 'sending', 'activities', 'workflows', 'worker', 'api', 'mail'],
+  ...['client', 'cli', 'mcp', 'dev', 'bench', 'test'],
+];
+const SCOPE = '@agent-mailbox/';
+const PACKAGES = ['mime-structure', 'mail-store', 'imap', 'pop3'];
+/** Layer: what it, and each that may import it, imports of packages. */
+const PACKAGES_WITH: Readonly<Record<string, string[]>> = {
+  domain: ['mail-store/flags', 'mail-store/limits', 'mime-structure/limits', 'imap/capabilities'],
+  mime: ['mime-structure'],
+  mailstore: ['mail-store'],
+  mail: ['imap', 'pop3'],
+};
+const USE_CASES = ['domain', 'db', 'mime', 'core', 'mailstore', 'sending'];
+
+type Ban = { regex?: string; group?: string[]; importNames?: string[]; allowTypeImports?: boolean; message: string };
+const ban = (files: string[], ...patterns: Ban[]) => ({
+  files,
+  rules: { 'no-restricted-imports': ['error', { patterns }] as ['error', { patterns: Ban[] }] },
+});
+
+const PARENT: Ban = {
+  regex: '^\\.\\./',
+  message: 'Begin an import from another folder with # and its layer, such as #core/platform/logger.ts.',
+};
+const NODE: Ban = { regex: '^node:', message: 'This folder runs without Node and has no I/O: nothing of node:*.' };
+
+/** Of the packages, those in `may` alone. */
+function packagesBut(may: string[], message: string): Ban[] {
+  const closed = PACKAGES.filter((name) => !may.includes(name));
+  if (closed.length === 0) return [];
+  const group = [...closed.map((name) => `${SCOPE}${name}/*`), ...may.map((name) => `!${SCOPE}${name}`)];
+  return [
+    { regex: `^${SCOPE}(${closed.join('|')})$`, message },
+    { group, message },
+  ];
+}
+
+/** A package imports node:, itself, and of other packages those in `may`. */
+function ownPackage(name: string, may: string[], why: string) {
+  const message = `${why} A package never imports the service.`;
+  const service: Ban = { regex: `^#(${[...LAYERS, ...PACKAGES].filter((each) => each !== name).join('|')})/`, message };
+  return ban([`packages/${name}/src/**`], PARENT, service, ...packagesBut(may, message));
+}
+
+/**
+ * @param may layers; a path means that of its layer only such files are allowed
+ * @param why the sentence that a wrong import is answered with
+ */
+function layer(files: string, may: string[], why: string, ...more: Ban[]) {
+  const single = may.filter((name) => name.includes('/'));
+  const open = new Set([...may, ...single.map((name) => name.split('/')[0])]);
+  const message = `${why} Imports go downwards only: see "Layers" in docs/architecture.md.`;
+  const closed: Ban = { regex: `^#(${LAYERS.filter((name) => !open.has(name)).join('|')})/`, message };
+  const group = [
+    ...new Set(single.map((name) => `[#]${name.split('/')[0]}/**`)),
+    ...single.map((name) => `![#]${name}`),
+  ];
+  const packages = packagesBut(
+    [...open].flatMap((name) => PACKAGES_WITH[name] ?? []),
+    message,
+  );
+  return ban([files], PARENT, closed, ...packages, ...(single.length > 0 ? [{ group, message }] : []), ...more);
+}
+
+const all = (level: 'error' | 'off', plugin: string, names: string) =>
+  Object.fromEntries(names.split(' ').map((name) => [`${plugin}${name}`, level]));
+
+const SCENE: Ban = {
+  group: [
+    '../**',
+    ...['api/**', 'components/**', 'mail-html/**', 'problem.ts'].map((name) => `!../../${name}`),
+    ...['client/snippets.ts', 'domain/audit-actions.ts'].map((name) => `!../../../${name}`),
+  ],
+  message:
+    'Pages do not import each other: what two of them need is a component or belongs to api/. From outside they take client/snippets.ts and domain/audit-actions.ts.',
+};
+
+export default defineConfig({
+  plugins: ['typescript', 'import', 'unicorn', 'oxc', 'node', 'promise'],
+  categories: { correctness: 'error' },
+  rules: {
+    'typescript/no-floating-promises': [
+      'error',
+      {
+        allowForKnownSafeCalls: [
+          {
+            from: 'package',
+            name: ['test', 'describe', 'it', 'suite', 'before', 'after', 'beforeEach', 'afterEach'],
+            package: 'node:test',
+          },
+        ],
+      },
+    ],
+    'typescript/no-misused-promises': [
+      'error',
+      { checksVoidReturn: { arguments: false, attributes: false, properties: false } },
+    ],
+    'typescript/return-await': ['error', 'error-handling-correctness-only'],
+    ...all('error', 'typescript/', 'await-thenable switch-exhaustiveness-check no-explicit-any only-throw-error'),
+    ...all('error', 'typescript/', 'no-non-null-assertion consistent-type-imports no-unnecessary-type-assertion'),
+    ...all('error', '', 'import/no-cycle no-console eqeqeq prefer-const no-var'),
+    ...all('off', 'typescript/', 'unbound-method restrict-template-expressions no-redundant-type-constituents'),
+    ...all('off', 'unicorn/', 'no-array-sort no-useless-spread no-thenable'),
+    ...all('off', '', 'typescript/no-misused-spread promise/no-callback-in-promise no-control-regex'),
+  },
+  ignorePatterns: ['node_modules', 'test/histories'],
+  overrides: [
+    layer('domain/**', ['domain'], 'domain/ imports nothing but itself.', NODE),
+    layer('db/**', ['domain', 'db'], 'db/ imports domain/.'),
+    layer('mime/**', ['domain', 'mime'], 'mime/ turns bytes into structure and imports domain/.'),
+    layer('core/**', ['domain', 'db', 'mime', 'core'], 'core/ imports domain/, db/ and mime/.'),
+    layer('mailstore/**', USE_CASES.slice(0, -1), 'mailstore/ is below sending/ and the protocols.'),
+    layer('sending/**', USE_CASES, 'sending/ knows neither protocols nor workflows.'),
+    layer('activities/**', [...USE_CASES, 'activities'], 'activities/ are effects and know no workflow.'),
+    layer('workflows/**', ['domain', 'activities', 'workflows'], 'Workflows decide, on domain/ alone.', NODE, {
+      regex: '^#activities/',
+      allowTypeImports: true,
+      message: 'Workflows are deterministic: of activities/ they import types only.',
+    }),
+    layer('worker/**', [...USE_CASES, 'activities', 'workflows', 'worker'], 'The worker knows no protocol.'),
+    layer('api/**', [...USE_CASES, 'api', 'client/snippets.ts'], 'api/ speaks HTTP and imports use cases.'),
+    layer('api/main.ts', [...USE_CASES, 'api', 'mcp'], 'Only this file of api/ knows the MCP server.'),
+    layer('mail/**', [...USE_CASES, 'mail'], 'mail/ speaks protocols and imports use cases.'),
+    ownPackage('mime-structure', [], 'This package imports node: alone.'),
+    ownPackage('mail-store', ['mime-structure'], 'The store knows no protocol.'),
+    ownPackage('imap', ['mime-structure', 'mail-store'], 'The engine knows no host.'),
+    ownPackage('pop3', ['mail-store'], 'The engine knows no host.'),
+    layer('client/**', ['client'], 'The client is published alone and runs wherever fetch is.', NODE),
+    layer('mcp/**', ['client', 'mcp'], 'The MCP server speaks HTTP through client/.'),
+    layer('cli/**', ['client', 'mcp', 'cli'], 'The command line speaks HTTP through client/.'),
+    ban(['dashboard/components/**'], {
+      group: ['../**', '!../problem.ts', '!../mail-html/**'],
+      message: 'Components know no API and no page: they get what they show.',
+    }),
+    ban(['dashboard/{api,frame}/**'], { regex: '/scenes/', message: 'The frame and the client know no page.' }),
+    ban(['dashboard/scenes/*/*.ts'], SCENE),
+    ban(['dashboard/scenes/*/*.tsx'], SCENE, {
+      group: ['../../api/client.ts'],
+      importNames: ['service', 'bodyOf', 'done'],
+      message: 'Requests are in the queries.ts of the page, apart from what is shown.',
+    }),
+    ban(['integrations/*/src/**'], {
+      regex: '^#',
+      message: 'Published alone: it imports the client, never the service.',
+    }),
+    ban(['examples/**'], {
+      regex: '^[#.]',
+      message: 'An example imports published packages only, so that a reader can copy it.',
+    }),
+    { files: ['bench/**', 'dev/**', 'examples/**', 'test/**'], rules: { 'no-console': 'off' } },
+    { files: ['**/*.mjs'], rules: { 'no-restricted-imports': 'off' } },
+  ],
+});

@@ -1,0 +1,106 @@
+/** The declaration of a command in each file of `commands/`. */
+import type { Scanner } from './parser.ts';
+import type { Session } from './session.ts';
+
+export type State = 'not-authenticated' | 'authenticated' | 'selected';
+
+export interface Completion {
+  readonly status: 'OK' | 'NO' | 'BAD';
+  /** Response code without brackets. */
+  readonly code?: string;
+  readonly text: string;
+}
+
+/** Tagged NO, thrown if the command cannot continue. */
+export class Refusal extends Error {
+  readonly code: string | undefined;
+  constructor(code: string | undefined, text: string) {
+    super(text);
+    this.code = code;
+  }
+}
+
+export const ok = (text: string, code?: string): Completion => ({
+  status: 'OK',
+  text,
+  ...(code === undefined ? {} : { code }),
+});
+export const no = (text: string, code?: string): Completion => ({
+  status: 'NO',
+  text,
+  ...(code === undefined ? {} : { code }),
+});
+export const bad = (text: string, code?: string): Completion => ({
+  status: 'BAD',
+  text,
+  ...(code === undefined ? {} : { code }),
+});
+
+/**
+ * Which changes by other sessions may be reported before the tagged answer: `all`; all except removals, which would
+ * shift the numbers the client is using; or none.
+ */
+export type Telling = 'all' | 'no-expunge' | 'nothing';
+
+export interface CommandContext {
+  readonly session: Session;
+  readonly tag: string;
+  /** The UID form of the command. */
+  readonly uid: boolean;
+}
+
+export interface ParseContext {
+  readonly uid: boolean;
+  /** UTF8=ACCEPT or IMAP4rev2 is enabled. */
+  readonly utf8: boolean;
+}
+
+interface Declaration<Args> {
+  /** In capitals. */
+  readonly verb: string;
+  readonly states: readonly State[];
+  /** Whether `UID <verb>` exists too. */
+  readonly uid?: true;
+  /** The selected folder must be open for writing. */
+  readonly needs?: 'write';
+  /** Default: all for UID forms and for commands that may report removals. */
+  readonly telling?: Telling;
+  readonly args: (scan: Scanner, context: ParseContext) => Args;
+  run(context: CommandContext, args: Args): Promise<Completion> | Completion;
+}
+
+export interface Command {
+  readonly verb: string;
+  readonly states: readonly State[];
+  readonly uid: boolean;
+  readonly needs: 'read' | 'write';
+  telling(uid: boolean): Telling;
+  /** FETCH, SEARCH, SORT, THREAD. */
+  readonly readsFolder: boolean;
+  /** Reads the arguments to their end. @throws {SyntaxProblem} @returns what runs the command */
+  prepare(scan: Scanner, context: ParseContext): (context: CommandContext) => Promise<Completion>;
+}
+
+export function command<Args>(declaration: Declaration<Args>): Command {
+  const { verb, states, uid = false, needs = 'read', telling = 'all', args, run } = declaration;
+  return {
+    verb,
+    states,
+    uid,
+    needs,
+    telling: (uidForm) => (uidForm && telling === 'no-expunge' ? 'all' : telling),
+    readsFolder: needs === 'read' && telling === 'no-expunge',
+    prepare(scan, context) {
+      const read = args(scan, context);
+      scan.end();
+      return async (running) => run(running, read);
+    },
+  };
+}
+
+/** For commands without arguments. */
+export const noArguments = (): undefined => undefined;
+
+export const ANY_STATE: readonly State[] = ['not-authenticated', 'authenticated', 'selected'];
+export const LOGGED_IN: readonly State[] = ['authenticated', 'selected'];
+export const SELECTED: readonly State[] = ['selected'];

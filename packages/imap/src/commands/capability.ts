@@ -1,0 +1,13 @@
+import { capabilities } from '#imap/capabilities.ts';
+import { ANY_STATE, command, noArguments, ok } from '#imap/command.ts';
+
+/** CAPABILITY (RFC 9051 §6.1.1). */
+export const capability = command({
+  verb: 'CAPABILITY',
+  states: ANY_STATE,
+  args: noArguments,
+  run({ session }) {
+    session.out.line(`* CAPABILITY ${capabilities(session).join(' ')}`);
+    return ok('CAPABILITY completed');
+  },
+});

@@ -1,0 +1,19 @@
+import { command, LOGGED_IN, no, ok } from '#imap/command.ts';
+import type { Scanner } from '#imap/parser.ts';
+
+/** COMPRESS=DEFLATE (RFC 4978). */
+export const compress = command({
+  verb: 'COMPRESS',
+  states: LOGGED_IN,
+  telling: 'nothing',
+  args(scan: Scanner) {
+    scan.space();
+    return scan.word();
+  },
+  run({ session: { control } }, mechanism) {
+    if (control.compressed) return no('DEFLATE is active already', 'COMPRESSIONACTIVE');
+    if (mechanism !== 'DEFLATE') return no('Only DEFLATE is known');
+    control.afterAnswer(() => control.compress());
+    return ok('DEFLATE active');
+  },
+});

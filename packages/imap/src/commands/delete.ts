@@ -1,0 +1,26 @@
+import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
+import { existingName, folderName } from '#imap/folder-names.ts';
+import { tellNormalizedGone } from '#imap/list-folders.ts';
+import type { Scanner } from '#imap/parser.ts';
+
+/** DELETE (RFC 9051 §6.3.5). Deleting the selected folder leaves none selected. */
+export const deleteFolder = command({
+  verb: 'DELETE',
+  states: LOGGED_IN,
+  args(scan: Scanner, context: ParseContext) {
+    scan.space();
+    return folderName(scan, context);
+  },
+  async run({ session }, wire) {
+    const name = existingName(wire);
+    const folder = await session.store.folder(name);
+    if (folder === undefined) throw new Refusal('NONEXISTENT', 'No such folder');
+    await session.store.deleteFolder(name);
+    if (session.selectedOrNull?.folder.id === folder.id) {
+      session.leave();
+      session.out.line('* OK [CLOSED] The selected folder was deleted');
+    }
+    tellNormalizedGone(session, name, wire.oldName);
+    return ok('DELETE completed');
+  },
+});

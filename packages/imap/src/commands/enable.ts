@@ -1,0 +1,51 @@
+import { capabilities } from '#imap/capabilities.ts';
+import { command, LOGGED_IN, ok } from '#imap/command.ts';
+import type { Scanner } from '#imap/parser.ts';
+import type { Session } from '#imap/session.ts';
+
+const ENABLERS = new Map<string, (session: Session) => void>([
+  ['CONDSTORE', (session) => session.useCondstore()],
+  [
+    'QRESYNC',
+    (session) => {
+      session.useCondstore();
+      session.qresync = true;
+    },
+  ],
+  [
+    'IMAP4REV2',
+    (session) => {
+      session.rev2 = true;
+    },
+  ],
+  [
+    'UTF8=ACCEPT',
+    (session) => {
+      session.utf8Accept = true;
+    },
+  ],
+]);
+
+/** ENABLE (RFC 9051 §6.3.1), also in selected state. Unknown words are passed over. */
+export const enable = command({
+  verb: 'ENABLE',
+  states: LOGGED_IN,
+  args(scan: Scanner) {
+    const words: string[] = [];
+    while (scan.skip(' ')) words.push(scan.word());
+    if (words.length === 0) scan.fail('a capability');
+    return words;
+  },
+  run({ session }, words) {
+    const offered = new Map(capabilities(session).map((word) => [word.toUpperCase(), word]));
+    const enabled = new Set<string>();
+    for (const word of words) {
+      const spelled = offered.get(word);
+      if (spelled === undefined || !ENABLERS.has(word)) continue;
+      ENABLERS.get(word)?.(session);
+      enabled.add(spelled);
+    }
+    session.out.line(['* ENABLED', ...enabled].join(' '));
+    return ok('ENABLE completed');
+  },
+});

@@ -1,0 +1,18 @@
+import { command, LOGGED_IN, ok, Refusal } from '#imap/command.ts';
+import type { Scanner } from '#imap/parser.ts';
+import { quotaLine } from '#imap/quota-root.ts';
+
+/** GETQUOTA (RFC 9208 §4.1.1). */
+export const getquota = command({
+  verb: 'GETQUOTA',
+  states: LOGGED_IN,
+  args(scan: Scanner) {
+    scan.space();
+    return scan.astring();
+  },
+  async run({ session }, root) {
+    if (root !== '') throw new Refusal('NONEXISTENT', 'No such quota root');
+    session.out.line(await quotaLine(session));
+    return ok('GETQUOTA completed');
+  },
+});

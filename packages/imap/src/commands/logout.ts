@@ -1,0 +1,14 @@
+import { ANY_STATE, command, noArguments, ok } from '#imap/command.ts';
+
+/** LOGOUT (RFC 9051 §6.1.3). */
+export const logout = command({
+  verb: 'LOGOUT',
+  states: ANY_STATE,
+  telling: 'nothing',
+  args: noArguments,
+  run({ session }) {
+    session.out.line('* BYE Logging out');
+    session.control.logout();
+    return ok('LOGOUT completed');
+  },
+});

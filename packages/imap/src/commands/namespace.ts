@@ -1,0 +1,13 @@
+import { command, LOGGED_IN, noArguments, ok } from '#imap/command.ts';
+import { DELIMITER } from '#imap/folder-names.ts';
+
+/** NAMESPACE (RFC 9051 §6.3.10): one personal namespace, nothing shared. */
+export const namespace = command({
+  verb: 'NAMESPACE',
+  states: LOGGED_IN,
+  args: noArguments,
+  run({ session }) {
+    session.out.line(`* NAMESPACE (("" "${DELIMITER}")) NIL NIL`);
+    return ok('NAMESPACE completed');
+  },
+});

@@ -1,0 +1,47 @@
+import { StoreRefused } from '@agent-mailbox/mail-store';
+import { appendable, parseAppendMessage } from '#imap/append-message.ts';
+import { command, no, ok, type ParseContext, Refusal, SELECTED } from '#imap/command.ts';
+import { existingName, folderName } from '#imap/folder-names.ts';
+import type { Scanner } from '#imap/parser.ts';
+import { OutOfRange } from '#imap/selected-folder.ts';
+
+/** REPLACE (RFC 8508): a new message in the place of an old one, in one step. */
+export const replace = command({
+  verb: 'REPLACE',
+  states: SELECTED,
+  uid: true,
+  needs: 'write',
+  args(scan: Scanner, context: ParseContext) {
+    scan.space();
+    const number = scan.skip('*') ? null : scan.number(1);
+    scan.space();
+    const name = folderName(scan, context);
+    scan.space();
+    return { number, name, message: parseAppendMessage(scan) };
+  },
+  async run({ session, uid: byUid }, { number, name, message }) {
+    const { selected, store } = session;
+    const { map } = selected;
+    const index = number === null ? map.count - 1 : byUid ? map.indexOf(number) : number - 1;
+    if (!byUid && (index < 0 || index >= map.count)) throw new OutOfRange();
+    const uid = map.uidAt(index);
+    if (index < 0 || selected.isGone(uid))
+      return no('The message has been removed', byUid ? 'NONEXISTENT' : 'EXPUNGEISSUED');
+    const content = appendable(message);
+    const folder = await store.folder(existingName(name));
+    if (folder === undefined) throw new Refusal('TRYCREATE', 'No such folder');
+    try {
+      const replaced = await store.replace(selected.folder.id, uid, folder.id, content);
+      session.out.line(`* OK [APPENDUID ${replaced.uidValidity} ${replaced.uid}] Replacement stored`);
+      selected.markGone(uid);
+      selected.stale = true;
+      if (!session.condstore) return ok('REPLACE completed');
+      await selected.refresh();
+      return ok('REPLACE completed', `HIGHESTMODSEQ ${selected.highestModseq}`);
+    } catch (error) {
+      if (error instanceof StoreRefused && error.refusal === 'no-folder')
+        throw new Refusal('TRYCREATE', 'No such folder');
+      throw error;
+    }
+  },
+});

@@ -1,0 +1,25 @@
+import { bad, command, ok, SELECTED } from '#imap/command.ts';
+import type { Scanner } from '#imap/parser.ts';
+import { runSearch } from '#imap/run-search.ts';
+import { writeSearchAnswer } from '#imap/search-answer.ts';
+import { parseProgram, parseReturn } from '#imap/search-query.ts';
+
+/** SEARCH (RFC 9051 §6.4.4) with RETURN options. */
+export const search = command({
+  verb: 'SEARCH',
+  states: SELECTED,
+  uid: true,
+  telling: 'no-expunge',
+  args(scan: Scanner) {
+    scan.space();
+    const options = parseReturn(scan);
+    return { options, program: parseProgram(scan) };
+  },
+  async run({ session, tag, uid }, { options, program }) {
+    // RFC 6855 §3: with UTF-8 on, strings are UTF-8 and a charset is an error.
+    if (session.utf8Accept && program.charset !== null) return bad('No CHARSET after ENABLE UTF8=ACCEPT');
+    const indices = await runSearch(session, program, options);
+    writeSearchAnswer(session, { verb: 'SEARCH', tag, uid, options, indices, modseq: program.modseq });
+    return ok('SEARCH completed');
+  },
+});

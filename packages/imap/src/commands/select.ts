@@ -1,0 +1,11 @@
+import { command, LOGGED_IN } from '#imap/command.ts';
+import { openFolder, selectArguments } from '#imap/open-folder.ts';
+
+/** SELECT (RFC 9051 §6.3.2). */
+export const select = command({
+  verb: 'SELECT',
+  states: LOGGED_IN,
+  telling: 'nothing',
+  args: selectArguments,
+  run: ({ session }, args) => openFolder(session, args, 'SELECT'),
+});

@@ -1,0 +1,30 @@
+import { bad, command, ok, SELECTED } from '#imap/command.ts';
+import type { Scanner } from '#imap/parser.ts';
+import { runSearch } from '#imap/run-search.ts';
+import { writeSearchAnswer } from '#imap/search-answer.ts';
+import { parseKeys, parseReturn } from '#imap/search-query.ts';
+import { parseCriteria, sortMessages } from '#imap/sort-messages.ts';
+
+/** SORT (RFC 5256) with SORT=DISPLAY (RFC 5957) and ESORT (RFC 5267). */
+export const sort = command({
+  verb: 'SORT',
+  states: SELECTED,
+  uid: true,
+  telling: 'no-expunge',
+  args(scan: Scanner) {
+    scan.space();
+    const options = parseReturn(scan);
+    const criteria = parseCriteria(scan);
+    scan.space();
+    const charset = scan.astring().toUpperCase();
+    scan.space();
+    return { options, criteria, program: parseKeys(scan, charset) };
+  },
+  async run({ session, tag, uid }, { options, criteria, program }) {
+    if (session.utf8Accept && program.charset !== 'UTF-8') return bad('Only UTF-8 after ENABLE UTF8=ACCEPT');
+    const found = await runSearch(session, program, options);
+    const indices = await sortMessages(session, found, criteria);
+    writeSearchAnswer(session, { verb: 'SORT', tag, uid, options, indices, modseq: program.modseq });
+    return ok('SORT completed');
+  },
+});

@@ -1,0 +1,23 @@
+import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
+import { existingName, folderName } from '#imap/folder-names.ts';
+import type { Scanner } from '#imap/parser.ts';
+import { parseStatusItems, statusLine } from '#imap/status-items.ts';
+
+/** STATUS (RFC 9051 §6.3.11). */
+export const status = command({
+  verb: 'STATUS',
+  states: LOGGED_IN,
+  args(scan: Scanner, context: ParseContext) {
+    scan.space();
+    const name = folderName(scan, context);
+    scan.space();
+    return { name, items: parseStatusItems(scan) };
+  },
+  async run({ session }, { name, items }) {
+    await session.tellSelected();
+    const folder = await session.store.folder(existingName(name));
+    if (folder === undefined) throw new Refusal('NONEXISTENT', 'No such folder');
+    session.out.line(await statusLine(session, folder, items));
+    return ok('STATUS completed');
+  },
+});

@@ -1,0 +1,17 @@
+import { command, LOGGED_IN, ok, type ParseContext } from '#imap/command.ts';
+import { folderName, newFolderName } from '#imap/folder-names.ts';
+import type { Scanner } from '#imap/parser.ts';
+
+/** SUBSCRIBE (RFC 9051 §6.3.7). Names are subscribed, not folders: they need not exist. */
+export const subscribe = command({
+  verb: 'SUBSCRIBE',
+  states: LOGGED_IN,
+  args(scan: Scanner, context: ParseContext) {
+    scan.space();
+    return folderName(scan, context);
+  },
+  async run({ session }, name) {
+    await session.store.subscribe(newFolderName(name), true);
+    return ok('SUBSCRIBE completed');
+  },
+});

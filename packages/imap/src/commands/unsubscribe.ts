@@ -1,0 +1,17 @@
+import { command, LOGGED_IN, ok, type ParseContext } from '#imap/command.ts';
+import { existingName, folderName } from '#imap/folder-names.ts';
+import type { Scanner } from '#imap/parser.ts';
+
+/** UNSUBSCRIBE (RFC 9051 §6.3.8). */
+export const unsubscribe = command({
+  verb: 'UNSUBSCRIBE',
+  states: LOGGED_IN,
+  args(scan: Scanner, context: ParseContext) {
+    scan.space();
+    return folderName(scan, context);
+  },
+  async run({ session }, name) {
+    await session.store.subscribe(existingName(name), false);
+    return ok('UNSUBSCRIBE completed');
+  },
+});

@@ -1,0 +1,346 @@
+/**
+ * One IMAP connection: greeting, then commands one after another until LOGOUT, the client's end, or ours.
+ *
+ *     not authenticated ──LOGIN, AUTHENTICATE──▶ authenticated ◀──CLOSE, UNSELECT── selected
+ *                                                     └────────SELECT, EXAMINE────────▶┘
+ *
+ * Each command is read completely, run, and followed by changes of other sessions and by its tagged answer, before the
+ * next one is read; input beyond a limit stays in the socket. An internal error is one `NO [SERVERBUG]` with an id that
+ * the log knows, never the end of the process. The line ends with BYE: on LOGOUT, after 60 seconds without login or 30
+ * minutes without a word, after 20 bad commands, when the mailbox is closed, when the service stops.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { type Login, type StoreRefusal, StoreRefused, StoreUnavailable } from '@agent-mailbox/mail-store';
+import type { EngineLog } from '@agent-mailbox/mail-store/engine-log';
+import type { CapabilityHiding } from './announced-capabilities.ts';
+import { BrokenAnswer } from './broken-answer.ts';
+import { capabilities } from './capabilities.ts';
+import { bad, type Command, type Completion, no, Refusal } from './command.ts';
+import { CommandReader, discardMessages, type Incoming, type ReaderHost } from './command-reader.ts';
+import { COMMANDS } from './command-table.ts';
+import { ResponseWriter } from './encoder.ts';
+import type { ConnectionLimits } from './limits.ts';
+import { Scanner, SyntaxProblem } from './parser.ts';
+import { OutOfRange } from './selected-folder.ts';
+import { type ConnectionControl, Session } from './session.ts';
+import { Tokenizer } from './tokenizer.ts';
+import { ConnectionLost, Transport } from './transport.ts';
+import { WakeSignal } from './wake-signal.ts';
+
+export interface ConnectionOptions {
+  readonly tls: boolean;
+  readonly startTls?: () => Promise<Duplex>;
+  readonly login: Login;
+  readonly remoteAddress: string;
+  readonly hostname: string;
+  readonly limits: ConnectionLimits;
+  readonly hiding: readonly CapabilityHiding[];
+  readonly serverName: string | null;
+  readonly log: EngineLog;
+}
+
+const REFUSAL_CODES: Record<StoreRefusal, string> = {
+  'over-quota': 'OVERQUOTA',
+  'no-folder': 'NONEXISTENT',
+  exists: 'ALREADYEXISTS',
+  cannot: 'CANNOT',
+  limit: 'LIMIT',
+  'too-big': 'TOOBIG',
+  gone: 'EXPUNGEISSUED',
+  // RFC 5530.
+  'no-permission': 'NOPERM',
+};
+
+export class Connection implements ReaderHost, ConnectionControl {
+  readonly id = randomBytes(6).toString('hex');
+  readonly session: Session;
+  readonly done: Promise<void>;
+  readonly #options: ConnectionOptions;
+  readonly #signal = new WakeSignal();
+  readonly #tokenizer: Tokenizer;
+  readonly #transport: Transport;
+  readonly #reader: CommandReader;
+  readonly #out: ResponseWriter;
+  readonly #log: EngineLog;
+  #tls: boolean;
+  #afterAnswer: (() => Promise<void> | void) | null = null;
+  #ending = false;
+  #bye: string | null = null;
+  #badCommands = 0;
+  #autologout: NodeJS.Timeout;
+  #keepalive: NodeJS.Timeout | null = null;
+  #keepaliveDue = false;
+  #stopListening: () => void = () => undefined;
+
+  constructor(socket: Duplex, options: ConnectionOptions) {
+    this.#options = options;
+    this.#tls = options.tls;
+    this.#log = options.log.child({ protocol: 'imap', connection: this.id });
+    const { limits } = options;
+    this.#tokenizer = new Tokenizer(limits.lineMaxBytes);
+    this.#autologout = setTimeout(() => this.close('No login within the time allowed'), limits.loginTimeMs).unref();
+    this.#transport = new Transport(socket, this.#tokenizer, this.#signal, limits, () => {
+      if (this.session.state !== 'not-authenticated') this.#autologout.refresh();
+    });
+    this.#out = new ResponseWriter(this.#transport, limits.unwrittenMaxBytes);
+    this.#reader = new CommandReader(this.#tokenizer, this, limits);
+    this.session = new Session({
+      out: this.#out,
+      control: this,
+      login: options.login,
+      limits,
+      remoteAddress: options.remoteAddress,
+      hostname: options.hostname,
+      hiding: options.hiding,
+      serverName: options.serverName,
+      log: this.#log,
+    });
+    this.done = this.#serve();
+  }
+
+  /** Ends the connection from outside: BYE once the running command is answered. */
+  close(reason: string): void {
+    this.#bye ??= reason;
+    this.#ending = true;
+    this.#signal.ring();
+  }
+
+  // Called by the reader.
+
+  get store() {
+    return this.session.storeIfLoggedIn;
+  }
+
+  get folderSelected(): boolean {
+    return this.session.state === 'selected';
+  }
+
+  async moreInput(): Promise<boolean> {
+    if (this.#ending) return false;
+    if (this.#transport.ended) return false;
+    this.#transport.resume();
+    await this.#signal.wait();
+    return !this.#ending && !(this.#transport.ended && this.#tokenizer.buffered === 0);
+  }
+
+  continuation(text: string): void {
+    this.#out.line(`+ ${text}`);
+    this.#out.flush();
+  }
+
+  // Called by commands.
+
+  get tls(): boolean {
+    return this.#tls;
+  }
+
+  get canStartTls(): boolean {
+    return !this.#tls && this.#options.startTls !== undefined;
+  }
+
+  get compressed(): boolean {
+    return this.#transport.compressed;
+  }
+
+  async readLine() {
+    return this.#reader.line();
+  }
+
+  async lineOrWake() {
+    const line = this.#tokenizer.nextLine();
+    if (line !== undefined) {
+      this.#stopKeepalive();
+      return { line, ended: false, keepalive: false };
+    }
+    if (this.#ending || this.#transport.ended) return { ended: true, keepalive: false };
+    this.#keepalive ??= setInterval(() => {
+      this.#keepaliveDue = true;
+      this.#signal.ring();
+    }, this.#options.limits.idleKeepaliveMs).unref();
+    this.#transport.resume();
+    await this.#signal.wait();
+    const keepalive = this.#keepaliveDue;
+    this.#keepaliveDue = false;
+    return { ended: false, keepalive };
+  }
+
+  #stopKeepalive(): void {
+    if (this.#keepalive !== null) clearInterval(this.#keepalive);
+    this.#keepalive = null;
+    this.#keepaliveDue = false;
+  }
+
+  flush(): void {
+    this.#out.flush();
+  }
+
+  afterAnswer(action: () => Promise<void> | void): void {
+    this.#afterAnswer = action;
+  }
+
+  async startTls(): Promise<void> {
+    const { startTls } = this.#options;
+    if (startTls === undefined) throw new Error('no TLS here');
+    await this.#transport.secure(startTls);
+    this.#tls = true;
+  }
+
+  compress(): void {
+    this.#transport.compress();
+  }
+
+  logout(): void {
+    this.#ending = true;
+  }
+
+  byeAfterAnswer(text: string): void {
+    this.#bye ??= text;
+    this.#ending = true;
+  }
+
+  loggedIn(onClosed: (listener: () => void) => () => void): void {
+    const { limits } = this.#options;
+    this.#stopListening = onClosed(() => this.close('[ALERT] The mailbox was closed or its token changed'));
+    clearTimeout(this.#autologout);
+    this.#autologout = setTimeout(() => this.close('No command for a long time'), limits.autologoutMs).unref();
+    this.#log.info({ mailbox: this.session.account?.mailboxId, remote: this.#options.remoteAddress }, 'imap login');
+  }
+
+  wake(): void {
+    this.#signal.ring();
+  }
+
+  // The life of the connection.
+
+  async #serve(): Promise<void> {
+    try {
+      this.#out.line(`* OK [CAPABILITY ${capabilities(this.session).join(' ')}] ${this.#options.hostname} is ready`);
+      this.#out.flush();
+      while (!this.#ending) {
+        const incoming = await this.#reader.next();
+        if (incoming.kind === 'ended') break;
+        await this.#answer(incoming);
+      }
+      if (this.#bye !== null) this.#out.line(`* BYE ${this.#bye}`);
+      this.#out.flush();
+      this.#transport.end();
+    } catch (error) {
+      if (!(error instanceof ConnectionLost))
+        this.#log.warn(
+          { err: error instanceof BrokenAnswer ? (error.cause ?? error) : error },
+          'imap connection broken',
+        );
+      this.#transport.destroy();
+    } finally {
+      clearTimeout(this.#autologout);
+      this.#stopKeepalive();
+      this.session.leave();
+      this.#stopListening();
+      this.#log.debug(
+        { bytesIn: this.#transport.bytesIn, bytesOut: this.#transport.bytesOut },
+        'imap connection ended',
+      );
+    }
+  }
+
+  async #answer(incoming: Exclude<Incoming, { kind: 'ended' }>): Promise<void> {
+    if (incoming.kind === 'hopeless') {
+      this.byeAfterAnswer(incoming.reason);
+      return;
+    }
+    let tag: string;
+    let completion: Completion;
+    if (incoming.kind === 'refused') ({ tag, completion } = incoming);
+    else {
+      const startedAt = performance.now();
+      const scan = new Scanner(incoming.text, incoming.literals);
+      const running = new Running();
+      try {
+        completion = await this.#run(scan, running);
+      } finally {
+        await discardMessages(incoming.literals);
+      }
+      tag = running.tag;
+      if (this.#log.isLevelEnabled('debug'))
+        this.#log.debug(
+          {
+            mailbox: this.session.account?.mailboxId,
+            verb: running.verb,
+            status: completion.status,
+            ms: Math.round(performance.now() - startedAt),
+          },
+          'imap command',
+        );
+    }
+    const { status, code, text } = completion;
+    this.#out.line(`${tag} ${status} ${code === undefined ? '' : `[${code}] `}${text}`);
+    if (status === 'BAD' && ++this.#badCommands >= this.#options.limits.badCommandsMax)
+      this.byeAfterAnswer('Too many bad commands');
+    this.#out.flush();
+    if (this.#out.full) await this.#out.ready();
+    const after = this.#afterAnswer;
+    this.#afterAnswer = null;
+    if (after !== null) await after();
+  }
+
+  async #run(scan: Scanner, running: Running): Promise<Completion> {
+    const { session } = this;
+    try {
+      running.tag = scan.tag();
+      scan.space();
+      let verb = scan.word();
+      const uid = verb === 'UID';
+      if (uid) {
+        scan.space();
+        verb = scan.word();
+      }
+      const command = COMMANDS.get(verb);
+      if (command === undefined || (uid && !command.uid)) return bad('Unknown command');
+      running.verb = uid ? `UID ${verb}` : verb;
+      if (!command.states.includes(session.state)) return bad(notNow(session.state, command));
+      const run = command.prepare(scan, session.parseContext(uid));
+      if (command.needs === 'write' && session.selectedOrNull?.readOnly === true)
+        return no('The folder is open for reading only', 'READ-ONLY');
+      // Reading commands first report what is new, because their answer may refer to it. For writing commands, `*`
+      // stays the last message that the client knows.
+      if (command.readsFolder && session.selectedOrNull?.stale === true) await session.tellChanges(false, uid);
+      let completion: Completion;
+      try {
+        completion = await run({ session, tag: running.tag, uid });
+      } catch (error) {
+        completion = this.#completionOf(error, running.verb);
+      }
+      // Also after a refusal: the map contains the changes that the command read from the store, so they must be
+      // reported.
+      const telling = command.telling(uid);
+      if (telling !== 'nothing') await session.tellChanges(telling === 'all', uid);
+      return completion;
+    } catch (error) {
+      return this.#completionOf(error, running.verb);
+    }
+  }
+
+  #completionOf(error: unknown, verb: string): Completion {
+    if (error instanceof SyntaxProblem || error instanceof OutOfRange) return bad(error.message);
+    if (error instanceof Refusal) return no(error.message, error.code);
+    if (error instanceof StoreRefused) return no(error.message, REFUSAL_CODES[error.refusal]);
+    if (error instanceof ConnectionLost || error instanceof BrokenAnswer) throw error;
+    if (error instanceof StoreUnavailable) return no('The store cannot be reached now, try again later', 'UNAVAILABLE');
+    const requestId = randomBytes(6).toString('hex');
+    this.#log.error({ err: error, requestId, verb }, 'imap command failed');
+    return no(`Internal error, logged as ${requestId}`, 'SERVERBUG');
+  }
+}
+
+class Running {
+  tag = '*';
+  verb = '';
+}
+
+function notNow(state: Session['state'], { verb, states }: Command): string {
+  if (state === 'not-authenticated') return 'Log in first';
+  if (!states.includes('authenticated') && !states.includes('selected'))
+    return `You are logged in already; ${verb} is possible only before login`;
+  return 'Select a folder first';
+}

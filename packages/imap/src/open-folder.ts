@@ -1,0 +1,165 @@
+/** SELECT and EXAMINE: opening a folder, with CONDSTORE and quick resynchronization (RFC 7162). */
+
+import type { FolderView } from '@agent-mailbox/mail-store';
+import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
+import { isHidden } from './capabilities.ts';
+import { bad, type Completion, ok, type ParseContext, Refusal } from './command.ts';
+import { existingName, folderName, type WireName } from './folder-names.ts';
+import { tellFolder } from './list-folders.ts';
+import type { Scanner } from './parser.ts';
+import { SelectedFolder } from './selected-folder.ts';
+import { missingRanges, normalize, parseSequenceSet, printRanges, printSet, type Range } from './sequence-set.ts';
+import type { Session } from './session.ts';
+
+interface Resync {
+  readonly uidValidity: number;
+  readonly modseq: number;
+  /** UIDs the client knows; null: all. */
+  readonly known: readonly Range[] | null;
+}
+
+export interface SelectArguments {
+  readonly name: WireName;
+  readonly condstore: boolean;
+  readonly resync: Resync | null;
+}
+
+export function selectArguments(scan: Scanner, context: ParseContext): SelectArguments {
+  scan.space();
+  const name = folderName(scan, context);
+  let condstore = false;
+  let resync: Resync | null = null;
+  if (scan.skip(' '))
+    scan.list(() => {
+      const parameter = scan.word();
+      if (parameter === 'CONDSTORE') condstore = true;
+      else if (parameter === 'QRESYNC') resync = resyncParameter(scan);
+      else scan.fail('CONDSTORE or QRESYNC');
+    }, false);
+  return { name, condstore, resync };
+}
+
+const plainSet = (scan: Scanner): readonly Range[] => {
+  const set = parseSequenceSet(scan, false);
+  return set.kind === 'ranges' ? set.ranges : [];
+};
+
+/** `(uidvalidity modseq [known-uids] [(known-sequence-set known-uid-set)])` */
+function resyncParameter(scan: Scanner): Resync {
+  scan.expect(' (');
+  const uidValidity = scan.number(1);
+  scan.space();
+  const modseq = scan.number64();
+  if (modseq < 1) scan.fail('a MODSEQ above 0');
+  let known: readonly Range[] | null = null;
+  if (scan.skip(' ')) {
+    if (scan.peek() !== '(') {
+      known = plainSet(scan);
+      if (scan.skip(' ')) matchData(scan);
+    } else matchData(scan);
+  }
+  scan.expect(')');
+  return { uidValidity, modseq, known };
+}
+
+/** Would allow sending fewer VANISHED; the response is complete without it. */
+function matchData(scan: Scanner): void {
+  scan.expect('(');
+  plainSet(scan);
+  scan.space();
+  plainSet(scan);
+  scan.expect(')');
+}
+
+/** Parameters of QRESYNC are BAD before ENABLE QRESYNC (RFC 7162 §3.2.3). */
+export const QRESYNC_NOT_ENABLED = bad('ENABLE QRESYNC first', 'CLIENTBUG');
+
+/** @param verb for a login that may only read, SELECT opens the folder read-only too (RFC 9051 §6.3.2) */
+export async function openFolder(
+  session: Session,
+  args: SelectArguments,
+  verb: 'SELECT' | 'EXAMINE',
+): Promise<Completion> {
+  const { out, store } = session;
+  const readOnly = verb === 'EXAMINE' || store.readOnly === true;
+  if (args.resync !== null && !session.qresync) return QRESYNC_NOT_ENABLED;
+  if (session.selectedOrNull !== null) {
+    // A failed SELECT too leaves no folder selected.
+    session.leave();
+    out.line('* OK [CLOSED] The folder before is closed');
+  }
+  if (args.condstore) session.condstore = true;
+  const found = await store.folder(existingName(args.name));
+  if (found === undefined) throw new Refusal('NONEXISTENT', 'No such folder');
+  const watch = session.watch(found.id);
+  let view: FolderView | undefined;
+  try {
+    view = await store.view(found.id, !readOnly);
+  } finally {
+    if (view === undefined) watch.stop();
+  }
+  if (view === undefined) throw new Refusal('NONEXISTENT', 'No such folder');
+  const { folder } = view;
+  const selected = new SelectedFolder(store, view, watch, readOnly);
+  session.open(selected);
+
+  out.line(selected.flagsAnswer());
+  out.line(`* ${selected.map.count} EXISTS`);
+  if (!session.rev2) out.line(`* ${selected.recentCount} RECENT`);
+  if (!session.rev2) {
+    const unseen = view.flags.findIndex((bits) => (bits & MAIL_FLAGS.seen) === 0);
+    if (unseen >= 0) out.line(`* OK [UNSEEN ${unseen + 1}] First unseen message`);
+  }
+  out.line(selected.permanentFlagsAnswer());
+  out.line(`* OK [UIDVALIDITY ${folder.uidValidity}] UIDs valid`);
+  out.line(`* OK [UIDNEXT ${folder.uidNext}] Next UID`);
+  if (!isHidden(session, 'CONDSTORE') || session.condstore)
+    out.line(`* OK [HIGHESTMODSEQ ${folder.highestModseq}] Highest`);
+  out.line(`* OK [MAILBOXID (${folder.objectId})] Mailbox id`);
+  if (session.rev2) await tellFolder(session, folder.name, args.name.oldName);
+  if (args.resync !== null && args.resync.uidValidity === folder.uidValidity)
+    await resynchronize(session, selected, args.resync);
+  return ok(`${verb} completed`, readOnly ? 'READ-ONLY' : 'READ-WRITE');
+}
+
+/** Reports removals and changes since then: VANISHED (EARLIER) before the FETCHes. */
+async function resynchronize(session: Session, selected: SelectedFolder, { modseq, known }: Resync): Promise<void> {
+  const { out } = session;
+  const earlier = await vanishedEarlier(session, selected, modseq, known);
+  if (earlier !== '') out.line(`* VANISHED (EARLIER) ${earlier}`);
+  const { map } = selected;
+  const wanted = known === null ? null : normalize(known, map.lastUid);
+  const indices = wanted === null ? Array.from({ length: map.count }, (_, i) => i) : map.indicesOfUids(wanted);
+  for (const index of indices) {
+    if (map.modseqAt(index) <= modseq) continue;
+    out.line(selected.flagsLine(index, session, true));
+    if (out.full) await out.ready();
+  }
+}
+
+/**
+ * UIDs among `known` (null: all below UIDNEXT) that vanished since a MODSEQ, printed. If the store's log does not go
+ * back that far, all that do not exist: more than needed, never fewer.
+ */
+export async function vanishedEarlier(
+  session: Session,
+  selected: SelectedFolder,
+  since: number,
+  known: readonly Range[] | null,
+): Promise<string> {
+  const last = selected.uidNext - 1;
+  if (last < 1) return '';
+  const within = normalize(known ?? [[1, last]], Math.max(1, selected.map.lastUid))
+    .filter(([low]) => low <= last)
+    .map(([low, high]): Range => [low, Math.min(high, last)]);
+  const vanished = await session.store.vanishedSince(selected.folder.id, since);
+  if (vanished === 'too-old') return printRanges(missingRanges(within, selected.map.uids));
+  const gone = missingRanges(within, selected.map.uids);
+  let at = 0;
+  return printSet(
+    vanished.filter((uid) => {
+      while (at < gone.length && (gone[at]?.[1] ?? 0) < uid) at++;
+      return uid >= (gone[at]?.[0] ?? Number.POSITIVE_INFINITY);
+    }),
+  );
+}

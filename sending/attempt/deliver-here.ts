@@ -1,0 +1,297 @@
+/**
+ * Changes that sending makes in mailboxes here: the copy in Sent, deliveries to local recipients, notices to the
+ * sender. All in the caller's transaction, so that mail, events and the state of the recipients are one commit.
+ */
+
+import { headerFields, isAutoSubmitted } from '@agent-mailbox/mime-structure/header-fields';
+import { findRoleAddress, type RoleAddress, takeRoleMail } from '#core/mailboxes/role-mail.ts';
+import type { Sql } from '#db/database.ts';
+import type { RecipientNotices } from '#domain/delivery-notices.ts';
+import { domainOf } from '#domain/email-address.ts';
+import { MAIL_FLAGS } from '#domain/mail-flags.ts';
+import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail-limits.ts';
+import { deliveryAddress } from '#domain/mailbox-address.ts';
+import { ROLE_MAIL_MAX_BYTES } from '#domain/role-addresses.ts';
+import type { AuthenticationResults } from '#mailstore/authentication-results.ts';
+import type { DeliveryOutcome, DeliveryWrite } from '#mailstore/delivery.ts';
+import { receivedEvent } from '#mailstore/received-event.ts';
+import type { Recipient } from '#mailstore/recipients.ts';
+import { deliverBatch } from '#mailstore/write-delivery.ts';
+import type { ReadMessage } from '#mime/read-message.ts';
+import { askLists } from '#sending/lists/sender-lists.ts';
+import type { FailedRecipient } from '#sending/notices/dsn-write.ts';
+import { notifySender } from '#sending/notices/notify-sender.ts';
+import type { OutboundMessage, Sender } from '#sending/outbox/outbound-message.ts';
+import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { changeOwnMail, type OwnMailChanges } from '#sending/submit/own-mail.ts';
+import { type MessageToFile, newMessage } from './filed-message.ts';
+import { directoryOf } from './local-addresses.ts';
+
+/** A recipient whose mail belongs here. */
+export interface LocalRecipient extends RecipientNotices {
+  readonly number: number;
+  readonly address: string;
+}
+
+export interface LocalOutcome extends LocalRecipient {
+  /** Undefined: delivered. */
+  readonly refusal: FailedRecipient | undefined;
+}
+
+export interface DeliveredHere {
+  readonly threadId: string;
+  readonly locals: readonly LocalOutcome[];
+  /** Changed, to be announced after the commit. */
+  readonly folderIds: readonly number[];
+  /** Webhook deliveries to dispatch. */
+  readonly owed: number;
+}
+
+/** The sender's own mailbox cannot store the copy. */
+export class SenderRefused extends Error {
+  readonly kind: Exclude<DeliveryOutcome['kind'], 'delivered'>;
+  constructor(kind: Exclude<DeliveryOutcome['kind'], 'delivered'>) {
+    super(`the mailbox of the sender refuses the copy: ${kind}`);
+    this.kind = kind;
+  }
+}
+
+/** A sender that logged in here and writes as its own address is authenticated; another author is not. */
+function localAuthentication({ mailbox }: Sender, { from: [author] }: ReadMessage): AuthenticationResults {
+  const { domain } = mailbox;
+  const own = author !== undefined && deliveryAddress(author.address) === mailbox.address.toLowerCase();
+  return {
+    spf: { result: 'pass', domain },
+    dkim: { result: 'none', signatures: [] },
+    dmarc: own
+      ? { result: 'pass', domain, policy: null }
+      : { result: 'fail', domain: domainOf(author?.address ?? ''), policy: null },
+    arc: { result: 'none' },
+  };
+}
+
+async function ownFolders(sql: Sql, mailboxId: string): Promise<{ inbox: number; sent: number }> {
+  const rows = await sql.query<{ id: number; special_use: string }>(
+    `select id, special_use from folder
+      where mailbox_id = $1 and special_use in ('\\Inbox', '\\Sent') and deleted_at is null`,
+    [mailboxId],
+  );
+  const idOf = (use: string) => Number(rows.find(({ special_use }) => special_use === use)?.id ?? 0);
+  return { inbox: idOf('\\Inbox'), sent: idOf('\\Sent') };
+}
+
+/** The mailbox of a sender, as deliveries to it need it. */
+export interface OwnMailbox {
+  /** Undefined: it was deleted. */
+  readonly recipient: Recipient | undefined;
+  readonly folders: { readonly inbox: number; readonly sent: number };
+}
+
+export async function findOwnMailbox(sql: Sql, services: SendingServices, { mailbox }: Sender): Promise<OwnMailbox> {
+  const [recipient, folders] = await Promise.all([
+    directoryOf(services, sql).find(mailbox.address, 'fresh'),
+    ownFolders(sql, mailbox.id),
+  ]);
+  return { recipient, folders };
+}
+
+/** All folders a transaction will touch, then the counters, in the order in which everybody locks them. */
+async function lockAll(sql: Sql, folderIds: readonly number[], mailboxIds: readonly string[]): Promise<void> {
+  await Promise.all([
+    sql.query(`select id from folder where id = any($1::bigint[]) order by id for no key update`, [folderIds]),
+    sql.query(`select from mailbox_counter where mailbox_id = any($1::text[]) order by mailbox_id for no key update`, [
+      mailboxIds,
+    ]),
+  ]);
+}
+
+type Looked = { readonly local: LocalRecipient } & (
+  | { readonly recipient: Recipient; readonly refusal?: undefined }
+  | { readonly role: RoleAddress; readonly refusal?: undefined }
+  | { readonly refusal: FailedRecipient }
+);
+
+async function lookUp(
+  sql: Sql,
+  services: SendingServices,
+  sender: Sender,
+  locals: readonly LocalRecipient[],
+): Promise<Looked[]> {
+  const directory = directoryOf(services, sql);
+  const look = async (local: LocalRecipient): Promise<Looked> => {
+    const refuse = (code: string, reply: string): Looked => ({
+      local,
+      refusal: { address: local.address, code, reply },
+    });
+    const recipient = await directory.find(local.address, 'fresh');
+    if (recipient === undefined) {
+      const role = await findRoleAddress(sql, services.settings.MAIL_DOMAIN, local.address);
+      return role === undefined ? refuse('5.1.1', 'There is no such mailbox here') : { local, role };
+    }
+    if (recipient.status !== 'active') return refuse('5.2.1', 'The mailbox accepts no mail');
+    const verdicts = await askLists(sql, {
+      organizationId: recipient.organization.id,
+      mailboxId: recipient.mailbox.id,
+      direction: 'inbound',
+      addresses: [sender.mailbox.address],
+    });
+    if ([...verdicts.values()].some(({ action }) => action === 'block'))
+      return refuse('5.7.1', 'The recipient does not accept mail from this sender');
+    return { local, recipient };
+  };
+  const looked: Looked[] = [];
+  for (const local of locals) looked.push(await look(local));
+  return looked;
+}
+
+/**
+ * Files the copy in Sent and delivers to the recipients here; each refusal becomes a notice in the sender's INBOX. The
+ * blob must be stored already.
+ *
+ * @param ownMail what else changes in the sender's mailbox
+ * @param own that of `findOwnMailbox`, in the same transaction
+ * @throws {SenderRefused} if the copy does not fit; then nothing may be committed
+ * @throws {CatalogueError} conflict, if the draft to be sent was removed
+ */
+export async function deliverHere(
+  sql: Sql,
+  services: SendingServices,
+  sender: Sender,
+  message: OutboundMessage,
+  given: MessageToFile,
+  locals: readonly LocalRecipient[],
+  ownMail: OwnMailChanges,
+  { recipient: own, folders }: OwnMailbox,
+): Promise<DeliveredHere> {
+  const at = new Date(services.now());
+  const content = { ...given, blob: message.blob };
+  const { bytes } = content;
+  if (own === undefined) throw new SenderRefused('mailbox-closed');
+  const looked = await lookUp(sql, services, sender, locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX));
+  const reached = looked.flatMap((each) => ('recipient' in each ? [each.recipient] : []));
+  const inboxes = reached.map(({ inboxId }) => inboxId);
+  await lockAll(
+    sql,
+    [folders.inbox, folders.sent, ...inboxes, ...ownMail.folderIds],
+    [sender.mailbox.id, ...reached.map(({ mailbox }) => mailbox.id)],
+  );
+  const changed = await changeOwnMail(sql, sender.mailbox.id, ownMail);
+
+  const writes: DeliveryWrite[] = [];
+  const facts = { envelopeFrom: sender.mailbox.address, at };
+  if (!message.filed || message.edited)
+    writes.push({
+      message: newMessage(content, 'submission', {
+        ...facts,
+        correspondent: content.read.to[0]?.address ?? '',
+        auth: null,
+      }),
+      deliveries: [
+        {
+          recipient: own,
+          deliveredTo: '',
+          folderId: folders.sent,
+          labels: message.labels,
+          deliveryHash: undefined,
+          ...(message.filed ? {} : { messageId: message.id }),
+          flags: MAIL_FLAGS.seen,
+        },
+      ],
+      event: () => null,
+    });
+  const copies = writes.length;
+  const incoming = newMessage(content, 'local', {
+    ...facts,
+    correspondent: sender.mailbox.address,
+    auth: localAuthentication(sender, content.read),
+  });
+  const reachable = looked.flatMap((each) => ('recipient' in each ? [each] : []));
+  for (const { local, recipient } of reachable)
+    writes.push({
+      message: incoming,
+      deliveries: [
+        { recipient, deliveredTo: local.address, folderId: recipient.inboxId, labels: [], deliveryHash: undefined },
+      ],
+      event: (delivery, messageId, threadId) => ({
+        ...receivedEvent(incoming, delivery, messageId, threadId),
+        actor: {
+          type: 'mailbox',
+          id: sender.mailbox.id,
+          name: sender.mailbox.name,
+          email: null,
+          address: sender.mailbox.address,
+        },
+      }),
+    });
+  const { outcomes, owed } = await deliverBatch(sql, writes);
+  const copy = outcomes[0];
+  if (copies > 0 && copy !== undefined && copy.kind !== 'delivered') throw new SenderRefused(copy.kind);
+  const filedThread = copies > 0 && copy?.kind === 'delivered' ? copy.deliveries[0]?.threadId : undefined;
+  const threadId = filedThread ?? message.threadId ?? (await threadOf(sql, message.id)) ?? '';
+
+  const refusedLater = new Map(
+    reachable.flatMap(({ local }, i): [number, FailedRecipient][] => {
+      const outcome = outcomes[copies + i];
+      if (outcome === undefined || outcome.kind === 'delivered') return [];
+      const [code, reply] =
+        outcome.kind === 'over-quota' ? ['5.2.2', 'The mailbox is full'] : ['5.2.1', 'The mailbox accepts no mail'];
+      return [[local.number, { address: local.address, code, reply }]];
+    }),
+  );
+  for (const each of looked) {
+    const refusal = 'role' in each ? await refusalOfRole(sql, services, sender, each.role, content) : undefined;
+    if (refusal !== undefined) refusedLater.set(each.local.number, { address: each.local.address, ...refusal });
+  }
+  const results = looked.map(({ local, refusal }) => ({
+    ...local,
+    refusal: refusal ?? refusedLater.get(local.number),
+  }));
+  const [failed, delivered] = [
+    results.flatMap((local) => (local.refusal === undefined ? [] : [{ ...local, ...local.refusal }])),
+    results.flatMap((local) => (local.refusal === undefined ? [{ ...local, ...DELIVERED_HERE }] : [])),
+  ];
+  const notices =
+    (await notifySender(sql, services, sender, message, bytes, 'failed', failed)) +
+    (await notifySender(sql, services, sender, message, bytes, 'delivered', delivered));
+  return {
+    threadId,
+    locals: results,
+    folderIds: [folders.inbox, folders.sent, ...inboxes, ...changed],
+    owed: owed + notices,
+  };
+}
+
+/** Sends a message to the owners behind a role address. */
+async function refusalOfRole(
+  sql: Sql,
+  services: SendingServices,
+  { mailbox }: Sender,
+  role: RoleAddress,
+  { bytes, read }: MessageToFile,
+): Promise<{ readonly code: string; readonly reply: string } | undefined> {
+  if (bytes.length > ROLE_MAIL_MAX_BYTES)
+    return { code: '5.3.4', reply: `A message to this address has at most ${ROLE_MAIL_MAX_BYTES} bytes` };
+  const outcome = await takeRoleMail(
+    sql,
+    role,
+    {
+      received: bytes,
+      bytes,
+      from: mailbox.address,
+      subject: read.subject,
+      preview: read.preview,
+      isAutomatic: isAutoSubmitted(headerFields(bytes, read.parts.header, read.parts.body)),
+      isUnauthenticated: false,
+    },
+    services.now(),
+  );
+  return outcome.kind === 'taken' ? undefined : { code: '5.7.1', reply: 'There is too much mail to this address' };
+}
+
+/** The result for a recipient whose mailbox is here and accepted the message. */
+export const DELIVERED_HERE = { code: '2.0.0', reply: 'delivered here' };
+
+async function threadOf(sql: Sql, messageId: string): Promise<string | undefined> {
+  const [row] = await sql.query<{ thread_id: string }>(`select thread_id from message where id = $1`, [messageId]);
+  return row?.thread_id;
+}

@@ -1,0 +1,196 @@
+/** What came of an attempt: recipients, events, suppressions and notices to the sender, in one transaction. */
+import { recordEvents } from '#core/events/record-event.ts';
+import { reviewSending } from '#core/mailboxes/sending-health.ts';
+import type { Sql } from '#db/database.ts';
+import { wantsNotice } from '#domain/delivery-notices.ts';
+import { oneLine } from '#domain/one-line.ts';
+import {
+  isHardBounce,
+  OUTBOUND_DELAY_NOTICE_AFTER_MS,
+  OUTBOUND_GIVE_UP_MS,
+  OUTBOUND_RETRY_DELAYS_MS,
+  type RecipientStatus,
+  retryDelayMs,
+} from '#domain/outbound.ts';
+import { afterCommit } from '#sending/consent/release-message.ts';
+import { suppress } from '#sending/lists/suppressions.ts';
+import { notifySender } from '#sending/notices/notify-sender.ts';
+import { sentEvent } from '#sending/outbox/outbound-events.ts';
+import {
+  changeRecipients,
+  findRecipients,
+  isOpen,
+  lockOutbound,
+  type OutboundMessage,
+  type OutboundRecipient,
+  type Sender,
+} from '#sending/outbox/outbound-message.ts';
+import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { inboxOf } from '#sending/submit/inbox-of-sender.ts';
+import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
+import { finishIfDone } from './settle.ts';
+import type { SignedContent } from './signed-content.ts';
+
+/** Recipients at one destination that go in one SMTP transaction. */
+export interface DestinationAttempt {
+  readonly destination: string;
+  readonly recipients: readonly OutboundRecipient[];
+  readonly services: SendingServices;
+  readonly transport: Transport;
+  readonly sender: Sender;
+  readonly message: OutboundMessage;
+  readonly content: SignedContent;
+  readonly mayBegin: () => boolean;
+}
+
+export interface Tried {
+  /** Of the attempt, among those at the destination. */
+  readonly number: number;
+  /** Attempts before it that these recipients were part of. */
+  readonly before: number;
+}
+
+type Outcome = RecipientResult & { readonly recipient: OutboundRecipient; readonly nextAt: Date };
+
+/** What each recipient's result means: when it is tried again, or that it is over. */
+function outcomesOf(
+  { services, message, recipients }: DestinationAttempt,
+  { before }: Tried,
+  results: readonly RecipientResult[],
+  now: Date,
+): Outcome[] {
+  const ladder = services.settings.OUTBOUND_RETRY_DELAYS_MS;
+  const delayMs = retryDelayMs(ladder.length > 0 ? ladder : OUTBOUND_RETRY_DELAYS_MS, before + 1);
+  const byAddress = new Map(results.map((result) => [result.address, result]));
+  return recipients.map((recipient) => {
+    const result = byAddress.get(recipient.address) ?? NO_RESULT;
+    const nextAt = new Date(now.getTime() + (result.comeBackInMs ?? delayMs));
+    const givenUp = message.giveUpAt !== null && nextAt > message.giveUpAt;
+    if (result.kind !== 'deferred' || !givenUp) return { ...result, recipient, nextAt };
+    const reply = oneLine(`Given up after two days: ${result.reply}`);
+    return { recipient, nextAt, address: recipient.address, kind: 'failed', code: '4.4.7', reply };
+  });
+}
+
+/** Writes what came of an attempt, once: nothing is done when it is written already. */
+export async function recordAttempt(
+  attempt: DestinationAttempt,
+  tried: Tried,
+  results: readonly RecipientResult[],
+): Promise<void> {
+  const { services, transport, sender, message, content, destination } = attempt;
+  const { number } = tried;
+  const now = new Date(services.now());
+  const all = outcomesOf(attempt, tried, results, now);
+  // A message that was held is given two days from its release on.
+  const triedSinceMs =
+    message.giveUpAt === null ? message.submittedAt.getTime() : message.giveUpAt.getTime() - OUTBOUND_GIVE_UP_MS;
+  const { owed, noticed } = await services.db.transaction(async (sql) => {
+    const nothing = { owed: 0, noticed: false };
+    const locked = await lockOutbound(sql, message.id);
+    if (locked === undefined) return nothing;
+    const ended = all.every(({ comeBackInMs }) => comeBackInMs !== undefined)
+      ? await sql.query(FORGET_ATTEMPT, [message.id, destination, number])
+      : await sql.query(END_ATTEMPT, [message.id, destination, number, now, outcomeOf(all), all[0]?.reply ?? null]);
+    if (ended.length === 0) return nothing;
+    const outcomes = await stillOpen(sql, message.id, all);
+    const changes = outcomes.map(({ recipient, kind, code, reply, nextAt }) => ({
+      number: recipient.number,
+      status: STATUS_OF[kind],
+      reply,
+      code,
+      ...(kind === 'deferred' ? { nextAttemptAt: nextAt } : {}),
+    }));
+    await changeRecipients(sql, message.id, changes, now);
+    const withKind = (kind: RecipientResult['kind']) =>
+      outcomes.flatMap((each) =>
+        each.kind === kind ? [{ ...each.recipient, ...saidOf(each), nextAt: each.nextAt }] : [],
+      );
+    const failed = withKind('failed');
+    // A host that announced DSN reports a success itself.
+    const relayed = withKind('sent').filter(({ reports }) => reports !== true);
+    const isLate = ({ nextAt }: { readonly nextAt: Date }) =>
+      nextAt.getTime() >= triedSinceMs + OUTBOUND_DELAY_NOTICE_AFTER_MS;
+    const delayed = withKind('deferred').filter((each) => isLate(each) && wantsNotice(each, 'delayed'));
+    let events = 0;
+    if (outcomes.some(isReached) && locked.firstSentAt === null) {
+      await sql.query(`update outbound_message set first_sent_at = $2 where id = $1`, [message.id, now]);
+      events += await recordEvents(sql, [sentEvent(sender, message, message.threadId ?? '', transport.via, now)]);
+    }
+    if (failed.length > 0) {
+      const gone = failed.flatMap(({ address, code }) => (isHardBounce(code) ? [address] : []));
+      await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
+      events += await notifySender(sql, services, sender, message, content.bytes, 'failed', failed);
+      await reviewSending(sql, message.mailboxId, now);
+    }
+    if (delayed.length > 0 && (await noteDelayOnce(sql, message.id, now)))
+      events += await notifySender(sql, services, sender, message, content.bytes, 'delayed', delayed);
+    events += await notifySender(sql, services, sender, message, content.bytes, 'relayed', relayed);
+    await finishIfDone(sql, message.id, now);
+    return { owed: events, noticed: failed.length + delayed.length + relayed.length > 0 };
+  });
+  const inbox = noticed ? await inboxOf(services, message.mailboxId) : [];
+  afterCommit(services, { folderIds: inbox, owed });
+}
+
+/** Nothing was tried: it does not count. */
+const FORGET_ATTEMPT = `
+  delete from outbound_attempt where message_id = $1 and destination = $2 and number = $3 and finished_at is null
+  returning 1`;
+
+const END_ATTEMPT = `
+  update outbound_attempt set finished_at = $4, outcome = $5, reply = $6
+   where message_id = $1 and destination = $2 and number = $3 and finished_at is null
+  returning 1`;
+
+const isReached = ({ kind }: { readonly kind: RecipientResult['kind'] }): boolean =>
+  kind === 'sent' || kind === 'captured';
+
+/**
+ * The outcomes that still say something. Of two attempts at once (the engine took the first for dead) one may have ended
+ * the recipient: a failure does not undo that, while who was reached was reached, also where the message was refused
+ * meanwhile.
+ */
+async function stillOpen(sql: Sql, messageId: string, outcomes: readonly Outcome[]): Promise<Outcome[]> {
+  const now = new Map((await findRecipients(sql, messageId)).map((each) => [each.number, each]));
+  return outcomes.filter((outcome) => {
+    const recipient = now.get(outcome.recipient.number);
+    if (recipient === undefined) return false;
+    return isOpen(recipient) || (recipient.status === 'denied' && isReached(outcome));
+  });
+}
+
+async function noteDelayOnce(sql: Sql, messageId: string, now: Date): Promise<boolean> {
+  const noted = await sql.query(
+    `update outbound_message set delay_told_at = $2 where id = $1 and delay_told_at is null returning id`,
+    [messageId, now],
+  );
+  return noted.length > 0;
+}
+
+const saidOf = ({ code, reply, reports }: Pick<RecipientResult, 'code' | 'reply' | 'reports'>) => ({
+  code,
+  reply,
+  reports,
+});
+
+const NO_RESULT: RecipientResult = {
+  address: '',
+  kind: 'deferred',
+  code: '4.0.0',
+  reply: 'no answer for this recipient',
+};
+
+const STATUS_OF: Readonly<Record<RecipientResult['kind'], RecipientStatus>> = {
+  sent: 'sent',
+  captured: 'captured',
+  deferred: 'queued',
+  failed: 'bounced',
+};
+
+function outcomeOf(
+  outcomes: readonly { readonly kind: RecipientResult['kind'] }[],
+): RecipientResult['kind'] | 'partial' {
+  const [first] = outcomes;
+  return first !== undefined && outcomes.every(({ kind }) => kind === first.kind) ? first.kind : 'partial';
+}

@@ -1,0 +1,313 @@
+/**
+ * Decisions about held mail. A decision is one compare-and-set on the pending row with its events; the workflow of the
+ * message is signalled afterwards and acts on the row.
+ */
+
+import { recordEvents } from '#core/events/record-event.ts';
+import { recordAudit } from '#core/organizations/audit.ts';
+import type { Caller } from '#core/platform/caller.ts';
+import type { Services } from '#core/platform/services.ts';
+import type { Sql } from '#db/database.ts';
+import type { ConsentScope } from '#domain/consent.ts';
+import { domainOf } from '#domain/email-address.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { type Actor, SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/outbound.ts';
+import { writeApprovalNotices } from './approval-notices.ts';
+import { aboutMailbox, decisionEvents } from './consent-events.ts';
+import { type ConsentRow, findConsent, findConsents } from './consent-queries.ts';
+import { logDecisions } from './decision-log.ts';
+
+type Part = Pick<Services, 'db' | 'now' | 'deliveriesDue'>;
+
+export interface Decided {
+  readonly consent: ConsentRow;
+  /** Messages whose workflows must be signalled. */
+  readonly messageIds: readonly string[];
+}
+
+/**
+ * Decides pending rows that have not expired; decided ones do not change. If the signal to the workflow is lost, the
+ * sweep for overdue messages soon sends another.
+ */
+const DECIDE = `
+  with decided as (
+    update consent set status = $2, scope = $3, reason = $4, decided_at = $5, decided_by = $6
+     where id = any($1::text[]) and status = 'pending' and ($7::bool or expires_at > $5)
+    returning id, message_id
+  ), woken as (
+    update outbound_message o set due_at = $8 from decided where o.id = decided.message_id
+  )
+  select id from decided`;
+
+async function decide(
+  sql: Sql,
+  ids: readonly string[],
+  decision: { status: 'approved' | 'denied'; scope: ConsentScope | null; reason: string | null; expired: boolean },
+  now: Date,
+  actor: Actor,
+): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(DECIDE, [
+    ids,
+    decision.status,
+    decision.scope,
+    decision.reason,
+    now,
+    JSON.stringify(actor),
+    decision.expired,
+    new Date(now.getTime() + OUTBOUND_DECIDED_OVERDUE_MS),
+  ]);
+  return rows.map(({ id }) => id);
+}
+
+/** @throws {CatalogueError} not_found; conflict when it is decided already or out of time */
+async function requireDecision(
+  sql: Sql,
+  organizationId: string,
+  consentId: string,
+  decided: readonly string[],
+): Promise<void> {
+  if (decided.length > 0) return;
+  const consent = await findConsent(sql, organizationId, consentId);
+  if (consent === undefined) throw new CatalogueError('not_found');
+  throw new CatalogueError(
+    'conflict',
+    consent.status === 'pending' ? 'The request for consent has expired.' : `It was ${consent.status} already.`,
+    { fix: 'A decision is final. To send the message after all, submit it again, which creates a new request.' },
+  );
+}
+
+/**
+ * Approves. `address` and `domain` are remembered permanently and approve other requests they cover.
+ *
+ * @param edit changes the message and its request in the transaction of the decision, once it is this caller's
+ * @throws {CatalogueError} not_found, conflict, and what `edit` throws
+ */
+export async function approveConsent(
+  services: Part,
+  organizationId: string,
+  consentId: string,
+  scope: ConsentScope,
+  caller: Caller,
+  edit?: (sql: Sql) => Promise<void>,
+): Promise<Decided> {
+  const now = new Date(services.now());
+  const { decided, owed } = await services.db.transaction(async (sql) => {
+    const asked = await findConsent(sql, organizationId, consentId);
+    if (asked === undefined) throw new CatalogueError('not_found');
+    const decision = { status: 'approved', scope, reason: null, expired: false } as const;
+    const first = await decide(sql, [consentId], decision, now, caller.actor);
+    await requireDecision(sql, organizationId, consentId, first);
+    await edit?.(sql);
+    const wanted = edit === undefined ? asked : ((await findConsent(sql, organizationId, consentId)) ?? asked);
+    const others: string[] = [];
+    if (scope !== 'message') {
+      const all = scope === 'address' ? wanted.recipients : wanted.recipients.map(domainOf);
+      const values = [...new Set(all)].sort();
+      await sql.query(REMEMBER, [organizationId, scope, values, consentId]);
+      const covered = await sql.query<{ id: string }>(COVERED, [organizationId, now, scope === 'domain', values]);
+      others.push(
+        ...(await decide(
+          sql,
+          covered.map(({ id }) => id),
+          decision,
+          now,
+          caller.actor,
+        )),
+      );
+    }
+    const rows = await findConsents(sql, organizationId, [consentId, ...others]);
+    for (const { id, recipients, changes } of rows)
+      await recordAudit(sql, caller, {
+        organizationId,
+        action: 'consent.approved',
+        targetId: id,
+        details: { scope, recipients: [...recipients], ...(changes === null ? {} : { changes }) },
+      });
+    const owedNow = await recordEvents(sql, await decisionEvents(sql, rows, caller.actor, now));
+    await logDecisions(sql, rows);
+    return { decided: rows, owed: owedNow };
+  });
+  if (owed > 0) services.deliveriesDue.wake();
+  return decidedOf(decided, consentId);
+}
+
+function decidedOf(rows: readonly ConsentRow[], consentId: string): Decided {
+  const consent = rows.find(({ id }) => id === consentId);
+  if (consent === undefined) throw new Error('a consent was decided and is not there');
+  return { consent, messageIds: rows.map(({ messageId }) => messageId) };
+}
+
+const REMEMBER = `
+  insert into known_recipient (organization_id, kind, value, source, consent_id)
+  select $1, $2, value, 'approved', $4 from unnest($3::text[]) as value order by value
+  on conflict (organization_id, kind, value) do update
+     set source = 'approved', consent_id = excluded.consent_id, last_used_at = now()`;
+
+/**
+ * Pending requests that this decision is about (one of their recipients at least) and all of whose recipients are
+ * approved by now. Other requests stay pending even if their recipients were approved before: in mode `always` each
+ * needs its own decision, and messages over a budget wait for that, not for their recipients. A request that somebody
+ * else is deciding is skipped.
+ */
+const COVERED = `
+  select c.id from consent c
+   where c.organization_id = $1 and c.status = 'pending' and c.expires_at > $2
+     and coalesce(c.held_because, '') not in ('over_message_budget', 'over_new_recipient_budget')
+     and exists (
+       select from unnest(c.recipients) as r (address)
+        where case when $3::bool then split_part(r.address, '@', -1) else r.address end = any($4::text[]))
+     and not exists (
+       select from unnest(c.recipients) as r (address)
+        where not exists (
+          select from known_recipient k
+           where k.organization_id = $1 and k.source = 'approved'
+             and (k.kind, k.value) in (('address', r.address), ('domain', split_part(r.address, '@', -1)))))
+   order by c.id for no key update skip locked`;
+
+/** @throws {CatalogueError} not_found, conflict */
+export async function denyConsent(
+  services: Part,
+  organizationId: string,
+  consentId: string,
+  reason: string | null,
+  caller: Caller,
+): Promise<Decided> {
+  const now = new Date(services.now());
+  const { rows, owed } = await services.db.transaction(async (sql) => {
+    const decision = { status: 'denied', scope: null, reason, expired: false } as const;
+    const known = await findConsent(sql, organizationId, consentId);
+    if (known === undefined) throw new CatalogueError('not_found');
+    await requireDecision(sql, organizationId, consentId, await decide(sql, [consentId], decision, now, caller.actor));
+    await recordAudit(sql, caller, {
+      organizationId,
+      action: 'consent.denied',
+      targetId: consentId,
+      details: { reason },
+    });
+    const denied = await findConsents(sql, organizationId, [consentId]);
+    const owedNow = await endDenied(sql, consentId, organizationId, 'consent_denied', caller.actor, now);
+    await logDecisions(sql, denied);
+    return { rows: denied, owed: owedNow };
+  });
+  if (owed > 0) services.deliveriesDue.wake();
+  return decidedOf(rows, consentId);
+}
+
+/** Why the service itself denies: nobody decided in time, the mailbox was deleted, or the content has changed. */
+export type ServiceDenial = 'expired' | 'mailbox deleted' | 'content changed';
+
+const BLOCKED_BECAUSE = {
+  expired: 'consent_expired',
+  'mailbox deleted': 'mailbox_not_active',
+  'content changed': 'content_changed',
+  withdrawn: 'cancelled',
+} as const satisfies Record<ServiceDenial | 'withdrawn', string>;
+
+/**
+ * A denial by the service.
+ *
+ * @returns false when somebody had decided after all
+ */
+export async function denyByService(services: Part, consentId: string, denial: ServiceDenial): Promise<boolean> {
+  const now = new Date(services.now());
+  const owed = await services.db.transaction(async (sql) => {
+    const ended = await endUndecided(sql, consentId, denial, SYSTEM_ACTOR, now);
+    if (ended !== undefined) await logDecisions(sql, [ended.consent]);
+    return ended?.owed;
+  });
+  if (owed === undefined) return false;
+  if (owed > 0) services.deliveriesDue.wake();
+  return true;
+}
+
+/** A request that ended without a person's decision. */
+export interface EndedRequest {
+  readonly consent: Pick<ConsentRow, 'id' | 'mailboxId'>;
+  /** Webhook deliveries to dispatch. */
+  readonly owed: number;
+}
+
+/**
+ * The sender withdrew the message: nothing remains to be decided. Part of the caller's transaction, who calls
+ * `logDecisions` at its end.
+ *
+ * @returns undefined when somebody had decided
+ */
+export const withdrawConsent = (
+  sql: Sql,
+  consentId: string,
+  actor: Actor,
+  now: Date,
+): Promise<EndedRequest | undefined> => endUndecided(sql, consentId, 'withdrawn', actor, now);
+
+async function endUndecided(
+  sql: Sql,
+  consentId: string,
+  reason: keyof typeof BLOCKED_BECAUSE,
+  actor: Actor,
+  now: Date,
+): Promise<EndedRequest | undefined> {
+  const decision = { status: 'denied', scope: null, reason, expired: true } as const;
+  const [id] = await decide(sql, [consentId], decision, now, actor);
+  if (id === undefined) return undefined;
+  const [row] = await sql.query<{ organizationId: string; mailboxId: string }>(
+    `select organization_id as "organizationId", mailbox_id as "mailboxId" from consent where id = $1`,
+    [id],
+  );
+  const { organizationId = '', mailboxId = '' } = row ?? {};
+  if (reason === 'expired') {
+    const consent = await findConsent(sql, organizationId, id);
+    const request = { organizationId, consentId: id, subject: consent?.subject ?? '' };
+    await writeApprovalNotices(sql, 'approval_expired', request, now.getTime());
+  }
+  return {
+    consent: { id, mailboxId },
+    owed: await endDenied(sql, id, organizationId, BLOCKED_BECAUSE[reason], actor, now),
+  };
+}
+
+/** Ends the message with its events. */
+async function endDenied(
+  sql: Sql,
+  consentId: string,
+  organizationId: string,
+  reason: 'consent_denied' | (typeof BLOCKED_BECAUSE)[keyof typeof BLOCKED_BECAUSE],
+  actor: Actor,
+  now: Date,
+): Promise<number> {
+  const consent = await findConsent(sql, organizationId, consentId);
+  if (consent === undefined) return 0;
+  await sql.query(`update outbound_message set state = 'denied', finished_at = $2 where id = $1`, [
+    consent.messageId,
+    now,
+  ]);
+  const recipients = await sql.query<{ address: string }>(
+    `update outbound_recipient set status = 'denied', reply = $2, code = '5.7.1', updated_at = $3
+      where message_id = $1 returning address`,
+    [consent.messageId, reason, now],
+  );
+  const [message] = await sql.query<{ from_address: string }>(
+    `select from_address from outbound_message where id = $1`,
+    [consent.messageId],
+  );
+  const about = await aboutMailbox(sql, consent.mailboxId);
+  return recordEvents(sql, [
+    ...(await decisionEvents(sql, [consent], actor, now)),
+    {
+      ...about,
+      type: 'email_blocked',
+      actor,
+      occurredAt: now,
+      data: {
+        direction: 'outbound',
+        messageId: consent.messageId,
+        from: message?.from_address ?? about.mailbox.address,
+        to: recipients.map(({ address }) => address),
+        subject: consent.subject,
+        reason,
+        rule: null,
+      },
+    },
+  ]);
+}

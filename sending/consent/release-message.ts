@@ -1,0 +1,93 @@
+/** The steps of releasing a message: at its submission, or after its consent or its time. */
+import { recordEvents } from '#core/events/record-event.ts';
+import type { Sql } from '#db/database.ts';
+import { OUTBOUND_GIVE_UP_MS, type OutboundStatus } from '#domain/outbound.ts';
+import { announceChanges } from '#mailstore/announce-changes.ts';
+import { type DeliveredHere, deliverHere, findOwnMailbox } from '#sending/attempt/deliver-here.ts';
+import type { MessageToFile } from '#sending/attempt/filed-message.ts';
+import { settleLocals } from '#sending/attempt/settle.ts';
+import { sentEvent } from '#sending/outbox/outbound-events.ts';
+import {
+  findRecipients,
+  type OutboundMessage,
+  outboundStatusOf,
+  type Sender,
+} from '#sending/outbox/outbound-message.ts';
+import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { findOwnMailChanges, type SentDraft } from '#sending/submit/own-mail.ts';
+
+export interface Released {
+  readonly id: string;
+  readonly threadId: string | null;
+  readonly status: OutboundStatus;
+  readonly folderIds: readonly number[];
+  readonly owed: number;
+}
+
+/** Notifies watchers; they find a lost notification by their own polling. */
+export function afterCommit(
+  services: SendingServices,
+  { folderIds, owed }: Pick<Released, 'folderIds' | 'owed'>,
+): void {
+  if (owed > 0) services.deliveriesDue.wake();
+  const { db, log } = services;
+  void db.afterCommit(() => {
+    announceChanges(db, folderIds).catch((error: Error) =>
+      log.debug({ error: error.message }, 'watchers were not notified of sent mail'),
+    );
+  });
+}
+
+/**
+ * Releases a message: copy in Sent, local deliveries, the answered message is marked, state `sending`. Call it under
+ * the lock of its row.
+ *
+ * @param draft null: it was removed when the message was submitted
+ * @param atEnd what else is written: last, because other messages wait for its rows
+ * @throws {SenderRefused}
+ * @throws {CatalogueError} conflict, if the draft was removed
+ */
+export async function release(
+  sql: Sql,
+  services: SendingServices,
+  sender: Sender,
+  message: OutboundMessage,
+  content: MessageToFile,
+  draft: SentDraft | null,
+  atEnd: () => Promise<void> = async () => {},
+): Promise<Released> {
+  const now = new Date(services.now());
+  const { answersMessageId, answersAs } = message;
+  const answered =
+    answersMessageId === null || answersAs === null ? null : { messageId: answersMessageId, as: answersAs };
+  const [queued, ownMail, own] = await Promise.all([
+    findRecipients(sql, message.id),
+    findOwnMailChanges(sql, sender.mailbox.id, draft, answered),
+    findOwnMailbox(sql, services, sender),
+  ]);
+  const locals = queued.filter(({ local, status }) => local && status === 'queued');
+  const here: DeliveredHere = await deliverHere(sql, services, sender, message, content, locals, ownMail, own);
+  const reached = here.locals.some(({ refusal }) => refusal === undefined);
+  const giveUpAt = new Date(now.getTime() + OUTBOUND_GIVE_UP_MS);
+  const [, reported, , recipients] = await Promise.all([
+    settleLocals(sql, message.id, here, now),
+    reached ? recordEvents(sql, [sentEvent(sender, message, here.threadId, 'local', now)]) : 0,
+    sql.query(RELEASE, [message.id, here.threadId, reached ? now : null, now, giveUpAt]),
+    findRecipients(sql, message.id),
+    atEnd(),
+  ]);
+  const owed = here.owed + reported;
+  const status = outboundStatusOf({ state: 'sending' }, recipients);
+  return {
+    id: message.id,
+    threadId: here.threadId,
+    status,
+    folderIds: here.folderIds,
+    owed,
+  };
+}
+
+const RELEASE = `
+  update outbound_message set state = 'sending', filed = true, thread_id = $2, first_sent_at = $3, due_at = $4, give_up_at = $5,
+         stopped_at = null
+   where id = $1`;

@@ -1,0 +1,51 @@
+/** How much a mailbox and its organization may send: by plan, and in one thread against loops. */
+import { countUse } from '#db/queries/platform/count-use.ts';
+import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/outbound.ts';
+import { PLANS } from '#domain/plans.ts';
+import type { Sender } from '#sending/outbox/outbound-message.ts';
+import type { SendingServices } from '#sending/outbox/sending-services.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export interface OverLimit {
+  readonly rule: string;
+  readonly message: string;
+  readonly retryAfterSeconds: number;
+  readonly first: boolean;
+}
+
+/** Counts one more message, and says which limit that is beyond, if any. A thread of null is a new one. */
+export async function overLimit(
+  services: SendingServices,
+  sender: Sender,
+  threadId: string | null,
+): Promise<OverLimit | undefined> {
+  const plan = PLANS[sender.plan];
+  const limits = [
+    {
+      rule: 'sendsPerMailboxHour',
+      key: `sends:${sender.mailbox.id}`,
+      max: plan.sendsPerMailboxHour,
+      windowMs: HOUR_MS,
+    },
+    {
+      rule: 'sendsPerOrganizationDay',
+      key: `sends:${sender.organization.id}`,
+      max: plan.sendsPerOrganizationDay,
+      windowMs: DAY_MS,
+    },
+    ...(threadId === null
+      ? []
+      : [{ rule: 'sendsPerThreadHour', key: `sends:${threadId}`, max: SENDS_PER_THREAD_HOUR_MAX, windowMs: HOUR_MS }]),
+  ];
+  for (const { rule, key, max, windowMs } of limits) {
+    if (max === null) continue;
+    const { used, resetsInMs } = await countUse(services.db, key, windowMs, services.now());
+    if (used <= max) continue;
+    const retryAfterSeconds = Math.max(1, Math.ceil(resetsInMs / 1_000));
+    const message = `More than ${max} messages (${rule}). Try again in ${retryAfterSeconds} s.`;
+    return { rule, message, retryAfterSeconds, first: used === max + 1 };
+  }
+  return undefined;
+}

@@ -1,0 +1,256 @@
+/**
+ * Sends a notice of the service to a person: into the INBOX of a mailbox here, otherwise by the transport,
+ * signed with the key of the instance, from the null sender, so that nothing answers it.
+ */
+import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
+import { noticeCredentialPlace } from '#core/organizations/invitation-notice.ts';
+import type { WebhookSender } from '#core/webhooks/webhook-sender.ts';
+import { findRoleMail } from '#db/queries/mailboxes/role-mail.ts';
+import {
+  beginNoticeAttempt,
+  findMemberNotice,
+  type MemberNoticeRow,
+  openInvitationCredential,
+  recordNoticeAttempt,
+} from '#db/queries/notices/member-notices.ts';
+import { isApprovalNotice } from '#domain/approval-notices.ts';
+import { domainOf } from '#domain/email-address.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { CREDENTIAL_PLACE, type MemberNoticeProgress, type MemberNoticeState } from '#domain/member-notices.ts';
+import { OUTBOUND_GIVE_UP_MS, OUTBOUND_RETRY_DELAYS_MS, retryDelayMs } from '#domain/outbound.ts';
+import { receivedEvent } from '#mailstore/received-event.ts';
+import type { Recipient } from '#mailstore/recipients.ts';
+import { deliverBatch } from '#mailstore/write-delivery.ts';
+import { readMessage } from '#mime/read-message.ts';
+import type { RoundControl } from '#sending/attempt/attempt-message.ts';
+import { newMessage } from '#sending/attempt/filed-message.ts';
+import { directoryOf } from '#sending/attempt/local-addresses.ts';
+import { afterCommit } from '#sending/consent/release-message.ts';
+import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { recordingWorks, untilRecorded } from '#sending/outbox/until-recorded.ts';
+import { composeMessage } from '#sending/submit/compose-message.ts';
+import { signMessage } from '#sending/transports/dkim.ts';
+import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
+import { collectsUntilMs, writeApprovalMail } from './approval-mail.ts';
+import { writePasswordResetMail } from './password-reset-mail.ts';
+import { sendToChat } from './send-to-chat.ts';
+
+const DONE: MemberNoticeProgress = { nextAtMs: null };
+const HEARTBEAT_MS = 2_000;
+
+const STATE_OF: Readonly<Record<Exclude<RecipientResult['kind'], 'deferred'>, MemberNoticeState>> = {
+  sent: 'sent',
+  captured: 'captured',
+  failed: 'failed',
+};
+
+/** By which notices leave. */
+export interface NoticeSenders {
+  readonly transport: Transport;
+  readonly chat: Pick<WebhookSender, 'send'>;
+}
+
+/** Attempts a notice that waits. */
+export async function sendMemberNotice(
+  services: SendingServices,
+  senders: NoticeSenders,
+  noticeId: string,
+  { heartbeat, mayBegin }: RoundControl,
+): Promise<MemberNoticeProgress> {
+  const beat = setInterval(heartbeat, HEARTBEAT_MS);
+  try {
+    return await attemptNotice(services, senders, noticeId, mayBegin);
+  } finally {
+    clearInterval(beat);
+  }
+}
+
+async function attemptNotice(
+  services: SendingServices,
+  senders: NoticeSenders,
+  noticeId: string,
+  mayBegin: () => boolean,
+): Promise<MemberNoticeProgress> {
+  const notice = await findMemberNotice(services.db, noticeId);
+  if (notice === undefined || notice.state !== 'waiting') return DONE;
+  if (isApprovalNotice(notice.kind)) {
+    const waitsUntilMs = await collectsUntilMs(services, noticeId);
+    if (waitsUntilMs !== undefined) return { nextAtMs: waitsUntilMs };
+  }
+  if (!(await recordingWorks(services, mayBegin))) return { nextAtMs: services.now() };
+  // A write: if it fails, the outcome could not be recorded either, so nothing is sent.
+  if (!(await beginNoticeAttempt(services.db, notice, new Date(services.now())))) return DONE;
+  const { kind, reply, recorded = false } = await attempt(services, senders, notice);
+  if (recorded) return DONE;
+  const now = new Date(services.now());
+  if (kind !== 'deferred') {
+    const outcome = { state: STATE_OF[kind], reply, next: null, now };
+    await untilRecorded(services, () => recordNoticeAttempt(services.db, notice, outcome));
+    return DONE;
+  }
+  const ladder = services.settings.OUTBOUND_RETRY_DELAYS_MS;
+  const delayMs = retryDelayMs(ladder.length > 0 ? ladder : OUTBOUND_RETRY_DELAYS_MS, notice.attempts + 1);
+  const next = new Date(now.getTime() + delayMs);
+  const over = next.getTime() > notice.createdAt.getTime() + OUTBOUND_GIVE_UP_MS;
+  const outcome = { state: over ? ('failed' as const) : ('waiting' as const), reply, next: over ? null : next, now };
+  await untilRecorded(services, () => recordNoticeAttempt(services.db, notice, outcome));
+  return over ? DONE : { nextAtMs: next.getTime() };
+}
+
+interface NoticeResult extends Pick<RecipientResult, 'kind' | 'reply'> {
+  /** It was written in the transaction of its subject. */
+  readonly recorded?: boolean;
+}
+
+/** The owner of a first start has such an address. */
+const NOBODY_HERE = 'Not sent: this address has no mailbox here. It can be read in the list of notices';
+
+/** There is nothing to report any more, and the notice was deleted. */
+const DROPPED: NoticeResult = { kind: 'failed', reply: '', recorded: true };
+
+async function attempt(
+  services: SendingServices,
+  { transport, chat }: NoticeSenders,
+  notice: MemberNoticeRow,
+): Promise<NoticeResult> {
+  const { kind } = notice;
+  if (kind === 'invitation') return attemptInvitation(services, transport, notice);
+  if (notice.channel === 'chat') return (await sendToChat(services, chat, notice)) ?? DROPPED;
+  if (isApprovalNotice(kind) || kind === 'password_reset') {
+    const written = isApprovalNotice(kind)
+      ? await writeApprovalMail(services, notice, kind)
+      : await writePasswordResetMail(services, notice);
+    if (written === undefined) return DROPPED;
+    const texted = { ...notice, ...written };
+    // A notice with a credential is never put into a mailbox of this instance, whatever the domain of its address.
+    if (written.holdsCredential) return sendOut(services, transport, texted, await compose(services, texted));
+    return deliver(services, transport, texted);
+  }
+  return deliver(services, transport, notice);
+}
+
+/** Sends a notice without a credential: into the INBOX of a mailbox here, or by the transport. */
+async function deliver(
+  services: SendingServices,
+  transport: Transport,
+  notice: MemberNoticeRow,
+): Promise<NoticeResult> {
+  const directory = directoryOf(services);
+  const bytes = await compose(services, notice);
+  if (await directory.servesDomain(domainOf(notice.recipient))) {
+    const recipient = await directory.find(notice.recipient, 'fresh');
+    if (recipient === undefined) return { kind: 'captured', reply: NOBODY_HERE };
+    return putIntoInbox(services, notice, recipient, bytes);
+  }
+  return sendOut(services, transport, notice, bytes);
+}
+
+/**
+ * An invitation is never sent to a mailbox of this instance: an agent that reads it would become a member. The domain
+ * may have become one of ours since the invitation was written.
+ */
+async function attemptInvitation(
+  services: SendingServices,
+  transport: Transport,
+  notice: MemberNoticeRow,
+): Promise<Pick<RecipientResult, 'kind' | 'reply'>> {
+  const { db, secrets, settings } = services;
+  const sealed = await openInvitationCredential(db, notice.id, new Date(services.now()));
+  if (sealed === undefined) return { kind: 'failed', reply: 'The invitation was withdrawn, replaced, used or expired' };
+  if (await isHostedAddress(db, settings.MAIL_DOMAIN, [notice.organizationId ?? ''], notice.recipient))
+    return { kind: 'failed', reply: 'The address is hosted by this service: invite again, and hand the link over' };
+  const token = secrets.open(sealed, noticeCredentialPlace(notice.id));
+  const text = notice.text.replaceAll(CREDENTIAL_PLACE, () => token);
+  return sendOut(services, transport, notice, await compose(services, { ...notice, text }));
+}
+
+async function sendOut(
+  services: SendingServices,
+  transport: Transport,
+  notice: MemberNoticeRow,
+  bytes: Buffer,
+): Promise<Pick<RecipientResult, 'kind' | 'reply'>> {
+  const domain = services.settings.MAIL_DOMAIN;
+  const signature = await signMessage(
+    services,
+    { organization: { id: notice.organizationId ?? '' }, mailbox: { domain } },
+    bytes,
+  );
+  const [result] = await transport.send({
+    sender: '',
+    recipients: [notice.recipient],
+    bytes: Buffer.concat([Buffer.from(signature), bytes]),
+  });
+  return result ?? { kind: 'deferred', reply: 'no answer for this recipient' };
+}
+
+/** The same Message-ID at every attempt, so that one that was repeated is seen as the same mail. */
+async function compose(
+  { db, settings }: SendingServices,
+  { id, kind, targetId, recipient, subject, text }: MemberNoticeRow,
+): Promise<Buffer> {
+  // As a file, in base64: untrusted text cannot be taken for a part of the notice, and arrives byte for byte.
+  const content = kind === 'role_mail' ? await findRoleMail(db, targetId) : undefined;
+  const attachments =
+    content === undefined
+      ? []
+      : [{ filename: 'message.eml', contentType: 'application/octet-stream', content, contentId: undefined }];
+  return composeMessage({
+    from: { name: 'Agent Mailbox', address: `no-reply@${settings.MAIL_DOMAIN}` },
+    to: [{ name: '', address: recipient }],
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    subject,
+    text,
+    html: undefined,
+    attachments,
+    headers: { 'Message-ID': `<${id}@${settings.MAIL_DOMAIN}>`, 'Auto-Submitted': 'auto-generated' },
+    inReplyTo: undefined,
+    references: [],
+  });
+}
+
+/** Mail, its events and the state of the notice in one commit: repeated, it is there once. */
+async function putIntoInbox(
+  services: SendingServices,
+  notice: MemberNoticeRow,
+  recipient: Recipient,
+  bytes: Buffer,
+): Promise<NoticeResult> {
+  const message = newMessage({ bytes, read: readMessage(bytes) }, 'system', {
+    correspondent: `no-reply@${services.settings.MAIL_DOMAIN}`,
+    envelopeFrom: '',
+    at: new Date(services.now()),
+    auth: null,
+  });
+  const now = new Date(services.now());
+  const reply = 'delivered here';
+  const { outcomes, owed } = await services.db.transaction(async (sql) => {
+    const delivered = await deliverBatch(sql, [
+      {
+        message,
+        deliveries: [
+          {
+            recipient,
+            deliveredTo: notice.recipient,
+            folderId: recipient.inboxId,
+            labels: [],
+            deliveryHash: undefined,
+          },
+        ],
+        event: (delivery, messageId, threadId) => ({
+          ...receivedEvent(message, delivery, messageId, threadId),
+          actor: SYSTEM_ACTOR,
+        }),
+      },
+    ]);
+    if (delivered.outcomes[0]?.kind === 'delivered')
+      await recordNoticeAttempt(sql, notice, { state: 'sent', reply, next: null, now });
+    return delivered;
+  });
+  const [outcome] = outcomes;
+  if (outcome?.kind !== 'delivered') return { kind: 'deferred', reply: `The mailbox takes no mail: ${outcome?.kind}` };
+  afterCommit(services, { folderIds: [recipient.inboxId], owed });
+  return { kind: 'sent', reply, recorded: true };
+}

@@ -1,0 +1,211 @@
+/** Rows of submitted messages. */
+
+import type { Database, Sql } from '#db/database.ts';
+import type { OrganizationSettings } from '#db/entities/organization.ts';
+import type { NotifyValue, RecipientNotices, ReturnedPart } from '#domain/delivery-notices.ts';
+import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/event-envelope.ts';
+import {
+  type AnsweredAs,
+  type OutboundState,
+  type OutboundStatus,
+  outboundStatus,
+  type RecipientStatus,
+} from '#domain/outbound.ts';
+import type { PlanName } from '#domain/plans.ts';
+import type { Brakes, SendingMode } from '#domain/sending-brakes.ts';
+import { readBlob } from '#mailstore/blob-store.ts';
+import type { KeptDraft } from '#sending/submit/kept-draft.ts';
+
+/** The mailbox a message is sent from, with its organization. */
+export interface Sender {
+  readonly mailbox: EnvelopeMailbox;
+  readonly organization: EnvelopeOrganization;
+  readonly status: string;
+  readonly plan: PlanName;
+  readonly settings: OrganizationSettings;
+  /** Those of the mailbox alone. */
+  readonly brakes: Brakes;
+}
+
+interface SenderRow {
+  id: string;
+  name: string;
+  address: string;
+  local_part: string;
+  domain: string;
+  status: string;
+  organization_id: string;
+  organization_name: string;
+  slug: string;
+  plan: PlanName;
+  settings: OrganizationSettings;
+  sending_mode: SendingMode;
+  messages_per_day: number | null;
+  new_recipients_per_day: number | null;
+}
+
+/**
+ * Undefined: there is no such mailbox any more.
+ *
+ * @param which `any`: a deleted one too (its status is `deleting`), whose messages are still to be ended
+ */
+export async function findSender(
+  sql: Sql,
+  mailboxId: string,
+  which: 'undeleted' | 'any' = 'undeleted',
+): Promise<Sender | undefined> {
+  const [row] = await sql.query<SenderRow>(FIND_SENDER, [mailboxId, which === 'any']);
+  if (row === undefined) return undefined;
+  return {
+    mailbox: { id: row.id, name: row.name, address: row.address, localPart: row.local_part, domain: row.domain },
+    organization: { id: row.organization_id, name: row.organization_name, slug: row.slug },
+    status: row.status,
+    plan: row.plan,
+    settings: row.settings,
+    brakes: {
+      mode: row.sending_mode,
+      budgets: { messagesPerDay: row.messages_per_day, newRecipientsPerDay: row.new_recipients_per_day },
+    },
+  };
+}
+
+const FIND_SENDER = `
+  select m.id, m.name, m.address, m.local_part, m.domain, m.status, o.id as organization_id,
+         o.name as organization_name, o.slug, o.plan, o.settings,
+         m.sending_mode, m.messages_per_day, m.new_recipients_per_day
+    from mailboxes m join organizations o on o.id = m.organization_id
+   where m.id = $1 and ($2::bool or m.deleted_at is null)`;
+
+export interface OutboundMessage {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly mailboxId: string;
+  /** Null: it was over 30 days ago. */
+  readonly blob: Buffer | null;
+  readonly size: number;
+  readonly contentHash: Buffer;
+  readonly messageIdHeader: string;
+  readonly threadId: string | null;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly subject: string;
+  readonly preview: string;
+  readonly labels: readonly string[];
+  readonly actor: Actor;
+  readonly filed: boolean;
+  /** A person changed it before approving it. */
+  readonly edited: boolean;
+  readonly consentId: string | null;
+  readonly state: OutboundState;
+  /** Not before this time; null: at once. */
+  readonly sendAt: Date | null;
+  /** Message of the mailbox that is marked when this one is sent. */
+  readonly answersMessageId: string | null;
+  readonly answersAs: AnsweredAs | null;
+  readonly dkimSignature: string | null;
+  readonly firstSentAt: Date | null;
+  readonly submittedAt: Date;
+  readonly giveUpAt: Date | null;
+  readonly finishedAt: Date | null;
+  /** Since when it waits for the end of a stop. */
+  readonly stoppedAt: Date | null;
+  readonly envelopeId: string | null;
+  readonly returned: ReturnedPart | null;
+  /** The draft it was made from; null: there was none. */
+  readonly draft: KeptDraft | null;
+}
+
+const COLUMNS = `id, organization_id as "organizationId", mailbox_id as "mailboxId", blob, size,
+  content_hash as "contentHash", message_id_header as "messageIdHeader", thread_id as "threadId",
+  from_address as "from", to_addresses as "to", cc_addresses as "cc", subject, preview, labels, actor, filed, edited,
+  consent_id as "consentId", state, send_at as "sendAt", answers_message_id as "answersMessageId",
+  answers_as as "answersAs", dkim_signature as "dkimSignature", first_sent_at as "firstSentAt",
+  submitted_at as "submittedAt", give_up_at as "giveUpAt", finished_at as "finishedAt", stopped_at as "stoppedAt",
+  envelope_id as "envelopeId", returned, draft`;
+
+/** The message as submitted; empty if it has been deleted. */
+export const readContent = (db: Database, { blob, size }: Pick<OutboundMessage, 'blob' | 'size'>): Promise<Buffer> =>
+  blob === null ? Promise.resolve(Buffer.alloc(0)) : readBlob(db, blob, 0, size);
+
+export async function findOutbound(sql: Sql, messageId: string): Promise<OutboundMessage | undefined> {
+  const [row] = await sql.query<OutboundMessage>(`select ${COLUMNS} from outbound_message where id = $1`, [messageId]);
+  return row;
+}
+
+/** The same, held until the transaction ends. */
+export async function lockOutbound(sql: Sql, messageId: string): Promise<OutboundMessage | undefined> {
+  const [row] = await sql.query<OutboundMessage>(
+    `select ${COLUMNS} from outbound_message where id = $1 for no key update`,
+    [messageId],
+  );
+  return row;
+}
+
+/** Whether something may still be sent to a recipient. */
+export const isOpen = ({ status }: { readonly status: RecipientStatus }): boolean =>
+  status === 'queued' || status === 'sending';
+
+export interface OutboundRecipient extends RecipientNotices {
+  readonly number: number;
+  readonly address: string;
+  readonly local: boolean;
+  readonly status: RecipientStatus;
+  readonly reply: string | null;
+  readonly code: string | null;
+  readonly nextAttemptAt: Date | null;
+  readonly updatedAt: Date;
+  readonly notify: readonly NotifyValue[] | null;
+  readonly successNotifiedAt: Date | null;
+}
+
+export const findRecipients = (sql: Sql, messageId: string): Promise<OutboundRecipient[]> =>
+  sql.query<OutboundRecipient>(
+    `select number, address, local, status, reply, code, next_attempt_at as "nextAttemptAt", updated_at as "updatedAt",
+            notify, original_recipient as "originalRecipient", success_told_at as "successNotifiedAt"
+       from outbound_recipient where message_id = $1 order by number`,
+    [messageId],
+  );
+
+/** The result for one recipient. */
+export interface RecipientChange {
+  readonly number: number;
+  readonly status: RecipientStatus;
+  readonly reply: string | null;
+  readonly code: string | null;
+  readonly nextAttemptAt?: Date;
+}
+
+export async function changeRecipients(
+  sql: Sql,
+  messageId: string,
+  changes: readonly RecipientChange[],
+  now: Date,
+): Promise<void> {
+  if (changes.length === 0) return;
+  await sql.query(CHANGE_RECIPIENTS, [
+    messageId,
+    changes.map(({ number }) => number),
+    changes.map(({ status }) => status),
+    changes.map(({ reply }) => reply),
+    changes.map(({ code }) => code),
+    changes.map(({ nextAttemptAt }) => nextAttemptAt ?? null),
+    now,
+  ]);
+}
+
+const CHANGE_RECIPIENTS = `
+  update outbound_recipient r
+     set status = c.status, reply = c.reply, code = c.code, next_attempt_at = c.next_attempt_at, updated_at = $7
+    from unnest($2::smallint[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
+      as c (number, status, reply, code, next_attempt_at)
+   where r.message_id = $1 and r.number = c.number`;
+
+export const outboundStatusOf = (
+  { state }: Pick<OutboundMessage, 'state'>,
+  recipients: readonly Pick<OutboundRecipient, 'status'>[],
+): OutboundStatus =>
+  outboundStatus(
+    state,
+    recipients.map(({ status }) => status),
+  );

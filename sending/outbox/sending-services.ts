@@ -1,0 +1,7 @@
+import type { Services } from '#core/platform/services.ts';
+
+/** The services that sending uses. */
+export type SendingServices = Pick<
+  Services,
+  'db' | 'settings' | 'now' | 'log' | 'deliveriesDue' | 'secrets' | 'pepper'
+>;

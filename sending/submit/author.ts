@@ -1,0 +1,29 @@
+/**
+ * Which address is allowed in From. A mailbox writes as itself. It may write on behalf of another author (itself in
+ * Sender, RFC 5322 §3.6.2) only if its own signature and return path prove nothing about that author: DMARC (RFC 7489
+ * §3.1) takes every domain under the same organizational domain for the same, so a neighbour on this host would pass as
+ * genuine.
+ */
+import { domainOf } from '#domain/email-address.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { deliveryAddress } from '#domain/mailbox-address.ts';
+import type { ReadMessage } from '#mime/read-message.ts';
+import { isLocal } from '#sending/attempt/local-addresses.ts';
+import type { SendingServices } from '#sending/outbox/sending-services.ts';
+
+/** Two labels are at least as wide as an organizational domain, without a list of public suffixes. */
+const neighbourhood = (domain: string): string => domain.toLowerCase().split('.').slice(-2).join('.');
+
+/** @throws {CatalogueError} invalid_request */
+export async function requireHonestAuthor(
+  services: SendingServices,
+  { from: [author] }: Pick<ReadMessage, 'from'>,
+  own: string,
+): Promise<void> {
+  const address = author?.address ?? '';
+  if (deliveryAddress(address) === own.toLowerCase()) return;
+  const near = neighbourhood(domainOf(address)) === neighbourhood(domainOf(own));
+  if (!near && !(await isLocal(services, address))) return;
+  const message = `From is ${address || 'no address'}, but this mailbox sends as ${own}: set From to ${own}; Sender instead is enough only if the domain in From is not hosted here and not related to that of the mailbox`;
+  throw new CatalogueError('invalid_request', undefined, { details: [{ path: '/from', message }] });
+}

@@ -1,0 +1,8 @@
+/** The part of a draft that is kept after its removal; `outbound_message.draft`. */
+export interface KeptDraft {
+  readonly id: string;
+  readonly clientId: string | null;
+  /** ISO 8601. */
+  readonly sendAt: string | null;
+  readonly createdAt: string;
+}

@@ -1,0 +1,91 @@
+/** What a submission needs to know before its transaction begins: all that is read, none of it written, except the blob. */
+import type { Sql } from '#db/database.ts';
+import { OUTBOUND_CONSENT_DEFAULT, type OutboundConsentMode } from '#domain/consent.ts';
+import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organization-limits.ts';
+import { storeBlob } from '#mailstore/blob-store.ts';
+import { threadRefs } from '#mailstore/fingerprints.ts';
+import { findThreads } from '#mailstore/threads.ts';
+import type { ReadMessage } from '#mime/read-message.ts';
+import { recipientsToAsk } from '#sending/consent/recipients-to-ask.ts';
+import type { Sender } from '#sending/outbox/outbound-message.ts';
+import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import type { NumberedRecipient } from './check-submission.ts';
+import { earlierCopy } from './earlier-copy.ts';
+import { outsideOf } from './outside-recipients.ts';
+import { type Answered, answeredByHeader, type SentDraft } from './own-mail.ts';
+import type { Submission } from './submission.ts';
+
+export interface SubmissionPlan {
+  readonly submission: Submission;
+  readonly sender: Sender;
+  readonly read: ReadMessage;
+  /** Of From, as text. */
+  readonly from: string;
+  readonly recipients: readonly NumberedRecipient[];
+  /** Recipients that are no mailboxes of the organization. */
+  readonly outside: readonly string[];
+  /** Recipients that a person must approve, whatever the budgets say. */
+  readonly toAsk: readonly string[];
+  readonly mode: OutboundConsentMode;
+  /** The thread it answers in, if it does. */
+  readonly threadId: string | null;
+  readonly answers: Answered | null;
+  readonly draft: SentDraft;
+  /** Of the copy in Sent that a client filed itself, if there is one. */
+  readonly copyId: string | undefined;
+  /** Of its bytes, which are stored already. */
+  readonly blob: Buffer;
+  readonly contentHash: Buffer;
+  readonly now: Date;
+  /** When the request for consent would expire. */
+  readonly expiresAt: Date;
+}
+
+const DAY_MS = 86_400_000;
+
+export async function planSubmission(
+  services: SendingServices,
+  known: Pick<SubmissionPlan, 'submission' | 'sender' | 'read' | 'from' | 'recipients' | 'threadId' | 'now'>,
+): Promise<SubmissionPlan> {
+  const { db } = services;
+  const { submission, sender, recipients, threadId, now } = known;
+  const { bytes, messageId: messageIdHeader, hash } = submission.prepared;
+  const [outside, answers, copy] = await db.together((sql) =>
+    Promise.all([
+      outsideOf(services, sender, recipients, sql),
+      submission.answers ?? answeredByHeader(sql, sender.mailbox.id, threadId, bytes),
+      earlierCopy(sql, sender.mailbox.id, messageIdHeader, now),
+      storeBlob(sql, hash.key, bytes),
+    ]),
+  );
+  const mode = sender.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT;
+  const toAsk = await recipientsToAsk(db, {
+    organizationId: sender.organization.id,
+    mailboxId: sender.mailbox.id,
+    mode,
+    addresses: outside,
+    threadId,
+  });
+  const expiresInDays = sender.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT;
+  return {
+    ...known,
+    outside,
+    toAsk,
+    mode,
+    answers,
+    copyId: copy?.id,
+    draft: { messageIdHeader, messageId: submission.draftMessageId ?? null },
+    blob: hash.key,
+    contentHash: hash.contentHash(submission.recipients),
+    expiresAt: new Date(now.getTime() + expiresInDays * DAY_MS),
+  };
+}
+
+/** The thread of the mailbox that a message answers in, or null. */
+export async function answeredThread(sql: Sql, sender: Sender, read: ReadMessage): Promise<string | null> {
+  const refs = threadRefs(read, read.to[0]?.address ?? '');
+  const { ids, threadIds } = await findThreads(sql, [{ mailboxId: sender.mailbox.id, refs }]);
+  const [threadId] = threadIds;
+  // All its references would lead to a new thread.
+  return threadId === undefined || ids.length === refs.ids.length ? null : threadId;
+}

@@ -1,0 +1,224 @@
+/**
+ * Starts the workflows of submitted messages: at once after the commit, and by a sweep for messages without a workflow
+ * (a crash between commit and start, an engine that was unreachable or emptied). Starting a running one has no effect.
+ */
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { isEngineFault } from '#core/platform/engine-fault.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
+import { noticeOutage } from '#core/platform/notice-outage.ts';
+import { outageLog } from '#core/platform/outage-log.ts';
+import { DATABASE } from '#core/platform/patient-database.ts';
+import type { Services } from '#core/platform/services.ts';
+import { ENGINE, searchKeys, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { isInfrastructureError } from '#db/infrastructure-error.ts';
+import { OUTBOUND_SWEEP_AGAIN_MS } from '#domain/outbound.ts';
+import {
+  CANCEL_SIGNAL,
+  DECIDE_SIGNAL,
+  OUTBOUND_MESSAGE,
+  type OutboundInput,
+  outboundWorkflowId,
+} from '#domain/outbound-workflow.ts';
+
+export interface OutboundToStart {
+  readonly messageId: string;
+  readonly organizationId: string;
+  readonly mailboxId: string;
+}
+
+/** The submitting client does not wait longer for the engine: the message is stored, and the sweep starts it. */
+const ANSWER_WITHIN_MS = 2_000;
+
+const optionsOf = (temporal: TemporalClient, { messageId, organizationId, mailboxId }: OutboundToStart) => ({
+  workflowId: outboundWorkflowId(messageId),
+  taskQueue: temporal.taskQueue,
+  args: [{ messageId }] as [OutboundInput],
+  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  typedSearchAttributes: new TypedSearchAttributes([
+    { key: searchKeys.organizationId, value: organizationId },
+    { key: searchKeys.mailboxId, value: mailboxId },
+    { key: searchKeys.messageId, value: messageId },
+  ]),
+  staticSummary: `send ${messageId}`,
+});
+
+const start = (temporal: TemporalClient, message: OutboundToStart): Promise<unknown> =>
+  temporal.client.workflow.start(OUTBOUND_MESSAGE, {
+    ...optionsOf(temporal, message),
+    requestEagerStart: temporal.eager,
+  });
+
+/** Makes a workflow read its rows; starts it if necessary. */
+const wake = (temporal: TemporalClient, message: OutboundToStart, signal: string): Promise<unknown> =>
+  temporal.client.workflow.signalWithStart(OUTBOUND_MESSAGE, { ...optionsOf(temporal, message), signal });
+
+/** What a start or signal needs beside the engine. */
+type StartServices = Pick<Services, 'log' | 'db' | 'now'>;
+
+/** Call it after the commit that submitted the message. Never throws: what fails here the sweep does at its next look. */
+export async function startOutbound(
+  { log, ...services }: StartServices,
+  temporal: TemporalClient,
+  message: OutboundToStart,
+): Promise<void> {
+  const started = temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => start(temporal, message));
+  await started.catch(async (error: unknown) => {
+    await leaveToSweep(services, [message.messageId]);
+    if (!noticeOutage(log, error))
+      log.warn(
+        { reason: reasonOf(error), messageId: message.messageId },
+        'sending could not be started; the sweep will start it',
+      );
+  });
+}
+
+/**
+ * Makes waiting workflows look again: their consents were decided, or a stop ended. Call it after the commit; where the
+ * engine did not take the signal the sweep gives another at its next look.
+ */
+export async function signalDecided(
+  { log, ...services }: StartServices,
+  temporal: TemporalClient,
+  messageIds: readonly string[],
+): Promise<void> {
+  const lost: string[] = [];
+  await Promise.all(
+    messageIds.map(async (messageId) => {
+      try {
+        const handle = temporal.client.workflow.getHandle(outboundWorkflowId(messageId));
+        await temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => handle.signal(DECIDE_SIGNAL));
+      } catch (error) {
+        lost.push(messageId);
+        if (!(error instanceof WorkflowNotFoundError) && !noticeOutage(log, error))
+          log.warn({ reason: reasonOf(error), messageId }, 'a workflow was not signalled; the sweep will signal it');
+      }
+    }),
+  );
+  if (lost.length > 0) await leaveToSweep(services, lost);
+}
+
+/** Makes messages due now, so that nobody waits for the time the engine was given. Where this fails they are due later. */
+const leaveToSweep = ({ db, now }: Pick<Services, 'db' | 'now'>, messageIds: readonly string[]): Promise<unknown> =>
+  db.query(DUE_NOW, [messageIds, new Date(now())]).catch(() => {});
+
+const DUE_NOW = `
+  update outbound_message set due_at = $2
+   where id = any($1::text[]) and state in ('held', 'scheduled', 'sending') and due_at > $2`;
+
+export interface OutboundSweep {
+  close(): Promise<void>;
+}
+
+const SWEEP_MS = 5_000;
+const SWEEP_ROWS = 200;
+
+/**
+ * Checks every five seconds for messages whose workflow is overdue. A waiting one is signalled: a held message may have
+ * been decided, a mailbox deleted.
+ */
+export function startOutboundSweep(services: Services, temporal: TemporalClient): OutboundSweep {
+  const { log } = services;
+  const database = outageLog(log, DATABASE);
+  const engine = outageLog(log, ENGINE);
+  let closed = false;
+  let stopWaiting = () => {};
+  /** The engine accepts no starts, so only one is tried. */
+  let engineAway = false;
+
+  /** @throws errors that the engine caused */
+  async function startAgain({ id, organization_id, mailbox_id, held, deleted }: OverdueRow): Promise<void> {
+    const message = { messageId: id, organizationId: organization_id, mailboxId: mailbox_id };
+    try {
+      await temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => {
+        if (held) return wake(temporal, message, DECIDE_SIGNAL);
+        return deleted ? wake(temporal, message, CANCEL_SIGNAL) : start(temporal, message);
+      });
+    } catch (error) {
+      if (isEngineFault(error)) throw error;
+      log.warn({ reason: reasonOf(error), messageId: id }, 'sending could not be started; trying again');
+      return;
+    }
+    engineAway = false;
+    engine.recovered();
+  }
+
+  /** @returns whether there may be more to start at once */
+  async function sweep(): Promise<boolean> {
+    const now = services.now();
+    const limit = engineAway ? 1 : SWEEP_ROWS;
+    const again = new Date(now + OUTBOUND_SWEEP_AGAIN_MS);
+    const rows = await services.db.query<OverdueRow>(TAKE_OVERDUE, [new Date(now), again, limit]);
+    database.recovered();
+    let begun = 0;
+    try {
+      for (const row of rows) {
+        if (closed) break;
+        await startAgain(row);
+        begun++;
+      }
+    } finally {
+      const left = rows.slice(begun).map(({ id }) => id);
+      // A message that was not started is due at once: the next round, or another process, starts it.
+      if (left.length > 0) await services.db.query(GIVE_BACK, [left, again, new Date(now)]);
+    }
+    return rows.length === limit;
+  }
+
+  function report(error: unknown): void {
+    if (isInfrastructureError(error)) return database.failed(error);
+    if (!isEngineFault(error))
+      return log.warn({ error: String(error) }, 'the sweep for messages to send failed; trying again');
+    engineAway = true;
+    return engine.failed(error);
+  }
+
+  async function loop(): Promise<void> {
+    while (!closed) {
+      try {
+        if (await sweep()) continue;
+      } catch (error) {
+        report(error);
+      }
+      if (closed) return;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, SWEEP_MS);
+        stopWaiting = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+
+  const running = loop();
+  return {
+    async close() {
+      closed = true;
+      stopWaiting();
+      await running;
+    },
+  };
+}
+
+interface OverdueRow {
+  id: string;
+  organization_id: string;
+  mailbox_id: string;
+  /** It waits for consent, for its time, or for the end of a stop. */
+  held: boolean;
+  /** Its mailbox. */
+  deleted: boolean;
+}
+
+/** The same row is checked again later: its workflow may already be running. */
+const TAKE_OVERDUE = `
+  update outbound_message o set due_at = $2 from mailboxes m
+   where m.id = o.mailbox_id
+     and o.id in (select id from outbound_message where state in ('held', 'scheduled', 'sending') and due_at < $1
+                   order by due_at limit $3 for update skip locked)
+  returning o.id, o.organization_id, o.mailbox_id, o.state <> 'sending' or o.stopped_at is not null as held, m.deleted_at is not null as deleted`;
+
+/** Unless another process has set their due time meanwhile. */
+const GIVE_BACK = `update outbound_message set due_at = $3 where id = any($1::text[]) and due_at = $2`;

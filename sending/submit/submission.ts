@@ -1,0 +1,27 @@
+import type { Actor } from '#domain/event-envelope.ts';
+import type { NoticesAsked } from '#sending/notices/notices-asked.ts';
+import type { Answered } from './own-mail.ts';
+import type { PreparedMessage } from './prepare-message.ts';
+
+/** A message that a mailbox wants to send, and how. */
+export interface Submission {
+  readonly organizationId: string;
+  readonly mailboxId: string;
+  readonly prepared: PreparedMessage;
+  /** Envelope recipients, each once. */
+  readonly recipients: readonly string[];
+  readonly via: 'api' | 'smtp';
+  readonly actor: Actor;
+  /** Keywords of the copy in Sent. */
+  readonly labels: readonly string[];
+  /** The caller's own id: a second submission with it answers the first one. */
+  readonly clientId: string | null;
+  /** Not before this time; null: at once. */
+  readonly sendAt?: Date | null;
+  /** The message in Drafts that is sent, if the caller knows it; others are found by their Message-ID. */
+  readonly draftMessageId?: string | null;
+  /** The message it answers or forwards, if In-Reply-To does not say it. */
+  readonly answers?: Answered | null;
+  /** Default: notices of failures and delays, with the header. */
+  readonly notices?: NoticesAsked | undefined;
+}

@@ -1,0 +1,142 @@
+/** One SMTP session with one address of a mail host, which transmits one message. */
+import { isIP } from 'node:net';
+import { Readable } from 'node:stream';
+import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import { OUTBOUND_GREETING_TIMEOUT_MS, OUTBOUND_SESSION_MAX_MS } from '#domain/outbound.ts';
+import {
+  accepted,
+  asSent,
+  dsnOf,
+  failure,
+  NOT_ANY_MORE,
+  rejections,
+  resultsOf,
+  type Said,
+  tookTooLong,
+} from './smtp-outcome.ts';
+import type { OutgoingMail, RecipientResult } from './transport.ts';
+
+export interface SmtpSession {
+  /** Name of the mail host, which a verified certificate must be for. */
+  readonly host: string;
+  /** Its address, or its name again. */
+  readonly address: string;
+  readonly port: number;
+  /** Of this host, in EHLO. */
+  readonly hostname: string;
+  /**
+   * `verified`: STARTTLS with a valid certificate, or nothing. `checked`: the same where the host offers STARTTLS.
+   * `offered`: STARTTLS if the host offers it, whatever its certificate (RFC 7435). `none`: without TLS. `implicit`:
+   * from the first byte, with a valid certificate.
+   */
+  readonly tls: 'verified' | 'checked' | 'offered' | 'none' | 'implicit';
+  /** Given where the host offers AUTH. */
+  readonly login?: { readonly user: string; readonly pass: string } | undefined;
+  /** Root certificates instead of Node's own, PEM. */
+  readonly ca?: readonly string[] | undefined;
+  readonly silenceMs: number;
+  /** How long all of it may take; default 15 minutes. */
+  readonly sessionMs?: number | undefined;
+}
+
+export type SessionEnd =
+  /** MAIL was sent to the host; no other host may be tried, or somebody gets the message twice. */
+  | { readonly asked: true; readonly results: readonly RecipientResult[] }
+  /** MAIL was not sent. */
+  | { readonly asked: false; readonly failure: Said; readonly tlsFailed: boolean };
+
+/** How long the host may take to answer QUIT. */
+const QUIT_WITHIN_MS = 5_000;
+
+/** Never rejects: failures are outcomes. */
+export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<SessionEnd> {
+  const { host, address, port, hostname, tls, login, ca, silenceMs, sessionMs = OUTBOUND_SESSION_MAX_MS } = session;
+  const servername = isIP(host) === 0 ? { servername: host } : {};
+  const connection = new SMTPConnection({
+    host: address,
+    port,
+    name: hostname,
+    ...servername,
+    secure: tls === 'implicit',
+    requireTLS: tls === 'verified',
+    opportunisticTLS: tls === 'offered',
+    ignoreTLS: tls === 'none',
+    tls: {
+      ...servername,
+      rejectUnauthorized: tls === 'verified' || tls === 'checked' || tls === 'implicit',
+      minVersion: 'TLSv1.2',
+      ...(ca === undefined ? {} : { ca: [...ca] }),
+    },
+    connectionTimeout: Math.min(OUTBOUND_GREETING_TIMEOUT_MS, silenceMs),
+    greetingTimeout: Math.min(OUTBOUND_GREETING_TIMEOUT_MS, silenceMs),
+    socketTimeout: silenceMs,
+  });
+  return new Promise((resolve) => {
+    let asked = false;
+    /** A stop came between the envelope and the content. */
+    let withdrawn = false;
+    const failed = (error: unknown, said: Said = failure(error)) => {
+      clearTimeout(limit);
+      if (withdrawn) resolve({ asked: true, results: resultsOf(mail, new Map(), NOT_ANY_MORE) });
+      else if (asked) resolve({ asked: true, results: resultsOf(mail, rejections(error), said) });
+      else {
+        const tlsFailed = connection.upgrading === true || Reflect.get(Object(error), 'code') === 'ETLS';
+        resolve({ asked: false, tlsFailed, failure: { ...said, kind: 'deferred' } });
+      }
+      connection.close();
+    };
+    const limit = setTimeout(() => failed(undefined, tookTooLong(sessionMs)), sessionMs);
+    connection.on('error', (error) => failed(error));
+    // The reason comes first, if there is one.
+    connection.on('end', () => setImmediate(() => failed(new Error('Connection closed unexpectedly'))));
+    const mayBegin = async () => (await mail.mayBegin?.()) !== false;
+    const refrain = () => {
+      clearTimeout(limit);
+      resolve({ asked: true, results: resultsOf(mail, new Map(), NOT_ANY_MORE) });
+      connection.quit();
+    };
+    /**
+     * Read when the host has answered DATA: the last moment at which a stop is heeded, as recipients may take minutes to
+     * answer. Without the end of its data the host must not take the message (RFC 5321 §4.1.1.4).
+     */
+    const content = (): Readable =>
+      new Readable({
+        read() {
+          mayBegin().then(
+            (may) => {
+              withdrawn = !may;
+              if (withdrawn) return void this.destroy(new Error('sending was stopped'));
+              this.push(mail.bytes);
+              this.push(null);
+            },
+            (error: Error) => this.destroy(error),
+          );
+        },
+      });
+    const handOver = () => {
+      asked = true;
+      const envelope = {
+        from: mail.sender,
+        to: mail.recipients.map(asSent),
+        size: mail.bytes.length,
+        use8BitMime: mail.bytes.some((byte) => byte > 127),
+        dsn: dsnOf(mail),
+      };
+      connection.send(envelope, content(), (refused, info) => {
+        if (refused) return failed(refused);
+        clearTimeout(limit);
+        resolve({ asked: true, results: resultsOf(mail, rejections(info), accepted(info)) });
+        const timer = setTimeout(() => connection.close(), QUIT_WITHIN_MS).unref();
+        connection.once('end', () => clearTimeout(timer));
+        connection.quit();
+      });
+    };
+    // Connecting may have taken half a minute.
+    const begin = () => void mayBegin().then((may) => (may ? handOver() : refrain()), failed);
+    connection.connect((error) => {
+      if (error) return failed(error);
+      if (login === undefined || !connection.allowsAuth) return begin();
+      connection.login(login, (refused) => (refused ? failed(refused) : begin()));
+    });
+  });
+}

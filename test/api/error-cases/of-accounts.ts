@@ -1,0 +1,208 @@
+/** Errors of sign-in, invitations, passwords, members and organizations. */
+import {
+  LINK_TOKEN_TRIES_PER_MINUTE,
+  PASSWORD_RESETS_PER_SOURCE_AND_HOUR,
+  SIGN_IN_TRIES,
+} from '#domain/credential-format.ts';
+import { DEVICE_CODES_PER_PERSON_AND_HOUR, DEVICE_SIGN_INS_PER_SOURCE_AND_HOUR } from '#domain/device-sign-in.ts';
+import { TOKENS_PER_MAILBOX_MAX } from '#domain/mailbox-tokens.ts';
+import { OAUTH_REQUESTS_PER_PERSON_AND_HOUR } from '#domain/oauth.ts';
+import { API_KEYS_MAX } from '#domain/organization-limits.ts';
+import { type ApiWorld, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { from, type Reach, tryPasswords } from './reach.ts';
+
+/** An invitation for a person who has an account already. */
+async function invitedAccount(world: ApiWorld): Promise<string> {
+  const person = await world.newPerson(world.other.id, 'member');
+  const answer = await world.call('POST', '/api/members', {
+    as: world.organization.owner.session,
+    body: { email: person.email },
+  });
+  return textAt(answer.body, 'token');
+}
+
+const putChatUrl =
+  (url: string): Reach =>
+  ({ call, organization }) =>
+    call('PUT', '/api/sessions/current/notices', {
+      as: organization.owner.session,
+      body: { approvals: 'at_once', chat: { form: 'slack', url } },
+    });
+
+/** A new person, because codes are counted for each. */
+const unknownDevice =
+  (step: 'look' | 'decide', more: object): Reach =>
+  async (world) => {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    const body = { userCode: 'BBBB-BBBB', ...more };
+    return world.call('POST', `/api/device-sign-ins/${step}`, { as: session, body });
+  };
+
+const tooManyDevices =
+  (step: 'look' | 'decide', more: object): Reach =>
+  async (world) => {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    const body = { userCode: 'BBBB-BBBB', ...more };
+    return tryPasswords(DEVICE_CODES_PER_PERSON_AND_HOUR + 1, () =>
+      world.call('POST', `/api/device-sign-ins/${step}`, { as: session, body }),
+    );
+  };
+
+export const accountCases: Readonly<Record<string, Reach>> = {
+  'createSession forbidden': (world) =>
+    world.call('POST', '/api/sessions', {
+      headers: { origin: 'https://elsewhere.example' },
+      body: { email: world.organization.owner.email, password: TEST_PASSWORD, cookie: true },
+    }),
+  async 'acceptInvitation forbidden'(world) {
+    const token = await world.newInvitation(world.organization, 'elsewhere@people.test');
+    return world.call('POST', '/api/invitations/accept', {
+      headers: { origin: 'https://elsewhere.example' },
+      body: { token, name: 'Grace', password: TEST_PASSWORD, cookie: true },
+    });
+  },
+  'createSession unauthenticated': (world) =>
+    world.call('POST', '/api/sessions', {
+      body: { email: world.organization.owner.email, password: 'not the password' },
+      headers: from('198.51.100.1'),
+    }),
+  'createSession rate_limited': (world) =>
+    tryPasswords(SIGN_IN_TRIES + 1, (number) =>
+      world.call('POST', '/api/sessions', {
+        body: { email: `nobody-${number}@people.test`, password: 'not the password' },
+        headers: from('198.51.100.2'),
+      }),
+    ),
+  'lookAtInvitation not_found': (world) => world.call('POST', '/api/invitations/look', { body: { token: 'unknown' } }),
+  'lookAtInvitation rate_limited': (world) =>
+    tryPasswords(LINK_TOKEN_TRIES_PER_MINUTE + 1, () =>
+      world.call('POST', '/api/invitations/look', { body: { token: 'unknown' }, headers: from('198.51.100.20') }),
+    ),
+  'requestPasswordReset rate_limited': (world) =>
+    tryPasswords(PASSWORD_RESETS_PER_SOURCE_AND_HOUR + 1, (number) =>
+      world.call('POST', '/api/password-resets', {
+        body: { email: `nobody${number}@people.test` },
+        headers: from('198.51.100.21'),
+      }),
+    ),
+  'acceptPasswordReset not_found': (world) =>
+    world.call('POST', '/api/password-resets/accept', { body: { token: 'unknown', password: TEST_PASSWORD } }),
+  'acceptPasswordReset rate_limited': (world) =>
+    tryPasswords(LINK_TOKEN_TRIES_PER_MINUTE + 1, () =>
+      world.call('POST', '/api/password-resets/accept', {
+        body: { token: 'unknown', password: TEST_PASSWORD },
+        headers: from('198.51.100.22'),
+      }),
+    ),
+  'beginDeviceSignIn rate_limited': (world) =>
+    tryPasswords(DEVICE_SIGN_INS_PER_SOURCE_AND_HOUR + 1, () =>
+      world.call('POST', '/api/device-sign-ins', { body: { name: 'x' }, headers: from('198.51.100.23') }),
+    ),
+  'takeDeviceSession rate_limited': (world) =>
+    tryPasswords(LINK_TOKEN_TRIES_PER_MINUTE + 1, () =>
+      world.call('POST', '/api/device-sign-ins/session', {
+        body: { deviceCode: 'unknown' },
+        headers: from('198.51.100.24'),
+      }),
+    ),
+  'lookAtDeviceSignIn not_found': unknownDevice('look', {}),
+  'lookAtDeviceSignIn rate_limited': tooManyDevices('look', {}),
+  'decideDeviceSignIn not_found': unknownDevice('decide', { approve: true }),
+  'decideDeviceSignIn rate_limited': tooManyDevices('decide', { approve: true }),
+  async 'beginOAuthRequest rate_limited'(world) {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return tryPasswords(OAUTH_REQUESTS_PER_PERSON_AND_HOUR + 1, () =>
+      world.call('POST', '/api/oauth/requests', { as: session, body: { query: 'x' } }),
+    );
+  },
+  'resetMemberPassword conflict': ({ call, organization }) =>
+    call('POST', `/api/members/${organization.owner.memberId}/password-reset`, { as: organization.owner.session }),
+  'putNoticeSettings invalid_url': putChatUrl('http://127.0.0.1/hook'),
+  'putNoticeSettings unresolvable_destination': putChatUrl('https://no-such-host.invalid/hook'),
+  'putNoticeSettings unsafe_destination': putChatUrl('https://10.0.0.1/hook'),
+  'testChatWebhook conflict': ({ call, organization }) =>
+    call('POST', '/api/sessions/current/notices/test', { as: organization.owner.session }),
+  'acceptInvitation not_found': (world) =>
+    world.call('POST', '/api/invitations/accept', { body: { token: 'unknown', name: 'X', password: TEST_PASSWORD } }),
+  'acceptInvitation unauthenticated': async (world) =>
+    world.call('POST', '/api/invitations/accept', {
+      body: { token: await invitedAccount(world), password: 'not the password' },
+      headers: from('198.51.100.3'),
+    }),
+  async 'acceptInvitation rate_limited'(world) {
+    const token = await invitedAccount(world);
+    return tryPasswords(SIGN_IN_TRIES + 1, () =>
+      world.call('POST', '/api/invitations/accept', {
+        body: { token, password: 'not the password' },
+        headers: from('198.51.100.4'),
+      }),
+    );
+  },
+  'changePassword unauthenticated': (world) =>
+    world.call('PUT', '/api/sessions/current/password', {
+      as: world.organization.member.session,
+      body: { currentPassword: 'not the password', newPassword: TEST_PASSWORD },
+      headers: from('198.51.100.5'),
+    }),
+  async 'changePassword rate_limited'(world) {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return tryPasswords(SIGN_IN_TRIES + 1, () =>
+      world.call('PUT', '/api/sessions/current/password', {
+        as: session,
+        body: { currentPassword: 'not the password', newPassword: TEST_PASSWORD },
+        headers: from('198.51.100.6'),
+      }),
+    );
+  },
+  'createOrganization conflict': (world) =>
+    world.call('POST', '/api/organizations', {
+      as: world.operator,
+      body: { name: 'Another', slug: world.organization.slug, ownerEmail: 'owner@people.test' },
+    }),
+  'updateOrganization conflict': (world) =>
+    world.call('PATCH', '/api/organization', {
+      as: world.organization.owner.session,
+      body: { slug: world.other.slug },
+    }),
+  'inviteMember conflict': (world) =>
+    world.call('POST', '/api/members', {
+      as: world.organization.owner.session,
+      body: { email: world.organization.member.email },
+    }),
+  async 'changeMemberRole conflict'(world) {
+    const { owner } = await world.newOrganization('team');
+    return world.call('PATCH', `/api/members/${owner.memberId}`, { as: owner.session, body: { role: 'admin' } });
+  },
+  async 'removeMember conflict'(world) {
+    const { owner } = await world.newOrganization('team');
+    return world.call('DELETE', `/api/members/${owner.memberId}`, { as: owner.session });
+  },
+  'listMessagesOfMailboxes not_found': (world) =>
+    world.call('GET', `/api/messages?mailboxId=${world.other.mailbox.id}`, { as: world.organization.key }),
+  'searchMessagesOfMailboxes not_found': (world) =>
+    world.call('GET', `/api/messages/search?q=x&mailboxId=${world.other.mailbox.id}`, { as: world.organization.key }),
+  'listThreadsOfMailboxes not_found': (world) =>
+    world.call('GET', `/api/threads?mailboxId=${world.other.mailbox.id}`, { as: world.organization.key }),
+  async 'createMailboxToken conflict'(world) {
+    const { id } = await world.newMailbox(world.organization);
+    await world.sql(
+      `insert into mailbox_token (id, organization_id, mailbox_id, name, token_hash)
+       select 'tok_' || $1 || n, $2, $1, 'test', sha256(($1 || n)::bytea) from generate_series(2, $3::int) n`,
+      [id, world.organization.id, TOKENS_PER_MAILBOX_MAX],
+    );
+    return world.call('POST', `/api/mailboxes/${id}/tokens`, {
+      as: world.organization.key,
+      body: { name: 'one more' },
+    });
+  },
+  async 'createKey conflict'(world) {
+    const organization = await world.newOrganization('team');
+    await world.sql(
+      `insert into api_keys (id, organization_id, name, key_hash, key_hint, scopes)
+       select 'key_' || $1 || n, $1, 'test', sha256(($1 || n)::bytea), '', '{org:read}' from generate_series(2, $2::int) n`,
+      [organization.id, API_KEYS_MAX],
+    );
+    const body = { name: 'one more', scopes: ['org:read'] };
+    return world.call('POST', '/api/keys', { as: organization.owner.session, body });
+  },
+};

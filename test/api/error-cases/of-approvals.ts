@@ -1,0 +1,117 @@
+/** Errors of decisions, in a session and by the link of a notice. */
+import assert from 'node:assert/strict';
+import { newCredential } from '#core/platform/credentials.ts';
+import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/approval-notices.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { approvalLink, holdMessage, newApprovalLink } from '#test/api/approval-link-world.ts';
+import { asBearer } from '#test/support/api-world.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { from, heldMessage, type Reach, tryPasswords } from './reach.ts';
+
+const decideTwice =
+  (verb: 'approve' | 'deny', body: object): Reach =>
+  async (world) => {
+    const path = `/api/consents/${await heldMessage(world)}/${verb}`;
+    const as = world.organization.owner.session;
+    assert.equal((await world.call('POST', path, { as, body })).status, 200);
+    return world.call('POST', path, { as, body });
+  };
+
+let linkSources = 0;
+
+/** Links used too often from one source. */
+const limitedLink =
+  (method: string, rest: string, body?: object): Reach =>
+  (world) => {
+    const headers = from(`198.51.100.${40 + linkSources++}`);
+    const as = asBearer(newCredential('approvalLink'));
+    return tryPasswords(APPROVAL_LINK_REQUESTS_PER_MINUTE + 1, () =>
+      world.call(method, `/api/approval${rest}`, { as, headers, ...(body === undefined ? {} : { body }) }),
+    );
+  };
+
+/** Somebody else's decision is committed between the look at the link and its decision. */
+const decidedMeanwhile =
+  (rest: string, body: object): Reach =>
+  async (world) => {
+    const held = await holdMessage(world, world.organization);
+    const as = await approvalLink(world, world.organization, held);
+    const other = await world.services.db.pool.connect();
+    try {
+      await other.query('begin');
+      await other.query(`update consent set status = 'denied', decided_at = now(), decided_by = $2 where id = $1`, [
+        held.consentId,
+        JSON.stringify(SYSTEM_ACTOR),
+      ]);
+      const deciding = world.call('POST', `/api/approval${rest}`, {
+        as,
+        body,
+        headers: from(`198.51.100.${40 + linkSources++}`),
+      });
+      await waitUntil('the decision to wait', async () => {
+        const waiting = await world.sql(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return waiting.length > 0;
+      });
+      await other.query('commit');
+      return await deciding;
+    } finally {
+      other.release();
+    }
+  };
+
+export const approvalCases: Readonly<Record<string, Reach>> = {
+  'getApproval rate_limited': limitedLink('GET', ''),
+  'getApprovalRaw rate_limited': limitedLink('GET', '/raw'),
+  'getApprovalAttachment rate_limited': limitedLink('GET', '/attachments/1'),
+  'getApprovalAttachment not_found': async (world) =>
+    world.call('GET', '/api/approval/attachments/99', {
+      as: await newApprovalLink(world, world.organization),
+      headers: from('198.51.100.31'),
+    }),
+  'approveByLink rate_limited': limitedLink('POST', '/approve', { scope: 'message' }),
+  'denyByLink rate_limited': limitedLink('POST', '/deny', {}),
+  'approveByLink conflict': decidedMeanwhile('/approve', { scope: 'message' }),
+  'denyByLink conflict': decidedMeanwhile('/deny', {}),
+  async 'approveByLink recipient_blocked'(world) {
+    const as = await newApprovalLink(world, world.organization);
+    await world.call('POST', '/api/lists/outbound/block', {
+      as: world.organization.owner.session,
+      body: { value: 'blocked-by-link.example' },
+    });
+    return world.call('POST', '/api/approval/approve', {
+      as,
+      body: { scope: 'message', edit: { to: ['a@blocked-by-link.example'] } },
+      headers: from('198.51.100.32'),
+    });
+  },
+  async 'approveByLink quota_exceeded'(world) {
+    const mailbox = await world.newMailbox(world.organization);
+    const held = await holdMessage(world, { ...world.organization, mailbox });
+    const as = await approvalLink(world, world.organization, held);
+    await world.sql(`update mailbox_counter set quota_bytes = bytes_used + 10000 where mailbox_id = $1`, [mailbox.id]);
+    return world.call('POST', '/api/approval/approve', {
+      as,
+      body: { scope: 'message', edit: { text: 'x'.repeat(20_000) } },
+      headers: from('198.51.100.33'),
+    });
+  },
+  'approveConsent conflict': decideTwice('approve', { scope: 'message' }),
+  'denyConsent conflict': decideTwice('deny', {}),
+  async 'approveConsent recipient_blocked'(world) {
+    const path = `/api/consents/${await heldMessage(world)}/approve`;
+    const as = world.organization.owner.session;
+    await world.call('POST', '/api/lists/outbound/block', { as, body: { value: 'blocked-edit.example' } });
+    return world.call('POST', path, { as, body: { scope: 'message', edit: { to: ['a@blocked-edit.example'] } } });
+  },
+  async 'approveConsent quota_exceeded'(world) {
+    const mailbox = await world.newMailbox(world.organization);
+    const id = await heldMessage(world, mailbox);
+    await world.sql(`update mailbox_counter set quota_bytes = bytes_used + 10000 where mailbox_id = $1`, [mailbox.id]);
+    return world.call('POST', `/api/consents/${id}/approve`, {
+      as: world.organization.owner.session,
+      body: { scope: 'message', edit: { text: 'x'.repeat(20_000) } },
+    });
+  },
+};

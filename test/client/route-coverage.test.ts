@@ -1,0 +1,60 @@
+/** Routes, methods of the client, commands and MCP tools, against each other. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { before, test } from 'node:test';
+import { routes } from '#api/routes.ts';
+import { outdatedPythonFiles } from '#dev/python-client/write.ts';
+import { type CoverageRow, coverageDocument, holes, routeRows, withPython } from '#dev/route-coverage-document.ts';
+import { COVERAGE_REASONS } from '#dev/route-coverage-reasons.ts';
+
+let rows: CoverageRow[];
+before(() => {
+  rows = withPython(routeRows());
+});
+
+const rowOf = (operationId: string): CoverageRow | undefined => rows.find((row) => row.operationId === operationId);
+
+test('a route that a client, the command line or MCP does not reach has a written reason', () => {
+  assert.deepEqual(holes(rows), []);
+  assert.equal(rows.length, routes.length);
+  const nowhere = {
+    operationId: 'newRoute',
+    method: 'GET',
+    path: '/api/new',
+    client: [],
+    cli: [],
+    mcp: ['new_tool'],
+    python: [],
+  };
+  assert.deepEqual(holes([nowhere]), ['newRoute: client', 'newRoute: python', 'newRoute: cli']);
+});
+
+test('reasons are about operations and tags that exist', () => {
+  const known = new Set(routes.flatMap(({ operationId, tag }) => [operationId, tag]));
+  for (const { operations = [], tags = [] } of COVERAGE_REASONS)
+    for (const name of [...operations, ...tags]) assert.ok(known.has(name), name);
+});
+
+test('what is recorded is what runs', () => {
+  assert.deepEqual(rowOf('sendMessage'), {
+    operationId: 'sendMessage',
+    method: 'POST',
+    path: '/api/mailbox/messages',
+    client: ['mailbox.sendMessage'],
+    cli: ['mail send'],
+    mcp: ['send_message'],
+    python: ['mailbox.send_message'],
+  });
+  assert.deepEqual(rowOf('replyToAllOfMessage')?.cli, ['mail reply']);
+  assert.deepEqual(rowOf('approveConsent')?.client, ['service.consents.approve']);
+  assert.deepEqual(rowOf('listMailboxMessages')?.cli, ['mail inbox']);
+});
+
+test('the Python package is made of the same routes: npm run types:python', () => {
+  assert.deepEqual(outdatedPythonFiles(rows), []);
+});
+
+test('docs/coverage.md is up to date: npm run docs', () => {
+  const file = new URL('../../docs/coverage.md', import.meta.url);
+  assert.equal(readFileSync(file, 'utf8'), coverageDocument(rows));
+});

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { circuit } from '#core/platform/circuit.ts';
+import { createLogger } from '#core/platform/logger.ts';
+import { outageLog } from '#core/platform/outage-log.ts';
+
+const away = new Error('away');
+
+test('a call that began before the dependency came back opens nothing when it fails after that: it is repeated', async () => {
+  const lines: string[] = [];
+  const log = createLogger('info', { write: (line: string) => void lines.push(String(JSON.parse(line).msg)) });
+  const calls = circuit({ isFault: (error) => error === away, outage: outageLog(log, 'Engine') });
+  const late = Promise.withResolvers<string>();
+  let lateCalls = 0;
+  const slow = calls.run(() => (++lateCalls === 1 ? late.promise : Promise.resolve('repeated')));
+  let failed = false;
+  const quick = calls.run(async () => {
+    if (failed) return 'well';
+    failed = true;
+    throw away;
+  });
+  assert.equal(await quick, 'well');
+  assert.deepEqual(lines, ['Engine is away', 'Engine is back']);
+  late.reject(away);
+  assert.equal(await slow, 'repeated');
+  assert.equal(calls.isOpen, false);
+  assert.deepEqual(lines, ['Engine is away', 'Engine is back']);
+});

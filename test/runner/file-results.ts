@@ -1,0 +1,49 @@
+/**
+ * A reporter of node's test runner: lines of JSON about each test file, wherever it runs; the last one of a file counts.
+ * `test/run.ts` compares them with the files it wanted to run: the runner itself does not know the files of a process
+ * that died.
+ */
+import path from 'node:path';
+import type { TestEvent } from 'node:test/reporters';
+
+/** How far a file got. `started`: its process ended before it. */
+export interface FileResult {
+  readonly file: string;
+  readonly end: 'passed' | 'failed' | 'started';
+  readonly ms: number;
+  readonly tests: number;
+  /** Of a process that several files share, which failed though they passed: it held something, or died at its end. */
+  readonly isShare?: true;
+}
+
+const SHARE = /\.test\.mjs$/;
+const TEST_FILE = /^(?:test|packages)\/.*\.test\.ts$/;
+
+export default async function* fileResults(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const line = (result: FileResult) => `${JSON.stringify(result)}\n`;
+  const failed = new Set<string>();
+  let tests = 0;
+  for await (const event of source) {
+    if (event.type === 'test:summary' && event.data.file !== undefined && !SHARE.test(event.data.file)) {
+      const file = path.relative(process.cwd(), event.data.file);
+      const { counts, success, duration_ms: ms } = event.data;
+      // A file whose process died after its last test has failed, though its summary does not say so.
+      yield line({ file, end: success && !failed.has(file) ? 'passed' : 'failed', ms, tests: counts.tests });
+    }
+    if (event.type === 'test:dequeue' && event.data.nesting === 0 && TEST_FILE.test(event.data.name))
+      yield line({ file: event.data.name, end: 'started', ms: 0, tests: 0 });
+    if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
+    const { name, nesting, details } = event.data;
+    if (event.type === 'test:fail' && nesting === 0 && SHARE.test(name)) {
+      yield line({ file: name, end: 'failed', ms: details.duration_ms, tests: 0, isShare: true });
+      continue;
+    }
+    if (nesting > 0 || !TEST_FILE.test(name)) {
+      if (details.type !== 'suite') tests++;
+      continue;
+    }
+    if (event.type === 'test:fail') failed.add(name);
+    yield line({ file: name, end: event.type === 'test:pass' ? 'passed' : 'failed', ms: details.duration_ms, tests });
+    tests = 0;
+  }
+}

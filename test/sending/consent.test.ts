@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { deleteMailbox } from '#core/mailboxes/delete-mailbox.ts';
+import type { ConsentScope } from '#domain/consent.ts';
+import type { Actor } from '#domain/event-envelope.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/outbound.ts';
+import { outboundWorkflowId } from '#domain/outbound-workflow.ts';
+import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
+import type { Submitted } from '#sending/submit/find-submitted.ts';
+import { signalDecided, startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';
+import { dnsStub, type TestMailbox } from '#test/mail/mail-world.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+
+let world: OutboundWorld;
+before(async () => {
+  world = await openOutboundWorld();
+  await world.consentMode('first_contact');
+});
+after(() => world?.close());
+
+const PERSON: Actor = { type: 'user', id: 'usr_1', name: 'Grace', email: 'grace@acme.test', address: null };
+const CALLER = { actor: PERSON, ipAddress: null, requestId: null };
+
+async function waitForTimer({ messageId }: Submitted): Promise<void> {
+  const handle = world.temporal.client.workflow.getHandle(outboundWorkflowId(messageId));
+  await waitUntil('the timer', async () =>
+    (await handle.fetchHistory()).events?.some((event) => event.timerStartedEventAttributes),
+  );
+}
+
+async function deleteTheMailbox({ id }: TestMailbox): Promise<void> {
+  const { services, organizationId } = world.mail;
+  await deleteMailbox(services, world.temporal, { id: organizationId, name: 'Acme', slug: 'acme' }, id, CALLER);
+}
+
+let number = 0;
+const stranger = (domain = `d${++number}.example`) => `p${++number}@${domain}`;
+
+async function approve({ consentId }: Submitted, scope: ConsentScope): Promise<number> {
+  const { services, organizationId } = world.mail;
+  const { messageIds } = await approveConsent(services, organizationId, consentId ?? '', scope, CALLER);
+  await signalDecided(services, world.temporal, messageIds);
+  return messageIds.length;
+}
+
+const eventsOf = async (type: string, { messageId }: Submitted) =>
+  (await world.events(type)).filter(({ data }) => data['messageId'] === messageId);
+
+describe('first contact', () => {
+  test('holds the whole message: nothing filed, nobody reached, until a person approves', async () => {
+    const colleague = await world.mail.createMailbox('colleague');
+    const to = stranger();
+    const held = await world.send([to, colleague.address], { subject: 'Held' });
+    assert.equal(held.status, 'consent_pending');
+    assert.deepEqual(await world.folder(world.sender, '\\Sent'), []);
+    assert.deepEqual(await world.folder(colleague, '\\Inbox'), []);
+    const [requested] = await eventsOf('outbound_consent_requested', held);
+    assert.deepEqual(requested?.data['recipients'], [to]);
+    assert.equal(requested?.data['consentId'], held.consentId);
+
+    await approve(held, 'message');
+    assert.equal(await world.finished(held.messageId), 'sent');
+    assert.deepEqual(await world.folder(world.sender, '\\Sent'), ['Held']);
+    assert.deepEqual(await world.folder(colleague, '\\Inbox'), ['Held']);
+    assert.deepEqual(world.peer.received.at(-1)?.to, [to]);
+    const [approved] = await eventsOf('outbound_consent_approved', held);
+    assert.equal(approved?.actor['id'], PERSON.id);
+    assert.equal((await eventsOf('email_sent', held)).length, 1);
+  });
+
+  test('approved for the message alone is asked again, but not for answers in its thread', async () => {
+    const to = stranger();
+    const held = await world.send([to], { subject: 'Question' });
+    await approve(held, 'message');
+    await world.finished(held.messageId);
+    assert.equal((await world.send([to], { subject: 'Another' })).status, 'consent_pending');
+    const [row] = await world.mail.services.db.query<{ id: string }>(
+      `select message_id_header as id from outbound_message where id = $1`,
+      [held.messageId],
+    );
+    const answer = await world.send([to], { subject: 'Re: Question', references: [row?.id ?? ''] });
+    assert.equal(await world.finished(answer.messageId), 'sent');
+    const elsewhere = await world.send([stranger()], { subject: 'Re: Question', references: [row?.id ?? ''] });
+    assert.equal(elsewhere.status, 'consent_pending');
+  });
+
+  test('approved for the address releases every message held for it, and later ones pass', async () => {
+    const to = stranger();
+    const [first, second] = [await world.send([to]), await world.send([to])];
+    const more = await world.send([to, stranger()]);
+    assert.equal(await approve(first, 'address'), 2);
+    assert.equal(await world.finished(first.messageId), 'sent');
+    assert.equal(await world.finished(second.messageId), 'sent');
+    assert.equal(await world.status(more.messageId), 'consent_pending');
+    const third = await world.send([to]);
+    assert.equal(await world.finished(third.messageId), 'sent');
+  });
+
+  test('approved for the domain lets everybody there pass, and nobody else', async () => {
+    const domain = `whole${++number}.example`;
+    await approve(await world.send([stranger(domain)]), 'domain');
+    assert.notEqual((await world.send([stranger(domain)])).status, 'consent_pending');
+    assert.equal((await world.send([stranger(`sub.${domain}`)])).status, 'consent_pending');
+  });
+
+  test('denied ends the message with email_blocked; nobody is reached', async () => {
+    const to = stranger();
+    const held = await world.send([to]);
+    const { services, organizationId } = world.mail;
+    const { messageIds } = await denyConsent(
+      services,
+      organizationId,
+      held.consentId ?? '',
+      'No customer of ours',
+      CALLER,
+    );
+    await signalDecided(services, world.temporal, messageIds);
+    assert.equal(await world.finished(held.messageId), 'denied');
+    const [denied] = await eventsOf('outbound_consent_denied', held);
+    assert.equal(Object(denied?.data['decision']).reason, 'No customer of ours');
+    const [blocked] = await eventsOf('email_blocked', held);
+    assert.deepEqual([blocked?.data['reason'], blocked?.data['to']], ['consent_denied', [to]]);
+    assert.ok(!world.peer.received.some((mail) => mail.to.includes(to)));
+    await assert.rejects(approve(held, 'message'), { code: 'conflict' }, 'a second decision');
+  });
+
+  test('that nobody decides in time is denied by the system, and cannot be approved any more', async () => {
+    const held = await world.send([stranger()]);
+    const { services } = world.mail;
+    await services.db.query(`update consent set expires_at = now() - interval '1 second' where id = $1`, [
+      held.consentId,
+    ]);
+    await assert.rejects(approve(held, 'message'), { code: 'conflict' });
+    await signalDecided(services, world.temporal, [held.messageId]);
+    assert.equal(await world.finished(held.messageId), 'denied');
+    const [denied] = await eventsOf('outbound_consent_denied', held);
+    assert.equal(denied?.actor['type'], 'system');
+  });
+
+  test('is not a contact with a sender that wrote first with DMARC pass; other senders are still strangers', async () => {
+    const dns = dnsStub({
+      'genuine.example': 'v=spf1 ip4:127.0.0.1 -all',
+      '_dmarc.genuine.example': 'v=DMARC1; p=reject',
+      'xn--mnchen-3ya.example': 'v=spf1 ip4:127.0.0.1 -all',
+      '_dmarc.xn--mnchen-3ya.example': 'v=DMARC1; p=reject',
+    });
+    const other = await openOutboundWorld({ lookup: dns });
+    try {
+      await other.consentMode('first_contact');
+      for (const from of ['ann@genuine.example', 'ann@unsigned.example'])
+        assert.match(
+          await other.mail.send(
+            other.sender.address,
+            `From: ${from}\nSubject: Hi\nMessage-ID: <${from}>\n\nHi\n`,
+            from,
+          ),
+          /^250/,
+        );
+      assert.notEqual((await other.send(['Ann@genuine.example'])).status, 'consent_pending');
+      assert.equal((await other.send(['ben@genuine.example'])).status, 'consent_pending');
+      assert.equal((await other.send(['ann@unsigned.example'])).status, 'consent_pending');
+      // A domain is one domain in all its spellings.
+      assert.match(
+        await other.mail.send(
+          other.sender.address,
+          Buffer.from('From: ann@münchen.example\nSubject: Hi\nMessage-ID: <ann@münchen>\n\nHi\n'),
+          'ann@xn--mnchen-3ya.example',
+        ),
+        /^250/,
+      );
+      for (const to of ['ann@münchen.example', 'ann@xn--mnchen-3ya.example'])
+        assert.notEqual((await other.send([to])).status, 'consent_pending', to);
+      // Another host says it was he: DMARC fails, and the mail is labelled.
+      assert.match(
+        await other.mail.send(
+          other.sender.address,
+          'From: cy@genuine.example\nSubject: Hi\nMessage-ID: <cy@genuine.example>\n\nHi\n',
+          'cy@elsewhere.example',
+        ),
+        /^250|^550/,
+      );
+      assert.equal((await other.send(['cy@genuine.example'])).status, 'consent_pending');
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('in mode always, known contacts are held too, and colleagues are not', async () => {
+  await world.consentMode('always');
+  const to = stranger();
+  await approve(await world.send([to]), 'address');
+  assert.equal((await world.send([to])).status, 'consent_pending');
+  const colleague = await world.mail.createMailbox('inside');
+  assert.equal((await world.send([colleague.address])).status, 'sent');
+  await world.consentMode('first_contact');
+});
+
+test('in mode always, a decision about one contact releases nothing held for another', async () => {
+  await world.consentMode('always');
+  const [old, now] = [stranger(), stranger()];
+  await approve(await world.send([old]), 'address');
+  const held = await world.send([old]);
+  const both = await world.send([old, now]);
+  assert.equal(await approve(await world.send([now]), 'address'), 2);
+  assert.equal(await world.finished(both.messageId), 'sent');
+  assert.equal(await world.status(held.messageId), 'consent_pending');
+  await world.consentMode('first_contact');
+});
+
+test('content changed after the request is never released, and says so', async () => {
+  const to = stranger();
+  const held = await world.send([to]);
+  await world.mail.services.db.query(
+    `update outbound_recipient set address = 'thief@example.com' where message_id = $1`,
+    [held.messageId],
+  );
+  await approve(held, 'message');
+  assert.equal(await world.finished(held.messageId), 'denied');
+  const [blocked] = await eventsOf('email_blocked', held);
+  assert.equal(blocked?.data['reason'], 'content_changed');
+  assert.ok(!world.peer.received.some((mail) => mail.to.includes(to) || mail.to.includes('thief@example.com')));
+  // The store check would report the change.
+  await world.mail.services.db.query(`update outbound_recipient set address = $2 where message_id = $1`, [
+    held.messageId,
+    to,
+  ]);
+});
+
+describe('while a message is held', () => {
+  test('its mailbox is deleted: the request ends, and nothing can be approved or sent', async () => {
+    const mailbox = await world.mail.createMailbox('leaving');
+    const held = await world.send([stranger()], { from: mailbox });
+    await waitForTimer(held);
+    const sweep = startOutboundSweep(world.mail.services, world.temporal);
+    try {
+      await deleteTheMailbox(mailbox);
+      assert.equal(await world.finished(held.messageId), 'denied');
+    } finally {
+      await sweep.close();
+    }
+    const [denied] = await eventsOf('outbound_consent_denied', held);
+    assert.equal(Object(denied?.data['decision']).reason, 'mailbox deleted');
+    assert.equal((await eventsOf('email_blocked', held))[0]?.data['reason'], 'mailbox_not_active');
+    await assert.rejects(approve(held, 'message'), { code: 'conflict' });
+  });
+
+  test('its mailbox is suspended: approved, it ends as denied and nobody here gets it', async () => {
+    const mailbox = await world.mail.createMailbox('resting');
+    const colleague = await world.mail.createMailbox('colleague-of-resting');
+    const held = await world.send([stranger(), colleague.address], { from: mailbox });
+    await world.mail.services.db.query(`update mailboxes set status = 'suspended' where id = $1`, [mailbox.id]);
+    await approve(held, 'message');
+    assert.equal(await world.finished(held.messageId), 'denied');
+    assert.deepEqual(await world.folder(colleague, '\\Inbox'), []);
+  });
+
+  test('a recipient here is blocked: approved, it reaches the others only', async () => {
+    const foe = await world.mail.createMailbox('foe');
+    const to = stranger();
+    const held = await world.send([to, foe.address]);
+    await world.mail.services.db.query(
+      `insert into sender_list (id, organization_id, direction, action, value) values ('lst_foe', $1, 'outbound', 'block', $2)`,
+      [world.mail.organizationId, foe.address],
+    );
+    await approve(held, 'message');
+    assert.equal(await world.finished(held.messageId), 'denied');
+    assert.deepEqual(await world.folder(foe, '\\Inbox'), []);
+    assert.deepEqual(world.peer.received.at(-1)?.to, [to]);
+    const [blocked] = await eventsOf('email_blocked', held);
+    assert.deepEqual([blocked?.data['reason'], blocked?.data['rule']], ['blocked_recipient', foe.address]);
+  });
+});
+
+test('a decision whose signal was lost is carried out by the sweep, though the workflow waits', async () => {
+  const held = await world.send([stranger()]);
+  await waitForTimer(held);
+  const { services, organizationId } = world.mail;
+  const later = { ...services, now: () => Date.now() + OUTBOUND_DECIDED_OVERDUE_MS };
+  await approveConsent(services, organizationId, held.consentId ?? '', 'message', CALLER);
+  const sweep = startOutboundSweep(later, world.temporal);
+  try {
+    assert.equal(await world.finished(held.messageId), 'sent');
+  } finally {
+    await sweep.close();
+  }
+});
+
+test('a decision whose signal was lost is found when the workflow is started again', async () => {
+  const held = await world.send([stranger()]);
+  const { services, organizationId } = world.mail;
+  await world.temporal.client.workflow.getHandle(`outbound/${held.messageId}`).terminate();
+  await approveConsent(services, organizationId, held.consentId ?? '', 'message', CALLER);
+  await startOutbound(services, world.temporal, held);
+  assert.equal(await world.finished(held.messageId), 'sent');
+});
+
+test('the mail store is sound after all of it', async () => {
+  assert.deepEqual(await world.mail.faults(), []);
+});

@@ -1,0 +1,193 @@
+/**
+ * A real Chromium for the tests of the dashboard. Its pages fail a test by themselves: an error on the console, an
+ * exception, a request to another host.
+ */
+import assert from 'node:assert/strict';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { type Browser, type BrowserContext, type Cookie, chromium, type Page, type Request } from 'playwright-core';
+import { kept } from './kept.ts';
+import { waitUntil } from './wait-until.ts';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+/** Without windows and viewers: what it measures is steadier, and it always paints. */
+const SHELL = 'chromium-headless-shell';
+/** Applications of macOS are not on PATH. */
+const MAC_PROGRAM = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+function browserProgram(preferShell: boolean): string {
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  if (existsSync(MAC_PROGRAM)) return MAC_PROGRAM;
+  for (const name of preferShell ? [SHELL, ...NAMES] : NAMES)
+    for (const folder of folders) {
+      const file = path.join(folder, name);
+      try {
+        accessSync(file, constants.X_OK);
+        return file;
+      } catch {
+        // Not here.
+      }
+    }
+  throw new Error('The tests of the dashboard need Chromium: install the package chromium.');
+}
+
+export interface OpenedPage {
+  readonly page: Page;
+  /** What the page must not have done until now. Statuses of answers that a test expects are named. */
+  assertNoFaults(expectedStatuses?: readonly number[], expected?: RegExp): void;
+}
+
+export interface TestBrowser {
+  /** A page with its own cookies and storage. */
+  open(origin: string, options?: { readonly phone?: boolean; readonly dark?: boolean }): Promise<OpenedPage>;
+  close(): Promise<void>;
+}
+
+/** Sessions of people who signed in, by their email, which is of one person in all worlds. */
+const sessions = new Map<string, readonly Cookie[]>();
+
+/**
+ * Opens a page of the dashboard as somebody, who signs in through the form once in a process: later pages begin with
+ * that session, as in a browser that was closed and opened again. If it has ended since, or is of another address, the
+ * form is there again. The first look at the session may answer 401.
+ */
+export async function openAs(
+  { page }: Pick<OpenedPage, 'page'>,
+  { email, password }: { readonly email: string; readonly password: string },
+  to: string,
+): Promise<void> {
+  const known = sessions.get(email);
+  if (known !== undefined) await page.context().addCookies([...known]);
+  await page.goto(to);
+  const signIn = page.getByRole('button', { name: 'Sign in' });
+  const navigation = page.getByRole('navigation', { name: 'Pages' }).first();
+  await signIn.or(navigation).first().waitFor();
+  if (!(await signIn.isVisible())) return;
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await signIn.click();
+  await navigation.waitFor();
+  sessions.set(email, await page.context().cookies());
+}
+
+/** Fails when the page is wider than its window, so that a person would have to scroll sideways. */
+export async function assertFitsWindow(page: Page, what: string): Promise<void> {
+  const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  assert.equal(wider, 0, `${what} scrolls sideways`);
+}
+
+interface Running {
+  readonly requests: Set<Request>;
+  /** When one began or ended last. */
+  changedAt: number;
+}
+
+const runningRequests = new WeakMap<Page, Running>();
+/** Like playwright's `networkidle`, which never occurs while a page follows a stream. */
+const IDLE_MS = 500;
+const WITHIN_MS = 60_000;
+
+/** Waits until a page has its answers; streams of changes, which have no end, do not count. */
+export async function requestsEnded(page: Page): Promise<void> {
+  await waitUntil('the requests of the page to end', () => {
+    const running = runningRequests.get(page);
+    return running !== undefined && running.requests.size === 0 && performance.now() > running.changedAt + IDLE_MS;
+  });
+}
+
+/** One for all files of a process; each page has a context of its own. */
+const keptProgram = (preferShell: boolean) =>
+  kept(
+    (): Promise<Browser> =>
+      chromium.launch({
+        executablePath: browserProgram(preferShell),
+        args: [
+          '--no-sandbox',
+          '--disable-gpu',
+          '--disable-quic',
+          '--no-first-run',
+          '--disable-background-networking',
+          '--disable-component-update',
+          '--disable-sync',
+        ],
+      }),
+    (browser) => browser.close(),
+  );
+const keptBrowser = keptProgram(false);
+const keptShell = keptProgram(true);
+
+/** @param preferShell the headless shell where it is installed: it has no viewer for PDF */
+export async function testBrowser({ preferShell = false } = {}): Promise<TestBrowser> {
+  const browser = await (preferShell ? keptShell() : keptBrowser());
+  const contexts: BrowserContext[] = [];
+  return {
+    async open(origin, { phone = false, dark = false } = {}) {
+      const context = await browser.newContext({
+        baseURL: origin,
+        viewport: phone ? { width: 360, height: 740 } : { width: 1280, height: 800 },
+        colorScheme: dark ? 'dark' : 'light',
+        permissions: ['clipboard-read', 'clipboard-write'],
+      });
+      contexts.push(context);
+      // A busy machine is slow, which is no fault of a page.
+      context.setDefaultTimeout(WITHIN_MS);
+      const page = await context.newPage();
+      const faults: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning')
+          faults.push(`console: ${message.text()} ${message.location().url}`);
+      });
+      page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+      const running: Running = { requests: new Set(), changedAt: performance.now() };
+      runningRequests.set(page, running);
+      const onEnd = (request: Request) => {
+        if (running.requests.delete(request)) running.changedAt = performance.now();
+      };
+      page.on('requestfinished', onEnd);
+      page.on('requestfailed', onEnd);
+      page.on('request', (request) => {
+        if (!request.url().endsWith('/events/stream')) {
+          running.requests.add(request);
+          running.changedAt = performance.now();
+        }
+        if (new URL(request.url()).origin !== origin && !/^(?:data|blob):/.test(request.url()))
+          faults.push(`request to ${request.url()}`);
+      });
+      return {
+        page,
+        assertNoFaults(expectedStatuses = [], expected) {
+          const unexpected = faults.filter(
+            (fault) =>
+              expected?.test(fault) !== true &&
+              !expectedStatuses.some((status) => fault.includes(`status of ${status} `)),
+          );
+          assert.deepEqual(unexpected, []);
+        },
+      };
+    },
+    async close() {
+      for (const context of contexts) await context.close();
+    },
+  };
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+/** Fails if axe finds something serious or critical on the current page. */
+export async function assertAccessible(page: Page, what: string): Promise<void> {
+  // Through the debugger: the page's own policy lets no script in.
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate<AxeResult>('axe.run()');
+  const serious = violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`);
+  assert.deepEqual(serious, [], what);
+}
