@@ -1,0 +1,80 @@
+import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { bodyOf, done, Problem, type Schemas, service } from './client.ts';
+import { activeOrganizationId, chooseOrganization, forgetOrganization } from './organization.ts';
+
+export type Session = Schemas['Session'];
+export type OrganizationOfUser = Session['organizations'][number];
+
+const UNAUTHENTICATED = 401;
+
+/** Who is signed in; null: nobody. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: async (): Promise<Session | null> => {
+    try {
+      const session = await bodyOf(service.GET('/api/sessions/current'));
+      settleOrganization(session);
+      return session;
+    } catch (error) {
+      if (error instanceof Problem && error.status === UNAUTHENTICATED) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+/** The chosen organization must be one of the person's; the first one is the default. */
+function settleOrganization({ organizations }: Session): void {
+  const chosen = activeOrganizationId();
+  if (organizations.some(({ id }) => id === chosen)) return;
+  const [first] = organizations;
+  if (first === undefined) forgetOrganization();
+  else chooseOrganization(first.id);
+}
+
+export interface SignedIn {
+  readonly user: Session['user'];
+  /** Where the stream of changes was when this was answered. */
+  readonly changesId: string;
+  readonly organizations: readonly OrganizationOfUser[];
+  readonly organization: OrganizationOfUser | undefined;
+}
+
+/** For pages behind the sign-in. */
+export function useSignedIn(): SignedIn {
+  const { data } = useSuspenseQuery(sessionQuery);
+  if (data === null) throw new Error('a page for signed-in people was shown without a session');
+  const id = activeOrganizationId();
+  return {
+    user: data.user,
+    changesId: data.changesId,
+    organizations: data.organizations,
+    organization: data.organizations.find((each) => each.id === id),
+  };
+}
+
+export function useSignIn() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { email: string; password: string }) =>
+      bodyOf(service.POST('/api/sessions', { body: { ...body, cookie: true } })),
+    onSuccess: () => queries.resetQueries(),
+  });
+}
+
+export function useSignOut() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: () => done(service.DELETE('/api/sessions/current')),
+    onSuccess: () => {
+      forgetOrganization();
+      queries.clear();
+    },
+  });
+}
+
+/** Whether the signed-in person may manage keys, people and settings of the organization. */
+export function useMayManage(): boolean {
+  const role = useSignedIn().organization?.role;
+  return role === 'owner' || role === 'admin';
+}

@@ -1,0 +1,20 @@
+const MEANINGS = {
+  ok: 'bg-ok-soft text-ok',
+  wait: 'bg-wait-soft text-wait',
+  stop: 'bg-stop-soft text-stop',
+  info: 'bg-info-soft text-info',
+  none: 'bg-sunken text-muted',
+} as const;
+
+export type Meaning = keyof typeof MEANINGS;
+
+/** A state in one or two words. The words carry the meaning, the colour repeats it. */
+export function Badge({ meaning, children }: { readonly meaning: Meaning; readonly children: string }) {
+  return (
+    <span
+      className={`inline-flex h-5 items-center gap-1.5 whitespace-nowrap rounded-full px-2 text-xs font-medium before:size-1.5 before:rounded-full before:bg-current ${MEANINGS[meaning]}`}
+    >
+      {children}
+    </span>
+  );
+}

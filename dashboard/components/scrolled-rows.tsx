@@ -1,0 +1,72 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { ROWS_AROUND, useNearEnd } from './near-end.ts';
+import { markRowsShown } from './rows-shown.ts';
+
+export interface ScrolledRowsProps<Row> {
+  /** What the list is, for screen readers. */
+  readonly label: string;
+  readonly rows: readonly Row[];
+  readonly keyOf: (row: Row) => string;
+  /** Of every row, in pixels. */
+  readonly rowHeight: number;
+  readonly children: (row: Row) => ReactNode;
+  /** All rows there are, when it is known: `rows` may be the first of them. */
+  readonly total: number | undefined;
+  /** Id of the row that is open: brought into sight when it becomes another one. */
+  readonly open: string | undefined;
+  readonly idOf: (row: Row) => string;
+  /** Called when the end of `rows` comes near. */
+  readonly onNearEnd: () => void;
+  readonly className?: string;
+}
+
+/** A list with its own scrolling that keeps only the rows near the visible ones in the document. */
+export function ScrolledRows<Row>(props: ScrolledRowsProps<Row>) {
+  const { label, rows, keyOf, rowHeight, children, total, open, idOf, onNearEnd, className = '' } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: ROWS_AROUND,
+    getItemKey: (index) => {
+      const row = rows[index];
+      return row === undefined ? index : keyOf(row);
+    },
+  });
+  const shown = virtual.getVirtualItems();
+  useNearEnd(shown.at(-1)?.index, rows.length, onNearEnd);
+  useEffect(markRowsShown, []);
+  const openAt = rows.findIndex((row) => idOf(row) === open);
+  const lookAt = useRef(virtual.scrollToIndex);
+  lookAt.current = virtual.scrollToIndex;
+  // Only when another one is opened: rows that come in must not move the list under the pointer.
+  const seen = useRef<string>(undefined);
+  useEffect(() => {
+    if (openAt === -1 || seen.current === open) return;
+    seen.current = open;
+    lookAt.current(openAt, { align: 'auto' });
+  }, [openAt, open]);
+  return (
+    // Scrolls, so the keyboard must reach it: by its rows.
+    <div ref={scroller} className={`overflow-y-auto overscroll-contain ${className}`}>
+      <ul aria-label={label} className="relative" style={{ height: virtual.getTotalSize() }}>
+        {shown.map(({ key, index, start }) => {
+          const row = rows[index];
+          return row === undefined ? null : (
+            <li
+              key={key}
+              aria-setsize={total ?? -1}
+              aria-posinset={index + 1}
+              className="absolute inset-x-0 top-0 border-b border-line"
+              style={{ height: rowHeight, transform: `translateY(${start}px)` }}
+            >
+              {children(row)}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}

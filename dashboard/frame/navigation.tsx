@@ -1,0 +1,115 @@
+import { Dialog } from '@base-ui/react/dialog';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Ellipsis, X } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { waitingQuery } from '../api/waiting.ts';
+import { buttonClass } from '../components/button.tsx';
+import { setWaitingCount } from '../components/document-title.ts';
+import { MAIN_PAGES, PHONE_PAGES, SETTINGS_PAGES } from './pages.ts';
+
+const LINK =
+  'flex h-8 items-center gap-2 rounded-md px-2 text-muted! no-underline hover:bg-sunken hover:text-text! data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-text!';
+const BAR_LINK =
+  'relative flex h-12 flex-1 flex-col items-center justify-center gap-0.5 rounded-md px-1 text-xs text-muted! no-underline data-[status=active]:font-medium data-[status=active]:text-text!';
+
+type Page = (typeof MAIN_PAGES | typeof SETTINGS_PAGES)[number];
+
+/** How many messages wait for a decision, e.g. `3` or `99+`; empty: none. Also shown in front of the page's title. */
+function useWaiting(): string {
+  const { data } = useQuery(waitingQuery);
+  const shown = data === undefined || data.count === 0 ? '' : `${data.count}${data.more ? '+' : ''}`;
+  useEffect(() => {
+    setWaitingCount(shown);
+    return () => setWaitingCount('');
+  }, [shown]);
+  return shown;
+}
+
+/** The pages beside the content; on a phone a bar below it. */
+export function Navigation() {
+  const waiting = useWaiting();
+  return (
+    <>
+      <nav aria-label="Pages" className="flex min-h-0 flex-col gap-0.5 overflow-y-auto max-sm:hidden">
+        {MAIN_PAGES.map((page) => (
+          <PageLink key={page.to} page={page} waiting={waiting} />
+        ))}
+        <p className="px-2 pt-4 pb-1 text-xs text-faint" id="settings-pages">
+          Settings
+        </p>
+        {SETTINGS_PAGES.map((page) => (
+          <PageLink key={page.to} page={page} waiting="" />
+        ))}
+      </nav>
+      <PhoneBar waiting={waiting} />
+    </>
+  );
+}
+
+function PageLink({
+  page: { to, title, Icon },
+  waiting,
+  onClick,
+}: {
+  readonly page: Page;
+  readonly waiting: string;
+  readonly onClick?: () => void;
+}) {
+  return (
+    <Link to={to} className={`${LINK} max-sm:h-11`} {...(onClick === undefined ? {} : { onClick })}>
+      <Icon size={16} aria-hidden />
+      {title}
+      {to === '/approvals' && waiting !== '' ? (
+        <span className="ml-auto min-w-5 rounded-full bg-accent px-1.5 text-center text-xs leading-5 font-semibold text-accent-text">
+          {waiting}
+          <span className="sr-only"> waiting</span>
+        </span>
+      ) : null}
+    </Link>
+  );
+}
+
+function PhoneBar({ waiting }: { readonly waiting: string }) {
+  const [open, setOpen] = useState(false);
+  const others = [...MAIN_PAGES, ...SETTINGS_PAGES].filter(({ to }) => !PHONE_PAGES.includes(to));
+  return (
+    <nav
+      aria-label="Pages"
+      className="fixed inset-x-0 bottom-0 z-10 flex border-t border-line bg-panel p-1 pb-[max(4px,env(safe-area-inset-bottom))] sm:hidden"
+    >
+      {MAIN_PAGES.filter(({ to }) => PHONE_PAGES.includes(to)).map(({ to, title, Icon }) => (
+        <Link key={to} to={to} className={BAR_LINK}>
+          <Icon size={18} aria-hidden />
+          {title}
+          {to === '/approvals' && waiting !== '' ? (
+            <span className="absolute top-0.5 left-1/2 ml-2 min-w-4 rounded-full bg-accent px-1 text-center text-[11px] leading-4 font-semibold text-accent-text">
+              {waiting}
+              <span className="sr-only"> waiting</span>
+            </span>
+          ) : null}
+        </Link>
+      ))}
+      <Dialog.Root open={open} onOpenChange={setOpen}>
+        <Dialog.Trigger className={BAR_LINK}>
+          <Ellipsis size={18} aria-hidden />
+          More
+        </Dialog.Trigger>
+        <Dialog.Portal>
+          <Dialog.Backdrop className="fixed inset-0 z-20 bg-black/40" />
+          <Dialog.Popup className="fixed inset-x-0 bottom-0 z-20 grid max-h-[85vh] gap-0.5 overflow-y-auto rounded-t-lg border-t border-line bg-panel p-3 pb-6">
+            <div className="flex items-center justify-between pl-2">
+              <Dialog.Title className="font-semibold">More</Dialog.Title>
+              <Dialog.Close aria-label="Close" className={buttonClass('quiet')}>
+                <X size={16} aria-hidden />
+              </Dialog.Close>
+            </div>
+            {others.map((page) => (
+              <PageLink key={page.to} page={page} waiting="" onClick={() => setOpen(false)} />
+            ))}
+          </Dialog.Popup>
+        </Dialog.Portal>
+      </Dialog.Root>
+    </nav>
+  );
+}

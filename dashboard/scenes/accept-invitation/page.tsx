@@ -1,0 +1,108 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
+import { Button } from '../../components/button.tsx';
+import { EntryFrame } from '../../components/entry-frame.tsx';
+import { Field } from '../../components/field.tsx';
+import { textOfField } from '../../components/form-text.ts';
+import { useLinkToken } from '../../components/link-token.ts';
+import { NewPassword } from '../../components/new-password.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { aboutField, Problem } from '../../problem.ts';
+import { type InvitationLook, invitationQuery, useAcceptInvitation } from './queries.ts';
+
+const UNAUTHENTICATED = 401;
+const NOT_FOUND = 404;
+
+/** Behind the link of an invitation: what it is for, then the account. */
+export function AcceptInvitationPage() {
+  const token = useLinkToken();
+  return token === undefined ? <DeadLink /> : <Invitation token={token} />;
+}
+
+function DeadLink() {
+  return (
+    <EntryFrame
+      title="This invitation is no longer valid"
+      note="It was used, withdrawn, replaced by a later one, or is older than a week."
+      below={<Link to="/sign-in">Sign in</Link>}
+    >
+      <p>Ask the person who invited you for another one.</p>
+    </EntryFrame>
+  );
+}
+
+function Invitation({ token }: { readonly token: string }) {
+  const look = useQuery(invitationQuery(token));
+  if (look.error instanceof Problem && look.error.status === NOT_FOUND) return <DeadLink />;
+  if (look.data !== undefined) return <Accept token={token} look={look.data} />;
+  return (
+    <EntryFrame title="Invitation">
+      {look.isError ? <ProblemNote error={look.error} onRetry={() => void look.refetch()} /> : <Skeleton rows={3} />}
+    </EntryFrame>
+  );
+}
+
+function Accept({ token, look }: { readonly token: string; readonly look: InvitationLook }) {
+  const accept = useAcceptInvitation(look.organizationName);
+  const navigate = useNavigate();
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const name = textOfField(form, 'name').trim();
+    accept.mutate(
+      { token, password: textOfField(form, 'password'), ...(look.accountExists ? {} : { name }) },
+      { onSuccess: () => void navigate({ to: '/', replace: true }) },
+    );
+  };
+  const isWrong = accept.error instanceof Problem && accept.error.status === UNAUTHENTICATED;
+  if (accept.error instanceof Problem && accept.error.status === NOT_FOUND) return <DeadLink />;
+  const [aboutName, aboutPassword] = [aboutField(accept.error, '/name'), aboutField(accept.error, '/password')];
+  const isAtField = isWrong || aboutName !== undefined || aboutPassword !== undefined;
+  return (
+    <EntryFrame
+      title={`Join ${look.organizationName}`}
+      note={
+        <>
+          {look.email} is invited as {look.role}.
+        </>
+      }
+    >
+      <form onSubmit={submit} className="grid gap-4">
+        {isAtField ? null : <ProblemNote error={accept.error} />}
+        {/* For password managers: whose password it is. */}
+        <input type="email" autoComplete="username" value={look.email} readOnly hidden />
+        {look.accountExists ? (
+          <Field
+            label="Password"
+            name="password"
+            type="password"
+            required
+            autoFocus
+            autoComplete="current-password"
+            hint="This address already has an account: enter its password."
+            error={isWrong ? 'This is not the password of the account.' : undefined}
+          />
+        ) : (
+          <>
+            <Field
+              label="Your name"
+              name="name"
+              required
+              autoFocus
+              maxLength={200}
+              autoComplete="name"
+              error={aboutName}
+            />
+            <NewPassword label="Choose a password" error={aboutPassword} />
+          </>
+        )}
+        <Button type="submit" look="primary" busy={accept.isPending}>
+          Join {look.organizationName}
+        </Button>
+        {look.accountExists ? <Link to="/forgot-password">Forgot your password?</Link> : null}
+      </form>
+    </EntryFrame>
+  );
+}

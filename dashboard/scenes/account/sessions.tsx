@@ -1,0 +1,83 @@
+import { useQuery } from '@tanstack/react-query';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { Time } from '../../components/time.tsx';
+import { programName } from './program-name.ts';
+import { type SessionOfList, sessionsQuery, useEndOtherSessions, useEndSession } from './queries.ts';
+
+/** Where the person is signed in, and how to end it. */
+export function Sessions() {
+  const sessions = useQuery(sessionsQuery);
+  const end = useEndSession();
+  const endOthers = useEndOtherSessions();
+  const others = sessions.data?.filter(({ current }) => !current).length ?? 0;
+  return (
+    <section aria-labelledby="sessions" className="grid gap-3">
+      <div className="flex flex-wrap items-center gap-3">
+        <h2 id="sessions" className="flex-1">
+          Where you are signed in
+        </h2>
+        {others > 0 ? (
+          <Button look="stop" busy={endOthers.isPending} onClick={() => endOthers.mutate(undefined)}>
+            Sign out everywhere else
+          </Button>
+        ) : null}
+      </div>
+      <ProblemNote error={end.error ?? endOthers.error} />
+      {sessions.isPending ? <Skeleton rows={2} /> : null}
+      {sessions.isError ? <ProblemNote error={sessions.error} onRetry={() => void sessions.refetch()} /> : null}
+      {sessions.data === undefined ? null : (
+        <ul aria-label="Sessions" className="rounded-lg border border-line bg-panel">
+          {sessions.data.map((session) => (
+            <SessionRow
+              key={session.id}
+              session={session}
+              busy={end.isPending && end.variables === session.id}
+              onEnd={() => end.mutate(session.id)}
+            />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function SessionRow({
+  session,
+  busy,
+  onEnd,
+}: {
+  readonly session: SessionOfList;
+  readonly busy: boolean;
+  readonly onEnd: () => void;
+}) {
+  const { current, createdAt, lastUsedAt, ipAddress, userAgent } = session;
+  const name = programName(userAgent);
+  return (
+    <li className="grid items-center gap-x-4 gap-y-1 border-t border-line px-4 py-2.5 first:border-t-0 sm:grid-cols-[minmax(0,1fr)_150px_auto]">
+      <div className="min-w-0">
+        <span className="block truncate font-medium" title={userAgent ?? undefined}>
+          {name}
+        </span>
+        <span className="block text-muted">
+          {ipAddress === null ? 'signed in ' : `from ${ipAddress}, signed in `}
+          <Time value={createdAt} />
+        </span>
+      </div>
+      <span className="text-muted">
+        used <Time value={lastUsedAt} />
+      </span>
+      {current ? (
+        <span>
+          <Badge meaning="ok">This browser</Badge>
+        </span>
+      ) : (
+        <Button aria-label={`End the session of ${name}`} busy={busy} onClick={onEnd}>
+          End
+        </Button>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,90 @@
+import type { UseMutationResult } from '@tanstack/react-query';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field } from '../../components/field.tsx';
+import { textOfField } from '../../components/form-text.ts';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Time } from '../../components/time.tsx';
+import { ApproveMenu } from './approve-menu.tsx';
+import type { HeldRequestProps } from './held-request.tsx';
+import type { Consent } from './queries.ts';
+import { isTyping } from './typing.ts';
+
+interface DecisionProps extends Pick<HeldRequestProps, 'approve' | 'deny' | 'keys'> {
+  readonly consent: Consent;
+  readonly onEdit: () => void;
+}
+
+/** The actions under a held message. Keys: a opens the approvals, e the edit, d asks why it is denied. */
+export function Decision({ consent, approve, deny, keys, onEdit }: DecisionProps) {
+  const trigger = useRef<HTMLButtonElement>(null);
+  const [denying, setDenying] = useState(false);
+  const actions = useRef({ a: () => {}, d: () => {}, e: () => {} });
+  actions.current = { a: () => trigger.current?.click(), d: () => setDenying(true), e: onEdit };
+  useEffect(() => {
+    if (!keys) return undefined;
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event) || (event.key !== 'a' && event.key !== 'd' && event.key !== 'e')) return;
+      event.preventDefault();
+      actions.current[event.key]();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, [keys]);
+  return (
+    <div
+      className={`sticky bottom-0 grid gap-3 rounded-b-lg border-t border-line bg-panel px-4 py-3 ${keys ? 'max-sm:bottom-16' : ''}`}
+    >
+      <ProblemNote error={approve.error} />
+      <div className="flex flex-wrap items-center gap-2">
+        <ApproveMenu
+          label="Approve"
+          recipients={consent.recipients}
+          busy={approve.isPending}
+          trigger={trigger}
+          onApprove={(scope) => approve.mutate({ scope })}
+        />
+        <Button className="max-sm:flex-1" onClick={onEdit} disabled={approve.isPending}>
+          Edit
+        </Button>
+        <Button look="stop" className="max-sm:flex-1" onClick={() => setDenying(true)} disabled={approve.isPending}>
+          Deny
+        </Button>
+        <p className="text-muted sm:ml-auto">
+          expires <Time value={consent.expiresAt} />
+        </p>
+      </div>
+      {denying ? <Deny deny={deny} onClose={() => setDenying(false)} /> : null}
+    </div>
+  );
+}
+
+function Deny({
+  deny,
+  onClose,
+}: {
+  readonly deny: UseMutationResult<Consent, Error, string>;
+  readonly onClose: () => void;
+}) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    deny.mutate(textOfField(new FormData(event.currentTarget), 'reason').trim(), { onSuccess: onClose });
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title="Deny the message?"
+      description="It is not sent. The agent is given your reason."
+    >
+      <form onSubmit={submit} className="grid gap-4">
+        <ProblemNote error={deny.error} />
+        <Field label="Reason" name="reason" autoComplete="off" hint="Optional." />
+        <Button type="submit" look="stop" className="justify-self-end" busy={deny.isPending}>
+          Deny
+        </Button>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,168 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { rowsOf } from '../../components/paged-list.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Time } from '../../components/time.tsx';
+import { visibleText } from '../../components/visible-text.ts';
+import { Decided } from './decided.tsx';
+import { BackToList, OpenRequest } from './open-request.tsx';
+import { type Consent, pendingQuery } from './queries.ts';
+import { Queue } from './queue.tsx';
+import { StopAll, StoppedNote } from './stop-all.tsx';
+import { isTyping } from './typing.ts';
+
+/** What the address of the page says. */
+export interface ApprovalsSearch {
+  /** Id of the request that is shown whole. */
+  readonly open?: string;
+  /** Left out: what waits. */
+  readonly show?: 'approved' | 'denied';
+}
+
+export interface ApprovalsPageProps extends ApprovalsSearch {
+  readonly onSearch: (search: ApprovalsSearch) => void;
+}
+
+const VIEWS = [
+  [undefined, 'Waiting'],
+  ['approved', 'Approved'],
+  ['denied', 'Denied'],
+] as const;
+
+/** Shown of a queue that is not loaded whole. */
+const COUNTED_MAX = '99+';
+
+/** The queue of held messages, and one of them; and what was decided. Keys: j, k move, a approves, d denies, e edits. */
+export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
+  const list = useInfiniteQuery(pendingQuery);
+  const waiting = rowsOf(list);
+  const oldest = list.hasNextPage ? undefined : waiting.at(-1);
+  const count = list.hasNextPage ? COUNTED_MAX : String(waiting.length);
+  return (
+    <>
+      <PageHead
+        title="Approvals"
+        note={
+          waiting.length === 0 ? undefined : oldest === undefined ? (
+            `${count} waiting`
+          ) : (
+            <>
+              {count} waiting, the oldest arrived <Time value={oldest.createdAt} />
+            </>
+          )
+        }
+      >
+        <StopAll />
+      </PageHead>
+      <StoppedNote />
+      <nav aria-label="Requests by state" className="mb-4 flex gap-1">
+        {VIEWS.map(([view, title]) => (
+          <Button
+            key={title}
+            look="quiet"
+            aria-current={view === show ? 'page' : undefined}
+            className="aria-[current]:bg-sunken aria-[current]:text-text"
+            onClick={() => onSearch(view === undefined ? {} : { show: view })}
+          >
+            {title}
+          </Button>
+        ))}
+      </nav>
+      {list.isError ? <ProblemNote error={list.error} onRetry={() => void list.refetch()} /> : null}
+      {show === undefined ? (
+        <Waiting
+          waiting={waiting}
+          loaded={list.isSuccess}
+          onNearEnd={() => {
+            if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
+          }}
+          open={open}
+          onOpen={(id) => onSearch(id === undefined ? {} : { open: id })}
+        />
+      ) : (
+        <Decided
+          status={show}
+          open={open}
+          onOpen={(id) => onSearch(id === undefined ? { show } : { show, open: id })}
+        />
+      )}
+    </>
+  );
+}
+
+interface WaitingProps {
+  readonly waiting: readonly Consent[];
+  readonly loaded: boolean;
+  readonly onNearEnd: () => void;
+  readonly open: string | undefined;
+  readonly onOpen: (id: string | undefined) => void;
+}
+
+function Waiting({ waiting, loaded, onNearEnd, open, onOpen }: WaitingProps) {
+  const [last, setLast] = useState<Consent>();
+  const shown = open ?? waiting[0]?.id;
+  const at = waiting.findIndex(({ id }) => id === shown);
+  useMoveKeys((step) => {
+    const next = waiting[Math.min(waiting.length - 1, Math.max(0, at + step))];
+    if (next !== undefined) onOpen(next.id);
+  });
+  const decided = (consent: Consent) => {
+    setLast(consent);
+    const next = waiting[at + 1] ?? waiting[at - 1];
+    onOpen(next?.id === consent.id ? undefined : next?.id);
+  };
+  return (
+    <>
+      <p role="status" className={last === undefined ? 'sr-only' : 'mb-3 rounded-md bg-sunken px-3 py-2 wrap-anywhere'}>
+        {last === undefined ? null : (
+          <>
+            {last.status === 'approved' ? 'Approved' : 'Denied'}:{' '}
+            <bdi>{visibleText(last.subject) || '(no subject)'}</bdi>
+          </>
+        )}
+      </p>
+      {loaded && shown === undefined ? (
+        <Empty title="Nothing is waiting for you">
+          <p>
+            When an agent writes to somebody for the first time, its message is held here until a person approves or
+            denies it.
+          </p>
+        </Empty>
+      ) : null}
+      {shown === undefined ? null : (
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[300px_minmax(0,1fr)]">
+          <Queue
+            label="Held messages"
+            consents={waiting}
+            selected={shown}
+            onOpen={onOpen}
+            onNearEnd={onNearEnd}
+            className={open === undefined ? '' : 'max-lg:hidden'}
+          />
+          <div className={`min-w-0 ${open === undefined ? 'max-lg:hidden' : ''}`}>
+            <BackToList onBack={() => onOpen(undefined)} />
+            <OpenRequest key={shown} id={shown} onDecided={decided} />
+          </div>
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Calls with 1 for j and -1 for k, unless a field has the focus. */
+function useMoveKeys(move: (step: 1 | -1) => void): void {
+  const latest = useRef(move);
+  latest.current = move;
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (isTyping(event)) return;
+      if (event.key === 'j') latest.current(1);
+      else if (event.key === 'k') latest.current(-1);
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}

@@ -1,0 +1,89 @@
+import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { bodyOf, type Schemas, service } from '../../api/client.ts';
+import { READ_WHOLE } from '../../api/live.ts';
+
+export type Consent = Schemas['Consent'];
+export type ConsentMessage = Schemas['ConsentMessage'];
+export type ApprovalScope = NonNullable<NonNullable<Consent['decision']>['scope']>;
+export type MessageEdit = Schemas['ConsentEdit'];
+export interface Approval {
+  readonly scope: ApprovalScope;
+  readonly edit?: MessageEdit;
+}
+
+const PAGE_LENGTH = 100;
+
+const pageOf = (status: Consent['status'], cursor: string | null) =>
+  bodyOf(
+    service.GET('/api/consents', {
+      params: { query: { status, limit: PAGE_LENGTH, ...(cursor === null ? {} : { cursor }) } },
+    }),
+  );
+
+/** What waits for a decision, newest first. Read as a whole after each change: somebody else may have decided any row. */
+export const pendingQuery = infiniteQueryOptions({
+  queryKey: ['consents', 'pending'],
+  queryFn: ({ pageParam }) => pageOf('pending', pageParam),
+  initialPageParam: null as string | null,
+  getNextPageParam: (page) => page.nextCursor,
+  meta: READ_WHOLE,
+});
+
+/** What was decided, or expired, newest request first. */
+export const decidedQuery = (status: 'approved' | 'denied') =>
+  infiniteQueryOptions({
+    queryKey: ['consents', 'decided', status],
+    queryFn: ({ pageParam }) => pageOf(status, pageParam),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+
+/** A request with the whole message. */
+export const requestQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['consents', 'message', id],
+    queryFn: () => bodyOf(service.GET('/api/consents/{id}/message', { params: { path: { id } } })),
+  });
+
+/** The message byte for byte. */
+export const loadRaw = async (id: string): Promise<string> =>
+  (await bodyOf(service.GET('/api/consents/{id}/message/raw', { params: { path: { id } }, parseAs: 'blob' }))).text();
+
+export const loadAttachment = (id: string, aid: string): Promise<Blob> =>
+  bodyOf(
+    service.GET('/api/consents/{id}/message/attachments/{aid}', { params: { path: { id, aid } }, parseAs: 'blob' }),
+  );
+
+/** The mailbox a message leaves from: its address says more than an id. */
+export const mailboxNameQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['mailboxes', 'one', id],
+    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}', { params: { path: { id } } })),
+    staleTime: 60_000,
+  });
+
+/** @param onDecided called before the lists change: what asked may be gone from the page by then */
+function useDecision<Input>(decide: (input: Input) => Promise<Consent>, onDecided: (consent: Consent) => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: decide,
+    onSuccess: onDecided,
+    // A refused decision changed the list as well: somebody else decided, or the request expired.
+    onSettled: () => queries.invalidateQueries({ queryKey: ['consents'] }),
+  });
+}
+
+export const useApprove = (id: string, onDecided: (consent: Consent) => void) =>
+  useDecision(
+    (body: Approval) => bodyOf(service.POST('/api/consents/{id}/approve', { params: { path: { id } }, body })),
+    onDecided,
+  );
+
+export const useDeny = (id: string, onDecided: (consent: Consent) => void) =>
+  useDecision(
+    (reason: string) =>
+      bodyOf(
+        service.POST('/api/consents/{id}/deny', { params: { path: { id } }, body: reason === '' ? {} : { reason } }),
+      ),
+    onDecided,
+  );

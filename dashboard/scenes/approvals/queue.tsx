@@ -1,0 +1,80 @@
+import { useQuery } from '@tanstack/react-query';
+import { heldBecauseWords } from '../../components/held-because.ts';
+import { ScrolledRows } from '../../components/scrolled-rows.tsx';
+import { Time } from '../../components/time.tsx';
+import { visibleText } from '../../components/visible-text.ts';
+import { OutcomeBadge } from './outcome.tsx';
+import { type Consent, mailboxNameQuery } from './queries.ts';
+
+export interface QueueProps {
+  readonly label: string;
+  readonly consents: readonly Consent[];
+  readonly selected: string | undefined;
+  readonly onOpen: (id: string) => void;
+  /** Called when the reader is near the end of the loaded rows. */
+  readonly onNearEnd: () => void;
+  readonly className?: string;
+}
+
+const ROW_PX = 97;
+
+/** Requests as rows that open them. */
+export function Queue({ label, consents, selected, onOpen, onNearEnd, className = '' }: QueueProps) {
+  return (
+    <ScrolledRows
+      label={label}
+      rows={consents}
+      keyOf={({ id }) => id}
+      idOf={({ id }) => id}
+      rowHeight={ROW_PX}
+      total={undefined}
+      open={selected}
+      onNearEnd={onNearEnd}
+      className={`max-h-[calc(100dvh-220px)] rounded-lg border border-line bg-panel lg:sticky lg:top-4 lg:max-h-[calc(100dvh-32px)] ${className}`}
+    >
+      {(consent) => <Row consent={consent} selected={consent.id === selected} onOpen={onOpen} />}
+    </ScrolledRows>
+  );
+}
+
+interface RowProps {
+  readonly consent: Consent;
+  readonly selected: boolean;
+  readonly onOpen: (id: string) => void;
+}
+
+function Row({ consent, selected, onOpen }: RowProps) {
+  const mailbox = useQuery(mailboxNameQuery(consent.mailboxId));
+  const { recipients, subject, status, createdAt, expiresAt, decision, heldBecause } = consent;
+  const [first = 'nobody', ...others] = recipients;
+  return (
+    <button
+      type="button"
+      aria-current={selected || undefined}
+      onClick={() => onOpen(consent.id)}
+      className="grid h-full w-full content-center gap-0.5 px-4 text-left -outline-offset-2 hover:bg-sunken aria-[current]:bg-accent-soft aria-[current]:shadow-[inset_2px_0_0_var(--accent)]"
+    >
+      <span className="flex min-w-0 items-baseline gap-2">
+        <span className="flex min-w-0 flex-1 gap-1 font-medium">
+          <span className="truncate">{visibleText(first)}</span>
+          {others.length > 0 ? <span className="shrink-0">+{others.length}</span> : null}
+        </span>
+        <span className="shrink-0 text-xs text-muted">
+          <Time value={decision?.decidedAt ?? createdAt} />
+        </span>
+      </span>
+      <span className="truncate">{visibleText(subject) || '(no subject)'}</span>
+      <span className="truncate text-xs text-muted">{mailbox.data?.address ?? ''}</span>
+      <span className="flex min-w-0 items-center gap-2 text-xs text-muted">
+        <span className="min-w-0 flex-1 truncate">{heldBecauseWords(heldBecause)}</span>
+        {status === 'pending' ? (
+          <span className="shrink-0">
+            expires <Time value={expiresAt} />
+          </span>
+        ) : (
+          <OutcomeBadge consent={consent} />
+        )}
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,158 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Choice, Field } from '../../components/field.tsx';
+import { ForeignText } from '../../components/foreign-text.tsx';
+import { textOfField } from '../../components/form-text.ts';
+import { PageHead } from '../../components/page-head.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import {
+  type Access,
+  type Decision,
+  mailboxChoicesQuery,
+  type OAuthRequest,
+  requestQuery,
+  useDecide,
+} from './queries.ts';
+import { queryOfRequest } from './request-text.ts';
+
+const ACCESSES: Readonly<Record<Access, readonly [title: string, sentence: string]>> = {
+  full: ['Read, send and change', 'All that the agent of this mailbox may do, deleting mail included.'],
+  read: ['Only read', 'Can read, search and wait for mail. Cannot change or send anything.'],
+  send: ['Only send', 'Can send as this mailbox. Cannot read mail.'],
+};
+
+/** A program asks for a mailbox by OAuth: the person sees the program, picks the mailbox and the access, and decides. */
+export function AuthorizePage({ request }: { readonly request: string }) {
+  const query = queryOfRequest(request);
+  const asked = useQuery(requestQuery(query));
+  return (
+    <div className="grid max-w-lg grid-cols-[minmax(0,1fr)] gap-5">
+      <PageHead title="Connect a program" />
+      {query === '' ? (
+        <p>This address is incomplete. Start again in the program that wants to use a mailbox.</p>
+      ) : asked.isError ? (
+        <ProblemNote error={asked.error} />
+      ) : asked.data === undefined ? (
+        <Skeleton rows={4} />
+      ) : (
+        <Question asked={asked.data} />
+      )}
+    </div>
+  );
+}
+
+function Question({ asked }: { readonly asked: OAuthRequest }) {
+  const decide = useDecide(asked.id);
+  if (decide.isSuccess)
+    return (
+      <p role="status">
+        {decide.variables === null
+          ? 'The program was refused. It has no access.'
+          : 'The program is connected. Go back to it. You can end its access on the page of the mailbox, under Connect.'}
+      </p>
+    );
+  return (
+    <>
+      <section
+        aria-label="The program"
+        className="grid grid-cols-[minmax(0,1fr)] gap-3 rounded-lg border border-line bg-panel p-4"
+      >
+        <p className="text-base break-words">
+          <strong className="font-semibold">
+            <ForeignText text={asked.clientName} />
+          </strong>{' '}
+          asks to use one of your mailboxes.
+        </p>
+        <dl className="grid grid-cols-[110px_minmax(0,1fr)] gap-x-4 gap-y-1.5 break-words">
+          <dt className="text-muted">Name given by</dt>
+          <dd className="font-mono text-[13px] leading-6">{asked.clientHost}</dd>
+          <dt className="text-muted">Access goes to</dt>
+          <dd>
+            {asked.redirectHost === null ? (
+              'a program on this computer'
+            ) : (
+              <span className="font-mono text-[13px] leading-6">{asked.redirectHost}</span>
+            )}
+          </dd>
+        </dl>
+      </section>
+      <Terms asked={asked} busy={decide.isPending} error={decide.error} onDecide={(each) => decide.mutate(each)} />
+    </>
+  );
+}
+
+function Terms({
+  asked,
+  busy,
+  error,
+  onDecide,
+}: {
+  readonly asked: OAuthRequest;
+  readonly busy: boolean;
+  readonly error: unknown;
+  readonly onDecide: (decision: Decision) => void;
+}) {
+  const [search, setSearch] = useState('');
+  const mailboxes = useQuery(mailboxChoicesQuery(search));
+  const hasMore = search !== '' || (mailboxes.data?.nextCursor ?? null) !== null;
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const form = new FormData(event.currentTarget);
+    const access = asked.accesses.find((each) => each === textOfField(form, 'access'));
+    const mailboxId = textOfField(form, 'mailbox');
+    if (access !== undefined && mailboxId !== '') onDecide({ mailboxId, access });
+  };
+  return (
+    <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-5">
+      <ProblemNote error={mailboxes.error ?? error} />
+      {hasMore ? (
+        <Field
+          label="Find a mailbox"
+          type="search"
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+          spellCheck={false}
+        />
+      ) : null}
+      <Choice label="Mailbox" name="mailbox" required>
+        {(mailboxes.data?.data ?? []).map(({ id, address }) => (
+          <option key={id} value={id}>
+            {address}
+          </option>
+        ))}
+      </Choice>
+      {mailboxes.data?.data.length === 0 ? (
+        <p className="text-muted">There is no such mailbox in this organization.</p>
+      ) : null}
+      <fieldset className="grid gap-2">
+        <legend className="mb-1 font-medium">What it may do</legend>
+        {asked.accesses.map((access, i) => (
+          <label
+            key={access}
+            className="grid cursor-pointer grid-cols-[auto_minmax(0,1fr)] items-baseline gap-x-3 rounded-md border border-line bg-panel px-3 py-2.5 has-checked:border-accent has-checked:bg-accent-soft"
+          >
+            <input type="radio" name="access" value={access} defaultChecked={i === 0} className="accent-accent" />
+            <span>
+              <span className="block font-medium">{ACCESSES[access][0]}</span>
+              <span className="block text-muted">{ACCESSES[access][1]}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <p>
+        Connect it only if you started this in the program just now. It can never approve mail that is held for you. If
+        somebody sent you this address, refuse.
+      </p>
+      <div className="flex flex-wrap gap-3">
+        <Button type="submit" look="primary" busy={busy} disabled={(mailboxes.data?.data.length ?? 0) === 0}>
+          Connect it
+        </Button>
+        <Button look="stop" busy={busy} onClick={() => onDecide(null)}>
+          Refuse
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,47 @@
+import { keepPreviousData, queryOptions, useMutation } from '@tanstack/react-query';
+import { bodyOf, type Schemas, service } from '../../api/client.ts';
+
+export type OAuthRequest = Schemas['OAuthRequest'];
+export type Access = OAuthRequest['accesses'][number];
+
+/** Who asks. The service fetches the document of the program for it, so it is asked once. */
+export const requestQuery = (query: string) =>
+  queryOptions({
+    queryKey: ['oauth-request', query],
+    queryFn: () => bodyOf(service.POST('/api/oauth/requests', { body: { query } })),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    enabled: query !== '',
+  });
+
+const MAILBOXES_SHOWN_MAX = 100;
+
+export const mailboxChoicesQuery = (q: string) =>
+  queryOptions({
+    queryKey: ['mailboxes', 'to-connect', q],
+    queryFn: () =>
+      bodyOf(
+        service.GET('/api/mailboxes', {
+          params: { query: { limit: MAILBOXES_SHOWN_MAX, ...(q === '' ? {} : { q }) } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  });
+
+/** Null: refuse it. */
+export type Decision = { readonly mailboxId: string; readonly access: Access } | null;
+
+/** Decides, and leaves for the address that the program waits at. */
+export const useDecide = (id: string) =>
+  useMutation({
+    mutationFn: (decision: Decision) =>
+      bodyOf(
+        service.POST('/api/oauth/requests/{id}/decide', {
+          params: { path: { id } },
+          body: decision === null ? { approve: false } : { approve: true, ...decision },
+        }),
+      ),
+    onSuccess: ({ redirectUrl }) => {
+      if (redirectUrl !== null) location.assign(redirectUrl);
+    },
+  });

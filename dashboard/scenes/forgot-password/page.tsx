@@ -1,0 +1,42 @@
+import { Link } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
+import { Button } from '../../components/button.tsx';
+import { EntryFrame } from '../../components/entry-frame.tsx';
+import { Field } from '../../components/field.tsx';
+import { textOfField } from '../../components/form-text.ts';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { useAskForReset } from './queries.ts';
+
+/** Asks for a link by which a new password is chosen. */
+export function ForgotPasswordPage() {
+  const ask = useAskForReset();
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    ask.mutate(textOfField(new FormData(event.currentTarget), 'email').trim());
+  };
+  const below = <Link to="/sign-in">Back to sign-in</Link>;
+  if (ask.isSuccess)
+    return (
+      <EntryFrame title="Check your mail" below={below}>
+        <p role="status">
+          If {ask.variables} has an account, a link to choose a new password is on its way. It works once, within an
+          hour.
+        </p>
+        <p className="text-muted">
+          No link is sent to an address of this service itself, because agents may read it: there another owner makes
+          the link on the page People, or the operator does.
+        </p>
+      </EntryFrame>
+    );
+  return (
+    <EntryFrame title="Forgot your password" note="Get a link to choose a new one by mail." below={below}>
+      <form onSubmit={submit} className="grid gap-4">
+        <ProblemNote error={ask.error} />
+        <Field label="Email" name="email" type="email" autoComplete="username" required autoFocus />
+        <Button type="submit" look="primary" busy={ask.isPending}>
+          Send the link
+        </Button>
+      </form>
+    </EntryFrame>
+  );
+}

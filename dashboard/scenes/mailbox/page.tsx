@@ -1,0 +1,86 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { buttonClass } from '../../components/button.tsx';
+import { Copy } from '../../components/copy.tsx';
+import { ForeignText } from '../../components/foreign-text.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { Secret } from '../../components/secret.tsx';
+import { Tabs } from '../../components/tabs.tsx';
+import { Connect } from './connect.tsx';
+import { MailboxOverview } from './overview.tsx';
+import { mailboxQuery } from './queries.ts';
+import { MailboxSettings } from './settings.tsx';
+import { Tokens } from './tokens.tsx';
+
+const MAILBOX_TABS = ['overview', 'connect', 'tokens', 'settings'] as const;
+type MailboxTab = (typeof MAILBOX_TABS)[number];
+
+export interface MailboxPageProps {
+  readonly id: string;
+  readonly tab: MailboxTab;
+  readonly onTab: (tab: MailboxTab) => void;
+}
+
+export function MailboxPage({ id, tab, onTab }: MailboxPageProps) {
+  const mailbox = useQuery(mailboxQuery(id));
+  const [token, setToken] = useState<string>();
+  if (mailbox.isError && mailbox.data === undefined)
+    return (
+      <>
+        <PageHead title="Mailbox" />
+        <ProblemNote error={mailbox.error} onRetry={() => void mailbox.refetch()} />
+      </>
+    );
+  if (mailbox.data === undefined) return <PageHead title="Mailbox" />;
+  const { data } = mailbox;
+  return (
+    <>
+      <p className="mb-1">
+        <Link to="/mailboxes">Mailboxes</Link>
+      </p>
+      <PageHead title={data.address} note={data.name === '' ? undefined : <ForeignText text={data.name} />}>
+        <Copy text={data.address} what="address" />
+        <Link to="/mailboxes/$id/outbox" params={{ id }} className={buttonClass('plain', 'text-text!')}>
+          Outbox
+        </Link>
+        <Link to="/mailboxes/$id/mail" params={{ id }} className={buttonClass('primary')}>
+          Read mail
+        </Link>
+      </PageHead>
+      {token === undefined ? null : (
+        <div className="mb-4">
+          <Secret
+            label="Mailbox token"
+            value={token}
+            note="It is shown this once. The token before it no longer works. The snippets under Connect hold it while this page is open."
+          />
+        </div>
+      )}
+      <Tabs
+        label="Parts of the mailbox"
+        shown={tab}
+        onShow={(next) => onTab(MAILBOX_TABS.find((each) => each === next) ?? 'overview')}
+        tabs={[
+          { id: 'overview', title: 'Overview', content: <MailboxOverview mailbox={data} /> },
+          { id: 'connect', title: 'Connect', content: <Connect mailbox={data} token={token} /> },
+          { id: 'tokens', title: 'Tokens', content: <Tokens mailbox={data} /> },
+          {
+            id: 'settings',
+            title: 'Settings',
+            content: (
+              <MailboxSettings
+                mailbox={data}
+                onToken={(next) => {
+                  setToken(next);
+                  onTab('connect');
+                }}
+              />
+            ),
+          },
+        ]}
+      />
+    </>
+  );
+}

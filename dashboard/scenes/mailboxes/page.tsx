@@ -1,0 +1,162 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useDeferredValue } from 'react';
+import { useAddInAddress } from '../../components/add-in-address.ts';
+import { Button } from '../../components/button.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { ForeignText } from '../../components/foreign-text.tsx';
+import { MailboxStatus, sendingStateOf } from '../../components/mailbox-state.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { StorageBar } from '../../components/storage-bar.tsx';
+import { Time } from '../../components/time.tsx';
+import { VirtualRows } from '../../components/virtual-rows.tsx';
+import { AddMailbox } from './add-mailbox.tsx';
+import { type Mailbox, type MailboxFilter, mailboxesQuery } from './queries.ts';
+
+const COLUMNS = 'sm:grid-cols-[minmax(0,1fr)_150px_150px_130px_110px]';
+const ROW_HEIGHT_PX = 57;
+const STATES = [
+  ['active', 'Active'],
+  ['suspended', 'Suspended'],
+  ['pending', 'Pending'],
+] as const;
+const CONTROL = 'h-8 rounded-md border border-line-strong bg-panel px-3 max-sm:h-11 max-sm:text-base';
+
+export interface MailboxesPageProps {
+  readonly filter: MailboxFilter;
+  readonly onFilter: (filter: MailboxFilter) => void;
+}
+
+export function MailboxesPage({ filter, onFilter }: MailboxesPageProps) {
+  const [adding, setAdding] = useAddInAddress();
+  const q = useDeferredValue(filter.q.trim());
+  const list = useInfiniteQuery(mailboxesQuery({ q, status: filter.status }));
+  const mailboxes = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  return (
+    <>
+      <PageHead title="Mailboxes">
+        <Button look="primary" onClick={() => setAdding(true)}>
+          <Plus size={16} aria-hidden /> Add mailbox
+        </Button>
+      </PageHead>
+      <div className="mb-4 flex flex-wrap gap-2">
+        <input
+          type="search"
+          aria-label="Search by address or name"
+          placeholder="Address or name"
+          value={filter.q}
+          onChange={(event) => onFilter({ ...filter, q: event.target.value })}
+          className={`${CONTROL} w-72 placeholder:text-faint max-sm:w-full`}
+        />
+        <select
+          aria-label="State"
+          value={filter.status ?? ''}
+          onChange={(event) =>
+            onFilter({ ...filter, status: STATES.find(([status]) => status === event.target.value)?.[0] })
+          }
+          className={`${CONTROL} max-sm:w-full`}
+        >
+          <option value="">All states</option>
+          {STATES.map(([status, title]) => (
+            <option key={status} value={status}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </div>
+      {list.isError ? <ProblemNote error={list.error} onRetry={() => void list.refetch()} /> : null}
+      {list.isSuccess && mailboxes.length === 0 ? <NoMailboxes filter={filter} onAdd={() => setAdding(true)} /> : null}
+      {mailboxes.length > 0 ? (
+        <>
+          <div aria-hidden className={`hidden gap-x-4 px-4 pb-1.5 text-xs text-muted sm:grid ${COLUMNS}`}>
+            <span>Mailbox</span>
+            <span>State</span>
+            <span>Storage</span>
+            <span>Waiting</span>
+            <span className="text-right">Last mail</span>
+          </div>
+          <VirtualRows
+            label="Mailboxes"
+            rows={mailboxes}
+            keyOf={({ id }) => id}
+            rowHeight={ROW_HEIGHT_PX}
+            {...(list.hasNextPage ? {} : { total: mailboxes.length })}
+            onNearEnd={() => {
+              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+            }}
+          >
+            {(mailbox) => <MailboxRow mailbox={mailbox} />}
+          </VirtualRows>
+          <p role="status" className="mt-2 text-muted">
+            {list.hasNextPage ? 'More load as you scroll.' : counted(mailboxes.length)}
+          </p>
+        </>
+      ) : null}
+      <AddMailbox open={adding} onClose={() => setAdding(false)} />
+    </>
+  );
+}
+
+const counted = (count: number): string => (count === 1 ? 'One mailbox' : `${count.toLocaleString()} mailboxes`);
+
+function MailboxRow({ mailbox }: { readonly mailbox: Mailbox }) {
+  const { id, address, name, status, quota, waiting, lastActivityAt } = mailbox;
+  return (
+    <div className={`grid grid-cols-[minmax(0,1fr)_auto] items-center gap-x-4 gap-y-1 px-4 py-2 ${COLUMNS}`}>
+      <div className="min-w-0">
+        <Link to="/mailboxes/$id" params={{ id }} className="block truncate font-medium">
+          {address}
+        </Link>
+        <span className="block truncate text-muted">{name === '' ? 'No name' : <ForeignText text={name} />}</span>
+      </div>
+      <div>
+        <MailboxStatus status={status} sending={sendingStateOf(mailbox)} />
+      </div>
+      <StorageBar usedBytes={quota.usedBytes} limitBytes={quota.limitBytes} />
+      <Waiting id={id} {...waiting} />
+      <div className="self-end text-muted sm:self-center sm:text-right">
+        {lastActivityAt === null ? 'no mail yet' : <Time value={lastActivityAt} />}
+      </div>
+    </div>
+  );
+}
+
+function Waiting({ id, held, scheduled }: Mailbox['waiting'] & Pick<Mailbox, 'id'>) {
+  if (held + scheduled === 0) return <span className="text-faint max-sm:hidden">nothing</span>;
+  return (
+    <span className="flex flex-wrap gap-x-2 max-sm:order-last max-sm:col-span-2">
+      {held > 0 ? (
+        <Link to="/approvals" className="font-medium">
+          {held} held
+        </Link>
+      ) : null}
+      {scheduled > 0 ? (
+        <Link to="/mailboxes/$id/outbox" params={{ id }}>
+          {scheduled} scheduled
+        </Link>
+      ) : null}
+    </span>
+  );
+}
+
+function NoMailboxes({ filter: { q, status }, onAdd }: { readonly filter: MailboxFilter; readonly onAdd: () => void }) {
+  if (q.trim() !== '' || status !== undefined)
+    return (
+      <Empty title="No mailbox found">
+        <p>
+          {q.trim() === '' ? 'No mailbox' : `No address or name contains “${q.trim()}”`}
+          {status === undefined ? '.' : ` in the state ${status}.`}
+        </p>
+      </Empty>
+    );
+  return (
+    <Empty title="No mailboxes yet">
+      <p>A mailbox gives an agent an address, a token, and IMAP, POP3, SMTP and REST access.</p>
+      <Button look="primary" onClick={onAdd}>
+        Add the first mailbox
+      </Button>
+    </Empty>
+  );
+}

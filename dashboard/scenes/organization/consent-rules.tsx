@@ -1,0 +1,123 @@
+import { type FormEvent, useState } from 'react';
+import { Confirm } from '../../components/confirm.tsx';
+import { Field } from '../../components/field.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { SaveRow } from '../../components/save-row.tsx';
+import { aboutField } from '../../problem.ts';
+import { type ConsentMode, type Organization, useUpdateOrganization } from './queries.ts';
+
+const MODES: readonly (readonly [ConsentMode, string, string])[] = [
+  ['always', 'Every message', 'Each message to an address outside waits for a person.'],
+  [
+    'first_contact',
+    'First contact',
+    'A message to somebody new waits; after an approval, agents write to them freely.',
+  ],
+  ['off', 'Nothing', 'Agents write to anybody. Block lists and limits still hold.'],
+];
+
+/** When mail of agents waits for a person, for how long, and who may decide. */
+export function ConsentRules({
+  organization: { settings },
+  mayChange,
+}: {
+  readonly organization: Organization;
+  readonly mayChange: boolean;
+}) {
+  const update = useUpdateOrganization();
+  const [mode, setMode] = useState(settings.outboundConsent);
+  const [days, setDays] = useState(String(settings.consentExpiresInDays));
+  const [byKey, setByKey] = useState(settings.consentByApiKey);
+  const [asking, setAsking] = useState(false);
+  const [saved, setSaved] = useState(false);
+  const loosens = (byKey && !settings.consentByApiKey) || (mode === 'off' && settings.outboundConsent !== 'off');
+  const save = (): void =>
+    update.mutate(
+      { settings: { outboundConsent: mode, consentExpiresInDays: Number(days), consentByApiKey: byKey } },
+      {
+        onSuccess: () => setSaved(true),
+        onSettled: () => setAsking(false),
+      },
+    );
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (loosens) setAsking(true);
+    else save();
+  };
+  const aboutDays = aboutField(update.error, '/settings/consentExpiresInDays');
+  return (
+    <form
+      aria-label="Approvals"
+      onSubmit={submit}
+      onChange={() => setSaved(false)}
+      className="grid gap-4 rounded-lg border border-line bg-panel p-4"
+    >
+      <h2>Approvals</h2>
+      {aboutDays === undefined ? <ProblemNote error={update.error} /> : null}
+      <fieldset disabled={!mayChange} className="grid gap-2">
+        <legend className="mb-1 font-medium">What needs approval</legend>
+        {MODES.map(([value, title, sentence]) => (
+          <label key={value} className="flex items-start gap-2 max-sm:py-1">
+            <input
+              type="radio"
+              name="mode"
+              checked={mode === value}
+              onChange={() => setMode(value)}
+              className="mt-0.5 size-4 accent-(--accent)"
+            />
+            <span>
+              <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <Field
+        label="Days until a request expires and is denied"
+        type="number"
+        min={1}
+        max={30}
+        required
+        disabled={!mayChange}
+        value={days}
+        onChange={(event) => setDays(event.target.value)}
+        error={aboutDays}
+        className="max-w-32"
+      />
+      <label className="flex items-start gap-2">
+        <input
+          type="checkbox"
+          disabled={!mayChange}
+          checked={byKey}
+          onChange={(event) => setByKey(event.target.checked)}
+          className="mt-0.5 size-4 accent-(--accent)"
+        />
+        <span>
+          <span className="font-medium">API keys may approve</span>
+          <span className="block text-muted">
+            For an approval system of your own. An agent that holds such a key can approve its own messages.
+          </span>
+        </span>
+      </label>
+      {mayChange ? (
+        <SaveRow saved={saved} busy={update.isPending}>
+          Save the rules
+        </SaveRow>
+      ) : null}
+      {asking ? (
+        <Confirm
+          title={byKey && !settings.consentByApiKey ? 'Let API keys approve?' : 'Let agents write to anybody?'}
+          consequence={
+            byKey && !settings.consentByApiKey
+              ? 'Every API key with mailbox:write can then approve messages, including one that an agent holds: no person has to see them. The change is in the audit log.'
+              : 'No message waits for a person any more, to any recipient. The change is in the audit log.'
+          }
+          action="Yes, change the rules"
+          busy={update.isPending}
+          error={update.error}
+          onConfirm={save}
+          onClose={() => setAsking(false)}
+        />
+      ) : null}
+    </form>
+  );
+}

@@ -1,0 +1,28 @@
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { bodyOf, type Schemas, service } from '../../api/client.ts';
+
+export type Organization = Schemas['Organization'];
+export type ConsentMode = Organization['settings']['outboundConsent'];
+export type SendingMode = Organization['settings']['newMailboxSendingMode'];
+
+export const organizationQuery = queryOptions({
+  queryKey: ['organization'],
+  queryFn: () => bodyOf(service.GET('/api/organization')),
+});
+
+export interface OrganizationChange {
+  name?: string;
+  slug?: string;
+  settings?: Partial<Organization['settings']>;
+}
+
+export function useUpdateOrganization() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: OrganizationChange) => bodyOf(service.PATCH('/api/organization', { body })),
+    onSuccess: (organization) => {
+      queries.setQueryData(organizationQuery.queryKey, organization);
+      return queries.invalidateQueries({ queryKey: ['session'] });
+    },
+  });
+}

@@ -1,0 +1,54 @@
+import { Link } from '@tanstack/react-router';
+import type { FormEvent } from 'react';
+import { Button, buttonClass } from '../../components/button.tsx';
+import { EntryFrame } from '../../components/entry-frame.tsx';
+import { textOfField } from '../../components/form-text.ts';
+import { useLinkToken } from '../../components/link-token.ts';
+import { NewPassword } from '../../components/new-password.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { aboutField, Problem } from '../../problem.ts';
+import { useResetPassword } from './queries.ts';
+
+const NOT_FOUND = 404;
+
+/** Behind the link of a reset: a new password, then the sign-in. */
+export function ResetPasswordPage() {
+  const token = useLinkToken();
+  const reset = useResetPassword();
+  const isDead = reset.error instanceof Problem && reset.error.status === NOT_FOUND;
+  if (token === undefined || isDead)
+    return (
+      <EntryFrame
+        title="This link is no longer valid"
+        note="It was used, is older than an hour, or was replaced by a later one."
+      >
+        <Link to="/forgot-password" className={buttonClass('primary', 'text-accent-text!')}>
+          Ask for a new link
+        </Link>
+      </EntryFrame>
+    );
+  if (reset.isSuccess)
+    return (
+      <EntryFrame title="Your password was changed" note="You were signed out everywhere.">
+        <Link to="/sign-in" className={buttonClass('primary', 'text-accent-text!')}>
+          Sign in
+        </Link>
+      </EntryFrame>
+    );
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    reset.mutate({ token, password: textOfField(new FormData(event.currentTarget), 'password') });
+  };
+  const about = aboutField(reset.error, '/password');
+  return (
+    <EntryFrame title="Choose a new password">
+      <form onSubmit={submit} className="grid gap-4">
+        {about === undefined ? <ProblemNote error={reset.error} /> : null}
+        <NewPassword label="New password" error={about} />
+        <Button type="submit" look="primary" busy={reset.isPending}>
+          Change the password
+        </Button>
+      </form>
+    </EntryFrame>
+  );
+}
