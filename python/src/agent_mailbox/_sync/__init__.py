@@ -1,0 +1,1 @@
+# Made of _async by `npm run types:python`; do not edit.

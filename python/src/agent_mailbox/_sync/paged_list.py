@@ -1,0 +1,48 @@
+# Made of _async by `npm run types:python`; do not edit.
+"""Lists of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from .._model import Model
+from .._page import Page
+from .._request import Request
+from .resource import parse_answer
+from .transport import Transport
+
+Item = TypeVar("Item")
+
+
+class PagedList(Generic[Item]):
+    """A list. Iterated over it is every item, and pages are fetched as they are needed; ``page()`` is one page.
+
+    Nothing is asked before either of the two.
+    """
+
+    def __init__(self, transport: Transport, request: Request, model: type[Model]) -> None:
+        self._transport = transport
+        self._request = request
+        self._model = model
+
+    def page(self, cursor: str | None = None) -> Page[Item]:
+        """One page: the first, or the one at ``next_cursor`` of another."""
+        request = self._request
+        if cursor is not None:
+            request = replace(request, query={**request.query, "cursor": cursor})
+        return Page.of(parse_answer(self._model, self._transport.send(request)))
+
+    def pages(self) -> Iterator[Page[Item]]:
+        """All pages, one after another."""
+        page = self.page()
+        yield page
+        while page.next_cursor is not None:
+            page = self.page(page.next_cursor)
+            yield page
+
+    def __iter__(self) -> Iterator[Item]:
+        for page in self.pages():
+            for item in page.data:
+                yield item
