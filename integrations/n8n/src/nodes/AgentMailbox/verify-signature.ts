@@ -1,0 +1,36 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** Older and newer requests are refused, so that a recorded one cannot be sent again later. */
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * Whether a request is signed by this secret now: Standard Webhooks 1.0, `v1`.
+ *
+ * @param headers with names in lower case
+ * @param body exactly as it arrived
+ * @param secret `whsec_…`
+ */
+export function isSigned(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  body: Buffer,
+  secret: string,
+  nowMs: number = Date.now(),
+): boolean {
+  const [id = '', timestamp = '', signatures = ''] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map(
+    (name) => String(headers[name] ?? ''),
+  );
+  if (id === '' || !/^\d{1,12}$/.test(timestamp)) return false;
+  if (Math.abs(nowMs / 1_000 - Number(timestamp)) > TOLERANCE_SECONDS) return false;
+  // A public key (whpk_…) must never be taken for a secret.
+  const [, encoded] = /^whsec_(.+)$/.exec(secret) ?? [];
+  if (encoded === undefined) return false;
+  const expected = createHmac('sha256', Buffer.from(encoded, 'base64'))
+    .update(`${id}.${timestamp}.`)
+    .update(body)
+    .digest();
+  return signatures
+    .split(' ')
+    .filter((each) => each.startsWith('v1,'))
+    .map((each) => Buffer.from(each.slice('v1,'.length), 'base64'))
+    .some((given) => given.length === expected.length && timingSafeEqual(given, expected));
+}
