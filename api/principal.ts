@@ -1,6 +1,6 @@
 import type { Caller } from '#core/platform/caller.ts';
 import type { ApiScope, MemberRole } from '#domain/api-scopes.ts';
-import type { Actor } from '#domain/event-envelope.ts';
+import type { Actor, EnvelopeMailbox } from '#domain/event-envelope.ts';
 import type { Reach } from '#domain/mailbox-groups.ts';
 import type { TokenAccess } from '#domain/mailbox-tokens.ts';
 import type { PlanName } from '#domain/plans.ts';
@@ -51,6 +51,14 @@ export interface MailboxPrincipal {
   readonly address: string;
   /** The grant of a program with access by OAuth; absent for a token of the mailbox. */
   readonly grant?: { readonly resource: string };
+}
+
+/** The mailbox of a request about it, if its own token names it: without asking PostgreSQL once more. */
+export function ownMailbox(principal: Principal, mailboxId: string): EnvelopeMailbox | undefined {
+  if (principal.kind !== 'mailbox' || principal.id !== mailboxId) return undefined;
+  const { id, name, address } = principal;
+  const at = address.lastIndexOf('@');
+  return { id, name, address, localPart: address.slice(0, at), domain: address.slice(at + 1) };
 }
 
 /** The link of a notice: `id` is the link; it opens one request for one member. */

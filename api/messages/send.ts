@@ -3,7 +3,7 @@
 import { domainToASCII } from 'node:url';
 import { addressesOfText, formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Static } from 'typebox';
-import type { Principal } from '#api/principal.ts';
+import { ownMailbox, type Principal } from '#api/principal.ts';
 import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
 import type { Caller } from '#core/platform/caller.ts';
@@ -223,13 +223,20 @@ function refuseReading(principal: Principal, { attachments = [] }: Static<typeof
   });
 }
 
+/** The mailbox that sends, read already when the token is its own. @throws {CatalogueError} not_found */
+const senderOf = async (
+  { services, organization, principal }: SendContext,
+  mailboxId: string,
+): Promise<EnvelopeMailbox> =>
+  ownMailbox(principal, mailboxId) ?? (await requireMailbox(services.db, organization.id, mailboxId));
+
 export async function sendMessage(
   context: SendContext,
   mailboxId: string,
   body: Static<typeof SendMessage>,
 ): Promise<Reply> {
   refuseReading(context.principal, body);
-  const mailbox = await requireMailbox(context.services.db, context.organization.id, mailboxId);
+  const mailbox = await senderOf(context, mailboxId);
   const earlier = await answeredBefore(context, mailbox, body);
   if (earlier !== undefined) return earlier;
   const own = await ownParts(context, mailbox, body);
@@ -237,11 +244,12 @@ export async function sendMessage(
 }
 
 async function answered(
-  { services, organization }: SendContext,
+  context: SendContext,
   mailboxId: string,
   id: string,
 ): Promise<Original & { readonly mailbox: EnvelopeMailbox }> {
-  const mailbox = await requireMailbox(services.db, organization.id, mailboxId);
+  const { services } = context;
+  const mailbox = await senderOf(context, mailboxId);
   const message = await findMessage(services.db, mailbox.id, id);
   if (message === undefined) throw new CatalogueError('not_found');
   return { mailbox, message, fields: await readHeader(services.db, message) };

@@ -1,11 +1,12 @@
 /** How much a mailbox and its organization may send: by plan, and in one thread against loops. */
-import { countUse } from '#db/queries/platform/count-use.ts';
+import { countUsesInTurn } from '#db/queries/platform/count-use.ts';
 import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/outbound.ts';
 import { PLANS } from '#domain/plans.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
-const HOUR_MS = 3_600_000;
+const MS_PER_SECOND = 1_000;
+const HOUR_MS = 3_600 * MS_PER_SECOND;
 const DAY_MS = 24 * HOUR_MS;
 
 export interface OverLimit {
@@ -39,13 +40,15 @@ export async function overLimit(
       ? []
       : [{ rule: 'sendsPerThreadHour', key: `sends:${threadId}`, max: SENDS_PER_THREAD_HOUR_MAX, windowMs: HOUR_MS }]),
   ];
-  for (const { rule, key, max, windowMs } of limits) {
-    if (max === null) continue;
-    const { used, resetsInMs } = await countUse(services.db, key, windowMs, services.now());
-    if (used <= max) continue;
-    const retryAfterSeconds = Math.max(1, Math.ceil(resetsInMs / 1_000));
-    const message = `More than ${max} messages (${rule}). Try again in ${retryAfterSeconds} s.`;
-    return { rule, message, retryAfterSeconds, first: used === max + 1 };
-  }
-  return undefined;
+  const applied = limits.flatMap((limit) => (limit.max === null ? [] : [{ ...limit, max: limit.max }]));
+  const counts = await countUsesInTurn(services.db, applied, services.now());
+  const beyond = applied.flatMap(({ rule, max }, index) => {
+    const count = counts[index];
+    return count !== undefined && count.used > max ? [{ rule, max, ...count }] : [];
+  })[0];
+  if (beyond === undefined) return undefined;
+  const { rule, max, used, resetsInMs } = beyond;
+  const retryAfterSeconds = Math.max(1, Math.ceil(resetsInMs / MS_PER_SECOND));
+  const message = `More than ${max} messages (${rule}). Try again in ${retryAfterSeconds} s.`;
+  return { rule, message, retryAfterSeconds, first: used === max + 1 };
 }
