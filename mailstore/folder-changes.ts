@@ -51,7 +51,10 @@ export async function readVanished(
 const VANISHED = `
     select string_agg(uid::text, ',' order by uid) as vanished from expunged where folder_id = $1 and modseq > $3`;
 
-/** modseq has no index in placement_state, on purpose: the log has the UIDs. */
+/**
+ * modseq has no index in placement_state, on purpose: the log has the UIDs. `offset 0` makes PostgreSQL look up the UIDs of
+ * each range, instead of reading the whole folder and comparing.
+ */
 const READ_CHANGES = `
   select modseq, uid_next, pruned_modseq, state.changed, gone.vanished
     from folder cross join lateral (
@@ -59,7 +62,9 @@ const READ_CHANGES = `
         from (select range_agg(uids) as uids from change_log
                where folder_id = $1 and modseq > $3 and kind <> 'expunged') as log,
              unnest(log.uids) as range
-        join placement_state s on s.folder_id = $1 and s.uid >= lower(range) and s.uid < upper(range)
+       cross join lateral (
+         select uid, modseq, flags, keywords from placement_state
+          where folder_id = $1 and uid >= lower(range) and uid < upper(range) offset 0) as s
     ) as state cross join lateral (${VANISHED}) as gone
    where id = $1 and mailbox_id = $2 and deleted_at is null`;
 

@@ -151,7 +151,12 @@ export async function insertMessages(
     threads.subjects,
     log,
   ];
-  await sql.query(INSERT_MESSAGES, [bytes.value(), ...lists.map((list) => JSON.stringify(list))]);
+  await sql.query(INSERT_MESSAGES, [
+    bytes.value(),
+    ...lists.map((list) => JSON.stringify(list)),
+    [...new Set(placed.map(({ folderId }) => folderId))],
+    [...new Set(placed.map(({ mailboxId }) => mailboxId))],
+  ]);
   for (const { mailbox_id, seq, folder_id, modseq } of log) {
     const [folder, counter] = [folders.get(folder_id), counters.get(mailbox_id)];
     if (folder !== undefined) folder.modseq = modseq;
@@ -211,7 +216,10 @@ function groupBy<Key, Item>(items: readonly Item[], keyOf: (item: Item) => Key):
   return groups;
 }
 
-/** A list is a parameter of its own: PostgreSQL reads a JSON text from its beginning each time it is named. */
+/**
+ * A list is a parameter of its own: PostgreSQL reads a JSON text from its beginning each time it is named. It takes each
+ * for one of 100 rows; the ids as arrays make it look up folders and counters by their keys, not read all of them.
+ */
 const INSERT_MESSAGES = `
   with incoming as materialized (
     select m.* from json_to_recordset($2::json) as m (
@@ -262,12 +270,12 @@ const INSERT_MESSAGES = `
            deleted = folder.deleted + f.deleted, bytes = folder.bytes + f.bytes
       from json_to_recordset($4::json) as f (
         id bigint, uid_next bigint, modseq bigint, count int, unseen int, deleted int, bytes bigint)
-     where folder.id = f.id
+     where folder.id = f.id and folder.id = any($9::bigint[])
   ), changed_counter as (
     update mailbox_counter set bytes_used = c.bytes_used, messages = messages + c.count,
            change_seq = change_seq + c.changes
       from json_to_recordset($5::json) as c (mailbox_id text, bytes_used bigint, count int, changes int)
-     where mailbox_counter.mailbox_id = c.mailbox_id
+     where mailbox_counter.mailbox_id = c.mailbox_id and mailbox_counter.mailbox_id = any($10::text[])
   ), new_thread_id as (
     insert into thread_ref (mailbox_id, ref_hash, thread_id)
     select mailbox_id, decode(ref_hash, 'hex'), thread_id

@@ -31,14 +31,18 @@ export interface FoundThreads {
   readonly subjects: readonly NewThreadRef[];
 }
 
-export async function findThreads(sql: Sql, seekers: readonly ThreadSeeker[]): Promise<FoundThreads> {
-  const known = await knownThreads(sql, seekers);
+export const findThreads = async (sql: Sql, seekers: readonly ThreadSeeker[]): Promise<FoundThreads> =>
+  assignThreads(seekers, await knownThreads(sql, seekers));
+
+/** @param found by `knownThreads` for these seekers, and maybe others */
+export function assignThreads(seekers: readonly ThreadSeeker[], found: ReadonlyMap<string, string>): FoundThreads {
+  const known = new Map(found);
   const ids = new Map<string, NewThreadRef>();
   const subjects = new Map<string, NewThreadRef>();
   const threadIds = seekers.map(({ mailboxId, refs }) => {
     const threadOf = (hash: string | undefined) => (hash === undefined ? undefined : known.get(`${mailboxId} ${hash}`));
-    const found = refs.lookFor.map(threadOf).find((id) => id !== undefined) ?? threadOf(refs.lookForSubject);
-    const threadId = found ?? newId('thread');
+    const earlier = refs.lookFor.map(threadOf).find((id) => id !== undefined) ?? threadOf(refs.lookForSubject);
+    const threadId = earlier ?? newId('thread');
     for (const hash of refs.ids) {
       const key = `${mailboxId} ${hash}`;
       if (known.has(key)) continue;
@@ -55,7 +59,8 @@ export async function findThreads(sql: Sql, seekers: readonly ThreadSeeker[]): P
   return { threadIds, ids: [...ids.values()], subjects: [...subjects.values()] };
 }
 
-async function knownThreads(sql: Sql, seekers: readonly ThreadSeeker[]): Promise<Map<string, string>> {
+/** The threads that seekers may belong to. Seekers given together find each other in `assignThreads`. */
+export async function knownThreads(sql: Sql, seekers: readonly ThreadSeeker[]): Promise<Map<string, string>> {
   const wanted = seekers.flatMap(({ mailboxId, refs }) => [
     ...refs.lookFor.map((hash) => ({ mailboxId, hash, subject: false })),
     ...(refs.lookForSubject === undefined ? [] : [{ mailboxId, hash: refs.lookForSubject, subject: true }]),

@@ -118,11 +118,14 @@ async function each(
   return done;
 }
 
-/** All by partial indexes that are empty when all is done. */
+/**
+ * All by partial indexes that are empty when all is done. Without an order PostgreSQL would read a table that it has not
+ * counted yet, from its beginning to its end.
+ */
 const ANY_DUE = `
-  select exists (select from message where text_status = 'due')
-      or exists (select from message_text where fill_again)
-      or exists (select from placement where header_lines is null) as due`;
+  select exists (select from message where text_status = 'due' order by id limit 1)
+      or exists (select from message_text where fill_again order by message_id limit 1)
+      or exists (select from placement where header_lines is null order by message_id limit 1) as due`;
 
 const TAKE_TURN = `
   insert into sweeps (name, next_at) values ('stored mail', now() + make_interval(secs => $1))

@@ -14,7 +14,7 @@ import type { Delivered, DeliveryOutcome, DeliveryWrite, LocalDelivery } from '.
 import { insertMessages, type PlacedMessage } from './insert-messages.ts';
 import type { CounterRow, FolderRow } from './lock-folders.ts';
 import { rememberWriters } from './remember-writers.ts';
-import { findThreads } from './threads.ts';
+import { assignThreads, knownThreads, type ThreadSeeker } from './threads.ts';
 
 interface Pending {
   readonly write: DeliveryWrite;
@@ -37,7 +37,10 @@ export interface BatchResult {
   readonly owed: number;
 }
 
-/** Call it inside a transaction. */
+/**
+ * Call it inside a transaction. Statements given just before it share the round trip of its locks, unless there are
+ * redelivery keys.
+ */
 export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): Promise<BatchResult> {
   const pending = writes.map((write) =>
     write.deliveries.map((delivery): Pending => {
@@ -53,10 +56,16 @@ export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): 
     }),
   );
   refuseTwins(pending.flat());
-  await markRedeliveries(sql, pending.flat());
+  const keyed = pending.flat().filter(({ delivery }) => delivery.deliveryHash !== undefined);
+  if (keyed.length > 0) await markRedeliveries(sql, keyed);
   const fresh = pending.flat().filter(({ duplicate }) => !duplicate);
-  // Sent together, and executed in this order.
-  const [folders, counters] = await Promise.all([lockFolders(sql, fresh), lockCounters(sql, fresh)]);
+  // Sent together, and executed in this order: threads are looked for under the locks.
+  const [, folders, counters, known] = await Promise.all([
+    planOnce(sql),
+    lockFolders(sql, fresh),
+    lockCounters(sql, fresh),
+    knownThreads(sql, seekersOf(fresh)),
+  ]);
 
   const refused: Pending[] = [];
   const accepted: Pending[] = [];
@@ -74,7 +83,7 @@ export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): 
     return outcome;
   });
   await forgetRefused(sql, refused);
-  const owed = await file(sql, accepted, folders, counters);
+  const owed = await file(sql, accepted, folders, counters, known);
   await rememberWriters(
     sql,
     accepted.map(({ write, delivery }) => ({ ...write, delivery })),
@@ -117,9 +126,7 @@ const deliveredOutcome = (group: readonly Pending[]): DeliveryOutcome => ({
 });
 
 /** Claims the redelivery keys; a message whose key exists was delivered before, and gets the id of that message. */
-async function markRedeliveries(sql: Sql, pending: readonly Pending[]): Promise<void> {
-  const keyed = pending.filter(({ delivery }) => delivery.deliveryHash !== undefined);
-  if (keyed.length === 0) return;
+async function markRedeliveries(sql: Sql, keyed: readonly Pending[]): Promise<void> {
   const claimed = await sql.query<{ message_id: string }>(
     `insert into delivery_seen (mailbox_id, delivery_hash, message_id)
      select mailbox_id, decode(hash, 'hex'), message_id
@@ -162,13 +169,19 @@ const keysOf = (list: readonly Pending[]): [string[], (string | undefined)[]] =>
 
 /**
  * From here to the end of the transaction, statements use the plan that was made once: for lists, PostgreSQL would plan
- * most of them again each time, which takes longer than to run them. They use indexes whatever the lengths are.
+ * most of them again each time, which takes longer than to run them. They use indexes whatever the lengths are, also when
+ * they are planned while the tables are small.
  */
+const planOnce = (sql: Sql) =>
+  sql.query(
+    `select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+            set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
+  );
+
 async function lockFolders(sql: Sql, pending: readonly Pending[]): Promise<Map<number, FolderRow>> {
   if (pending.length === 0) return new Map();
   const rows = await sql.query<FolderRow>(
-    `select id, uid_next, modseq, set_config('plan_cache_mode', 'force_generic_plan', true)
-       from folder where id = any($1::bigint[]) and deleted_at is null
+    `select id, uid_next, modseq from folder where id = any($1::bigint[]) and deleted_at is null
       order by id for no key update`,
     [[...new Set(pending.map(({ delivery }) => delivery.folderId))]],
   );
@@ -186,17 +199,18 @@ async function lockCounters(sql: Sql, pending: readonly Pending[]): Promise<Map<
   return new Map(rows.map((row) => [row.mailbox_id, row]));
 }
 
+const seekersOf = (list: readonly Pending[]): ThreadSeeker[] =>
+  list.map(({ write, mailboxId }) => ({ mailboxId, refs: write.message.refs }));
+
 async function file(
   sql: Sql,
   accepted: readonly Pending[],
   folders: ReadonlyMap<number, FolderRow>,
   counters: ReadonlyMap<string, DeliveryCounterRow>,
+  known: ReadonlyMap<string, string>,
 ): Promise<number> {
   if (accepted.length === 0) return 0;
-  const threads = await findThreads(
-    sql,
-    accepted.map(({ write, mailboxId }) => ({ mailboxId, refs: write.message.refs })),
-  );
+  const threads = assignThreads(seekersOf(accepted), known);
   const placed = accepted.map(({ write: { message }, delivery, mailboxId, messageId }, i): PlacedMessage => {
     const { folderId, deliveredTo, labels } = delivery;
     const folder = folders.get(folderId);

@@ -23,7 +23,7 @@ import type { FailedRecipient } from '#sending/notices/dsn-write.ts';
 import { notifySender } from '#sending/notices/notify-sender.ts';
 import type { OutboundMessage, Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { changeOwnMail, type OwnMailChanges } from '#sending/submit/own-mail.ts';
+import { changeOwnMail, changesNothing, type OwnMailChanges } from '#sending/submit/own-mail.ts';
 import { type MessageToFile, newMessage } from './filed-message.ts';
 import { directoryOf } from './local-addresses.ts';
 
@@ -170,13 +170,6 @@ export async function deliverHere(
   const looked = await lookUp(sql, services, sender, locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX));
   const reached = looked.flatMap((each) => ('recipient' in each ? [each.recipient] : []));
   const inboxes = reached.map(({ inboxId }) => inboxId);
-  await lockAll(
-    sql,
-    [folders.inbox, folders.sent, ...inboxes, ...ownMail.folderIds],
-    [sender.mailbox.id, ...reached.map(({ mailbox }) => mailbox.id)],
-  );
-  const changed = await changeOwnMail(sql, sender.mailbox.id, ownMail);
-
   const writes: DeliveryWrite[] = [];
   const facts = { envelopeFrom: sender.mailbox.address, at };
   if (!message.filed || message.edited)
@@ -223,7 +216,16 @@ export async function deliverHere(
         },
       }),
     });
-  const { outcomes, owed } = await deliverBatch(sql, writes);
+  const locked = lockAll(
+    sql,
+    [folders.inbox, folders.sent, ...inboxes, ...ownMail.folderIds],
+    [sender.mailbox.id, ...reached.map(({ mailbox }) => mailbox.id)],
+  );
+  const changed = changesNothing(ownMail)
+    ? []
+    : await locked.then(() => changeOwnMail(sql, sender.mailbox.id, ownMail));
+  // Usually in one round trip: whatever comes between the locks and the commit delays all others that wait for them.
+  const [, { outcomes, owed }] = await Promise.all([locked, deliverBatch(sql, writes)]);
   const copy = outcomes[0];
   if (copies > 0 && copy !== undefined && copy.kind !== 'delivered') throw new SenderRefused(copy.kind);
   const filedThread = copies > 0 && copy?.kind === 'delivered' ? copy.deliveries[0]?.threadId : undefined;

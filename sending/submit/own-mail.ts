@@ -55,6 +55,10 @@ export async function findOwnMailChanges(
   };
 }
 
+/** Then there is no reason to call `changeOwnMail`. */
+export const changesNothing = ({ folderIds, draft }: OwnMailChanges): boolean =>
+  folderIds.length === 0 && draft === null;
+
 /**
  * Makes the changes, under locks on their folders. Messages that a client moved meanwhile are skipped.
  *

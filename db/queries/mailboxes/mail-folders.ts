@@ -29,7 +29,7 @@ const CREATE_MAIL_FOLDERS = /* sql */ `
     insert into mailbox_counter (mailbox_id, quota_bytes, uid_validity_next)
     select i.mailbox_id, i.quota_bytes, extract(epoch from now())::bigint + 6
       from unnest($1::text[], $2::bigint[]) as i(mailbox_id, quota_bytes)
-      join mailboxes m on m.id = i.mailbox_id
+      join mailboxes m on m.id = i.mailbox_id and m.id = any($1::text[])
     returning mailbox_id, uid_validity_next - 6 as uid_validity
   )
   insert into folder (mailbox_id, name, name_key, special_use, uid_validity)
