@@ -9,6 +9,7 @@ import { settleLocals } from '#sending/attempt/settle.ts';
 import { sentEvent } from '#sending/outbox/outbound-events.ts';
 import {
   findRecipients,
+  isOpen,
   type OutboundMessage,
   outboundStatusOf,
   type Sender,
@@ -22,6 +23,8 @@ export interface Released {
   readonly status: OutboundStatus;
   readonly folderIds: readonly number[];
   readonly owed: number;
+  /** Every recipient has it or refused it: no workflow is needed. */
+  readonly isFinished: boolean;
 }
 
 /** Notifies watchers; they find a lost notification by their own polling. */
@@ -39,8 +42,8 @@ export function afterCommit(
 }
 
 /**
- * Releases a message: copy in Sent, local deliveries, the answered message is marked, state `sending`. Call it under
- * the lock of its row.
+ * Releases a message: copy in Sent, local deliveries, the answered message is marked; state `sending`, or `done` if
+ * nobody is left. Call it under the lock of its row.
  *
  * @param draft null: it was removed when the message was submitted
  * @param atEnd what else is written: last, because other messages wait for its rows
@@ -77,6 +80,7 @@ export async function release(
     atEnd(),
   ]);
   const owed = here.owed + reported;
+  // Of a message that is finished, the recipients' states say the same.
   const status = outboundStatusOf({ state: 'sending' }, recipients);
   return {
     id: message.id,
@@ -84,10 +88,14 @@ export async function release(
     status,
     folderIds: here.folderIds,
     owed,
+    isFinished: !recipients.some(isOpen),
   };
 }
 
 const RELEASE = `
-  update outbound_message set state = 'sending', filed = true, thread_id = $2, first_sent_at = $3, due_at = $4, give_up_at = $5,
-         stopped_at = null
+  update outbound_message
+     set state = case when rest.is_open then 'sending' else 'done' end,
+         finished_at = case when rest.is_open then null else $4::timestamptz end,
+         filed = true, thread_id = $2, first_sent_at = $3, due_at = $4, give_up_at = $5, stopped_at = null
+    from (select exists (select from outbound_recipient where message_id = $1 and status in ('queued', 'sending')) as is_open) as rest
    where id = $1`;

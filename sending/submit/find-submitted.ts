@@ -17,6 +17,8 @@ export interface Submitted {
   readonly overBudget: OverBudgetKind | null;
   /** When it will be released at the earliest; null: it does not wait for a time. */
   readonly sendAt: Date | null;
+  /** Every recipient has it or refused it: there is no workflow to start. */
+  readonly isFinished: boolean;
   /** An earlier submission with the same client id; nothing was done. */
   readonly repeated: boolean;
 }
@@ -45,6 +47,7 @@ export async function findSubmitted(
     consentId: message.state === 'held' ? message.consentId : null,
     overBudget: null,
     sendAt: message.sendAt,
+    isFinished: message.finishedAt !== null,
     repeated: true,
   };
 }

@@ -71,7 +71,7 @@ export async function storeSubmission(
   const ownMail = await findOwnMailChanges(sql, sender.mailbox.id, draft, null);
   const folderIds = await changeOwnMail(sql, sender.mailbox.id, ownMail);
   if (copyId === undefined) await requireRoom(sql, sender.mailbox.id);
-  const stored = { id: message.id, threadId: null, folderIds, consentId, overBudget };
+  const stored = { id: message.id, threadId: null, folderIds, consentId, overBudget, isFinished: false };
   if (consentId === null) {
     await budget?.count();
     return { ...stored, status: 'scheduled', owed: 0 };

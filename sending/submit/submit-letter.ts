@@ -47,7 +47,7 @@ export async function submitBytes(
   const prepared = prepareMessage(bytes, mailbox.address, new Date(services.now()));
   const { organizationId, id: mailboxId } = mailbox;
   const submitted = await submitMessage(services, { ...terms, organizationId, mailboxId, prepared });
-  if (!submitted.repeated) await start?.(submitted);
+  if (!submitted.repeated && !submitted.isFinished) await start?.(submitted);
   return { ...submitted, messageIdHeader: prepared.messageId };
 }
 

@@ -33,7 +33,7 @@ import type { Submission } from './submission.ts';
 import { oncePerPlace, requireRecipients, requireSendAt } from './submission-input.ts';
 
 /**
- * Submits a message. Start its workflow after it resolves, unless it is `repeated`.
+ * Submits a message. Start its workflow after it resolves, unless it is `repeated` or `isFinished`.
  *
  * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients, author, time),
  * sending_stopped, drafts_only, rate_limited with the time to wait, recipient_blocked, quota_exceeded; conflict (the draft changed meanwhile)
@@ -66,8 +66,8 @@ export async function submitMessage(services: SendingServices, given: Submission
   if ('repeated' in stored) return stored;
   afterCommit(services, stored);
   const { organizationId } = submission;
-  const { id: messageId, threadId, status, consentId, overBudget } = stored;
-  const outcome = { threadId, status, consentId, overBudget, sendAt: submission.sendAt ?? null };
+  const { id: messageId, threadId, status, consentId, overBudget, isFinished } = stored;
+  const outcome = { threadId, status, consentId, overBudget, sendAt: submission.sendAt ?? null, isFinished };
   return { messageId, organizationId, mailboxId, ...outcome, repeated: false };
 }
 
