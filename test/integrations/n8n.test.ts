@@ -83,10 +83,13 @@ describe('the package', () => {
 
   test('its credential is accepted by what n8n asks to test it, as a key and as a token', async () => {
     const { mailbox } = world.service.organization;
-    const expression = /^=\{\{(.+) \? "(.+)" : "(.+)"\}\}$/.exec(world.nodes.credential.test.request.url);
+    const { baseURL, url } = world.nodes.credential.test.request;
+    // As the nodes do with what was pasted with a space or a line break.
+    assert.equal(baseURL, '={{$credentials.url.trim()}}');
+    const expression = /^=\{\{(.+) \? "(.+)" : "(.+)"\}\}$/.exec(url);
     assert.ok(expression !== null);
     const [, condition, forToken = '', forKey = ''] = expression;
-    assert.equal(condition, '$credentials.secret.startsWith("amt_")');
+    assert.equal(condition, '$credentials.secret.trim().startsWith("amt_")');
     for (const [secret, address] of [
       [world.withToken(mailbox).secret, forToken],
       [world.withKey().secret, forKey],

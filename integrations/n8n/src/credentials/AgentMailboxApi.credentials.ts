@@ -1,7 +1,7 @@
 import type { Fields, HttpRequest, Icon, Property } from '../n8n-interfaces.ts';
 
 /** Tokens of a mailbox begin so; keys of an organization do not. */
-const IS_TOKEN = '$credentials.secret.startsWith("amt_")';
+const IS_TOKEN = '$credentials.secret.trim().startsWith("amt_")';
 
 export class AgentMailboxApi {
   name = 'agentMailboxApi';
@@ -31,7 +31,7 @@ export class AgentMailboxApi {
   ];
   test = {
     request: {
-      baseURL: '={{$credentials.url}}',
+      baseURL: '={{$credentials.url.trim()}}',
       url: `={{${IS_TOKEN} ? "/api/mailbox" : "/api/mailboxes?limit=1"}}`,
     },
   };
