@@ -104,11 +104,12 @@ export interface RunOptions {
   readonly parameters: Fields;
   readonly input?: Item[];
   readonly continueOnFail?: boolean;
+  readonly timezone?: string;
 }
 
 /** Runs the node once. @returns its output */
 export async function runNode(nodes: BuiltNodes, options: RunOptions): Promise<Item[]> {
-  const { credentials, parameters, input = [{ json: {} }], continueOnFail = false } = options;
+  const { credentials, parameters, input = [{ json: {} }], continueOnFail = false, timezone = 'UTC' } = options;
   const common = commonHost(nodes, credentials, []);
   const host = {
     ...common,
@@ -117,6 +118,7 @@ export async function runNode(nodes: BuiltNodes, options: RunOptions): Promise<I
     getWorkflow: () => ({ id: 'workflow', name: 'Workflow' }),
     continueOnFail: () => continueOnFail,
     getInputData: () => input,
+    getTimezone: () => timezone,
     getNodeParameter: (name: string, _: number, fallback?: unknown) => parameters[name] ?? fallback,
     helpers: {
       ...common.helpers,

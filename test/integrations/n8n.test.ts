@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { at, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import type { Fields, Item } from '../../integrations/n8n/src/n8n-interfaces.ts';
+import { asTime } from '../../integrations/n8n/src/nodes/AgentMailbox/zoned-time.ts';
 import { runNode } from './n8n-host.ts';
 import { type N8nWorld, n8nWorld } from './n8n-world.ts';
 
@@ -180,6 +181,34 @@ describe('the node', () => {
       ['forward', { to: 'ann@example.com', text: 'See below' }],
     ] as const)
       assert.equal((await run('message', operation, { messageId, ...fields }))[0]?.json['held'], true);
+  });
+
+  test('takes a time without a zone as one of the time zone of the workflow', async () => {
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const [sent] = await runNode(world.nodes, {
+      credentials: world.withToken(mailbox),
+      parameters: {
+        resource: 'message',
+        operation: 'send',
+        to: mailbox.address,
+        subject: 'Tomorrow',
+        additionalFields: { sendAt: `${tomorrow}T10:00:00` },
+      },
+      timezone: 'Asia/Tokyo',
+    });
+    assert.equal(sent?.json['sendAt'], `${tomorrow}T01:00:00.000Z`);
+    for (const [given, zone, expected] of [
+      ['2026-07-01T10:00:00', 'Europe/Berlin', '2026-07-01T08:00:00.000Z'],
+      ['2026-12-01 10:00', 'Europe/Berlin', '2026-12-01T09:00:00.000Z'],
+      ['2026-10-25T00:30:00', 'Europe/Berlin', '2026-10-24T22:30:00.000Z'],
+      ['2026-03-08T03:30:00', 'America/New_York', '2026-03-08T07:30:00.000Z'],
+      ['2026-12-01', 'Asia/Kolkata', '2026-11-30T18:30:00.000Z'],
+      ['2026-12-01T10:00:00', 'UTC', '2026-12-01T10:00:00.000Z'],
+      ['2026-12-01T10:00:00+02:00', 'Asia/Tokyo', '2026-12-01T08:00:00.000Z'],
+      ['2026-12-01T10:00:00Z', 'Asia/Tokyo', '2026-12-01T10:00:00.000Z'],
+      ['soon', 'Asia/Tokyo', 'soon'],
+    ] as const)
+      assert.equal(asTime(given, zone), expected, `${given} in ${zone}`);
   });
 
   test('creates, reads, lists, sends and deletes drafts', async () => {

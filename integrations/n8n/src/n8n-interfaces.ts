@@ -83,6 +83,8 @@ export interface WebhookAnswer {
 export interface ExecuteHost extends Host {
   continueOnFail(): boolean;
   getInputData(): Item[];
+  /** That of the workflow, as an IANA name. */
+  getTimezone(): string;
   getNodeParameter(name: string, itemIndex: number, fallback?: unknown): unknown;
   readonly helpers: Host['helpers'] & {
     getBinaryDataBuffer(itemIndex: number, field: string): Promise<Buffer>;

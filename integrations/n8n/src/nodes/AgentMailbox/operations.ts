@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecuteHost, Fields, Item } from '../../n8n-interfaces.ts';
 import { type Answer, type Call, callService, listAll, mailboxPath, textOf } from '../../service.ts';
+import { asTime } from './zoned-time.ts';
 
 /** A run of an operation: one item of the input. */
 interface Run {
@@ -26,12 +27,6 @@ const filled = (fields: Fields): Fields =>
 /** A list of an expression, or a text with commas. */
 const listOf = (value: unknown): string[] =>
   (Array.isArray(value) ? value.map(textOf) : textOf(value).split(',')).map((each) => each.trim()).filter(Boolean);
-
-/** A date of n8n's field as the service takes it; other texts as they are, for the service to refuse. */
-function asTime(value: unknown): unknown {
-  const date = new Date(String(value));
-  return Number.isNaN(date.getTime()) ? value : date.toISOString();
-}
 
 const part = (value: unknown): string => encodeURIComponent(String(value));
 const messagePath = ({ mailbox, value }: Run): string => `${mailbox}/messages/${part(value('messageId'))}`;
@@ -70,7 +65,7 @@ async function upload(run: Run, field: string): Promise<Fields> {
 
 /** Text, recipients and attachments of what is written. */
 async function content(run: Run, ...names: string[]): Promise<Fields> {
-  const { more, value } = run;
+  const { host, more, value } = run;
   const { attachments, bcc, cc, sendAt, ...rest } = more;
   const uploaded: Fields[] = [];
   for (const field of listOf(attachments)) uploaded.push(await upload(run, field));
@@ -82,16 +77,16 @@ async function content(run: Run, ...names: string[]): Promise<Fields> {
     ...Object.fromEntries(recipients),
     ...Object.fromEntries(names.filter((name) => name !== 'to').map((name) => [name, value(name)])),
     ...(uploaded.length === 0 ? {} : { attachments: uploaded }),
-    ...(sendAt === undefined ? {} : { sendAt: asTime(sendAt) }),
+    ...(sendAt === undefined ? {} : { sendAt: asTime(sendAt, host.getTimezone()) }),
   });
 }
 
 /** `held`: it waits for a person, which is a normal result. It must not be sent again. */
 const sent = ({ body, status }: Answer): Result[] => [{ json: { ...body, held: status === ACCEPTED } }];
 
-const filters = ({ more: { since, ...rest } }: Run): Fields => ({
+const filters = ({ host, more: { since, ...rest } }: Run): Fields => ({
   ...rest,
-  ...(since === undefined ? {} : { since: asTime(since) }),
+  ...(since === undefined ? {} : { since: asTime(since, host.getTimezone()) }),
 });
 
 const EXTRACT = 'otp,links';
