@@ -11,8 +11,14 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const source = path.join(root, 'integrations/n8n');
 
 export const N8N_PACKAGE = 'n8n-nodes-agent-mailbox';
-/** n8n itself; its rules for packages ask for this entry. Nothing is imported from it. */
-const PEERS = { 'n8n-workflow': '*' };
+/**
+ * n8n itself; its rules for packages ask for this entry. Nothing is imported from it: without `optional`, npm would install
+ * it with all that it depends on.
+ */
+const PEERS = {
+  peerDependencies: { 'n8n-workflow': '*' },
+  peerDependenciesMeta: { 'n8n-workflow': { optional: true } },
+};
 
 /** @param folder of the package; `npm publish` takes it as it is */
 export function buildN8nPackage(folder: string): void {
@@ -29,7 +35,7 @@ export function buildN8nPackage(folder: string): void {
   cpSync(path.join(source, 'examples'), path.join(folder, 'examples'), { recursive: true });
   const manifest = JSON.parse(readFileSync(path.join(source, 'package.json'), 'utf8')) as Record<string, unknown>;
   // The sources are modules, what is built is CommonJS.
-  const published = { ...manifest, type: undefined, private: undefined, peerDependencies: PEERS };
+  const published = { ...manifest, type: undefined, private: undefined, ...PEERS };
   writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
   cpSync(path.join(root, 'LICENSE'), path.join(folder, 'LICENSE'));
   cpSync(path.join(source, 'README.md'), path.join(folder, 'README.md'));

@@ -29,6 +29,7 @@ describe('the package', () => {
     assert.match(String(manifest['version']), /^\d+\.\d+\.\d+$/);
     assert.deepEqual(manifest['files'], ['dist', 'examples']);
     assert.deepEqual(manifest['peerDependencies'], { 'n8n-workflow': '*' });
+    assert.deepEqual(manifest['peerDependenciesMeta'], { 'n8n-workflow': { optional: true } });
     for (const name of ['dependencies', 'scripts', 'overrides', 'private'])
       assert.equal(manifest[name], undefined, name);
     assert.equal(at(manifest, 'n8n', 'n8nNodesApiVersion'), 1);
