@@ -1,7 +1,8 @@
 /**
  * A small n8n: loads the built nodes, keeps workflows with their static data as text, receives webhooks over HTTPS, and
  * calls the functions of a node in n8n's order. Static data of a poll is stored only if it started the workflow, and
- * each webhook reads it anew, as in n8n.
+ * each webhook reads it anew, as in n8n. What n8n 2.40 was seen to do is done here: static data of a webhook is not stored
+ * if it started the workflow, and the endpoint of a test is deleted in the mode `internal`.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -212,15 +213,14 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
       /** In memory since the activation; polls see this. */
       let active: Fields = {};
 
-      const hostOf = (mode: string, data: Fields) => ({
+      const hostOf = (mode: string, data: Fields, isTest = mode === 'manual') => ({
         ...commonHost(nodes, credentials, logged),
         getMode: () => mode,
         getNode: () => ({ id: 'trigger', name: 'Agent Mailbox Trigger' }),
         getWorkflow: () => ({ id, name: `Workflow ${id}` }),
         getNodeParameter: (name: string, fallback?: unknown) => parameters[name] ?? fallback,
         getWorkflowStaticData: () => data,
-        getNodeWebhookUrl: () =>
-          `https://localhost:${port}${addressOf(mode === 'manual' ? 'webhook-test' : 'webhook')}`,
+        getNodeWebhookUrl: () => `https://localhost:${port}${addressOf(isTest ? 'webhook-test' : 'webhook')}`,
       });
       /** Items pass through the node before those behind it get them. */
       const start = async (items: Item[]) => {
@@ -250,7 +250,7 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
             }),
           };
           const { noWebhookResponse, webhookResponse, workflowData } = await nodes.trigger.webhook.call(host);
-          stored[place] = JSON.stringify(data);
+          if (workflowData === undefined) stored[place] = JSON.stringify(data);
           if (!noWebhookResponse) response.writeHead(200).end(JSON.stringify(webhookResponse));
           for (const items of workflowData ?? []) await start(items);
         };
@@ -300,7 +300,7 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
         },
         async endTest() {
           const data = JSON.parse(stored.test) as Fields;
-          await remove.call(hostOf('manual', data));
+          await remove.call(hostOf('internal', data, true));
           stored.test = JSON.stringify(data);
           webhooks.delete(addressOf('webhook-test'));
         },

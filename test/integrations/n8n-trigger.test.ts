@@ -88,9 +88,10 @@ test('remembers a bounded number of deliveries', async () => {
     );
   };
   for (let number = 0; number < 520; number++) assert.equal(await send(number), 200);
-  assert.equal(at(workflow.staticData(), 'production', 'deliveries', 'length'), 500);
-  assert.equal(await send(519), 200);
+  for (const number of [519, 20]) assert.equal(await send(number), 200);
   assert.equal(workflow.executions.length, 520);
+  assert.equal(await send(19), 200);
+  assert.equal(workflow.executions.length, 521, 'the 501st to last is forgotten');
   await workflow.deactivate();
 });
 
@@ -189,7 +190,9 @@ test('a test in the editor has its own endpoint and address', async () => {
   await world.mailTo(mailbox, 'For both');
   await waitUntil('both executions', () => workflow.executions.length === 2);
   await workflow.endTest();
-  assert.equal((await endpoints('tested')).length, 1);
+  assert.equal(new URL(String((await endpointOf('tested'))['url'])).pathname, '/webhook/tested/webhook');
+  await world.mailTo(mailbox, 'After the test');
+  await arrival(workflow, 'After the test');
   await workflow.deactivate();
 });
 
@@ -224,4 +227,5 @@ test('what it cannot repair is an error, and an unreachable service does not mak
   await workflow.deactivate();
   const token = world.n8n.workflow('token', world.withToken(world.service.organization.mailbox), parameters);
   await assert.rejects(token.activate(), /needs an API key/);
+  assert.deepEqual(token.logged, [], 'nothing was registered, so nothing is deleted');
 });

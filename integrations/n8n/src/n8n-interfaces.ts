@@ -59,8 +59,10 @@ export interface Host {
 /** `this` of the functions of a trigger. */
 export interface TriggerHost extends Host {
   getNodeParameter(name: string, fallback?: unknown): unknown;
-  /** Stored with the workflow. Every change is stored after `webhookMethods` and `webhook`, not after `poll`. */
+  /** Stored with the workflow: after `webhookMethods`, and after a `webhook` that starts no execution. Not after `poll`. */
   getWorkflowStaticData(type: 'node'): Fields;
+  /** Only in `webhookMethods` and `webhook`. While a test of the editor is prepared or ended, that of the test. */
+  getNodeWebhookUrl?(name: 'default'): string | undefined;
 }
 
 export interface HookHost extends TriggerHost {

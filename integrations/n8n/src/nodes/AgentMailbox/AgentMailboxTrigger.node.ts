@@ -8,13 +8,14 @@ import type {
   WebhookAnswer,
   WebhookHost,
 } from '../../n8n-interfaces.ts';
-import { CREDENTIAL, mailboxChoices, ServiceError } from '../../service.ts';
+import { CREDENTIAL, isMailboxToken, mailboxChoices, ServiceError } from '../../service.ts';
 import {
   adjustEndpoint,
   deleteEndpoint,
   findEndpoint,
   hasScope,
   keepRegistration,
+  keyOf,
   knowsSecret,
   registerEndpoint,
   registrationOf,
@@ -22,11 +23,9 @@ import {
   wantedOf,
 } from './endpoint.ts';
 import { renewUnknownSecret } from './renew-secret.ts';
+import { isRepeated } from './started-deliveries.ts';
 import { isSigned } from './verify-signature.ts';
 import { watchEndpoint } from './watch-endpoint.ts';
-
-/** A delivery is repeated until it is acknowledged, and starts the workflow once. */
-const REMEMBERED_DELIVERIES = 500;
 
 /** Answers that repeat themselves: no reason to forget an endpoint. */
 const isTemporary = (error: unknown): boolean =>
@@ -121,7 +120,10 @@ export class AgentMailboxTrigger {
       },
 
       async delete(this: HookHost): Promise<boolean> {
-        const endpoint = await findEndpoint(this, registrationOf(this).endpointId);
+        const { endpointId } = registrationOf(this);
+        // n8n deletes also what could not be registered: such an error would hide the first one.
+        if (endpointId === '' && (await isMailboxToken(this))) return true;
+        const endpoint = await findEndpoint(this, endpointId);
         if (endpoint !== undefined) await deleteEndpoint(this, endpoint);
         keepRegistration(this, undefined);
         return true;
@@ -134,19 +136,15 @@ export class AgentMailboxTrigger {
     if (request.rawBody === undefined) await request.readRawBody?.();
     const { rawBody = Buffer.alloc(0) } = request;
     const headers = this.getHeaderData();
-    const registration = registrationOf(this);
-    if (!isSigned(headers, rawBody, registration.secret)) {
+    if (!isSigned(headers, rawBody, registrationOf(this).secret)) {
       await renewUnknownSecret(this).catch((error: unknown) =>
         this.logger.warn(`Agent Mailbox: the service could not be asked about its endpoint: ${String(error)}`),
       );
       this.getResponseObject().status(401).json({ error: 'not signed with the secret of this endpoint' });
       return { noWebhookResponse: true };
     }
-    const delivery = String(headers['webhook-id']);
-    // It has started the workflow already: acknowledged, and no more.
-    if (registration.deliveries.includes(delivery)) return { webhookResponse: { received: true } };
-    const deliveries = [...registration.deliveries, delivery].slice(-REMEMBERED_DELIVERIES);
-    keepRegistration(this, { ...registration, deliveries });
+    // Acknowledged, and no more.
+    if (isRepeated(keyOf(this), String(headers['webhook-id']))) return { webhookResponse: { received: true } };
     const event = JSON.parse(rawBody.toString()) as Fields;
     return { webhookResponse: { received: true }, workflowData: [[{ json: event }]] };
   }

@@ -10,8 +10,6 @@ export interface Registration {
   readonly endpointId: string;
   readonly secret: string;
   readonly url: string;
-  /** `webhook-id` of the last deliveries that started the workflow. */
-  readonly deliveries: readonly string[];
 }
 
 /** What the fields of the node ask for. */
@@ -35,20 +33,31 @@ const NAME_MAX = 80;
 
 export const pathOf = ({ id }: Fields): string => `/api/webhooks/${encodeURIComponent(String(id))}`;
 
-/** A test of the editor has an endpoint of its own beside that of the active workflow. */
-const purposeOf = (host: TriggerHost) => (host.getMode() === 'manual' ? 'test' : 'production');
+type Purpose = 'production' | 'test';
+
+const keptFor = (host: TriggerHost, purpose: Purpose): Partial<Registration> | undefined =>
+  host.getWorkflowStaticData('node')[purpose] as Partial<Registration> | undefined;
+
+/**
+ * A test of the editor has an endpoint of its own beside that of the active workflow. When a test ends, n8n asks to
+ * delete its endpoint in the mode of an active workflow; only the address says that it is that of the test.
+ */
+function purposeOf(host: TriggerHost): Purpose {
+  if (host.getMode() === 'manual') return 'test';
+  const url = host.getNodeWebhookUrl?.('default');
+  return url !== undefined && url === keptFor(host, 'test')?.url ? 'test' : 'production';
+}
 
 export function registrationOf(host: TriggerHost): Registration {
-  const kept = host.getWorkflowStaticData('node')[purposeOf(host)] as Partial<Registration> | undefined;
-  const { endpointId = '', secret = '', url = '', deliveries = [] } = kept ?? {};
-  return { endpointId, secret, url, deliveries };
+  const { endpointId = '', secret = '', url = '' } = keptFor(host, purposeOf(host)) ?? {};
+  return { endpointId, secret, url };
 }
 
 /** Kept with the workflow; undefined: forgotten. */
 export function keepRegistration(host: TriggerHost, registration: Registration | undefined): void {
-  const data = host.getWorkflowStaticData('node');
-  if (registration === undefined) delete data[purposeOf(host)];
-  else data[purposeOf(host)] = registration;
+  const [data, purpose] = [host.getWorkflowStaticData('node'), purposeOf(host)];
+  if (registration === undefined) delete data[purpose];
+  else data[purpose] = registration;
 }
 
 export function wantedOf(host: TriggerHost): Wanted {
@@ -169,5 +178,5 @@ export async function registerEndpoint(host: HookHost): Promise<void> {
   // Its mailbox cannot be changed.
   if (existing !== undefined) await deleteEndpoint(host, existing);
   const { id, secret } = await createEndpoint(host, wanted, url);
-  keepRegistration(host, { ...registration, endpointId: String(id), secret: String(secret), url });
+  keepRegistration(host, { endpointId: String(id), secret: String(secret), url });
 }
