@@ -139,6 +139,8 @@ export interface TriggerWorkflow {
   readonly credentials: Credentials;
   /** What n8n has stored. */
   staticData(): Fields;
+  /** What webhooks see before n8n has stored what an activation changed. */
+  loseStaticData(): void;
   /** As the switch of a workflow, and as the start of n8n does. @throws what n8n would show */
   activate(): Promise<void>;
   deactivate(): Promise<void>;
@@ -274,6 +276,9 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
         parameters,
         credentials,
         staticData: () => JSON.parse(stored.production) as Fields,
+        loseStaticData() {
+          stored.production = '{}';
+        },
         async activate() {
           active = JSON.parse(stored.production) as Fields;
           const host = hostOf('trigger', active);

@@ -167,6 +167,16 @@ test('a secret that a person rotated is replaced, and the delivery comes again',
   await workflow.deactivate();
 });
 
+test('a delivery that comes before n8n has stored the secret is verified', async () => {
+  const { mailbox, workflow } = await activeWorkflow('early');
+  const { secretPrefix } = await endpointOf('early');
+  workflow.loseStaticData();
+  await world.mailTo(mailbox, 'At once');
+  await arrival(workflow, 'At once');
+  assert.equal((await endpointOf('early'))['secretPrefix'], secretPrefix, 'the secret was not replaced');
+  await workflow.deactivate();
+});
+
 test('address and events that somebody changed are corrected, and lost static data makes no second endpoint', async () => {
   const { mailbox, workflow } = await activeWorkflow('changed');
   const { id, url } = await endpointOf('changed');

@@ -22,6 +22,7 @@ import {
   requireApiKey,
   wantedOf,
 } from './endpoint.ts';
+import { newSecret } from './new-secrets.ts';
 import { renewUnknownSecret } from './renew-secret.ts';
 import { isRepeated } from './started-deliveries.ts';
 import { isSigned } from './verify-signature.ts';
@@ -136,7 +137,8 @@ export class AgentMailboxTrigger {
     if (request.rawBody === undefined) await request.readRawBody?.();
     const { rawBody = Buffer.alloc(0) } = request;
     const headers = this.getHeaderData();
-    if (!isSigned(headers, rawBody, registrationOf(this).secret)) {
+    const secrets = [registrationOf(this).secret, newSecret(keyOf(this))].filter(Boolean);
+    if (!secrets.some((secret) => isSigned(headers, rawBody, secret))) {
       await renewUnknownSecret(this).catch((error: unknown) =>
         this.logger.warn(`Agent Mailbox: the service could not be asked about its endpoint: ${String(error)}`),
       );

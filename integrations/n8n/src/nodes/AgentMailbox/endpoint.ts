@@ -4,6 +4,7 @@
  */
 import type { Fields, HookHost, TriggerHost } from '../../n8n-interfaces.ts';
 import { callService, isMailboxToken, listAll, textOf, unlessMissing } from '../../service.ts';
+import { noteNewSecret } from './new-secrets.ts';
 
 /** What n8n keeps about the endpoint; empty texts: nothing yet. */
 export interface Registration {
@@ -58,6 +59,12 @@ export function keepRegistration(host: TriggerHost, registration: Registration |
   const [data, purpose] = [host.getWorkflowStaticData('node'), purposeOf(host)];
   if (registration === undefined) delete data[purpose];
   else data[purpose] = registration;
+}
+
+/** As `keepRegistration`, with a secret that the service has just made. */
+function keepNew(host: TriggerHost, registration: Registration): void {
+  keepRegistration(host, registration);
+  noteNewSecret(keyOf(host), registration.secret);
 }
 
 export function wantedOf(host: TriggerHost): Wanted {
@@ -151,7 +158,7 @@ export const knowsSecret = (endpoint: Fields, { endpointId, secret }: Registrati
 /** Replaces the secret of the endpoint and keeps the new one. Deliveries that wait are signed with it. */
 export async function renewSecret(host: TriggerHost, endpoint: Fields, registration: Registration): Promise<void> {
   const { body } = await callService(host, 'POST', `${pathOf(endpoint)}/rotate-secret`, { body: {} });
-  keepRegistration(host, { ...registration, endpointId: String(endpoint['id']), secret: String(body['secret']) });
+  keepNew(host, { ...registration, endpointId: String(endpoint['id']), secret: String(body['secret']) });
 }
 
 /** As `repairEndpoint`, but leaves an inactive endpoint to the poll that follows, which looks for what was missed. */
@@ -178,5 +185,5 @@ export async function registerEndpoint(host: HookHost): Promise<void> {
   // Its mailbox cannot be changed.
   if (existing !== undefined) await deleteEndpoint(host, existing);
   const { id, secret } = await createEndpoint(host, wanted, url);
-  keepRegistration(host, { endpointId: String(id), secret: String(secret), url });
+  keepNew(host, { endpointId: String(id), secret: String(secret), url });
 }
