@@ -139,6 +139,10 @@ export interface TriggerWorkflow {
   readonly credentials: Credentials;
   /** What n8n has stored. */
   staticData(): Fields;
+  /** As n8n ends a test whose endpoint could not be registered. */
+  endFailedTest(): Promise<void>;
+  /** The next delivery is answered with an error, because no execution could be made for it. */
+  failNextStart(): void;
   /** What webhooks see before n8n has stored what an activation changed. */
   loseStaticData(): void;
   /** As the switch of a workflow, and as the start of n8n does. @throws what n8n would show */
@@ -212,6 +216,7 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
       const executions: Fields[][] = [];
       const logged: string[] = [];
       const stored = { production: '{}', test: '{}' };
+      let startFails = false;
       /** In memory since the activation; polls see this. */
       let active: Fields = {};
 
@@ -225,8 +230,8 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
         getNodeWebhookUrl: () => `https://localhost:${port}${addressOf(isTest ? 'webhook-test' : 'webhook')}`,
       });
       /** Items pass through the node before those behind it get them. */
-      const start = async (items: Item[]) => {
-        const [output = []] = await nodes.trigger.execute.call({ getInputData: () => items });
+      const start = async (items: Item[], mode: string) => {
+        const [output = []] = await nodes.trigger.execute.call({ ...hostOf(mode, {}), getInputData: () => items });
         executions.push(output.map(({ json }) => json));
       };
       const receive =
@@ -252,16 +257,21 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
             }),
           };
           const { noWebhookResponse, webhookResponse, workflowData } = await nodes.trigger.webhook.call(host);
+          if (workflowData !== undefined && startFails) {
+            startFails = false;
+            response.writeHead(500).end();
+            return;
+          }
           if (workflowData === undefined) stored[place] = JSON.stringify(data);
           if (!noWebhookResponse) response.writeHead(200).end(JSON.stringify(webhookResponse));
-          for (const items of workflowData ?? []) await start(items);
+          for (const items of workflowData ?? []) await start(items, place === 'test' ? 'manual' : 'webhook');
         };
       const poll = async () => {
         const before = JSON.stringify(active);
         const items = await nodes.trigger.poll.call(hostOf('trigger', active));
         if (items === null) return;
         if (JSON.stringify(active) !== before) stored.production = JSON.stringify(active);
-        for (const each of items) await start(each);
+        for (const each of items) await start(each, 'trigger');
       };
       const { checkExists, create, delete: remove } = nodes.trigger.webhookMethods.default;
       const clear = async () => {
@@ -308,6 +318,12 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
           await remove.call(hostOf('internal', data, true));
           stored.test = JSON.stringify(data);
           webhooks.delete(addressOf('webhook-test'));
+        },
+        endFailedTest: async () => {
+          await remove.call(hostOf('internal', {}, true));
+        },
+        failNextStart() {
+          startFails = true;
         },
         async request(given, body) {
           const headers = Object.fromEntries(Object.entries(given).filter(([name]) => name.startsWith('webhook-')));

@@ -62,29 +62,38 @@ test('starts the workflow by a delivery, once, and by no request that is not sig
   assert.equal(await workflow.request(headers, body.replace('First', 'Forged')), 401);
   assert.equal(await workflow.request({ 'content-type': 'application/json' }, body), 401);
   const key = Buffer.from(textAt(workflow.staticData(), 'production', 'secret').replace('whsec_', ''), 'base64');
+  const other = JSON.stringify({ ...(JSON.parse(body) as object), id: 'evt_x' });
   const signed = (secondsAgo: number, by = key): Record<string, string> => {
     const timestamp = String(Math.floor(Date.now() / 1_000) - secondsAgo);
-    const signature = createHmac('sha256', by).update(`dlv_x.${timestamp}.${body}`).digest('base64');
+    const signature = createHmac('sha256', by).update(`dlv_x.${timestamp}.${other}`).digest('base64');
     return { 'webhook-id': 'dlv_x', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
   };
-  assert.equal(await workflow.request(signed(600), body), 401, 'recorded earlier');
-  assert.equal(await workflow.request(signed(0, Buffer.alloc(32, 7)), body), 401, 'another secret');
+  assert.equal(await workflow.request(signed(600), other), 401, 'recorded earlier');
+  assert.equal(await workflow.request(signed(0, Buffer.alloc(32, 7)), other), 401, 'another secret');
   assert.equal(workflow.executions.length, 1);
-  assert.equal(await workflow.request(signed(0), body), 200);
+  workflow.failNextStart();
+  assert.equal(await workflow.request(signed(0), other), 500);
+  assert.equal(workflow.executions.length, 1);
+  assert.equal(
+    await workflow.request(signed(0), other),
+    200,
+    'what could not be started is not taken for a repetition',
+  );
   assert.equal(workflow.executions.length, 2);
   await workflow.deactivate();
   assert.deepEqual([await endpoints('signed'), workflow.staticData()], [[], {}]);
 });
 
-test('remembers a bounded number of deliveries', async () => {
+test('remembers a bounded number of events', async () => {
   const { workflow } = await activeWorkflow('bounded');
   const key = Buffer.from(textAt(workflow.staticData(), 'production', 'secret').replace('whsec_', ''), 'base64');
   const send = (number: number): Promise<number> => {
     const [id, timestamp] = [`dlv_${number}`, String(Math.floor(Date.now() / 1_000))];
-    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.{}`).digest('base64');
+    const body = JSON.stringify({ id: `evt_${number}` });
+    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
     return workflow.request(
       { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` },
-      '{}',
+      body,
     );
   };
   for (let number = 0; number < 520; number++) assert.equal(await send(number), 200);
@@ -200,6 +209,7 @@ test('a test in the editor has its own endpoint and address', async () => {
   await world.mailTo(mailbox, 'For both');
   await waitUntil('both executions', () => workflow.executions.length === 2);
   await workflow.endTest();
+  await workflow.endFailedTest();
   assert.equal(new URL(String((await endpointOf('tested'))['url'])).pathname, '/webhook/tested/webhook');
   await world.mailTo(mailbox, 'After the test');
   await arrival(workflow, 'After the test');

@@ -24,7 +24,7 @@ import {
 } from './endpoint.ts';
 import { newSecret } from './new-secrets.ts';
 import { renewUnknownSecret } from './renew-secret.ts';
-import { isRepeated } from './started-deliveries.ts';
+import { hasStarted, noteStarted } from './started-events.ts';
 import { isSigned } from './verify-signature.ts';
 import { watchEndpoint } from './watch-endpoint.ts';
 
@@ -125,7 +125,9 @@ export class AgentMailboxTrigger {
         // n8n deletes also what could not be registered: such an error would hide the first one.
         if (endpointId === '' && (await isMailboxToken(this))) return true;
         const endpoint = await findEndpoint(this, endpointId);
-        if (endpoint !== undefined) await deleteEndpoint(this, endpoint);
+        // A test that could not begin has no endpoint; what is found then is that of the active workflow.
+        const isOurs = endpoint?.['id'] === endpointId || endpoint?.['url'] === this.getNodeWebhookUrl('default');
+        if (endpoint !== undefined && isOurs) await deleteEndpoint(this, endpoint);
         keepRegistration(this, undefined);
         return true;
       },
@@ -145,9 +147,9 @@ export class AgentMailboxTrigger {
       this.getResponseObject().status(401).json({ error: 'not signed with the secret of this endpoint' });
       return { noWebhookResponse: true };
     }
-    // Acknowledged, and no more.
-    if (isRepeated(keyOf(this), String(headers['webhook-id']))) return { webhookResponse: { received: true } };
     const event = JSON.parse(rawBody.toString()) as Fields;
+    // Acknowledged, and no more.
+    if (hasStarted(keyOf(this), event['id'])) return { webhookResponse: { received: true } };
     return { webhookResponse: { received: true }, workflowData: [[{ json: event }]] };
   }
 
@@ -157,7 +159,9 @@ export class AgentMailboxTrigger {
   }
 
   /** Passes on what started the workflow. Without it a test in the editor would poll instead of using the event. */
-  async execute(this: Pick<ExecuteHost, 'getInputData'>): Promise<Item[][]> {
-    return [this.getInputData()];
+  async execute(this: TriggerHost & Pick<ExecuteHost, 'getInputData'>): Promise<Item[][]> {
+    const items = this.getInputData();
+    for (const { json } of items) noteStarted(keyOf(this), json['id']);
+    return [items];
   }
 }

@@ -1,5 +1,6 @@
 import type { WebhookHost } from '../../n8n-interfaces.ts';
 import { findEndpoint, keyOf, knowsSecret, registrationOf, renewSecret } from './endpoint.ts';
+import { newSecret } from './new-secrets.ts';
 
 /** Forged requests do not make n8n ask the service more often. */
 const ASK_EVERY_MS = 5_000;
@@ -15,7 +16,10 @@ export async function renewUnknownSecret(host: WebhookHost, nowMs: number = Date
   askedAt.set(key, nowMs);
   const registration = registrationOf(host);
   const endpoint = await findEndpoint(host, registration.endpointId);
-  if (endpoint === undefined || knowsSecret(endpoint, registration)) return;
+  if (endpoint === undefined) return;
+  // n8n may not have stored it yet.
+  const latest = { ...registration, endpointId: String(endpoint['id']), secret: newSecret(key, nowMs) };
+  if (knowsSecret(endpoint, registration) || knowsSecret(endpoint, latest)) return;
   await renewSecret(host, endpoint, registration);
   host.logger.warn(`Agent Mailbox: the secret of the webhook endpoint ${String(endpoint['id'])} was replaced.`);
 }
