@@ -61,7 +61,7 @@ export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): 
   const fresh = pending.flat().filter(({ duplicate }) => !duplicate);
   // Sent together, and executed in this order: threads are looked for under the locks.
   const [, folders, counters, known] = await Promise.all([
-    planOnce(sql),
+    fresh.length === 0 ? undefined : planOnce(sql),
     lockFolders(sql, fresh),
     lockCounters(sql, fresh),
     knownThreads(sql, seekersOf(fresh)),
@@ -169,8 +169,8 @@ const keysOf = (list: readonly Pending[]): [string[], (string | undefined)[]] =>
 
 /**
  * From here to the end of the transaction, statements use the plan that was made once: for lists, PostgreSQL would plan
- * most of them again each time, which takes longer than to run them. They use indexes whatever the lengths are, also when
- * they are planned while the tables are small.
+ * most of them again each time, which takes longer than to run them. Those that are planned here first use indexes
+ * whatever the lengths are, also while the tables are small.
  */
 const planOnce = (sql: Sql) =>
   sql.query(

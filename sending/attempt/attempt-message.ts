@@ -139,7 +139,7 @@ async function progress({ db, now }: SendingServices, messageId: string): Promis
   const open = (await findRecipients(db, messageId)).filter(isOpen);
   const next = open.toSorted((a, b) => (a.nextAttemptAt?.getTime() ?? 0) - (b.nextAttemptAt?.getTime() ?? 0))[0];
   if (next === undefined) {
-    // All recipients were local: nothing was attempted that would have ended it.
+    // What was refused or ended elsewhere has not ended the message.
     await finishIfDone(db, messageId, new Date(now()));
     return DONE;
   }

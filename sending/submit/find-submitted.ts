@@ -17,7 +17,7 @@ export interface Submitted {
   readonly overBudget: OverBudgetKind | null;
   /** When it will be released at the earliest; null: it does not wait for a time. */
   readonly sendAt: Date | null;
-  /** Every recipient has it or refused it: there is no workflow to start. */
+  /** Nothing is left to be done: there is no workflow to start. */
   readonly isFinished: boolean;
   /** An earlier submission with the same client id; nothing was done. */
   readonly repeated: boolean;

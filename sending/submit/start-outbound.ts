@@ -1,5 +1,5 @@
 /**
- * Starts the workflows of submitted messages: at once after the commit, and by a sweep for messages without a workflow
+ * Starts the workflows of unfinished messages: at once after the commit, and by a sweep for those without a workflow
  * (a crash between commit and start, an engine that was unreachable or emptied). Starting a running one has no effect.
  */
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';

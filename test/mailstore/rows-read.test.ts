@@ -77,6 +77,8 @@ async function rowsReadBy(tables: readonly string[], work: () => Promise<unknown
 
 const changesSince = (modseq: number) =>
   world.services.db.transaction(async (sql) => {
+    // Not a plan that this connection has kept since the folder was small.
+    await sql.query(`set local plan_cache_mode = force_custom_plan`);
     const earlier = await rowsRead(sql, ['placement_state']);
     const changes = await readFolderChanges(sql, mailbox.id, Number(mailbox.inbox.id), modseq);
     assert.ok(typeof changes === 'object');

@@ -54,6 +54,7 @@ function countingInTurn(uses: number): string {
  * Counts one use of each in turn, up to and with the first that is beyond its maximum: what refuses a use costs none of
  * those after it. One round trip, as exact as {@link countUse}.
  *
+ * @param uses with different keys
  * @returns a count for each that was counted, in their order
  */
 export async function countUsesInTurn(sql: Sql, uses: readonly LimitedUse[], nowMs: number): Promise<UseCount[]> {
