@@ -77,7 +77,11 @@ test('the event of a test mail is sent to the built-in receiver, which lists it 
   const event: unknown = JSON.parse(textAt(request, 'body'));
   assert.equal(textAt(event, 'data', 'messageId'), textAt(sent.body, 'messageId'));
   assert.match(textAt(event, 'data', 'from'), /^Agent Mailbox test <no-reply@agents\.test>$/);
-  const [delivery] = await deliveriesOf(organization, textAt(endpoint.body, 'id'));
+  // The receiver has the request before its sender has written down the answer.
+  const delivery = await waitUntil('the result', async () => {
+    const [only] = await deliveriesOf(organization, textAt(endpoint.body, 'id'));
+    return textAt(only, 'status') === 'pending' ? undefined : only;
+  });
   assert.equal(textAt(delivery, 'status'), 'success');
   assert.equal(textAt(delivery, 'id'), textAt(request, 'headers', 'webhook-id'));
   const mail = await world.call('GET', `/api/mailbox/messages/${textAt(sent.body, 'messageId')}`, {
