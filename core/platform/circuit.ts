@@ -97,7 +97,10 @@ export function circuit({ isFault, outage }: CircuitOptions): Circuit {
         }
         lastFault = error;
         // It began before the dependency was back, so its failure belongs to the past outage.
-        if (!isOpen && begunAfter !== returns && goOn()) continue;
+        if (!isOpen && begunAfter !== returns) {
+          if (goOn()) continue;
+          throw error;
+        }
         failures++;
         outage.failed(error);
         if (!isOpen) isOpen = true;
