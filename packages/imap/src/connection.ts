@@ -7,7 +7,7 @@
  * Each command is read completely, run, and followed by changes of other sessions and by its tagged answer, before the
  * next one is read; input beyond a limit stays in the socket. An internal error is one `NO [SERVERBUG]` with an id that
  * the log knows, never the end of the process. The line ends with BYE: on LOGOUT, after 60 seconds without login or 30
- * minutes without a word, after 20 bad commands, when the mailbox is closed, when the service stops.
+ * minutes without a word, after 20 bad commands (once logged in, 20 in a row), when the mailbox is closed, when the service stops.
  */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
@@ -275,6 +275,8 @@ export class Connection implements ReaderHost, ConnectionControl {
     }
     const { status, code, text } = completion;
     this.#out.line(`${tag} ${status} ${code === undefined ? '' : `[${code}] `}${text}`);
+    // A client that stays for days may now and then name a number that another one has just taken away.
+    if (status === 'OK' && this.session.state !== 'not-authenticated') this.#badCommands = 0;
     if (status === 'BAD' && ++this.#badCommands >= this.#options.limits.badCommandsMax)
       this.byeAfterAnswer('Too many bad commands');
     this.#out.flush();

@@ -25,6 +25,8 @@ export interface FolderWatch {
   stop(): void;
 }
 
+const NO_UIDS = new Uint32Array(0);
+
 export class SelectedFolder {
   readonly folder: Folder;
   readonly readOnly: boolean;
@@ -36,7 +38,7 @@ export class SelectedFolder {
   /** The folder was deleted by another session. */
   deleted = false;
   /** UIDs of the last saved search (RFC 5182), ascending. */
-  saved: Uint32Array = new Uint32Array(0);
+  saved: Uint32Array = NO_UIDS;
   readonly #store: MailboxStore;
   readonly #gone = new Set<number>();
   readonly #changed = new Set<number>();

@@ -210,6 +210,26 @@ test('20 bad commands end the connection with BYE', async () => {
   assert.equal(await client.line(), undefined);
 });
 
+test('bad commands before login count, whatever is answered OK between them', async () => {
+  const client = await connect(new MemoryStore());
+  for (let i = 1; i < 20; i++) {
+    assert.match((await client.command(`b${i}`, 'NONSENSE')).at(-1) ?? '', /BAD/);
+    assert.match((await client.command(`n${i}`, 'NOOP')).at(-1) ?? '', /OK/);
+  }
+  client.send('b20 NONSENSE\r\n');
+  assert.match((await client.line()) ?? '', /^b20 BAD/);
+  assert.match((await client.line()) ?? '', /^\* BYE Too many bad commands/);
+});
+
+test('once logged in only bad commands in a row count', async () => {
+  const client = await loggedIn(new MemoryStore());
+  for (let i = 1; i <= 30; i++) {
+    assert.match((await client.command(`b${i}`, 'NONSENSE')).at(-1) ?? '', /BAD/);
+    if (i % 19 === 0) assert.match((await client.command(`n${i}`, 'NOOP')).at(-1) ?? '', /OK/);
+  }
+  await client.close();
+});
+
 test('no login in time and no word for long end with BYE', async () => {
   const slow = await connect(new MemoryStore(), { limits: { loginTimeMs: 20 } });
   assert.match((await slow.line()) ?? '', /^\* BYE No login/);
