@@ -53,16 +53,26 @@ export interface AuthenticatorOptions {
 type Protocol = Parameters<Login>[0]['protocol'];
 
 interface Session {
-  readonly mailboxId: string;
   readonly tokenId: string;
-  readonly tokenHash: Buffer;
+  readonly tokenHash: string;
   readonly listeners: Set<() => void>;
   ended: boolean;
 }
 
+/** A mailbox with sessions. Its sessions share its stores, so that an idle client costs none of its own. */
+interface OpenMailbox {
+  readonly account: MailAccount;
+  readonly sessions: Set<Session>;
+  readonly store: MailboxStore;
+  /** For tokens that may only read. */
+  readonly readOnly: MailboxStore;
+  unwatch(): void;
+}
+
 interface TokenRow {
   token_id: string;
-  token_hash: Buffer;
+  /** Hexadecimal. A buffer of a row keeps the 64 KB that came with it, here as long as the session. */
+  token_hash: string;
   access: TokenAccess;
   expires_at: Date | null;
   mailbox_id: string;
@@ -78,7 +88,7 @@ const randomFailureDelayMs = (): number =>
   LOGIN_FAILURE_DELAY_MIN_MS + Math.random() * (LOGIN_FAILURE_DELAY_MAX_MS - LOGIN_FAILURE_DELAY_MIN_MS);
 
 const SELECT = `
-  select t.id as token_id, t.token_hash, t.access, t.expires_at, x.id as mailbox_id, x.address, x.status
+  select t.id as token_id, encode(t.token_hash, 'hex') as token_hash, t.access, t.expires_at, x.id as mailbox_id, x.address, x.status
     from mailbox_token t join mailboxes x on x.id = t.mailbox_id
    where x.deleted_at is null and (t.expires_at is null or t.expires_at > $2)`;
 const FIND_BY_HASH = `${SELECT} and t.token_hash = $1`;
@@ -93,7 +103,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
   const { db, log, now, pepper } = options.services;
   const failureDelayMs = options.failureDelayMs ?? randomFailureDelayMs;
   const throttle = loginThrottle(now);
-  const sessions = new Map<string, Set<Session>>();
+  const mailboxes = new Map<string, OpenMailbox>();
   const connections = new Map<string, number>();
   const toCheck = new Set<string>();
   let checking = false;
@@ -124,9 +134,9 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
         const rows = await db.query<TokenRow>(FIND_BY_MAILBOX, [ids, new Date(now())]);
         const found = new Map(rows.map((row) => [row.token_id, row]));
         for (const id of ids)
-          for (const session of sessions.get(id) ?? []) {
+          for (const session of mailboxes.get(id)?.sessions ?? []) {
             const row = found.get(session.tokenId);
-            if (row === undefined || !OPEN_STATUSES.includes(row.status) || !row.token_hash.equals(session.tokenHash))
+            if (row === undefined || !OPEN_STATUSES.includes(row.status) || row.token_hash !== session.tokenHash)
               endSession(session);
           }
       } catch (error) {
@@ -137,15 +147,25 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     });
   }
 
-  const sweep = setInterval(() => check(sessions.keys()), SWEEP_MS);
+  const sweep = setInterval(() => check(mailboxes.keys()), SWEEP_MS);
   sweep.unref();
 
-  function openSession(row: TokenRow): { session: Session; close(): void } {
+  function openMailbox({ mailbox_id: mailboxId, address }: TokenRow): OpenMailbox {
+    const found = mailboxes.get(mailboxId);
+    if (found !== undefined) return found;
+    const account: MailAccount = { mailboxId, address };
+    const store = options.openStore(account);
+    const unwatch = options.notifier.watchMailbox(mailboxId, () => check([mailboxId]));
+    const opened: OpenMailbox = { account, sessions: new Set(), store, readOnly: readOnlyStore(store), unwatch };
+    mailboxes.set(mailboxId, opened);
+    return opened;
+  }
+
+  function openSession(row: TokenRow): { session: Session; mailbox: OpenMailbox; close(): void } {
     const { mailbox_id: id, token_id: tokenId, token_hash: tokenHash, expires_at: expiresAt } = row;
-    const session: Session = { mailboxId: id, tokenId, tokenHash, listeners: new Set(), ended: false };
-    const ofMailbox = sessions.get(id) ?? new Set();
-    sessions.set(id, ofMailbox.add(session));
-    const unwatch = options.notifier.watchMailbox(id, () => check([id]));
+    const session: Session = { tokenId, tokenHash, listeners: new Set(), ended: false };
+    const mailbox = openMailbox(row);
+    mailbox.sessions.add(session);
     // Catches changes between reading the row and watching it.
     check([id]);
     const expiry =
@@ -154,12 +174,14 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
         : setTimeout(() => check([id]), Math.min(Math.max(0, expiresAt.getTime() - now()), TIMER_MAX_MS)).unref();
     return {
       session,
+      mailbox,
       close() {
         clearTimeout(expiry);
-        unwatch();
         session.listeners.clear();
-        ofMailbox.delete(session);
-        if (ofMailbox.size === 0 && sessions.get(id) === ofMailbox) sessions.delete(id);
+        mailbox.sessions.delete(session);
+        if (mailbox.sessions.size > 0 || mailboxes.get(id) !== mailbox) return;
+        mailboxes.delete(id);
+        mailbox.unwatch();
       },
     };
   }
@@ -206,15 +228,13 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
           const giveBack = takePlace(protocol, row.mailbox_id);
           if (giveBack === undefined) return { kind: 'too-many-connections' };
           noteLogin(options.services, { mailboxId: row.mailbox_id, tokenId: row.token_id }, protocol);
-          const { session, close } = openSession(row);
+          const { session, mailbox, close } = openSession(row);
           releases.push(giveBack, close);
           if (released) for (const release of releases.splice(0)) release();
-          const account: MailAccount = { mailboxId: row.mailbox_id, address: row.address };
-          const store = options.openStore(account);
           return {
             kind: 'ok',
-            account,
-            store: tokenAllows(row.access, 'change') ? store : readOnlyStore(store),
+            account: mailbox.account,
+            store: tokenAllows(row.access, 'change') ? mailbox.store : mailbox.readOnly,
             onClosed(listener) {
               if (session.ended) queueMicrotask(listener);
               else session.listeners.add(listener);
