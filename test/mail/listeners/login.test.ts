@@ -6,7 +6,10 @@ import type { Caller } from '#core/platform/caller.ts';
 import { newCredential } from '#core/platform/credentials.ts';
 import { connectTemporal } from '#core/platform/temporal-client.ts';
 import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { openAuthenticator } from '#mail/login/mailbox-login.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
+import { openMailStore } from '#mailstore/mail-store.ts';
+import { openMailNotifier } from '#mailstore/notifier.ts';
 import { LineClient } from '#test/mail/line-client.ts';
 import { dnsStub, letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -184,4 +187,49 @@ test('IMAP failures are answered and throttled like those of POP3, in one bucket
   const throttled = await imapLogin(mailbox, '127.0.1.10');
   assert.match(throttled.reply, /^a NO \[LIMIT\]/);
   assert.match((await throttled.client.line()) ?? '', /^\* BYE/);
+});
+
+test('sessions of a mailbox share one store and one watch, until the last has ended', async () => {
+  const notifier = openMailNotifier(world.services);
+  const stored = openMailStore(world.services, notifier);
+  let watches = 0;
+  let opened = 0;
+  const authenticator = openAuthenticator({
+    services: world.services,
+    notifier: {
+      watchMailbox(id, wake) {
+        watches++;
+        const stop = notifier.watchMailbox(id, wake);
+        return () => {
+          watches--;
+          stop();
+        };
+      },
+    },
+    openStore(account) {
+      opened++;
+      return stored.openMailbox(account);
+    },
+  });
+  after(async () => {
+    authenticator.close();
+    await stored.close();
+    await notifier.close();
+  });
+  const { address, token } = await world.createMailbox('shares');
+  const open = async () => {
+    const { login, release } = authenticator.forConnection();
+    const result = await login({ protocol: 'imap', address, token, remoteAddress: '127.0.1.9' });
+    return result.kind === 'ok' ? { store: result.store, release } : assert.fail(result.kind);
+  };
+  const [one, other] = [await open(), await open()];
+  assert.equal(one.store, other.store);
+  assert.deepEqual({ opened, watches }, { opened: 1, watches: 1 });
+  one.release();
+  other.release();
+  assert.equal(watches, 0);
+  const later = await open();
+  assert.notEqual(later.store, one.store);
+  assert.deepEqual({ opened, watches }, { opened: 2, watches: 1 });
+  later.release();
 });
