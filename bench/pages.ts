@@ -53,7 +53,7 @@ await buildDashboard();
 const folder = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-pages-'));
 const service = await startService({ ...(await freePorts()), DATA_DIR: folder });
 const db = await openDatabase({ url: service.facts.databaseUrl, poolMax: 2 });
-const browser = await testBrowser({ preferShell: true });
+const browser = await testBrowser();
 try {
   const { apiUrl, email, password } = service.facts;
   if (email === null || password === null) throw new Error('a new service has a first sign-in');

@@ -25,7 +25,7 @@ interface Shot {
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-screenshots-'));
 const service = await startService({ ...(await freePorts()), DATA_DIR: dataDir });
-const browser = await testBrowser();
+const browser = await testBrowser({ withViewers: true });
 try {
   const { apiUrl, email, password } = service.facts;
   assert.ok(email !== null && password !== null, 'a new service has a first sign-in');

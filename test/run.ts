@@ -30,7 +30,7 @@ const COMPILE_CACHE = path.join(CACHE, 'compiled');
 /** One more than processors, because tests wait as often as they work; each takes connections of the one PostgreSQL. */
 const SHARED_AT_ONCE = Math.min(4, availableParallelism() + 1);
 /** Files that measure, or that kill what they started. */
-const ALONE_AT_ONCE = 2;
+const ALONE_AT_ONCE = 3;
 /** Waits in tests have limits of their own. This one ends what hangs, and no test on a machine that is merely busy. */
 const TEST_TIMEOUT_MS = 300_000;
 const MS_PER_SECOND = 1_000;

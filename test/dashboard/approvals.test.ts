@@ -22,7 +22,7 @@ let browser: TestBrowser;
 
 before(async () => {
   await buildDashboard();
-  [world, browser] = await Promise.all([apiWorld(), testBrowser()]);
+  [world, browser] = await Promise.all([apiWorld(), testBrowser({ withViewers: true })]);
 });
 after(async () => {
   await browser.close();

@@ -21,10 +21,17 @@ export interface ReaderWorld {
   close(): Promise<void>;
 }
 
-export async function readerWorld(settings: Readonly<Record<string, string>> = {}): Promise<ReaderWorld> {
+/** @param withViewers a browser that shows PDF */
+export async function readerWorld(
+  settings: Readonly<Record<string, string>> = {},
+  { withViewers = false } = {},
+): Promise<ReaderWorld> {
   await buildDashboard();
   const dataFolder = mkdtempSync(path.join(tmpdir(), 'reader-test-'));
-  const [api, browser] = await Promise.all([apiWorld({ DATA_DIR: dataFolder, ...settings }), testBrowser()]);
+  const [api, browser] = await Promise.all([
+    apiWorld({ DATA_DIR: dataFolder, ...settings }),
+    testBrowser({ withViewers }),
+  ]);
   const mail = await startMail(api.services, { lookup: dnsStub() });
   const { mailbox, owner } = api.organization;
   return {

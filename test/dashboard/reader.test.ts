@@ -9,7 +9,7 @@ import { type ReaderWorld, readerWorld } from './reader-world.ts';
 let world: ReaderWorld;
 
 before(async () => {
-  world = await readerWorld();
+  world = await readerWorld({}, { withViewers: true });
 });
 after(() => world.close());
 
