@@ -29,6 +29,7 @@ import { checkRecords } from './check-domain.ts';
 import { publicListenerPorts } from './client-settings.ts';
 import { domainRecords, mailRecords } from './domain-records.ts';
 import { instanceDkimKey } from './instance-dkim.ts';
+import { announceMailboxAccess } from './mailbox-access.ts';
 import { requirePersonForMembersDomain } from './member-domains.ts';
 
 const DKIM_BITS = 2_048;
@@ -240,11 +241,13 @@ const isUnfulfilled = ({ required, status }: DomainRecord): boolean =>
 
 async function activateMailboxes(sql: Sql, organizationId: string, domain: string, now: Date): Promise<void> {
   // Their addresses can be reused at once: they never received anything.
-  await sql.query(
+  const released = await sql.query<{ id: string }>(
     `update mailboxes set status = 'deleting', deleted_at = $3, updated_at = $3, address = id || '@released.invalid'
-      where domain = $2 and organization_id <> $1 and status = 'pending' and deleted_at is null`,
+      where domain = $2 and organization_id <> $1 and status = 'pending' and deleted_at is null
+      returning id`,
     [organizationId, domain, now],
   );
+  await announceMailboxAccess(sql, ...released.map(({ id }) => id));
   await sql.query(
     `update mailboxes set status = 'active', sync_status = 'synced', updated_at = $3
       where organization_id = $1 and domain = $2 and status = 'pending' and deleted_at is null`,

@@ -4,12 +4,15 @@ import type { Sql } from '#db/database.ts';
 export const MAIL_CHANGES_CHANNEL = 'mail_changes';
 
 /**
- * Notifies every process that access to a mailbox may have ended: a token was rotated or revoked, it was suspended or
+ * Notifies every process that access to mailboxes may have ended: a token was rotated or revoked, one was suspended or
  * deleted, or its group changed. They read the rows and close connections and streams that lost their access. Call it
  * within the transaction of the change: the notification is sent with the commit.
  */
-export async function announceMailboxAccess(sql: Sql, mailboxId: string): Promise<void> {
-  await sql.query(`select pg_notify($1, $2)`, [MAIL_CHANGES_CHANNEL, `;mailbox ${mailboxId}`]);
+export async function announceMailboxAccess(sql: Sql, ...mailboxIds: readonly string[]): Promise<void> {
+  await sql.query(`select pg_notify($1, ';mailbox ' || id) from unnest($2::text[]) as id`, [
+    MAIL_CHANGES_CHANNEL,
+    mailboxIds,
+  ]);
 }
 
 /** As `announceMailboxAccess`, about all mailboxes that an API key opens: its groups, scopes or expiry changed, or it ended. */

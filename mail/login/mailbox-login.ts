@@ -130,15 +130,16 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     setImmediate(async () => {
       const ids = [...toCheck];
       toCheck.clear();
+      // Not those that begin while the rows are read: these may be older than their tokens, and each has asked again.
+      const sessions = ids.flatMap((id) => [...(mailboxes.get(id)?.sessions ?? [])]);
       try {
         const rows = await db.query<TokenRow>(FIND_BY_MAILBOX, [ids, new Date(now())]);
         const found = new Map(rows.map((row) => [row.token_id, row]));
-        for (const id of ids)
-          for (const session of mailboxes.get(id)?.sessions ?? []) {
-            const row = found.get(session.tokenId);
-            if (row === undefined || !OPEN_STATUSES.includes(row.status) || row.token_hash !== session.tokenHash)
-              endSession(session);
-          }
+        for (const session of sessions) {
+          const row = found.get(session.tokenId);
+          if (row === undefined || !OPEN_STATUSES.includes(row.status) || row.token_hash !== session.tokenHash)
+            endSession(session);
+        }
       } catch (error) {
         if (!noticeOutage(log, error)) log.warn({ reason: reasonOf(error) }, 'sessions could not be checked');
       }
@@ -227,9 +228,10 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
             return { kind: 'not-permitted', text: `This token may only ${row.access}` };
           const giveBack = takePlace(protocol, row.mailbox_id);
           if (giveBack === undefined) return { kind: 'too-many-connections' };
+          releases.push(giveBack);
           noteLogin(options.services, { mailboxId: row.mailbox_id, tokenId: row.token_id }, protocol);
           const { session, mailbox, close } = openSession(row);
-          releases.push(giveBack, close);
+          releases.push(close);
           if (released) for (const release of releases.splice(0)) release();
           return {
             kind: 'ok',

@@ -188,9 +188,11 @@ export class InboundServer extends SMTPServer {
   afterMessage(): void {
     for (const [connection, text] of this.#ending)
       setImmediate(() => {
-        if (!connection.receiving) connection.end(text);
+        // Another one's message was answered.
+        if (connection.receiving) return;
+        this.#ending.delete(connection);
+        connection.end(text);
       });
-    this.#ending.clear();
     if (this.#draining) setImmediate(() => this.#endIdle());
   }
 

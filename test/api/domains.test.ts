@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { openMailNotifier } from '#mailstore/notifier.ts';
 import { type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
 import type { DnsRecord } from '#test/support/dns-server.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -122,13 +124,21 @@ test('when DNS does not answer nothing is concluded', async () => {
 
 test('the first organization to prove a domain gets it, and squatted addresses are released', async () => {
   const squatter = textAt((await add('contested.example', world.other)).body, 'id');
-  await world.call('POST', '/api/mailboxes', {
+  const squatted = await world.call('POST', '/api/mailboxes', {
     as: world.other.key,
     body: { localPart: 'desk', domain: 'contested.example' },
   });
+  const notifier = openMailNotifier(world.services);
+  let wakes = 0;
+  const unwatch = notifier.watchMailbox(textAt(squatted.body, 'id'), () => wakes++);
+  await waitUntil('the notifier to listen', () => wakes === 1);
   const { body } = await add('contested.example');
   world.dns.records = records(body);
   assert.equal(at((await verify(textAt(body, 'id'))).body, 'status'), 'verified');
+  // Its sessions read the row again, and end.
+  await waitUntil('the notification about the squatted mailbox', () => wakes === 2);
+  unwatch();
+  await notifier.close();
   assert.equal(at((await verify(squatter, world.other)).body, 'status'), 'failed');
   const mailbox = await world.call('POST', '/api/mailboxes', {
     as: world.organization.key,

@@ -182,10 +182,10 @@ test('ten wrong bearer tokens of a source empty its bucket: 454, without a chall
 });
 
 test('connections end when the token is rotated, and a message in transfer is refused', async () => {
-  const mailbox = await world.mail.createMailbox('rotated');
+  const [mailbox, other] = [await world.mail.createMailbox('rotated'), await world.mail.createMailbox('not-rotated')];
   const { host, port } = world.mail.mail.submissionStarttls;
-  const login = Buffer.from(`\0${mailbox.address}\0${mailbox.token}`).toString('base64');
-  const open = async () => {
+  const open = async ({ address, token } = mailbox) => {
+    const login = Buffer.from(`\0${address}\0${token}`).toString('base64');
     const client = await SmtpClient.open(host, port);
     await client.command('EHLO client.test');
     await client.startTls(ca());
@@ -199,6 +199,11 @@ test('connections end when the token is rotated, and a message in transfer is re
   const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
   await rotateMailboxToken(world.mail.services, world.mail.organizationId, mailbox.id, caller);
   assert.match(await idle.reply(), /^421 4\.7\.0/);
+  // Another connection's message is answered meanwhile.
+  const sender = await open(other);
+  const letter = `From: ${other.address}\r\n\r\nhi\r\n`;
+  assert.match(await sender.send(other.address, ['ann@example.com'], letter), /^250/);
+  sender.close();
   assert.match(await sending.command(`From: ${mailbox.address}\r\n\r\nhi\r\n.`), /^535 5\.7\.8/);
   assert.match(await sending.reply(), /^421 4\.7\.0/);
   idle.close();

@@ -32,9 +32,13 @@ const MESSAGE_VERB = /^[^ ]+ (?:APPEND|(?:UID )?REPLACE) /i;
 /** Here the literal is the name of the folder. */
 const BEFORE_NAME = /^[^ ]+ (?:APPEND|(?:UID )?REPLACE [^ ]+) $/i;
 const REPLACE_VERB = /^[^ ]+ (?:UID )?REPLACE /i;
+/** Tag, verb and number of a message have room here. Of longer text a look for each literal would cost its square. */
+const BEGINNING_CHARACTERS = 300;
 
 interface Gathering {
   text: string;
+  /** Of the text, known from the first literal on. */
+  beginning?: string;
   readonly literals: Literal[];
   literalBytes: number;
   messages: number;
@@ -119,9 +123,11 @@ export class CommandReader {
   async #judge(gathering: Gathering, literal: LiteralHeader): Promise<Verdict> {
     const { store } = this.#host;
     const limits = this.#limits;
-    const { text } = gathering;
-    if (store !== null && MESSAGE_VERB.test(text) && !BEFORE_NAME.test(text)) {
-      if (REPLACE_VERB.test(text) && !this.#host.folderSelected) return refuse(bad('No folder is selected'));
+    // Literals follow the first line, so the beginning is complete at the first of them.
+    const beginning = (gathering.beginning ??= gathering.text.slice(0, BEGINNING_CHARACTERS));
+    const isName = gathering.text.length <= BEGINNING_CHARACTERS && BEFORE_NAME.test(gathering.text);
+    if (store !== null && MESSAGE_VERB.test(beginning) && !isName) {
+      if (REPLACE_VERB.test(beginning) && !this.#host.folderSelected) return refuse(bad('No folder is selected'));
       if (literal.size > limits.messageMaxBytes)
         return refuse(no(`A message has at most ${limits.messageMaxBytes} bytes`, 'TOOBIG'));
       if (gathering.messages >= limits.appendMessagesMax)

@@ -7,7 +7,7 @@
  * Each command is read completely, run, and followed by changes of other sessions and by its tagged answer, before the
  * next one is read; input beyond a limit stays in the socket. An internal error is one `NO [SERVERBUG]` with an id that
  * the log knows, never the end of the process. The line ends with BYE: on LOGOUT, after 60 seconds without login or 30
- * minutes without a word, after 20 bad commands (once logged in, 20 in a row), when the mailbox is closed, when the service stops.
+ * minutes without a word, after 20 bad commands, when the mailbox is closed, when the service stops.
  */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
@@ -257,6 +257,8 @@ export class Connection implements ReaderHost, ConnectionControl {
       const scan = new Scanner(incoming.text, incoming.literals);
       const running = new Running();
       try {
+        // The place of a client that is gone is free: what it sent ahead would be work outside every limit.
+        this.#transport.requireClient();
         completion = await this.#run(scan, running);
       } finally {
         await discardMessages(incoming.literals);

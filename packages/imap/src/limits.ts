@@ -29,7 +29,7 @@ export interface ImapLimits {
   readonly autologoutMs: number;
   /** Interval of `* OK` lines during IDLE, so that routers keep the connection. Default: 2 min. */
   readonly idleKeepaliveMs: number;
-  /** Commands answered BAD until the connection ends, once logged in those in a row. Default: 20. */
+  /** Commands answered BAD until the connection ends, once logged in those without an OK between. Default: 20. */
   readonly badCommandsMax: number;
   /** Answers are written at most this far ahead of the client. Default: 64 KiB. */
   readonly unwrittenMaxBytes: number;

@@ -53,6 +53,11 @@ export class Transport implements Outlet {
     return this.#deflate !== null;
   }
 
+  /** A client that closed only its side still reads its answers. @throws {ConnectionLost} nobody reads them */
+  requireClient(): void {
+    if (this.#socket.destroyed) throw new ConnectionLost('the client is gone');
+  }
+
   write(bytes: Uint8Array): void {
     if (this.#socket.destroyed) return;
     this.bytesOut += bytes.length;
@@ -75,7 +80,7 @@ export class Transport implements Outlet {
   }
 
   async drained(): Promise<void> {
-    if (this.#socket.destroyed) throw new ConnectionLost('the client is gone');
+    this.requireClient();
     if (this.#unwritten > this.#limits.unwrittenMaxBytes / 2) {
       const stuck = setTimeout(() => this.destroy(), this.#limits.stuckReaderMs).unref();
       await new Promise<void>((resolve) => {
@@ -83,7 +88,7 @@ export class Transport implements Outlet {
       });
       clearTimeout(stuck);
     }
-    if (this.#socket.destroyed) throw new ConnectionLost('the client is gone');
+    this.requireClient();
   }
 
   /** Lets input flow again; called when the parser can do nothing without more. */

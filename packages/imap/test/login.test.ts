@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreUnavailable } from '@agent-mailbox/mail-store';
+import { serveImap } from '#imap/serve.ts';
 import { ADDRESS, Client, connect, loggedIn, loginTo, pair, play, TOKEN } from './dialogue.ts';
 import { MemoryStore } from './memory-store.ts';
 import { note } from './messages.ts';
@@ -221,7 +222,7 @@ test('bad commands before login count, whatever is answered OK between them', as
   assert.match((await client.line()) ?? '', /^\* BYE Too many bad commands/);
 });
 
-test('once logged in only bad commands in a row count', async () => {
+test('once logged in only bad commands without an OK between them count', async () => {
   const client = await loggedIn(new MemoryStore());
   for (let i = 1; i <= 30; i++) {
     assert.match((await client.command(`b${i}`, 'NONSENSE')).at(-1) ?? '', /BAD/);
@@ -311,4 +312,35 @@ test('a line beyond the limit is BAD with its tag, the next command is heard', a
      S: a4 BAD ...`,
     { limits: { lineMaxBytes: 200, literalMaxBytes: 250 } },
   );
+});
+
+test('commands that were sent ahead are not run for a client that is gone', async () => {
+  const store = new MemoryStore();
+  store.deliver('INBOX', note('waiting'));
+  let searches = 0;
+  const searching = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const search = store.search.bind(store);
+  store.search = async (...given) => {
+    searches++;
+    searching.resolve();
+    await goOn.promise;
+    return search(...given);
+  };
+  const [near, far] = pair();
+  near.on('data', () => undefined);
+  const connection = serveImap(far, {
+    tls: true,
+    login: loginTo(store),
+    remoteAddress: '192.0.2.1',
+    hostname: 'mail.example.com',
+    serverName: 'Agent Mailbox',
+    messageMaxBytes: 26_214_400,
+  });
+  near.write(`a LOGIN ${ADDRESS} ${TOKEN}\r\nb SELECT INBOX\r\n${'c SEARCH TEXT x\r\n'.repeat(100)}`);
+  await searching.promise;
+  far.destroy();
+  goOn.resolve();
+  await connection.done;
+  assert.equal(searches, 1);
 });

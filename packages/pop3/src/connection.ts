@@ -135,15 +135,17 @@ export class Connection implements Pop3Session {
     try {
       return [verb, await command.run(this, verb === 'PASS' ? argument : argument.trim())];
     } catch (error) {
-      return [verb, this.#failed(error, verb === 'QUIT')];
+      return [verb, this.#failed(error, verb)];
     }
   }
 
-  #failed(error: unknown, ends: boolean): Reply {
+  #failed(error: unknown, verb: string): Reply {
     if (error instanceof Disconnected) throw error;
     const text =
       error instanceof StoreUnavailable ? 'The mailbox cannot be reached at the moment' : this.#reportFault(error);
-    return refused(ends ? `${text}; ${NOTHING_DELETED}` : text, {
+    // Logged in without a maildrop: another login on this connection would take a second place of the mailbox.
+    const ends = verb === 'QUIT' || (this.#mailboxId !== undefined && this.maildrop === undefined);
+    return refused(verb === 'QUIT' ? `${text}; ${NOTHING_DELETED}` : text, {
       code: 'SYS/TEMP',
       ...(ends ? { then: 'end' as const } : {}),
     });

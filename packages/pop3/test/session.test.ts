@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { duplexPair } from 'node:stream';
 import { test } from 'node:test';
+import { StoreUnavailable } from '@agent-mailbox/mail-store';
 import { MemoryStore } from '@agent-mailbox/mail-store/memory';
 import { readOnlyStore } from '@agent-mailbox/mail-store/read-only-store';
 import { type Pop3Login, type Pop3Options, servePop3 } from '#pop3/serve.ts';
@@ -30,6 +31,12 @@ class Client {
 
   send(...lines: string[]): void {
     this.#socket.write(lines.map((line) => `${line}\r\n`).join(''));
+  }
+
+  /** What the server has sent until it ended the connection. */
+  async end(): Promise<string> {
+    if (!this.#socket.readableEnded) await once(this.#socket, 'end');
+    return this.#text;
   }
 
   /** What the server has sent when its text ends like this. */
@@ -112,4 +119,16 @@ test('a login that may only read deletes nothing; one that may not use POP3 is r
   );
   refused.send('QUIT');
   await refused.until(/Bye\r\n$/);
+});
+
+test('a login whose maildrop cannot be read ends the connection, so that it takes one place only', async () => {
+  const store = new MemoryStore();
+  store.view = async () => {
+    throw new StoreUnavailable('away');
+  };
+  const client = new Client(store);
+  await client.until(/^\+OK .*\r\n$/);
+  client.send('USER ann@example.com', 'PASS secret', 'USER ann@example.com', 'PASS secret', 'NOOP');
+  const text = await client.end();
+  assert.match(text, /^\+OK[^\n]*\n-ERR \[SYS\/TEMP\] The mailbox cannot be reached at the moment\r\n$/);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { deleteMailbox } from '#core/mailboxes/delete-mailbox.ts';
+import { createMailboxToken } from '#core/mailboxes/mailbox-tokens.ts';
 import { rotateMailboxToken, updateMailbox } from '#core/mailboxes/update-mailbox.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newCredential } from '#core/platform/credentials.ts';
@@ -216,20 +217,84 @@ test('sessions of a mailbox share one store and one watch, until the last has en
     await stored.close();
     await notifier.close();
   });
-  const { address, token } = await world.createMailbox('shares');
-  const open = async () => {
+  const { id, address, token } = await world.createMailbox('shares');
+  const reader = await createMailboxToken(world.services, world.organizationId, id, caller, {
+    name: 'r',
+    access: 'read',
+    expiresAt: null,
+  });
+  const open = async (secret = token) => {
     const { login, release } = authenticator.forConnection();
-    const result = await login({ protocol: 'imap', address, token, remoteAddress: '127.0.1.9' });
+    const result = await login({ protocol: 'imap', address, token: secret, remoteAddress: '127.0.1.9' });
     return result.kind === 'ok' ? { store: result.store, release } : assert.fail(result.kind);
   };
-  const [one, other] = [await open(), await open()];
+  const [one, other, reading] = [await open(), await open(), await open(reader.token)];
   assert.equal(one.store, other.store);
+  assert.notEqual(one.store, reading.store);
+  await assert.rejects(reading.store.createFolder('Mine', null), /read/);
   assert.deepEqual({ opened, watches }, { opened: 1, watches: 1 });
   one.release();
+  reading.release();
+  assert.equal(watches, 1);
   other.release();
   assert.equal(watches, 0);
   const later = await open();
   assert.notEqual(later.store, one.store);
   assert.deepEqual({ opened, watches }, { opened: 2, watches: 1 });
   later.release();
+});
+
+test('a session with a new token is not ended by rows that were read before the token existed', async () => {
+  const { id, address, token } = await world.createMailbox('new-token');
+  const reading = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  let held = false;
+  const { db } = world.services;
+  const services = {
+    ...world.services,
+    db: Object.assign(Object.create(db) as typeof db, {
+      // The first look at the tokens of open mailboxes is answered late.
+      async query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+        const rows = await db.query<Row>(text, values);
+        if (held || !text.includes('any($1::text[])')) return rows;
+        held = true;
+        reading.resolve();
+        await goOn.promise;
+        return rows;
+      },
+    }),
+  };
+  const notifier = openMailNotifier(world.services);
+  const stored = openMailStore(world.services, notifier);
+  const authenticator = openAuthenticator({ services, notifier, openStore: (account) => stored.openMailbox(account) });
+  after(async () => {
+    authenticator.close();
+    await stored.close();
+    await notifier.close();
+  });
+  const open = async (secret: string) => {
+    const { login, release } = authenticator.forConnection();
+    const result = await login({ protocol: 'imap', address, token: secret, remoteAddress: '127.0.1.9' });
+    if (result.kind !== 'ok') assert.fail(result.kind);
+    const session = { ended: false, release };
+    result.onClosed(() => {
+      session.ended = true;
+    });
+    return session;
+  };
+  const first = await open(token);
+  await reading.promise;
+  const created = await createMailboxToken(world.services, world.organizationId, id, caller, {
+    name: 'n',
+    access: 'full',
+    expiresAt: null,
+  });
+  const second = await open(created.token);
+  goOn.resolve();
+  // Both looks are over when a rotation has ended the first.
+  await rotateMailboxToken(world.services, world.organizationId, id, caller);
+  await waitUntil('the session of the rotated token to end', () => first.ended);
+  assert.equal(second.ended, false);
+  first.release();
+  second.release();
 });
