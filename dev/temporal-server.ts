@@ -33,8 +33,10 @@ export interface TemporalServerOptions {
   readonly program: string;
   /** Contains database and log. Created if missing. */
   readonly folder: string;
-  /** 0 chooses a free port. The UI listens on this port plus 1000, or with 0 not at all. */
+  /** 0 chooses a free port, and starts no UI. */
   readonly port: number;
+  /** Whether the UI listens on this port plus 1000. Default: true. */
+  readonly ui?: boolean;
   readonly namespace: string;
   readonly events?: ChildEvents;
   onProgress?(text: string): void;
@@ -51,7 +53,8 @@ export interface TemporalServer {
   kill(): void;
 }
 
-const portOfUi = (port: number): number | undefined => (port === 0 ? undefined : port + UI_PORT_OFFSET);
+const portOfUi = ({ port, ui = true }: TemporalServerOptions): number | undefined =>
+  ui && port !== 0 ? port + UI_PORT_OFFSET : undefined;
 
 /** Whether this process is the server of that folder. */
 function servesFolder(pid: number, folder: string): boolean {
@@ -91,7 +94,7 @@ export async function startTemporalServer(options: TemporalServerOptions): Promi
   const pidFile = path.join(folder, 'temporal.pid');
   const logFile = path.join(folder, 'server.log');
   const port = options.port === 0 ? await freePort(HOST) : options.port;
-  const uiPort = portOfUi(options.port);
+  const uiPort = portOfUi(options);
   await requireFreePort(port, 'the Temporal server');
   if (uiPort !== undefined) await requireFreePort(uiPort, 'the Temporal UI');
   const address = `${HOST}:${port}`;

@@ -10,11 +10,11 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import https from 'node:https';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { buildN8nPackage } from '#dev/build-n8n-package.ts';
 import { testTls } from '#test/support/services.ts';
+import { testPort } from '#test/support/test-port.ts';
 import type { AgentMailboxApi } from '../../integrations/n8n/src/credentials/AgentMailboxApi.credentials.ts';
 import type { BinaryData, Fields, HttpRequest, Item } from '../../integrations/n8n/src/n8n-interfaces.ts';
 import type { AgentMailbox } from '../../integrations/n8n/src/nodes/AgentMailbox/AgentMailbox.node.ts';
@@ -199,9 +199,9 @@ export async function startN8n(nodes: BuiltNodes): Promise<N8n> {
       server = https.createServer(tls, (request, response) => {
         answer(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
       });
+      if (port === 0) port = await testPort();
       server.listen(port, '127.0.0.1');
       await once(server, 'listening');
-      ({ port } = server.address() as AddressInfo);
     },
     async stop() {
       if (server === undefined) return;

@@ -157,7 +157,7 @@ const readStore = async (services: Services): Promise<Found[]> =>
   );
 
 test('SIGKILL of mail and of PostgreSQL under load: what was answered with 250 is there once, with one event', async () => {
-  const postgres = await startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: 0 });
+  const postgres = await startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: await testPort() });
   closers.push(() => postgres.stop());
   const dns = await testDns();
   closers.push(() => dns.close());

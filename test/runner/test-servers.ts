@@ -65,8 +65,14 @@ export async function startTestServers(
       return makeTemplate(server.url);
     }),
     temporalProgram({ configured: process.env['TEMPORAL_CLI'], onProgress: say }).then(async (program) => {
-      const options = { program, folder: path.join(folder, 'temporal'), port: 0, namespace: 'default', events };
-      const server = await startTemporalServer(options);
+      const server = await startTemporalServer({
+        program,
+        folder: path.join(folder, 'temporal'),
+        port: await testPort(),
+        ui: false,
+        namespace: 'default',
+        events,
+      });
       toStop.push(server.stop);
       return server.address;
     }),
