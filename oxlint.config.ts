@@ -3,7 +3,7 @@ import { defineConfig } from 'oxlint';
 
 const LAYERS = [
   ...['domain', 'db', 'mime', 'core', 'mailstore', 'sending', 'activities', 'workflows', 'worker', 'api', 'mail'],
-  ...['client', 'cli', 'mcp', 'dev', 'bench', 'test'],
+  ...['client', 'cli', 'mcp', 'dev', 'bench', 'test', 'packages'],
 ];
 const SCOPE = '@agent-mailbox/';
 const PACKAGES = ['mime-structure', 'mail-store', 'imap', 'pop3'];
@@ -136,7 +136,10 @@ export default defineConfig({
       group: ['../**', '!../problem.ts', '!../mail-html/**'],
       message: 'Components know no API and no page: they get what they show.',
     }),
-    ban(['dashboard/{api,frame}/**'], { regex: '/scenes/', message: 'The frame and the client know no page.' }),
+    ban(['dashboard/{api,frame,mail-html}/**'], {
+      regex: '/scenes/|^\\.\\./\\.\\./',
+      message: 'These folders know no page and nothing outside of dashboard/.',
+    }),
     ban(['dashboard/scenes/*/*.ts'], SCENE),
     ban(['dashboard/scenes/*/*.tsx'], SCENE, {
       group: ['../../api/client.ts'],

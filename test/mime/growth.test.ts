@@ -5,15 +5,18 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { searchText } from '@agent-mailbox/mail-store/search-text';
 import { readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { decodeCharset, decodeUndeclared } from '@agent-mailbox/mime-structure/charset';
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
+import { indexMessage } from '@agent-mailbox/mime-structure/index-message';
 import { parseParameterized } from '@agent-mailbox/mime-structure/parameters';
 import { parseMailDate } from '@agent-mailbox/mime-structure/parse-date';
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import { safeFilename } from '@agent-mailbox/mime-structure/safe-filename';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import { receivedFields, withoutForgedResults } from '#mail/smtp/trace-headers.ts';
+import { listedHeader } from '#mailstore/listed-header.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { messageLinks } from '#mime/message-links.ts';
 import { oneTimeCode } from '#mime/one-time-code.ts';
@@ -21,6 +24,7 @@ import { readMessage } from '#mime/read-message.ts';
 import { readReport } from '#mime/read-report.ts';
 import { baseSubject } from '#mime/subject.ts';
 import { extractReply } from '#mime/text.ts';
+import { patternMatcher } from '#packages/imap/src/list-folders.ts';
 
 interface Reader {
   readonly read: (text: string) => unknown;
@@ -220,6 +224,27 @@ const READERS: Readonly<Record<string, Reader>> = {
       readStructure(mail('Content-Type: multipart/mixed; boundary=other', `--b\nContent-Type: a/b\n${text}`)),
     fragments: LINES,
     size: 4_000,
+  },
+  'what lists show of a header': {
+    read: (text) => {
+      const message = mail(`To: ${text}\nSubject: ${text}`);
+      return listedHeader(message, indexMessage(message));
+    },
+    fragments: ['\n ', ' ', '"', '(', '<a@b>', ',', ':', ';', '=?utf-8?q?a?=', '=?', 'a', '\xe9'],
+    size: 2_000,
+  },
+  'what a search looks at': {
+    read: (text) => {
+      const message = mail(`Subject: ${text}`, text);
+      return searchText(message, indexMessage(message));
+    },
+    fragments: SOME_LINES,
+    size: 2_000,
+  },
+  'patterns of folder names': {
+    read: (text) => patternMatcher(text)('a/'.repeat(100)),
+    fragments: ['*', '%', 'a', '/', '*a', '%/'],
+    size: 2_000,
   },
   reports: {
     read: (text) =>
