@@ -44,7 +44,7 @@ export interface AttemptingRun extends Omit<AttemptedBy, 'nowMs'> {
 
 export type AttemptEnd =
   | { readonly kind: 'recorded'; readonly record: AttemptRecord }
-  /** Nothing was sent: the endpoint got into trouble, changed or is busy, the time was up, or by our own fault. */
+  /** Nothing was sent: the endpoint is failing, changed or busy, the time is up, or by an infrastructure error. */
   | { readonly kind: 'unsent'; readonly withoutSlot: boolean; readonly fault?: unknown }
   /** It was sent, and its result is stored in no form. */
   | { readonly kind: 'unrecorded'; readonly fault: unknown };

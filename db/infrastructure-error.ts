@@ -83,7 +83,7 @@ const FAULT_OF_MESSAGE: readonly (readonly [RegExp, InfrastructureFault])[] = [
 /** The infrastructure error in an error or its causes; undefined: another error. */
 export function infrastructureFault(error: unknown): InfrastructureFault | undefined {
   for (let each = error; each instanceof Error; each = each.cause) {
-    const fault = ownFault(each);
+    const fault = faultOf(each);
     if (fault !== undefined) return fault;
     if (!(each instanceof AggregateError)) continue;
     for (const inner of each.errors) {
@@ -94,7 +94,7 @@ export function infrastructureFault(error: unknown): InfrastructureFault | undef
   return undefined;
 }
 
-function ownFault(error: Error): InfrastructureFault | undefined {
+function faultOf(error: Error): InfrastructureFault | undefined {
   const code = textOf(error, 'code');
   const isSqlState = code.length === SQLSTATE_CHARACTERS;
   return (

@@ -82,7 +82,7 @@ class StatementBatch implements pg.Submittable {
       }
     }
     const { stream } = connection;
-    // As the driver does it: a closed connection reports its end to the query by itself.
+    // As the driver does it: a closed connection reports its end to the query anyway.
     if (!stream.writable) return null;
     stream.cork();
     for (const message of messages) stream.write(message);

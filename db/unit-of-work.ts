@@ -6,7 +6,7 @@
  *
  * It begins as late as possible, so that no connection is held while a use case asks the DNS or hashes a password. From
  * then on every statement through `db` uses its connection and sees its changes; before, and after its end, the pool's.
- * Statements outside of transactions that come before the first one commit by themselves. Work that outlives the unit,
+ * Statements outside of transactions that come before the first one commit on their own. Work that outlives the unit,
  * such as what waited for its commit, has the ordinary database again: nobody would end a transaction of the unit for it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';

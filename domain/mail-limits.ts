@@ -94,8 +94,9 @@ export const KEYWORDS_PER_MAILBOX_MAX = 500;
 export const FOLDERS_MAX = 1_000;
 
 /**
- * Checks of a sender, each by itself: SPF and DKIM and ARC, the DMARC policies of the authors, and the alignment check
- * once the rest is known. The last starts after the others: the sum bounds the wait before DATA is answered.
+ * Time limits of the checks of a sender, one for each: SPF and DKIM and ARC, the DMARC policies of the authors, and the
+ * alignment check once the rest is known. The last starts after the others: the sum bounds the wait before DATA is
+ * answered.
  */
 export const SENDER_CHECK_BUDGET_MS = 7_000;
 export const DMARC_POLICY_BUDGET_MS = 7_000;

@@ -31,7 +31,7 @@ const WAITING_MAX_BYTES = 32 * 1_048_576;
 const PAUSE_MS = 250;
 const SWEEP_INTERVAL_MS = 5_000;
 const SWEEP_BACK_MS = 120_000;
-/** Every so many sweeps, one covers a day. */
+/** One in this many sweeps covers a whole day. */
 const FULL_SWEEP_EVERY = 12;
 const FULL_SWEEP_BACK_MS = 86_400_000;
 /** Younger messages may still wait in the memory of the process that stored them. */
@@ -40,7 +40,7 @@ const SETTLED_AFTER_MS = 2_000;
 export function messageTextFiller(db: Database, log: Logger): MessageTextFiller {
   let waiting: NewText[] = [];
   let waitingBytes = 0;
-  /** How far back the next sweep goes; 0: none is due. At start: everything that an earlier process left. */
+  /** How far back the next sweep goes; 0: no sweep is due. The first one finds what an earlier process left. */
   let sweepBackMs = FULL_SWEEP_BACK_MS;
   let sweeps = 0;
   let timer: NodeJS.Timeout | undefined;

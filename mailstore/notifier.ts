@@ -71,7 +71,7 @@ export function openMailNotifier(
     for (const topic of [...watchers.keys()]) wake(topic);
   }
 
-  function tell(topics: readonly Topic[]): void {
+  function notify(topics: readonly Topic[]): void {
     if (closing || topics.length === 0) return;
     for (const topic of topics) {
       wake(topic);
@@ -93,7 +93,7 @@ export function openMailNotifier(
     }, NOTIFY_INTERVAL_MS);
   }
 
-  function hear(payload: string): void {
+  function receive(payload: string): void {
     const end = payload.indexOf(';');
     if (payload.slice(0, end) === self) return;
     const topics = payload.slice(end + 1);
@@ -115,7 +115,7 @@ export function openMailNotifier(
     };
     connection.on('error', onLost);
     connection.on('end', onLost);
-    connection.on('notification', ({ payload = '' }) => hear(payload));
+    connection.on('notification', ({ payload = '' }) => receive(payload));
     try {
       await connection.connect();
       await connection.query(`listen ${CHANNEL}`);
@@ -164,7 +164,7 @@ export function openMailNotifier(
   }
 
   return {
-    changed: (folderIds) => tell([...folderIds].map((id) => `folder ${id}` as const)),
+    changed: (folderIds) => notify([...folderIds].map((id) => `folder ${id}` as const)),
     watchFolder: (folderId, watcher) => watch(`folder ${folderId}`, watcher),
     watchMailbox: (mailboxId, watcher) => watch(`mailbox ${mailboxId}`, watcher),
     watchKey: (keyId, watcher) => watch(`key ${keyId}`, watcher),

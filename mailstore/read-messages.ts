@@ -193,7 +193,7 @@ export interface Arrival {
 const LAST_ID = '~';
 export const arrivedUpTo = (seq: number): Arrival => ({ seq, messageId: LAST_ID });
 
-/** The position of a message; undefined if the mailbox has no such message, or had it too long ago. */
+/** The position of a message; undefined if the mailbox has no such message, or its row has been deleted. */
 export async function arrivalOf(sql: Sql, mailboxId: string, messageId: string): Promise<Arrival | undefined> {
   const [row] = await sql.query<{ seq: number }>(
     `select arrived_seq as seq from message where mailbox_id = $1 and id = $2`,
@@ -202,7 +202,7 @@ export async function arrivalOf(sql: Sql, mailboxId: string, messageId: string):
   return row === undefined ? undefined : { seq: row.seq, messageId };
 }
 
-/** The last change of a mailbox that is committed, and so all before it. */
+/** The last committed change of a mailbox. All changes before it are committed too. */
 export async function lastChange(sql: Sql, mailboxId: string): Promise<number> {
   const [row] = await sql.query<{ seq: number }>(
     `select change_seq as seq from mailbox_counter where mailbox_id = $1`,

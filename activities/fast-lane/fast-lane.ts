@@ -75,7 +75,7 @@ export function startFastLane(
   const db = openSteadyPlans(settings.DATABASE_URL ?? '', CONNECTIONS, () => {});
   const life = signOfLife(db, id, log);
   const outcomes = laneOutcomes(deps);
-  const underWay = new Map<string, Promise<void>>();
+  const inFlight = new Map<string, Promise<void>>();
   const reported = reportedStatements(log);
   const shares = fairShares(
     ORGANIZATION_MAX,
@@ -154,17 +154,17 @@ export function startFastLane(
       const { organizationId, plan } = delivery;
       shares.taken(organizationId, plan, 1);
       const ended = attempt(make, delivery, reservation, atMs).finally(() => {
-        underWay.delete(delivery.id);
-        laneDeliveries.set(underWay.size);
+        inFlight.delete(delivery.id);
+        laneDeliveries.set(inFlight.size);
         shares.done(organizationId, 1);
       });
-      underWay.set(delivery.id, ended);
+      inFlight.set(delivery.id, ended);
     }
-    laneDeliveries.set(underWay.size);
+    laneDeliveries.set(inFlight.size);
   }
 
   async function claimOnce(): Promise<void> {
-    const room = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - underWay.size);
+    const room = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight.size);
     if (room <= 0) {
       woken = true;
       return sleep(NOTHING_FOUND_MS);
@@ -189,7 +189,7 @@ export function startFastLane(
 
   /** What dead lanes have left behind. If the answer is lost, workflows find that this lane knows nothing of it. */
   async function takeOver(): Promise<void> {
-    const room = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - underWay.size);
+    const room = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - inFlight.size);
     if (room <= 0 || performance.now() < lookForDeadAtMs) return;
     claiming = true;
     const reservation = randomUUID();
@@ -227,7 +227,7 @@ export function startFastLane(
   async function end(): Promise<void> {
     wake();
     await running;
-    await Promise.all(underWay.values());
+    await Promise.all(inFlight.values());
     await outcomes.close();
     await life.end();
     await db.close();
@@ -239,7 +239,7 @@ export function startFastLane(
   let closed: Promise<void> | undefined;
   return {
     id,
-    underWay: (deliveryId) => underWay.get(deliveryId),
+    inFlight: (deliveryId) => inFlight.get(deliveryId),
     get mayHoldMore() {
       return claiming;
     },

@@ -88,7 +88,7 @@ export function signOfLife(sql: Sql, lane: string, log: Logger): SignOfLife {
       ended = true;
       clearInterval(timer);
       await showing;
-      // If it fails the leases expire by themselves.
+      // If it fails, the leases expire.
       await endLane(sql, lane).catch(() => {});
     },
   };

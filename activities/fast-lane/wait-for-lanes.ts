@@ -14,7 +14,7 @@ export interface LaneAttempts {
   /** Of the lane, as leases name it. */
   readonly id: string;
   /** The attempt of a delivery, resolved when its result is recorded or it is left to a workflow. Never rejects. */
-  underWay(deliveryId: string): Promise<void> | undefined;
+  inFlight(deliveryId: string): Promise<void> | undefined;
   /** A claim is in flight, or its answer was lost: the lane may have leased more than it knows. */
   readonly mayHoldMore: boolean;
 }
@@ -74,14 +74,14 @@ export async function waitForLanes(wait: LaneWait): Promise<readonly string[]> {
 
 /** The memory of the own lane is exact; of others the row decides. @param impatient others have had their time */
 function isHeld({ id, lane: holder }: CarriedDelivery, own: LaneAttempts | undefined, impatient: boolean): boolean {
-  if (own?.underWay(id) !== undefined) return true;
+  if (own?.inFlight(id) !== undefined) return true;
   return !impatient && holder !== null && (holder !== own?.id || own.mayHoldMore);
 }
 
 /** Resolves when the own lane has ended all of them, or when it is time to look again. */
 async function ended(ids: readonly string[], own: LaneAttempts | undefined, lookMs: number): Promise<void> {
-  const underWay = ids.map((id) => own?.underWay(id));
-  const inMemory = underWay.filter((attempt) => attempt !== undefined);
+  const inFlight = ids.map((id) => own?.inFlight(id));
+  const inMemory = inFlight.filter((attempt) => attempt !== undefined);
   const all = inMemory.length === ids.length;
   let timer: NodeJS.Timeout | undefined;
   const time = new Promise<void>((resolve) => {

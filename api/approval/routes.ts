@@ -1,6 +1,6 @@
 /**
- * What the link of a notice opens: one held message, for one member. Reading never decides, because scanners of mail open
- * links by themselves; only a POST does.
+ * What the link of a notice opens: one held message, for one member. Reading never decides, because mail scanners open
+ * links automatically; only a POST does.
  */
 
 import { usedLink } from '#api/authenticate-approval-link.ts';

@@ -29,7 +29,7 @@ export const fetch: MailScenario = {
       const cold = await client.command(command);
       const { text } = await client.command(command, { keep: true });
       const lines = text.match(/^\* \d+ FETCH \(/gm)?.length;
-      if (lines !== messages) throw new Error(`${lines} of ${messages} messages were told`);
+      if (lines !== messages) throw new Error(`${lines} of ${messages} messages were reported`);
       const warm = await world.watch(() => repeated(WARM_RUNS, async () => (await client.command(command)).ms));
       client.close();
       rows.push([command, `≤ ${barMs}`, figure(cold.ms), spread(warm), figure(cold.bytes / 1e6, 1)]);

@@ -16,14 +16,14 @@ async function latencies(world: MailBenchWorld, watching: MailProcess, account: 
   const watcher = await ImapClient.loggedIn(watching.imap, account);
   const { text } = await watcher.command('SELECT INBOX');
   let expected = Number(/\* (\d+) EXISTS/.exec(text)?.[1]);
-  let told = Promise.withResolvers<number>();
+  let reported = Promise.withResolvers<number>();
   await watcher.idle((total) => {
-    if (total >= expected) told.resolve(performance.now());
+    if (total >= expected) reported.resolve(performance.now());
   });
   const values: number[] = [];
   for (let i = 0; i < SAMPLES; i++) {
     expected++;
-    told = Promise.withResolvers<number>();
+    reported = Promise.withResolvers<number>();
     let acceptedAt = Number.NaN;
     await smtpLoad({
       ...world.mail.smtp,
@@ -35,7 +35,7 @@ async function latencies(world: MailBenchWorld, watching: MailProcess, account: 
         acceptedAt = performance.now();
       },
     });
-    values.push((await told.promise) - acceptedAt);
+    values.push((await reported.promise) - acceptedAt);
     await delay(PAUSE_MS);
   }
   watcher.close();

@@ -54,8 +54,8 @@ export const select: MailScenario = {
         await other.command(`STORE ${run * 100 + 1}:${run * 100 + 9} +FLAGS.SILENT (\\Flagged)`);
         await other.command(`COPY ${run + 1} ${folder}`);
         const answer = await client.command(`SELECT ${folder} (QRESYNC (${validity} ${modseq}))`, { keep: true });
-        const told = answer.text.match(/^\* \d+ FETCH/gm)?.length;
-        if (told !== 10) throw new Error(`${told} of 10 changes were told`);
+        const reported = answer.text.match(/^\* \d+ FETCH/gm)?.length;
+        if (reported !== 10) throw new Error(`${reported} of 10 changes were reported`);
         times.push(answer.ms);
       }
       other.close();

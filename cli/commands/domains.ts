@@ -58,7 +58,7 @@ export function addDomainCommands(program: Command): void {
     .command('delete')
     .description('Delete a domain')
     .argument('<id>', 'dom_…')
-    .option('--yes', 'really')
+    .option('--yes', 'confirm the deletion')
     .action(
       withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
         requireYes(options, `${id} is deleted.`);

@@ -86,7 +86,7 @@ export function addKeyCommands(program: Command): void {
     .command('delete')
     .description('End an API key at once')
     .argument('<id>', 'key_…')
-    .option('--yes', 'really')
+    .option('--yes', 'confirm the deletion')
     .action(
       withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
         requireYes(options, `${id} ends at once.`);

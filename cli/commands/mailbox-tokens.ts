@@ -45,7 +45,7 @@ export function addMailboxTokenCommands(mailboxes: Command): void {
     .description('Revoke a token of a mailbox at once')
     .argument('<id>', 'mbx_…')
     .argument('<token-id>', 'tok_…')
-    .option('--yes', 'really')
+    .option('--yes', 'confirm the revocation')
     .action(
       withOrganization<{ yes?: true }>(async ({ service, args: [id = '', tokenId = ''], options }) => {
         requireYes(options, `${tokenId} ends at once, for every protocol.`);

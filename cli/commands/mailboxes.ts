@@ -92,7 +92,7 @@ export function addMailboxCommands(program: Command): void {
     .command('delete')
     .description('Delete a mailbox with all its mail')
     .argument('<id>', 'mbx_…')
-    .option('--yes', 'really')
+    .option('--yes', 'confirm the deletion')
     .action(
       withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
         requireYes(options, `${id} is deleted with all its mail.`);

@@ -41,7 +41,9 @@ function timeOf(text: string): Date {
 export function addVerifyCommand(webhooks: Command): void {
   webhooks
     .command('verify')
-    .description('Verify a request that your server kept, and show its event. Exit code 1: it is none of the endpoint')
+    .description(
+      'Verify a request that your server kept, and show its event. Exit code 1: the endpoint did not send it',
+    )
     .argument('<headers>', 'file with the headers, one in a line')
     .argument('<body>', 'file with the body, byte by byte')
     .option(

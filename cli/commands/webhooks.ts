@@ -114,7 +114,7 @@ export function addWebhookCommands(program: Command): void {
     .command('delete')
     .description('Delete an endpoint')
     .argument('<id>', 'whe_…')
-    .option('--yes', 'really')
+    .option('--yes', 'confirm the deletion')
     .action(
       withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
         requireYes(options, `${id} is deleted.`);

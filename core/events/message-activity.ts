@@ -168,7 +168,7 @@ function sendAttempt(attempt: SendAttemptRow) {
     at: startedAt,
     kind: 'send_attempt',
     outcome: outcome === null ? 'waiting' : ATTEMPT_OUTCOMES[outcome],
-    text: `→ ${destination} ${outcome ?? 'under way'}${took}`,
+    text: `→ ${destination} ${outcome ?? 'in flight'}${took}`,
     detail: [`attempt ${number} by ${transport}`, attempt.recipients.join(', '), reply ?? '']
       .filter(Boolean)
       .join(' · '),

@@ -208,7 +208,7 @@ function carryOut(services: Services, creation: Creation): Promise<Outcome> {
   return group.add(creation);
 }
 
-/** @param check its statements precede those of the creations; an error of it is the outcome */
+/** @param check runs before the creations, in the same transaction; its error is the outcome of all of them */
 async function createAll(
   db: Database,
   creations: readonly Creation[],

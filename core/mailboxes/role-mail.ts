@@ -43,7 +43,7 @@ export interface RoleMail {
 
 export type RoleMailOutcome =
   | { readonly kind: 'taken'; readonly notices: readonly NewMemberNotice[] }
-  /** The organization gets as much of it already as is passed on in an hour. */
+  /** The organization has reached the limit of messages that are forwarded in an hour. */
   | { readonly kind: 'too-many' };
 
 const HOUR_MS = 3_600_000;

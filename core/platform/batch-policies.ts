@@ -12,7 +12,7 @@ export interface BatchPolicy<Item> {
 }
 
 /**
- * All that waits, oldest first, up to a number.
+ * All waiting items, oldest first, up to a maximum number.
  *
  * @param gatherMs how long a batch that is not full gathers; default: it begins at once
  */
@@ -21,7 +21,7 @@ export const inOrder = (maxItems: number, gatherMs?: number): BatchPolicy<unknow
   gatherMs: (waiting) => (gatherMs === undefined ? undefined : waiting >= maxItems ? 0 : gatherMs),
 });
 
-/** What an item needs for itself, and how much it weighs. */
+/** The keys that an item must not share with others, and its size. */
 export interface KeyedItem {
   readonly keys: readonly string[];
   readonly bytes: number;

@@ -14,7 +14,7 @@ export type Followed = 'completed' | 'lost' | 'closed' | 'late';
 export interface WorkflowFollower {
   /** Waits until the workflow has ended, through outages of the engine; `late`: not within the time. */
   follow(handle: WorkflowHandle, withinMs: number): Promise<Followed>;
-  /** Follows none any more. */
+  /** Stops following all workflows: pending calls return `closed`. */
   close(): void;
 }
 

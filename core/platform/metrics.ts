@@ -41,7 +41,7 @@ export const inFlightDeliveries = new Gauge({
 
 export const laneDeliveries = new Gauge({
   name: 'webhook_fast_lane_in_flight',
-  help: 'First attempts that the fast lane of this process has under way.',
+  help: 'First attempts of the fast lane of this process that are in flight.',
 });
 
 /** Seconds a request took, by method and status class. */

@@ -27,7 +27,7 @@ export interface EndpointView {
   readonly publicKeySignature: boolean;
   /** Events of received mail have its codes and links. */
   readonly includeExtracts: boolean;
-  /** When the oldest delivery of the last 24 hours was made that waits for an attempt; null: none waits. */
+  /** Creation of the oldest delivery of the last 24 hours that waits for an attempt; null: no delivery waits. */
   readonly oldestWaitingAt: Date | null;
   /** Deliveries of the last 24 hours by status. */
   readonly last24h: Readonly<Record<DeliveryStatus, number>>;

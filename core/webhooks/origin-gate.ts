@@ -21,7 +21,7 @@ export interface OriginGate {
    * start
    */
   enter(origin: string, isRetry?: boolean): Promise<(() => void) | undefined>;
-  /** Closes the gate: no place is given any more, and waiting callers get none. */
+  /** Closes the gate: callers that wait now or come later get no place. */
   close(): void;
 }
 

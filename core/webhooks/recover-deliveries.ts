@@ -99,12 +99,12 @@ export async function startRecovery(
     });
     return inserted;
   });
-  if (row === undefined) throw await alreadyUnderWay(services, endpointId);
-  await tell(services, temporal, row, () => startWorkflow(services, temporal, row));
+  if (row === undefined) throw await alreadyRecovering(services, endpointId);
+  await callEngine(services, temporal, row, () => startWorkflow(services, temporal, row));
   return row;
 }
 
-async function alreadyUnderWay({ db }: Services, endpointId: string): Promise<CatalogueError> {
+async function alreadyRecovering({ db }: Services, endpointId: string): Promise<CatalogueError> {
   const open = await openRecoveryOf(db, endpointId);
   return new CatalogueError(
     'conflict',
@@ -160,7 +160,7 @@ export async function moveRecovery(
       `The recovery has ended: ${(await getRecovery(services, of, recoveryId)).state}.`,
       { fix: 'Start another one for the rest: POST /api/webhooks/:id/recover.' },
     );
-  await tell(services, temporal, row, () =>
+  await callEngine(services, temporal, row, () =>
     state === 'running' ? startWorkflow(services, temporal, row) : signalLookAgain(temporal, row),
   );
   return row;
@@ -221,7 +221,12 @@ async function signalLookAgain(
 }
 
 /** A call to the engine with a short timeout that never fails: the caller already has the row. */
-async function tell(services: Services, temporal: TemporalClient, { id }: RecoveryRow, call: () => Promise<void>) {
+async function callEngine(
+  services: Services,
+  temporal: TemporalClient,
+  { id }: RecoveryRow,
+  call: () => Promise<void>,
+) {
   const outage = outageLog(services.log, ENGINE);
   await services.db.afterCommit(async () => {
     try {

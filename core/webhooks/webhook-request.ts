@@ -8,7 +8,7 @@ export interface WebhookRequest {
   readonly eventType: string;
   /** Exact text of the body. */
   readonly payload: string;
-  /** Null: the request is a message for a chat and no delivery; it has none of the headers of one. */
+  /** Null: the request is a chat message, not a delivery, and has no webhook headers. */
   readonly signer: WebhookSigner | null;
   readonly authHeader: { readonly name: string; readonly value: string } | undefined;
 }

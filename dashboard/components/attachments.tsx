@@ -31,7 +31,7 @@ type Preview =
   | { readonly picture: string }
   | { readonly pdf: string }
   | { readonly text: string }
-  /** What it is said to be it is not. */
+  /** Its content type is that of a PDF, but its bytes are not. */
   | 'not-a-pdf';
 
 /** A PDF is shown by the browser's own viewer, a process without access to this page; without one it is not shown. */
@@ -137,7 +137,7 @@ function Shown({ preview, name }: { readonly preview: Preview; readonly name: st
   if (preview === 'not-a-pdf')
     return (
       <p role="alert" className="text-stop">
-        It is called a PDF and is none, so it is not shown.
+        This file is labelled as a PDF but is not one, so it is not shown.
       </p>
     );
   if ('picture' in preview)

@@ -169,7 +169,7 @@ export function readingThreads(limits: ReadingLimits = LIMITS, file: URL = THREA
       else timer = setTimeout(look, Math.max(50, limits.cpuMs - cpuMs));
     };
     let timer = setTimeout(look, limits.cpuMs);
-    // By itself: a thread that waits or works outside of JavaScript need not say what it has used.
+    // A timer of its own: a thread that waits or works outside of JavaScript may not report the CPU time it has used.
     const wall = setTimeout(tooLong, limits.wallMs);
     // What must be read keeps the process, as a query does; a thread that waits does not.
     return () => {

@@ -175,19 +175,19 @@ function weigh(place: Place, owned: OwnersIn, line: MailLine, token: NumberToken
     const below = alone ? labelBelow(place) : undefined;
     if (below !== undefined) return bounded(below, token, 0.85, place, true, true);
     const named = place.subject?.labels.some(({ kind }) => kind === 'certain') === true;
-    const told = hintsNear(place);
+    const hints = hintsNear(place);
     if (named) return bounded('certain', token, 0.85, place, true, true);
     if (place.subject?.labels.some(({ kind }) => kind === 'possible') === true)
       return bounded('possible', token, 0.85, place, true, true);
-    const purpose = told.purpose + (place.subject?.hints.purpose.length ?? 0);
-    const handling = (told.enter > 0 ? 1 : 0) + (told.secrecy > 0 ? 1 : 0) + (told.notMe > 0 ? 1 : 0);
+    const purpose = hints.purpose + (place.subject?.hints.purpose.length ?? 0);
+    const handling = (hints.enter > 0 ? 1 : 0) + (hints.secrecy > 0 ? 1 : 0) + (hints.notMe > 0 ? 1 : 0);
     if (
       alone &&
       purpose > 0 &&
       mayBeEntered(token) &&
       token.code.length <= 8 &&
-      ((told.enter > 0 && handling > 1) ||
-        (handling > 0 && (isLedTo(place) || told.secrecy > 0) && isOnlyNumber(place, token)))
+      ((hints.enter > 0 && handling > 1) ||
+        (handling > 0 && (isLedTo(place) || hints.secrecy > 0) && isOnlyNumber(place, token)))
     )
       return bounded('possible', token, 0.7, place, true, true);
     return 0.1;

@@ -38,9 +38,9 @@ const DONE: OutboundProgress = { nextAtMs: null, waitsFor: '' };
 
 /** The heartbeat of a round, and whether more may begin. */
 export interface RoundControl {
-  /** Called while the other side is waited for. */
+  /** Called while a round waits for the other host. */
   readonly heartbeat: () => void;
-  /** Whether a further attempt may be begun: the engine has not given up this round, the worker is not shutting down. */
+  /** Whether another attempt may begin: the engine has not given up this round, and the worker is not shutting down. */
   readonly mayBegin: () => boolean;
 }
 
@@ -48,7 +48,7 @@ const slots = outgoingSlots();
 /** Rounds of this process: the engine may begin one again while it thinks the first is dead. */
 const rounds = new Map<string, Promise<OutboundProgress>>();
 
-/** One round: what is due, as far as it can be begun within five minutes. The rest is due at once, in the next round. */
+/** One round: attempts the due recipients for which it can begin within five minutes. The next one does the rest. */
 export async function attemptMessage(
   services: SendingServices,
   transport: Transport,
@@ -98,7 +98,7 @@ async function attemptDue(
           await attemptDestination({ services, transport, sender, message, content, mayBegin, ...group });
         }
       };
-      // A round that fails ends when all of it has ended: the next one must find nothing under way.
+      // A round that fails ends when all of it has ended: the next one must find no attempt in flight.
       const ends = await Promise.allSettled(Array.from({ length: OUTBOUND_DESTINATIONS_AT_ONCE }, attempt));
       for (const end of ends) if (end.status === 'rejected') throw end.reason;
     } finally {

@@ -28,7 +28,7 @@ import { type RecipientHistory, recipientHistory } from './recipient-history.ts'
 /** A recipient of the envelope; only the envelope decides who gets the message. */
 export interface HeldRecipient {
   readonly address: string;
-  /** The field of the header that names it; `bcc`: none does. */
+  /** The header field that contains it; `bcc`: no field does. */
   readonly as: 'to' | 'cc' | 'bcc';
   /** Whether the request is about it. */
   readonly asked: boolean;

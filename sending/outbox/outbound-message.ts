@@ -45,9 +45,9 @@ interface SenderRow {
 }
 
 /**
- * Undefined: there is no such mailbox any more.
+ * Undefined: the mailbox does not exist any more.
  *
- * @param which `any`: a deleted one too (its status is `deleting`), whose messages are still to be ended
+ * @param which `any`: also a deleted mailbox (its status is `deleting`) whose messages have not been ended yet
  */
 export async function findSender(
   sql: Sql,

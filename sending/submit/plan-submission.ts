@@ -1,4 +1,4 @@
-/** What a submission needs to know before its transaction begins: all that is read, none of it written, except the blob. */
+/** Reads everything that a submission needs before its transaction begins. It writes nothing except the blob. */
 import type { Sql } from '#db/database.ts';
 import { OUTBOUND_CONSENT_DEFAULT, type OutboundConsentMode } from '#domain/consent.ts';
 import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organization-limits.ts';

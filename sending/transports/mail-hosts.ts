@@ -4,7 +4,7 @@ import type { Said } from './smtp-outcome.ts';
 
 const QUERY_TIMEOUT_MS = 4_000;
 const TRIES = 2;
-/** The name is known not to exist, to have no such records, or to be none at all. */
+/** The name does not exist, has no such records, or is not a valid name. */
 const NEGATIVE_CODES = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 export interface MailHosts {

@@ -35,7 +35,7 @@ export interface SmtpSession {
   /** Root certificates instead of Node's own, PEM. */
   readonly ca?: readonly string[] | undefined;
   readonly silenceMs: number;
-  /** How long all of it may take; default 15 minutes. */
+  /** Time limit of the whole session; default 15 minutes. */
   readonly sessionMs?: number | undefined;
 }
 

@@ -202,14 +202,14 @@ describe('a link', () => {
   });
 });
 
-/** What is said of a link that ended so; of others nothing is told. */
-const SAYS: Readonly<Record<string, RegExp>> = {
+/** The error text of a link that ended in this way. All others have the same text, which does not give the reason. */
+const REASONS: Readonly<Record<string, RegExp>> = {
   'with the decision of another': /^Somebody else has denied the message already\.$/,
   'with the request': /^The link has expired\.$/,
   'after its own time': /^The link has expired\.$/,
   'with the message being taken back': /^The sender took the message back/,
 };
-const NOTHING_TOLD =
+const WITHOUT_REASON =
   /^The approval link is not valid: it is unknown, or ended with a change of role, password or membership\.$/;
 
 describe('a link dies', () => {
@@ -246,6 +246,6 @@ describe('a link dies', () => {
       const answer = await happen(held);
       const { status } = Object(answer) as { status?: number };
       assert.ok(status === undefined || (status >= 200 && status < 300), `${when}: ${status}`);
-      await assertDead(link, when, undefined, SAYS[when] ?? NOTHING_TOLD);
+      await assertDead(link, when, undefined, REASONS[when] ?? WITHOUT_REASON);
     });
 });

@@ -148,7 +148,7 @@ describe('a mail about held messages', () => {
     assert.equal(kept[0]?.['count'], 0, 'what was sent is kept no longer');
   });
 
-  test('tells of what follows within five minutes together, and is at once again after a pause', async () => {
+  test('contains everything held within the next five minutes, and is sent at once again after a pause', async () => {
     const { of, person } = await alone();
     await hold(of);
     await sendDue(of);
@@ -305,7 +305,7 @@ describe('a member whose mail is read here', () => {
 describe('a request that nobody decides', () => {
   const noStarts = async () => {};
 
-  test('is reminded of a day before it expires, once, and told of when it has', async () => {
+  test('causes one reminder a day before it expires, and a notice when it has expired', async () => {
     const { of, person } = await alone();
     const { id, consentId } = await hold(of);
     const first = await passConsentGate(world.services, id, noStarts);
@@ -407,7 +407,7 @@ describe('a chat webhook', () => {
     });
 });
 
-test('the workflows send it all by themselves: what is held is in the mail of its approver at a host outside', async () => {
+test('the workflows send the notice without help: what is held is in the mail of its approver at a host outside', async () => {
   const connection = await temporalConnection();
   const worker = await startTestWorker(world.services, connection);
   try {

@@ -47,11 +47,11 @@ test('wishes are kept, the address in lower case', async () => {
 });
 
 test('creation is recorded as an event, with the mailbox in envelope and data, and in the audit log', async () => {
-  const answer = await create({ localPart: 'told' });
+  const answer = await create({ localPart: 'recorded' });
   const id = textAt(answer.body, 'id');
   const [event] = await events(id, 'mailbox_created');
   const payload: unknown = JSON.parse(String(event?.['payload']));
-  assert.equal(at(payload, 'mailbox', 'address'), 'told@agents.test');
+  assert.equal(at(payload, 'mailbox', 'address'), 'recorded@agents.test');
   assert.equal(at(payload, 'data', 'mailbox', 'id'), id);
   assert.equal(at(payload, 'actor', 'type'), 'api_key');
   const audit = await world.call('GET', `/api/audit?targetId=${id}`, { as: world.organization.key });

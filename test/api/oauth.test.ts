@@ -58,7 +58,7 @@ const mcp = (as: Credential, name = 'get_mailbox', input: object = {}) =>
   });
 
 /** The first text of a tool's answer, which is JSON or one event. */
-const told = ({ text }: { readonly text: string }): string => {
+const firstTextOf = ({ text }: { readonly text: string }): string => {
   const answer: unknown = JSON.parse(text.replace(/^[^]*?^data: /m, '').split('\n')[0] ?? '');
   return textAt(answer, 'result', 'content', 0, 'text');
 };
@@ -115,7 +115,7 @@ test('a person grants access to a program, which exchanges its code for tokens o
     ['Bearer', ACCESS_TOKEN_LIFE_SECONDS, 'mailbox:full'],
   );
   const credential = asBearer(textAt(answer.body, 'access_token'));
-  assert.match(told(await mcp(credential)), new RegExp(mailbox.address));
+  assert.match(firstTextOf(await mcp(credential)), new RegExp(mailbox.address));
   // The code was stolen, or the answer was lost: which of the two cannot be known.
   assert.equal(at((await token(form)).body, 'error'), 'invalid_grant');
   assert.equal((await mcp(credential)).status, 401, 'a code that came twice ends everything');
@@ -400,8 +400,8 @@ test('a program has the access that the person granted, and sees only the tools 
   const send = await givenTokens(world, me(), own.id, 'send');
   const sendTools = await toolsOf(send.credential);
   assert.ok(sendTools.includes('send_message') && !sendTools.includes('list_messages'));
-  assert.match(told(await mcp(send.credential, 'send_message', letter)), /msg_/);
-  assert.match(told(await mcp(read.credential, 'list_messages')), /"subject": "x"/);
+  assert.match(firstTextOf(await mcp(send.credential, 'send_message', letter)), /msg_/);
+  assert.match(firstTextOf(await mcp(read.credential, 'list_messages')), /"subject": "x"/);
   const full = await givenTokens(world, me(), own.id, 'full');
   assert.ok((await toolsOf(full.credential)).length > readTools.length + 5);
   // The API itself refuses, whatever the tools are.

@@ -30,17 +30,17 @@ before(async () => {
 });
 after(() => world?.close());
 
-interface Told {
+interface StreamEvent {
   readonly name: string;
   readonly data: unknown;
 }
 
 interface Stream {
-  readonly told: Told[];
+  readonly events: StreamEvent[];
   text(): string;
   lastId(): string;
   /** Waits for an event with this name that is about an id. */
-  about(name: string, id: string): Promise<Told>;
+  about(name: string, id: string): Promise<StreamEvent>;
   readonly ended: Promise<void>;
   close(): void;
 }
@@ -52,7 +52,7 @@ async function open(as: Credential, { lastEventId = '', from = world.api.url } =
     signal: controller.signal,
   });
   assert.equal(response.status, 200, response.status === 200 ? '' : await response.text());
-  const told: Told[] = [];
+  const events: StreamEvent[] = [];
   let [text, lastId] = ['', ''];
   const read = async () => {
     let rest = '';
@@ -68,20 +68,20 @@ async function open(as: Credential, { lastEventId = '', from = world.api.url } =
         const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
         lastId = field('id') ?? lastId;
         const name = field('event');
-        if (name !== undefined) told.push({ name, data: JSON.parse(field('data') ?? 'null') });
+        if (name !== undefined) events.push({ name, data: JSON.parse(field('data') ?? 'null') });
       }
     }
   };
   const ended = read().catch(() => {});
   await waitUntil('the beginning of the stream', () => lastId !== '');
   return {
-    told,
+    events,
     text: () => text,
     lastId: () => lastId,
     about: (name, id) =>
       waitUntil(
         `${name} about ${id}`,
-        () => told.find((each) => each.name === name && JSON.stringify(each.data).includes(id)),
+        () => events.find((each) => each.name === name && JSON.stringify(each.data).includes(id)),
         PATIENCE_MS,
       ),
     ended,
@@ -153,15 +153,15 @@ test('a stream reports changes by name and id to members and keys, and nothing t
   // Receiving its own change shows that it received nothing before.
   const [otherConsent] = [await held(world.other)];
   await other.about('consent_changed', otherConsent);
-  assert.ok(!JSON.stringify(other.told).includes(mailbox.id));
+  assert.ok(!JSON.stringify(other.events).includes(mailbox.id));
   assert.deepEqual(
-    [...new Set(other.told.flatMap(({ data }) => at(data, 'mailboxId') ?? []))],
+    [...new Set(other.events.flatMap(({ data }) => at(data, 'mailboxId') ?? []))],
     [world.other.mailbox.id],
   );
   other.close();
 });
 
-test('first logins, requests at the receiver, notices and recoveries are told', async () => {
+test('first logins, requests at the receiver, notices and recoveries are reported', async () => {
   const organization = await newOrganization();
   const { mailbox, key, owner } = organization;
   const stream = await open(owner.session);
@@ -185,10 +185,10 @@ test('first logins, requests at the receiver, notices and recoveries are told', 
   const since = new Date(world.services.now() - 3_600_000).toISOString();
   const recovery = await change(key, 'POST', `/api/webhooks/${endpointId}/recover`, { since }, 202);
   await stream.about('recovery_changed', endpointId);
-  const told = stream.told.length;
+  const before = stream.events.length;
   await change(key, 'POST', `/api/webhooks/${endpointId}/recoveries/${textAt(recovery, 'id')}/cancel`, {});
   await waitUntil('the end of the recovery', () =>
-    stream.told.slice(told).some(({ name }) => name === 'recovery_changed'),
+    stream.events.slice(before).some(({ name }) => name === 'recovery_changed'),
   );
   stream.close();
 });
@@ -241,7 +241,7 @@ test('an id that is too old is answered by resync, and one of another stream is 
   stream.close();
   const tooOld = Date.now() - (ORGANIZATION_CHANGE_RETENTION_DAYS * 24 + 1) * 3_600_000;
   const resumed = await open(owner.session, { lastEventId: `${place}-${tooOld}` });
-  await waitUntil('resync', () => resumed.told.some(({ name }) => name === 'resync'), PATIENCE_MS);
+  await waitUntil('resync', () => resumed.events.some(({ name }) => name === 'resync'), PATIENCE_MS);
   resumed.close();
   const refused = await world.call('GET', PATH, { as: owner.session, headers: { 'last-event-id': 'evt_1' } });
   assert.deepEqual([refused.status, errorCode(refused)], [400, 'invalid_request']);
@@ -255,8 +255,8 @@ test('more changes than a stream names at once are one resync', async () => {
      select $1, 'consent', 'mbx_' || n, 'con_' || n from generate_series(1, 3000) as n`,
     [organization.id],
   );
-  await waitUntil('resync', () => stream.told.some(({ name }) => name === 'resync'), PATIENCE_MS);
-  assert.ok(stream.told.length < 10, 'not one event for each of them');
+  await waitUntil('resync', () => stream.events.some(({ name }) => name === 'resync'), PATIENCE_MS);
+  assert.ok(stream.events.length < 10, 'not one event for each of them');
   stream.close();
 });
 
@@ -269,9 +269,9 @@ test('a stream ends with the session, the membership or the key', async () => {
   const removed = await world.call('DELETE', `/api/members/${leaving.memberId}`, { as: organization.owner.session });
   assert.equal(removed.status, 204, removed.text);
   await world.sql(`delete from api_keys where organization_id = $1 and scopes = '{org:read}'`, [organization.id]);
-  for (const { ended, told } of streams) {
+  for (const { ended, events } of streams) {
     await ended;
-    assert.equal(told.at(-1)?.name, 'closed');
+    assert.equal(events.at(-1)?.name, 'closed');
   }
 });
 
@@ -294,14 +294,14 @@ test('a key that becomes limited to groups gets no event of what happens after, 
   };
   const writing = [write(), write()];
   try {
-    await waitUntil('an event', () => stream.told.length > 0);
+    await waitUntil('an event', () => stream.events.length > 0);
     await change(as, 'PATCH', `/api/keys/${textAt(made, 'id')}`, { mailboxGroups: ['some'] });
   } finally {
     isLimited = true;
   }
   await Promise.all(writing);
   await stream.ended;
-  const last = stream.told.at(-1);
+  const last = stream.events.at(-1);
   assert.deepEqual([last?.name, at(last?.data, 'code')], ['closed', 'insufficient_scope']);
   for (const id of after) assert.ok(!stream.text().includes(id));
 });

@@ -96,8 +96,8 @@ test('deleting a mailbox stops the deliveries of its endpoints and notifies the 
   const stopped = await world.delivery(endpoint.id, ({ status }) => status === 'exhausted');
   assert.equal(stopped.reason, 'mailbox_deleted');
   assert.equal(receiver.of(delivery.id).length, 1);
-  const told = await world.delivery(whole.id, ({ status }) => status === 'success');
-  const [request] = receiver.of(told.id);
+  const delivered = await world.delivery(whole.id, ({ status }) => status === 'success');
+  const [request] = receiver.of(delivered.id);
   assert.ok(request !== undefined);
   assert.equal(at(verified(request, whole.secret), 'data', 'mailbox', 'id'), mailbox.id);
 });
@@ -105,7 +105,7 @@ test('deleting a mailbox stops the deliveries of its endpoints and notifies the 
 test('a created mailbox sends a signed webhook with the key as actor', async () => {
   const organization = await world.organization('team');
   const endpoint = await world.endpoint(organization, { url: receiver.url, eventTypes: ['mailbox_created'] });
-  const created = await send('POST', '/api/mailboxes', await keyOf(organization), { name: 'Told' });
+  const created = await send('POST', '/api/mailboxes', await keyOf(organization), { name: 'Created' });
   const delivery = await world.delivery(endpoint.id, ({ status }) => status === 'success');
   const [request] = receiver.of(delivery.id);
   assert.ok(request !== undefined);

@@ -123,7 +123,7 @@ test('the twentieth given-up delivery sets it inactive, owners and admins are no
     const { body } = await call('GET', setting.path);
     return body['disabledReason'] === 'failing' && body['active'] === false;
   });
-  const notices = await waitUntil('both to be told', async () => {
+  const notices = await waitUntil('both notices', async () => {
     const rows = await world.sql(
       `select recipient, state, subject, body from member_notices where organization_id = $1 order by state`,
       [organization.id],
@@ -189,7 +189,7 @@ test('an endpoint that is suspended by the operator stops, and only lifting lets
     const activate = () => setting.call('PATCH', setting.path, { active: true });
     assert.deepEqual(errorOf(await activate()), { status: 409, code: 'conflict', paths: [] });
     const notices = await own.sql(`select body from member_notices where target_id = $1`, [setting.id]);
-    assert.equal(notices.length, 1, 'told once');
+    assert.equal(notices.length, 1, 'one notice');
     assert.match(String(notices[0]?.['body']), /It is abused\./);
     const lifted = (await (await suspend({ suspended: false })).json()) as Record<string, unknown>;
     assert.deepEqual([lifted['active'], lifted['disabledReason']], [false, null]);

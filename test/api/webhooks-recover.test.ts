@@ -221,7 +221,7 @@ test('a cancelled recovery sends nothing more, and another one may begin', async
   requests.letGo();
   await world.temporal.client.workflow.getHandle(recoveryWorkflowId(setting.id, idOf(begun))).result();
   assert.equal(world.receiver.requests.length, from);
-  assert.equal((await world.deliveries(setting.id)).filter(isSuccess).length, 5, 'what was under way has ended');
+  assert.equal((await world.deliveries(setting.id)).filter(isSuccess).length, 5, 'requests in flight have ended');
   const rest = await ended(setting, await recover(setting));
   assert.deepEqual(figures(rest), ['completed', 7, 7, 7, 0]);
 });

@@ -206,7 +206,7 @@ describe('in an empty project the packages type-check strictly', () => {
     for (const [index, compiler] of COMPILERS.entries())
       test(`with ${resolution.moduleResolution} and compiler ${index + 1}`, async () => {
         const files = ['program.ts', 'entries.ts'];
-        // What is run below; a bundler would compile by itself.
+        // This output is run below. A bundler compiles the sources itself.
         const noEmit = resolution.module !== 'node16' || index > 0;
         for (const [project, options] of [
           [portable, PORTABLE],

@@ -6,7 +6,7 @@ import { outageLog } from '#core/platform/outage-log.ts';
 
 const away = new Error('away');
 
-/** A circuit on which a call of `slow` is under way since before an outage that is over. */
+/** A circuit after an outage. The call `slow` began before the outage and is still running. */
 async function afterAnOutage(slowGoesOn: () => boolean) {
   const lines: string[] = [];
   const log = createLogger('info', { write: (line: string) => void lines.push(String(JSON.parse(line).msg)) });

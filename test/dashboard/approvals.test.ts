@@ -179,7 +179,7 @@ test('a PDF is shown by the viewer of the browser and calls nobody; what only cl
     });
     const { page, assertNoFaults } = await opened(organization);
     await page.getByRole('button', { name: 'Preview page.pdf' }).click();
-    await page.getByRole('alert').getByText('called a PDF and is none').waitFor();
+    await page.getByRole('alert').getByText('labelled as a PDF but is not one').waitFor();
     await page.getByRole('button', { name: 'Preview invoice.pdf' }).click();
     await page.getByTitle('Preview of invoice.pdf').waitFor();
     // The viewer puts the document into a frame of its own, in its own process.

@@ -78,7 +78,7 @@ test('a domain is added, its records are copied, found, verified, and it is dele
   assertNoFaults([...SIGNED_OUT, 400, 404]);
 });
 
-test('an open domain is checked again by itself every minute', async () => {
+test('the page of a domain checks it again every minute', async () => {
   const made = await world.call('POST', '/api/domains', { as: world.other.key, body: { name: 'again.example' } });
   const { page } = await signedInPage(browser, world.api.url, world.other.owner.email, '/domains');
   await page.clock.install();

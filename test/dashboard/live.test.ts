@@ -52,15 +52,15 @@ test('no query asks again by time: the stream says when', () => {
   assert.deepEqual(asking.sort(), ['api/live.ts', 'components/countdown.tsx', 'scenes/domain/page.tsx']);
 });
 
-test('a message that is held appears in the open queue by itself, and leaves it when somebody else decides', async () => {
+test('a message that is held appears in the open queue without a reload, and leaves it when somebody else decides', async () => {
   const { member } = world.organization;
   const opened = await followingPage('/approvals', world.organization);
   const { page } = opened;
-  const consentId = await hold(world.organization, 'Appears by itself');
-  await page.getByText('Appears by itself').first().waitFor();
+  const consentId = await hold(world.organization, 'Appears without a reload');
+  await page.getByText('Appears without a reload').first().waitFor();
   const denied = await world.call('POST', `/api/consents/${consentId}/deny`, { as: member.session, body: {} });
   assert.equal(denied.status, 200, denied.text);
-  await page.getByText('Appears by itself').first().waitFor({ state: 'detached' });
+  await page.getByText('Appears without a reload').first().waitFor({ state: 'detached' });
   opened.assertNoFaults([401]);
 });
 
@@ -73,7 +73,7 @@ test('notices appear on their page as they are written', async () => {
   opened.assertNoFaults([401]);
 });
 
-test('while the stream is away a page asks by itself, and follows the stream again when it is back', async () => {
+test('while the stream is away a page polls, and follows the stream again when it is back', async () => {
   const organization = await world.newOrganization('team');
   const opened = await browser.open(world.api.url);
   const { page } = opened;
@@ -102,7 +102,7 @@ test('a change between the first answers and the beginning of the stream is not 
   await openAs(opened, { email: organization.owner.email, password: TEST_PASSWORD }, '/approvals');
   await page.getByText('Nothing is waiting for you').waitFor();
   await hold(organization, 'Came in between');
-  // From now on the page does not ask by itself: only the stream can say it.
+  // From now on the page does not poll: only the stream can report it.
   mayOpen.resolve();
   await page.getByText('Came in between').first().waitFor();
   opened.assertNoFaults([401]);

@@ -95,7 +95,7 @@ test('held and scheduled mail is seen with its reason, and withdrawn; a draft co
   assertNoFaults(SIGNED_OUT);
 });
 
-test('a decision of somebody else appears by itself, and withdrawing too late says why', async () => {
+test('a decision of somebody else appears without a reload, and withdrawing too late says why', async () => {
   const organization = await world.newOrganization('team');
   const opened = await signedInPage(browser, world.api.url, organization.owner.email, pathOf(organization));
   const { page } = opened;

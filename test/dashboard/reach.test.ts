@@ -1,4 +1,4 @@
-/** What a signed-in person may call can be reached from a page, or stands below with the reason. */
+/** Every operation that a signed-in person may call is called by a page, or listed below with the reason. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -67,7 +67,7 @@ function requestsOfPages(): Set<string> {
 
 const forPeople = routes.filter(({ auth, path: address }) => address.startsWith('/api/') && isForPeople(auth));
 
-test('every operation of a signed-in person is reached from a page or is excused', () => {
+test('every operation of a signed-in person is called by a page or listed as one without a page', () => {
   const requests = requestsOfPages();
   assert.ok(requests.size > 40, `${requests.size} requests were found in the code of the pages`);
   const unreached = forPeople.filter((route) => !requests.has(`${route.method} ${shapeOf(route.path)}`));
@@ -77,7 +77,7 @@ test('every operation of a signed-in person is reached from a page or is excused
   assert.deepEqual(missing, [], 'no page makes these requests');
 });
 
-test('what is excused exists, and no page makes it', () => {
+test('every operation that is listed as one without a page exists, and no page calls it', () => {
   const requests = requestsOfPages();
   const stale = Object.keys(WITHOUT_PAGE).filter((operationId) => {
     const route = forPeople.find((each) => each.operationId === operationId);

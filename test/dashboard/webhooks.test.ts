@@ -146,7 +146,7 @@ test('an endpoint is made: its URL is checked while it is typed, its secret show
   assertNoFaults([SIGNED_OUT, 400, 422]);
 });
 
-test('a failed delivery counts down, is attempted by hand, and shows its success by itself', async () => {
+test('a failed delivery counts down, is attempted by hand, and shows its success without a reload', async () => {
   const organization = await world.newOrganization('business');
   const endpoint = await newEndpoint(organization);
   world.receiver.answer((response) => response.writeHead(503).end('busy'));

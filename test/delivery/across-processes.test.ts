@@ -29,25 +29,25 @@ afterEach(() => receiver.answer(200));
 test('a wake-up of a process without a dispatcher reaches the dispatchers of others by NOTIFY', async () => {
   const { db, settings } = world.services;
   const url = settings.DATABASE_URL ?? '';
-  const [listening, telling] = [openDeliveriesDue(db, url, testLog()), openDeliveriesDue(db, url, testLog())];
-  let told = 0;
-  listening.onWake(() => told++);
+  const [listening, notifying] = [openDeliveriesDue(db, url, testLog()), openDeliveriesDue(db, url, testLog())];
+  let wakeUps = 0;
+  listening.onWake(() => wakeUps++);
   try {
-    await waitUntil('it to listen', () => told === 1);
-    telling.wake();
-    await waitUntil('the wake-up to arrive', () => told === 2);
-    for (let i = 0; i < 100; i++) telling.wake();
-    await waitUntil('the wake-ups to arrive', () => told > 2);
+    await waitUntil('it to listen', () => wakeUps === 1);
+    notifying.wake();
+    await waitUntil('the wake-up to arrive', () => wakeUps === 2);
+    for (let i = 0; i < 100; i++) notifying.wake();
+    await waitUntil('the wake-ups to arrive', () => wakeUps > 2);
     await waitUntil('LISTEN to end', async () => {
       await world.sql(`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'agent-mailbox listen' and datname = current_database()`);
       return true;
     });
-    const before = told;
-    await waitUntil('it to listen again', () => told > before);
-    assert.ok(told < 20, 'many wake-ups are told as few');
+    const before = wakeUps;
+    await waitUntil('it to listen again', () => wakeUps > before);
+    assert.ok(wakeUps < 20, 'many wake-ups become few notifications');
   } finally {
-    await telling.close();
+    await notifying.close();
     await listening.close();
   }
 });

@@ -207,7 +207,7 @@ test('SIGKILL of the worker in the middle of a recovery loses none and counts ea
       assert.deepEqual([row.state, row.total, row.succeeded, row.failed], ['completed', rows, rows, 0]);
       const sent = new Set(receiver.requests.map(({ headers }) => headers['webhook-id']));
       assert.equal(sent.size, rows);
-      assert.ok(receiver.requests.length <= rows + RECOVERY_CONCURRENCY, 'only what was under way is sent twice');
+      assert.ok(receiver.requests.length <= rows + RECOVERY_CONCURRENCY, 'only requests in flight are sent twice');
     } finally {
       await temporal.close();
     }

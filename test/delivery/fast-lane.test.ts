@@ -77,7 +77,7 @@ test('an acknowledged first attempt leaves its workflow nothing to do', async ()
   assert.equal((await world.attempts(id)).length, 1);
 });
 
-test('a workflow waits for an attempt under way, and hands a failed one on with its due time', async () => {
+test('a workflow waits for an attempt in flight, and hands a failed one on with its due time', async () => {
   const held: ServerResponse[] = [];
   receiver.answer((response) => void held.push(response));
   const { organization, endpoint } = await oneEndpoint();

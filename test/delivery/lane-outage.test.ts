@@ -83,7 +83,7 @@ test('the time in which the database could not be read is no time that a lane ha
   assert.deepEqual(attempted, [], 'it was acknowledged, and recorded as soon as that was possible');
 });
 
-test('a workflow waits for what its own process has under way, however long, and for others for a time', async () => {
+test('a workflow waits for attempts in flight in its own process as long as they take, and for others for a limited time', async () => {
   const own = { ...heldByAnother, id: 'dlv_2' };
   const { promise, resolve } = Promise.withResolvers<void>();
   const attempted: string[] = [];
@@ -91,7 +91,7 @@ test('a workflow waits for what its own process has under way, however long, and
   await waitForLanes({
     ids: [heldByAnother.id, own.id],
     db: { query: async <Row extends object>() => (done ? [] : [heldByAnother, own]) as Row[] },
-    lane: { id: own.lane, mayHoldMore: false, underWay: (id) => (id === own.id ? promise : undefined) },
+    lane: { id: own.lane, mayHoldMore: false, inFlight: (id) => (id === own.id ? promise : undefined) },
     patienceMs: 50,
     goOn: () => true,
     async attempt(ids, againstLeases) {
@@ -249,7 +249,7 @@ test('after an outage of the database no worker repeats attempts of another one'
     // By then each lane has looked several times for what others may have left behind.
     const backAtMs = performance.now();
     await waitUntil('five seconds to pass', () => performance.now() - backAtMs > 5_000);
-    assert.equal(receiver.requests.length, events, 'sent again while it was under way');
+    assert.equal(receiver.requests.length, events, 'sent again while it was in flight');
     receiver.answer(200);
     for (const response of held) response.writeHead(200).end();
     const rows = await waitUntil('all to be recorded', async () => {

@@ -151,7 +151,7 @@ test('an endpoint that hangs delays neither the others nor the end of the worker
     for (let i = 0; i < 5; i++) {
       const before = receiver.requests.length;
       await own.happen({ organization, type: 'email_sent' });
-      await waitUntil('the healthy endpoint to be told', () => receiver.requests.length > before);
+      await waitUntil('the request to the healthy endpoint', () => receiver.requests.length > before);
     }
     const open = await own.deliveries(bad.id);
     assert.ok(open.every(({ attemptCount }) => attemptCount <= 1));

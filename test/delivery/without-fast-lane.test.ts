@@ -7,7 +7,7 @@ const FILES = [
   'retry-ladder',
   'stop',
   'waiting-for-a-slot',
-  'own-faults',
+  'infrastructure-errors',
   'across-processes',
   'crash',
 ] as const;

@@ -148,12 +148,12 @@ const readStore = async (services: Services): Promise<Found[]> =>
     events: number;
     deliveries: number;
   }>(
-    `with told as (
+    `with recorded as (
        select payload::jsonb #>> '{data,messageId}' as message_id, count(distinct e.id) as events, count(d.id) as deliveries
          from events e left join deliveries d on d.event_id = e.id where e.type = 'email_received' group by 1)
-     select b.address, m.subject, p.uid, blob.bytes, coalesce(t.events, 0) as events, coalesce(t.deliveries, 0) as deliveries
+     select b.address, m.subject, p.uid, blob.bytes, coalesce(r.events, 0) as events, coalesce(r.deliveries, 0) as deliveries
        from placement p join message m on m.id = p.message_id join mailboxes b on b.id = m.mailbox_id
-       join blob on blob.sha256 = m.blob left join told t on t.message_id = m.id`,
+       join blob on blob.sha256 = m.blob left join recorded r on r.message_id = m.id`,
   );
 
 test('SIGKILL of mail and of PostgreSQL under load: what was answered with 250 is there once, with one event', async () => {

@@ -118,7 +118,7 @@ function idsOf(event: StreamEvent | undefined): string[] {
   if (event.name === 'messages_removed') return Object.values(Object(at(event.data, 'messageIds')));
   return Object.values(Object(at(event.data, 'messages'))).map((each) => textAt(each, 'id'));
 }
-const told = (event: StreamEvent | undefined) => [event?.name, at(event?.data, 'folder'), idsOf(event)];
+const summaryOf = (event: StreamEvent | undefined) => [event?.name, at(event?.data, 'folder'), idsOf(event)];
 
 describe('the event stream', () => {
   test('reports arrivals, flags, moves and removals as they happen, not compressed, with rising ids', async () => {
@@ -133,18 +133,18 @@ describe('the event stream', () => {
         ...(body === undefined ? {} : { body }),
       });
     const added = await stream.next();
-    assert.deepEqual(told(added), ['messages_added', 'INBOX', [id]]);
+    assert.deepEqual(summaryOf(added), ['messages_added', 'INBOX', [id]]);
     assert.equal(at(added?.data, 'messages', 0, 'subject'), 'News');
     await change('PATCH', '', { labels: ['seen-by-agent'] });
     const flagged = await stream.next();
-    assert.deepEqual(told(flagged), ['messages_changed', 'INBOX', [id]]);
+    assert.deepEqual(summaryOf(flagged), ['messages_changed', 'INBOX', [id]]);
     assert.deepEqual(at(flagged?.data, 'messages', 0, 'labels'), ['seen-by-agent']);
     await change('PATCH', '', { folder: 'Archive' });
-    assert.deepEqual(told(await stream.next()), ['messages_added', 'Archive', [id]]);
-    assert.deepEqual(told(await stream.next()), ['messages_removed', 'INBOX', [id]]);
+    assert.deepEqual(summaryOf(await stream.next()), ['messages_added', 'Archive', [id]]);
+    assert.deepEqual(summaryOf(await stream.next()), ['messages_removed', 'INBOX', [id]]);
     await change('DELETE', '?permanent=true');
     const removed = await stream.next();
-    assert.deepEqual(told(removed), ['messages_removed', 'Archive', [id]]);
+    assert.deepEqual(summaryOf(removed), ['messages_removed', 'Archive', [id]]);
     assert.ok(Number(removed?.id) > Number(added?.id));
     stream.close();
   });
@@ -190,7 +190,7 @@ describe('the event stream', () => {
     }
     const stream = await open(box, { lastEventId: '2' });
     const [id] = await deliver(box, letter('new'));
-    assert.deepEqual(told(await stream.next()), ['messages_added', 'INBOX', [id]]);
+    assert.deepEqual(summaryOf(await stream.next()), ['messages_added', 'INBOX', [id]]);
     stream.close();
     const wrong = await world.call('GET', '/api/mailbox/events/stream', {
       as: box.token,

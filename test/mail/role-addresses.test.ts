@@ -124,7 +124,7 @@ test('a mailbox here reaches them too, by submission', async () => {
   assert.deepEqual(
     (await storedMail(world.mail, world.sender)).filter((bytes) => bytes.includes('from an agent')),
     [],
-    'no failure is told to the sender',
+    'the sender gets no failure notice',
   );
 });
 

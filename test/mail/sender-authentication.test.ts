@@ -26,7 +26,7 @@ async function signed(message: string): Promise<Buffer> {
 
 const SLOW_ANSWER_MS = 1_100;
 
-const judge = (
+const authenticate = (
   received: Buffer,
   remoteAddress: string,
   lookup: DnsLookup = dnsStub(RECORDS),
@@ -35,7 +35,7 @@ const judge = (
 
 describe('sender authentication', () => {
   it('passes SPF, DKIM and DMARC for the true sender', async () => {
-    const { results, header, consequence } = await judge(await signed(letter()), '192.0.2.1');
+    const { results, header, consequence } = await authenticate(await signed(letter()), '192.0.2.1');
     assert.equal(results.spf.result, 'pass');
     assert.deepEqual(results.dkim, {
       result: 'pass',
@@ -47,19 +47,19 @@ describe('sender authentication', () => {
     assert.doesNotMatch(header, /\r\n\S[^]/, 'one field, folded');
   });
   it('passes DMARC by DKIM alone when the mail was forwarded', async () => {
-    const { results } = await judge(await signed(letter()), '198.51.100.9');
+    const { results } = await authenticate(await signed(letter()), '198.51.100.9');
     assert.deepEqual([results.spf.result, results.dkim.result, results.dmarc.result], ['fail', 'pass', 'pass']);
   });
   it('fails a message changed in transit, under the policy of its sender', async () => {
     const message = await signed(letter());
     const changed = Buffer.from(message.toString('latin1').replace('Some words', 'Other words'), 'latin1');
-    const { results, consequence } = await judge(changed, '198.51.100.9');
+    const { results, consequence } = await authenticate(changed, '198.51.100.9');
     assert.notEqual(results.dkim.result, 'pass');
     assert.equal(results.dmarc.result, 'fail');
     assert.equal(consequence, 'unauthenticated');
   });
   it('fails no sender without a policy', async () => {
-    const { results, consequence } = await judge(Buffer.from(letter()), '198.51.100.9', dnsStub());
+    const { results, consequence } = await authenticate(Buffer.from(letter()), '198.51.100.9', dnsStub());
     assert.deepEqual([results.spf.result, results.dkim.result, results.dmarc.result], ['none', 'none', 'none']);
     assert.equal(consequence, 'none');
   });
@@ -67,7 +67,7 @@ describe('sender authentication', () => {
     const away: DnsLookup = async () => {
       throw Object.assign(new Error('timeout'), { code: 'ETIMEOUT' });
     };
-    const { results, consequence } = await judge(await signed(letter()), '192.0.2.1', away);
+    const { results, consequence } = await authenticate(await signed(letter()), '192.0.2.1', away);
     assert.deepEqual(
       [results.spf.result, results.dkim.result, results.dmarc.result],
       ['temperror', 'temperror', 'temperror'],
@@ -94,7 +94,7 @@ describe('sender authentication', () => {
     assert.equal(consequence, 'unauthenticated');
   });
   it('checks mail with the null sender and mail without From', async () => {
-    const bounce = await judge(
+    const bounce = await authenticate(
       Buffer.from('Return-Path: <bob@example.com>\r\nSubject: x\r\n\r\nx\r\n'),
       '192.0.2.1',
       dnsStub(RECORDS),

@@ -234,15 +234,15 @@ describe('inbound SMTP', () => {
       await client.command('RSET');
     }
     client.close();
-    const told = await waitUntil('email_blocked', async () => {
+    const blocked = await waitUntil('email_blocked', async () => {
       const found = await rows<{ payload: string }>(
         `select payload from events where type = 'email_blocked' and mailbox_id = $1`,
         [full.id],
       );
       return found.length > 0 && found;
     });
-    assert.equal(told.length, 1);
-    const { data } = JSON.parse(told[0]?.payload ?? '{}');
+    assert.equal(blocked.length, 1);
+    const { data } = JSON.parse(blocked[0]?.payload ?? '{}');
     assert.equal(data.direction, 'inbound');
     assert.equal(data.reason, 'quota_exceeded');
     assert.deepEqual(data.to, [full.address]);

@@ -55,10 +55,10 @@ describe('waiting for messages', () => {
     const [first] = await deliver(box, letter('Before'));
     const waiting = wait(box, `timeoutSeconds=60&after=${first}`);
     const [second] = await deliver(box, letter('After'));
-    const told = await waiting;
-    assert.deepEqual([idsOf(told), at(told, 'timedOut')], [[second], false]);
+    const answer = await waiting;
+    assert.deepEqual([idsOf(answer), at(answer, 'timedOut')], [[second], false]);
     const [third] = await deliver(box, letter('Between'));
-    assert.deepEqual(idsOf(await wait(box, `after=${textAt(told, 'after')}`)), [third]);
+    assert.deepEqual(idsOf(await wait(box, `after=${textAt(answer, 'after')}`)), [third]);
     assert.deepEqual(idsOf(await wait(box, `after=${first}&limit=1`)), [second]);
   });
 
@@ -67,24 +67,24 @@ describe('waiting for messages', () => {
     const writers = Promise.all(
       Array.from({ length: 5 }, (_, w) => deliver(box, ...Array.from({ length: 12 }, (__, i) => letter(`${w}.${i}`)))),
     );
-    const told: string[] = [];
+    const received: string[] = [];
     let place = textAt(await wait(box, 'since=2020-01-01T00:00:00.000Z&timeoutSeconds=60&limit=7'), 'after');
     const all = await wait(box, 'since=2020-01-01T00:00:00.000Z&limit=1');
-    told.push(...idsOf(all));
+    received.push(...idsOf(all));
     place = textAt(all, 'after');
-    while (told.length < 60) {
+    while (received.length < 60) {
       const body = await wait(box, `after=${place}&timeoutSeconds=60&limit=7`);
-      told.push(...idsOf(body));
+      received.push(...idsOf(body));
       place = textAt(body, 'after');
     }
     const sent = (await writers).flat();
     assert.deepEqual(
-      told.toSorted((a, b) => (a < b ? -1 : 1)),
+      received.toSorted((a, b) => (a < b ? -1 : 1)),
       sent.toSorted((a, b) => (a < b ? -1 : 1)),
     );
     const order = await world.sql(`select id from message where mailbox_id = $1 order by arrived_seq, id`, [box.id]);
     assert.deepEqual(
-      told,
+      received,
       order.map(({ id }) => id),
     );
   });

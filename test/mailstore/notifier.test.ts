@@ -21,7 +21,7 @@ describe('the wake-up of watchers', () => {
     const mailbox = await world.newMailbox();
     let woken = 0;
     const stop = mailbox.store.watch(mailbox.inbox.id, () => woken++);
-    await waitUntil('the listener', () => woken > 0); // who begins to listen is told to look
+    await waitUntil('the listener', () => woken > 0); // every new listener is woken once
     woken = 0;
     await world.deliver(mailbox, letter());
     assert.equal(woken, 1);
@@ -52,7 +52,7 @@ describe('the wake-up of watchers', () => {
     // A burst causes few notifications, and the last state is always notified.
     for (let i = 0; i < 20; i++) await world.deliver(mailbox, letter());
     await waitUntil('the news of the burst', () => lines.includes('total 21'));
-    // By its notification: it looks by itself every 30 s.
+    // By its notification: without one it looks every 30 s.
     assert.ok(tookMs < 20_000, `${tookMs} ms`);
     child.stdin.end();
     const code = await new Promise((resolve) => child.once('exit', resolve));

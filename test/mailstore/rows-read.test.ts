@@ -96,7 +96,7 @@ test(`storing a mail among ${MAILBOXES} mailboxes reads the rows of its own`, as
   }
 });
 
-test(`telling what is new in a folder of ${MESSAGES} messages reads what is new`, async () => {
+test(`reporting what is new in a folder of ${MESSAGES} messages reads what is new`, async () => {
   for (let n = 0; n < MESSAGES; n++) await world.deliver(mailbox, letter(`more ${n}`));
   const [folder] = await world.sql<{ modseq: number }>(`select modseq from folder where id = $1`, [mailbox.inbox.id]);
   for (let n = 0; n < 3; n++) {

@@ -32,7 +32,7 @@ describe('text of HTML', () => {
     reads('<div style="white-space: pre-wrap">one\ntwo</div>', 'one\ntwo');
     reads('one\ntwo', 'one two');
   });
-  it('marks quotes, so that the new part of a reply can be told', () =>
+  it('marks quotes, so that the new part of a reply can be recognized', () =>
     reads('yes<blockquote>was it?<blockquote>older</blockquote></blockquote>', 'yes\n\n> was it?\n>\n> > older'));
   it('leaves out what no reader sees', () => {
     reads('<title>t</title><style>s</style><script>s</script><template>t</template><!-- c --><p>seen', 'seen');

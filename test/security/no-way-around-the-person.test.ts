@@ -282,8 +282,8 @@ describe('by no route', () => {
         params: { name: 'list_messages', arguments: {} },
       }),
     });
-    const told = await mcp.text();
-    assert.match(told, /suspended/, `MCP: ${mcp.status} ${told}`);
+    const refusal = await mcp.text();
+    assert.match(refusal, /suspended/, `MCP: ${mcp.status} ${refusal}`);
     const byOAuth = await world.call('POST', '/mcp', { as: tokens.credential, body: {} });
     assert.match(textAt(byOAuth.body, 'error', 'message'), /suspended/);
     const read = (as: Credential) => world.call('GET', `${path}/messages`, { as });

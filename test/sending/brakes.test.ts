@@ -239,7 +239,7 @@ test('a stop while a queue is being sent: nothing is sent after its answer, and 
 }, async () => {
   const organization = await newOrganization();
   const { mailbox } = organization;
-  const subject = 'Under way';
+  const subject = 'In the queue';
   const count = 80;
   const several = async (entry: SendingEntryPoint) => {
     const answers: Answered[] = [];

@@ -156,11 +156,11 @@ for (const entry of SENDING_ENTRY_POINTS) {
         answers.map(({ status }) => status).toSorted((a, b) => a - b),
         [200, 409, 409],
       );
-      const told = [
+      const decisions = [
         ...(await world.events('outbound_consent_approved', message.id)),
         ...(await world.events('outbound_consent_denied', message.id)),
       ];
-      assert.equal(told.length, 1);
+      assert.equal(decisions.length, 1);
     });
 
     test('is not decided by a mailbox token, alone or with a session or a key, nor by a member of another organization', async () => {

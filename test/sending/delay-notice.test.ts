@@ -22,8 +22,8 @@ test('a message that waits for hours is reported once, and still sent', async ()
   const before = await attempts();
   await waitUntil('further attempts', async () => (await attempts()) > before + 2);
   assert.deepEqual(await world.folder(world.sender, '\\Inbox'), ['Mail is delayed']);
-  const told = (await world.events('email_received')).at(-1);
-  assert.equal(told?.actor['type'], 'system');
+  const received = (await world.events('email_received')).at(-1);
+  assert.equal(received?.actor['type'], 'system');
   world.peer.faults = [];
   assert.equal(await world.finished(messageId), 'sent');
   assert.equal((await world.folder(world.sender, '\\Inbox')).length, 1);

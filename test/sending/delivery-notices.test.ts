@@ -276,8 +276,8 @@ describe('a notice', () => {
       '',
       recipients.filter(({ to }) => to.includes('.bad')).map(({ to }) => refuse(to)),
     );
-    const told = (await notices(plain, from)).flatMap((notice) => notice.about);
-    assert.deepEqual(told.toSorted(), [
+    const reported = (await notices(plain, from)).flatMap((notice) => notice.about);
+    assert.deepEqual(reported.toSorted(), [
       'failed both.bad@example.com',
       'failed failure.bad@example.com',
       'failed unsaid.bad@example.com',

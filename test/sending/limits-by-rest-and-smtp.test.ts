@@ -81,7 +81,11 @@ for (const entry of SENDING_ENTRY_POINTS)
         await world.send(otherEntryPoint(entry), mailbox, { to: [stranger()] }),
         'sendsPerMailboxHour',
       );
-      assert.deepEqual(await refusals(mailbox), ['plan_limit sendsPerMailboxHour'], 'told once, not for each try');
+      assert.deepEqual(
+        await refusals(mailbox),
+        ['plan_limit sendsPerMailboxHour'],
+        'recorded once, not for each message',
+      );
       isTaken(await world.send(entry, await world.api.newMailbox(organization), { to: [stranger()] }));
       await use(mailbox.id, max + 3, -1);
       isTaken(await world.send(entry, mailbox, { to: [stranger()] }));

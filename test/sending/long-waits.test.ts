@@ -161,8 +161,8 @@ test('an undecided held message is denied by the system after seven days, not be
     `select type, payload from events where mailbox_id = $1 order by id`,
     [mailbox.id],
   );
-  const told = rows.map(({ type, payload }) => `${type} by ${JSON.parse(payload).actor.type}`);
-  assert.deepEqual(told.toSorted(), [
+  const events = rows.map(({ type, payload }) => `${type} by ${JSON.parse(payload).actor.type}`);
+  assert.deepEqual(events.toSorted(), [
     'email_blocked by system',
     'outbound_consent_denied by system',
     'outbound_consent_requested by system',

@@ -180,7 +180,7 @@ describe('what a host says', () => {
     dns.records = [mx('mx.dest.test'), a('mx.dest.test', '127.0.0.1')];
   });
 
-  test('is told for each recipient', async () => {
+  test('is returned for each recipient', async () => {
     peer.faults = [
       { at: 'rcpt', reply: 550, for: ANN, times: 1 },
       { at: 'rcpt', reply: 451, for: 'cy@dest.test', times: 1 },

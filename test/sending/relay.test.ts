@@ -84,8 +84,8 @@ describe('the relay', () => {
     const inbox = await world.folder(world.sender, '\\Inbox');
     assert.equal(inbox.length, before + 1);
     assert.equal(inbox.at(-1), 'Undelivered mail returned to sender');
-    const told = (await world.events('email_received')).at(-1);
-    assert.equal(told?.actor['type'], 'system');
+    const received = (await world.events('email_received')).at(-1);
+    assert.equal(received?.actor['type'], 'system');
     const sent = (await world.events('email_sent')).filter(({ data }) => data['messageId'] === result.messageId);
     assert.deepEqual(sent, []);
   });

@@ -64,8 +64,8 @@ describe('a delivery report to the return path', () => {
     assert.deepEqual(await suppressed(to), { reason: 'hard_bounce', message_id: messageId });
     const notices = (await inbox()).slice(before);
     assert.deepEqual(notices, ['Undelivered mail returned to sender']);
-    const told = (await world.events('email_received')).at(-1);
-    assert.deepEqual([told?.actor['type'], told?.data['subject']], ['system', notices[0]]);
+    const received = (await world.events('email_received')).at(-1);
+    assert.deepEqual([received?.actor['type'], received?.data['subject']], ['system', notices[0]]);
     const again = await world.send([to]);
     assert.equal(await world.finished(again.messageId), 'suppressed');
   });

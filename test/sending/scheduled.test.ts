@@ -80,9 +80,9 @@ describe('a scheduled message', () => {
     await world.temporal.client.workflow.getHandle(`outbound/${messageId}`).result();
     assert.equal(await world.status(messageId), 'denied');
     assert.equal((await world.recipients(messageId))[0]?.reply, 'cancelled');
-    const told = (await world.events('email_blocked')).filter(({ data }) => data['messageId'] === messageId);
+    const blocked = (await world.events('email_blocked')).filter(({ data }) => data['messageId'] === messageId);
     assert.deepEqual(
-      told.map(({ data }) => data['reason']),
+      blocked.map(({ data }) => data['reason']),
       ['cancelled'],
     );
     assert.equal(reached('Never').length, 0);

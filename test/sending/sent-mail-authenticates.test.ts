@@ -111,7 +111,7 @@ async function records(): Promise<Record<string, string>> {
   };
 }
 
-async function judge({ bytes, from: envelopeFrom }: Received): Promise<string[]> {
+async function authenticate({ bytes, from: envelopeFrom }: Received): Promise<string[]> {
   const dns = dnsStub({
     'agents.test': 'v=spf1 ip4:127.0.0.1 -all',
     '_dmarc.agents.test': 'v=DMARC1; p=reject; adkim=s; aspf=s',
@@ -146,7 +146,7 @@ for (const entry of SENDING_ENTRY_POINTS)
       const text = mail.bytes.toString('latin1');
       assert.doesNotMatch(text, /^bcc:/im);
       assert.doesNotMatch(text, /secret@example/);
-      assert.deepEqual(await judge(mail), ['pass', 'pass', 'pass']);
+      assert.deepEqual(await authenticate(mail), ['pass', 'pass', 'pass']);
       assert.deepEqual(await dkimpy(mail.bytes), { verified: true });
       // One character of the body, and one of a signed field.
       const end = text.lastIndexOf('\r\n', text.length - 3) + 2;
@@ -156,7 +156,7 @@ for (const entry of SENDING_ENTRY_POINTS)
       ]) {
         assert.notEqual(changed, text);
         const bytes = Buffer.from(changed, 'latin1');
-        const [, dkim, dmarc] = await judge({ ...mail, bytes });
+        const [, dkim, dmarc] = await authenticate({ ...mail, bytes });
         assert.notEqual(dkim, 'pass');
         assert.equal(dmarc, 'pass', 'SPF still aligns');
         assert.deepEqual(await dkimpy(bytes), { verified: false });

@@ -66,10 +66,10 @@ test('the check finds a released message that differs from the approved one, and
     readdressed,
     new RegExp(`^9: message ${held.messageId} was released and differs from what was approved$`),
   );
-  const untold = await faultsAfter(
+  const unrecorded = await faultsAfter(
     `update events set type = 'email_blocked' where type = 'email_sent' and payload::jsonb #>> '{data,messageId}' = $1`,
     held.messageId,
     `update events set type = 'email_sent' where type = 'email_blocked' and payload::jsonb #>> '{data,messageId}' = $1`,
   );
-  assert.match(untold, new RegExp(`^5: sent message ${held.messageId} has 0 events$`));
+  assert.match(unrecorded, new RegExp(`^5: sent message ${held.messageId} has 0 events$`));
 });

@@ -95,8 +95,8 @@ async function hostBy(way: Way, options: Parameters<typeof startPeer>[0] = {}, c
   return { domain, peer };
 }
 
-/** What the API says of a message. */
-interface Told {
+/** What the API reports about a message. */
+interface SendResult {
   readonly id: string;
   readonly status: string;
   /** `<status> <code>` of each recipient. */
@@ -107,7 +107,7 @@ interface Told {
   readonly replies: readonly string[];
 }
 
-async function ask(id: string): Promise<Told> {
+async function ask(id: string): Promise<SendResult> {
   const { body } = await world.api.call('GET', `/api/mailbox/messages/${id}/status`, { as: from.token });
   const attempts = Object.values(Object(at(body, 'attempts')));
   return {
@@ -130,7 +130,12 @@ async function submit(to: readonly string[], text?: string): Promise<{ id: strin
 }
 
 /** Submits a message, and waits until the API says that it is over. */
-async function send(host: Host, faults: Fault[], names: readonly string[] = ['ann'], text?: string): Promise<Told> {
+async function send(
+  host: Host,
+  faults: Fault[],
+  names: readonly string[] = ['ann'],
+  text?: string,
+): Promise<SendResult> {
   host.peer.faults = faults;
   const { id, subject } = await submit(
     names.map((name) => `${name}@${host.domain}`),
@@ -169,9 +174,9 @@ describe('hosts outside', { concurrency: true }, () => {
       test(`never greets is left after ${OUTBOUND_GREETING_TIMEOUT_MS / 1_000} s and tried again`, async () => {
         const host = await hostBy(way);
         const startedAt = performance.now();
-        const told = await send(host, [{ at: 'connect', reply: 'silence', times: 1 }]);
+        const result = await send(host, [{ at: 'connect', reply: 'silence', times: 1 }]);
         assert.ok(performance.now() - startedAt >= OUTBOUND_GREETING_TIMEOUT_MS - 1_000, 'not given up early');
-        assert.deepEqual([told.status, told.attempts], ['sent', ['deferred', 'sent']]);
+        assert.deepEqual([result.status, result.attempts], ['sent', ['deferred', 'sent']]);
         assert.deepEqual(counts(host, ['ann']), [1]);
       });
 
@@ -179,28 +184,32 @@ describe('hosts outside', { concurrency: true }, () => {
         test(`${what} gets the mail once, later`, async () => {
           const host = await hostBy(way);
           const long = what.includes('middle') ? 'A line of a long message.\n'.repeat(20_000) : undefined;
-          const told = await send(
+          const result = await send(
             host,
             faults.map((fault) => ({ ...fault })),
             ['ann'],
             long,
           );
           const deferred = Array.from({ length: faults[0]?.times ?? 0 }, () => 'deferred');
-          assert.deepEqual([told.status, told.attempts], ['sent', [...deferred, 'sent']], told.replies.join(' | '));
+          assert.deepEqual(
+            [result.status, result.attempts],
+            ['sent', [...deferred, 'sent']],
+            result.replies.join(' | '),
+          );
           assert.deepEqual(counts(host, ['ann']), [1]);
-          assert.equal(await eventsOf(told.id), 1);
+          assert.equal(await eventsOf(result.id), 1);
           const reply = faults[0]?.reply;
-          if (typeof reply === 'number') assert.match(told.replies[0] ?? '', new RegExp(`${reply}`));
+          if (typeof reply === 'number') assert.match(result.replies[0] ?? '', new RegExp(`${reply}`));
         });
 
       test('drops the connection after the message, before its answer, gets it twice under one Message-ID', async () => {
         const host = await hostBy(way);
-        const told = await send(host, [{ at: 'data', reply: 'drop', times: 1 }]);
-        assert.deepEqual([told.status, told.attempts], ['sent', ['deferred', 'sent']]);
+        const result = await send(host, [{ at: 'data', reply: 'drop', times: 1 }]);
+        assert.deepEqual([result.status, result.attempts], ['sent', ['deferred', 'sent']]);
         const ids = host.peer.received.map(({ bytes }) => /^Message-ID: (.*)$/im.exec(bytes.toString())?.[1]);
         assert.equal(ids.length, 2);
         assert.equal(ids[0], ids[1]);
-        assert.equal(await eventsOf(told.id), 1);
+        assert.equal(await eventsOf(result.id), 1);
       });
 
       for (const [what, fault] of [
@@ -210,22 +219,25 @@ describe('hosts outside', { concurrency: true }, () => {
       ] as const)
         test(`refuses ${what} permanently is tried once, and the sender is notified`, async () => {
           const host = await hostBy(way);
-          const told = await send(host, [{ ...fault }]);
-          assert.deepEqual([told.status, told.recipients, told.attempts], ['bounced', ['bounced 5.0.0'], ['failed']]);
-          assert.match(told.replies[0] ?? '', new RegExp(`^${fault.reply}`));
+          const result = await send(host, [{ ...fault }]);
+          assert.deepEqual(
+            [result.status, result.recipients, result.attempts],
+            ['bounced', ['bounced 5.0.0'], ['failed']],
+          );
+          assert.match(result.replies[0] ?? '', new RegExp(`^${fault.reply}`));
           assert.equal(host.peer.received.length, 0);
-          assert.equal(await eventsOf(told.id), 0);
+          assert.equal(await eventsOf(result.id), 0);
           const notices = await world.api.sql(
             `select 1 from message m join outbound_message o on o.id = $1
             where m.mailbox_id = o.mailbox_id and m.origin = 'system' and m.thread_id = o.thread_id`,
-            [told.id],
+            [result.id],
           );
           assert.equal(notices.length, 1);
         });
 
       test('accepts one of three recipients, defers one and refuses one: each is handled once', async () => {
         const host = await hostBy(way);
-        const told = await send(
+        const result = await send(
           host,
           [
             { at: 'rcpt', reply: 451, times: 1, for: `ben@${host.domain}` },
@@ -233,8 +245,8 @@ describe('hosts outside', { concurrency: true }, () => {
           ],
           ['ann', 'ben', 'cy'],
         );
-        assert.deepEqual([told.status, told.attempts], ['bounced', ['partial', 'sent']]);
-        assert.deepEqual(told.recipients, ['sent 2.0.0', 'sent 2.0.0', 'bounced 5.0.0']);
+        assert.deepEqual([result.status, result.attempts], ['bounced', ['partial', 'sent']]);
+        assert.deepEqual(result.recipients, ['sent 2.0.0', 'sent 2.0.0', 'bounced 5.0.0']);
         assert.deepEqual(counts(host, ['ann', 'ben', 'cy']), [1, 1, 0]);
       });
 
@@ -244,8 +256,8 @@ describe('hosts outside', { concurrency: true }, () => {
         const late = names
           .slice(2)
           .map((name): Fault => ({ at: 'rcpt', reply: 452, times: 1, for: `${name}@${host.domain}` }));
-        const told = await send(host, late, names);
-        assert.deepEqual([told.status, told.attempts], ['sent', ['partial', 'sent']]);
+        const result = await send(host, late, names);
+        assert.deepEqual([result.status, result.attempts], ['sent', ['partial', 'sent']]);
         assert.deepEqual(counts(host, names), [1, 1, 1, 1]);
       });
 
@@ -265,7 +277,7 @@ describe('hosts outside', { concurrency: true }, () => {
 
   describe('TLS that fails', { concurrency: AT_ONCE }, () => {
     /** Waits for attempts, then lets the two days be over. */
-    async function givenUp(host: Host): Promise<Told> {
+    async function givenUp(host: Host): Promise<SendResult> {
       const { id } = await submit([`ann@${host.domain}`]);
       await waitUntil('two attempts in vain', async () => (await ask(id)).attempts.length >= 2, PATIENCE_MS);
       assert.ok(['queued', 'sending'].includes((await ask(id)).status));
@@ -281,9 +293,9 @@ describe('hosts outside', { concurrency: true }, () => {
     ] as const)
       test(`a relay with a password and ${what} gets neither: the mail waits, and is given up in the end`, async () => {
         const host = await hostBy('relay', tls === undefined ? {} : { tls }, 'user:secret@');
-        const told = await givenUp(host);
-        assert.deepEqual(told.recipients, ['bounced 4.4.7']);
-        assert.ok(told.attempts.slice(0, -1).every((outcome) => outcome === 'deferred'));
+        const result = await givenUp(host);
+        assert.deepEqual(result.recipients, ['bounced 4.4.7']);
+        assert.ok(result.attempts.slice(0, -1).every((each) => each === 'deferred'));
         assert.equal(host.peer.received.length, 0);
       });
 
@@ -293,16 +305,16 @@ describe('hosts outside', { concurrency: true }, () => {
     ] as const)
       test(`a mail host with ${what} gets the mail all the same, once`, async () => {
         const host = await hostBy('mx', { tls });
-        const told = await send(host, []);
-        assert.deepEqual([told.status, told.attempts], ['sent', ['sent']]);
+        const result = await send(host, []);
+        assert.deepEqual([result.status, result.attempts], ['sent', ['sent']]);
         assert.deepEqual(counts(host, ['ann']), [1]);
         assert.equal(host.peer.received[0]?.secure, tls === untrusted);
       });
 
     test('a relay without a password whose certificate nobody knows gets nothing either: its offer of TLS is held to', async () => {
       const host = await hostBy('relay', { tls: untrusted });
-      const told = await givenUp(host);
-      assert.match(told.replies[0] ?? '', /certificate/);
+      const result = await givenUp(host);
+      assert.match(result.replies[0] ?? '', /certificate/);
       assert.equal(host.peer.received.length, 0);
     });
 
@@ -327,9 +339,9 @@ describe('hosts outside', { concurrency: true }, () => {
       const ca = [pem(files.caFile)];
       routes.set(domain, mxTransport({ hostname: 'mail.test', port: peer.port, policyPort, ca, ...hosts }));
       try {
-        const told = await givenUp({ domain, peer });
-        assert.deepEqual(told.recipients, ['bounced 4.4.7']);
-        assert.match(told.replies[0] ?? '', /MTA-STS/);
+        const result = await givenUp({ domain, peer });
+        assert.deepEqual(result.recipients, ['bounced 4.4.7']);
+        assert.match(result.replies[0] ?? '', /MTA-STS/);
         assert.equal(peer.received.length, 0);
       } finally {
         server.closeAllConnections();

@@ -1,6 +1,6 @@
 /**
- * A real Chromium for the tests of the dashboard. Its pages fail a test by themselves: an error on the console, an
- * exception, a request to another host.
+ * A real Chromium for the tests of the dashboard. A page fails its test without an assertion: on an error on the
+ * console, an exception, or a request to another host.
  */
 import assert from 'node:assert/strict';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';

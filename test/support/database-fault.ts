@@ -1,8 +1,8 @@
 /**
  * Faults of PostgreSQL, raised by PostgreSQL itself: writes to a table fail with an SQLSTATE until they are mended.
  *
- * A row switches the trigger on and off. Dropping it needs the table for itself and meets the statements under way: one
- * of the two would end as a deadlock.
+ * A row switches the trigger on and off. Dropping it needs the table for itself and conflicts with running statements:
+ * one of the two would end as a deadlock.
  */
 import { createHash } from 'node:crypto';
 import type { Sql } from '#db/database.ts';

@@ -53,7 +53,7 @@ export function deliveryClaims<Row extends OfOrganization>(
   async function claimFairly(claimId: string, claim: Omit<FairClaim, 'after'>): Promise<Row[]> {
     const began = fairAfter === '';
     let claimed = await statements.fairly(claimId, { ...claim, after: fairAfter });
-    // The end of the round: begin again at once, for there may be some before the place where it began.
+    // The end of the round: begin again immediately, because organizations before its start may have deliveries.
     if (claimed.length === 0 && !began) claimed = await statements.fairly(claimId, { ...claim, after: '' });
     fairAfter =
       claimed

@@ -1,6 +1,6 @@
 /**
- * What the parts of one dispatcher share. The rows are the truth: none of this must survive the process, and the parts
- * keep whatever else they remember to themselves.
+ * State shared by the parts of one dispatcher. The rows are authoritative: nothing here must survive the process. All
+ * other state is private to each part.
  */
 export interface DispatcherState {
   /** Deliveries claimed and not yet through their first attempt. */

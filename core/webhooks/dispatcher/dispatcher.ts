@@ -45,7 +45,7 @@ import { startDeliverySweep } from './sweep-deliveries.ts';
 
 /** One for each loop that claims. */
 const STEADY_CONNECTIONS = 2;
-/** From the call of `close` to the end of a claim that is under way, in milliseconds. */
+/** How long `close` waits for the end of a claim that is running, in milliseconds. */
 const CLAIM_GRACE_MS = 2_000;
 
 export interface Dispatcher {
@@ -149,7 +149,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       watch.close();
       const ended = Promise.all([loop.close(), carryLoop.close()]);
       const swept = sweep.close();
-      // What a claim that is under way brings is started too: nobody else would, before the next sweep.
+      // What a running claim returns is started too: otherwise it would wait for the next sweep.
       await Promise.race([ended, pause(starts.areStuck ? 0 : CLAIM_GRACE_MS)]);
       await lanes.close();
       await starts.close();

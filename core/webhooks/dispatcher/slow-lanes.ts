@@ -100,7 +100,7 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
       const { endpointId } = delivery;
       let gathering = gatherings.get(endpointId);
       if (gathering === undefined) gathering = openGathering(endpointId, fanOutId, untilGathered());
-      // More than one lane can carry: the next one starts as soon as it is filled with what this claim has.
+      // This batch is full: the next one starts as soon as the deliveries of this claim have been added.
       else if (gathering.claimed.length >= FAN_OUT_BATCH_MAX)
         gathering = openGathering(endpointId, fanOutId, Promise.resolve());
       gathering.claimed.push(delivery);

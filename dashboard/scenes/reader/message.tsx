@@ -52,7 +52,7 @@ interface MessagePaneProps {
   readonly messageId: string;
   readonly folders: readonly Folder[];
   readonly actions: MessageActions;
-  /** An action is under way. */
+  /** An action is running. */
   readonly busy: boolean;
   /** Takes the focus when the person wants to read. */
   readonly headRef: Ref<HTMLHeadingElement>;

@@ -1,2 +1,2 @@
-/** The answer was cut in its middle: nothing that could be said now would be understood, so the line is dropped. */
+/** A response failed after part of it was sent. The client could not parse what follows: the connection is closed. */
 export class BrokenAnswer extends Error {}

@@ -101,7 +101,7 @@ export class CommandReader {
         return { kind: 'command', text: gathering.text, literals: gathering.literals };
       }
       if (refused === undefined) {
-        const verdict = await this.#judge(gathering, literal);
+        const verdict = await this.#check(gathering, literal);
         if (verdict.kind === 'refuse') refused = verdict.completion;
         else {
           const received = await this.#receive(gathering, literal, verdict.kind);
@@ -120,7 +120,7 @@ export class CommandReader {
     }
   }
 
-  async #judge(gathering: Gathering, literal: LiteralHeader): Promise<Verdict> {
+  async #check(gathering: Gathering, literal: LiteralHeader): Promise<Verdict> {
     const { store } = this.#host;
     const limits = this.#limits;
     // Literals follow the first line, so the beginning is complete at the first of them.

@@ -40,7 +40,7 @@ export const bad = (text: string, code?: string): Completion => ({
  * Which changes by other sessions may be reported before the tagged answer: `all`; all except removals, which would
  * shift the numbers the client is using; or none.
  */
-export type Telling = 'all' | 'no-expunge' | 'nothing';
+export type ReportedChanges = 'all' | 'no-expunge' | 'nothing';
 
 export interface CommandContext {
   readonly session: Session;
@@ -64,7 +64,7 @@ interface Declaration<Args> {
   /** The selected folder must be open for writing. */
   readonly needs?: 'write';
   /** Default: all for UID forms and for commands that may report removals. */
-  readonly telling?: Telling;
+  readonly reports?: ReportedChanges;
   readonly args: (scan: Scanner, context: ParseContext) => Args;
   run(context: CommandContext, args: Args): Promise<Completion> | Completion;
 }
@@ -74,7 +74,7 @@ export interface Command {
   readonly states: readonly State[];
   readonly uid: boolean;
   readonly needs: 'read' | 'write';
-  telling(uid: boolean): Telling;
+  reports(uid: boolean): ReportedChanges;
   /** FETCH, SEARCH, SORT, THREAD. */
   readonly readsFolder: boolean;
   /** Reads the arguments to their end. @throws {SyntaxProblem} @returns what runs the command */
@@ -82,14 +82,14 @@ export interface Command {
 }
 
 export function command<Args>(declaration: Declaration<Args>): Command {
-  const { verb, states, uid = false, needs = 'read', telling = 'all', args, run } = declaration;
+  const { verb, states, uid = false, needs = 'read', reports = 'all', args, run } = declaration;
   return {
     verb,
     states,
     uid,
     needs,
-    telling: (uidForm) => (uidForm && telling === 'no-expunge' ? 'all' : telling),
-    readsFolder: needs === 'read' && telling === 'no-expunge',
+    reports: (uidForm) => (uidForm && reports === 'no-expunge' ? 'all' : reports),
+    readsFolder: needs === 'read' && reports === 'no-expunge',
     prepare(scan, context) {
       const read = args(scan, context);
       scan.end();

@@ -308,7 +308,7 @@ export class Connection implements ReaderHost, ConnectionControl {
         return no('The folder is open for reading only', 'READ-ONLY');
       // Reading commands first report what is new, because their answer may refer to it. For writing commands, `*`
       // stays the last message that the client knows.
-      if (command.readsFolder && session.selectedOrNull?.stale === true) await session.tellChanges(false, uid);
+      if (command.readsFolder && session.selectedOrNull?.stale === true) await session.reportChanges(false, uid);
       let completion: Completion;
       try {
         completion = await run({ session, tag: running.tag, uid });
@@ -317,8 +317,8 @@ export class Connection implements ReaderHost, ConnectionControl {
       }
       // Also after a refusal: the map contains the changes that the command read from the store, so they must be
       // reported.
-      const telling = command.telling(uid);
-      if (telling !== 'nothing') await session.tellChanges(telling === 'all', uid);
+      const reports = command.reports(uid);
+      if (reports !== 'nothing') await session.reportChanges(reports === 'all', uid);
       return completion;
     } catch (error) {
       return this.#completionOf(error, running.verb);

@@ -116,7 +116,7 @@ async function servePortion(session: Session, plan: Plan, { rows, contents }: Po
       values.push(typeof value === 'object' && 'then' in value ? await value : value);
     }
     if (seen?.has(row.uid) === true) {
-      selected.toldFlags(row.uid);
+      selected.markReported(row.uid);
       if (!plan.printsFlags) values.push(flagsText(session, index, row.uid));
       if (session.condstore && !plan.printsModseq) values.push(`MODSEQ (${selected.map.modseqAt(index)})`);
     }
@@ -144,7 +144,7 @@ async function setSeen(session: Session, rows: readonly MessageRow[]): Promise<S
     unchangedSince: null,
   });
   for (const state of states) selected.apply(state, true);
-  selected.tellKeywords(out);
+  selected.reportKeywords(out);
   return new Set(states.map(({ uid }) => uid));
 }
 

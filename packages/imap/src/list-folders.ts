@@ -166,7 +166,7 @@ const oldNameItem = (session: Session, oldName: string): string => `"OLDNAME" ($
  *
  * @param oldName the name as the client gave it, if that was not in NFC (§6.3.9.7)
  */
-export async function tellFolder(session: Session, name: string, oldName: string | undefined): Promise<void> {
+export async function reportFolder(session: Session, name: string, oldName: string | undefined): Promise<void> {
   const selection = { subscribed: false, recursiveMatch: false, specialUse: false };
   const wanted = { subscribed: false, children: true, specialUse: true };
   for (const listed of listFolders(await session.store.folders(), [], [name], selection))
@@ -174,12 +174,12 @@ export async function tellFolder(session: Session, name: string, oldName: string
 }
 
 /** After CREATE and RENAME: reports the stored name to an IMAP4rev2 client that gave a name not in NFC. */
-export async function tellNormalized(session: Session, name: string, oldName: string | undefined): Promise<void> {
-  if (session.rev2 && oldName !== undefined) await tellFolder(session, name, oldName);
+export async function reportNormalized(session: Session, name: string, oldName: string | undefined): Promise<void> {
+  if (session.rev2 && oldName !== undefined) await reportFolder(session, name, oldName);
 }
 
 /** The same after DELETE. */
-export function tellNormalizedGone(session: Session, name: string, oldName: string | undefined): void {
+export function reportNormalizedGone(session: Session, name: string, oldName: string | undefined): void {
   if (session.rev2 && oldName !== undefined)
     session.out.line(`${listedLine(session, 'LIST', ['\\NonExistent'], name)} (${oldNameItem(session, oldName)})`);
 }

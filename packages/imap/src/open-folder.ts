@@ -5,7 +5,7 @@ import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
 import { isHidden } from './capabilities.ts';
 import { bad, type Completion, ok, type ParseContext, Refusal } from './command.ts';
 import { existingName, folderName, type WireName } from './folder-names.ts';
-import { tellFolder } from './list-folders.ts';
+import { reportFolder } from './list-folders.ts';
 import type { Scanner } from './parser.ts';
 import { SelectedFolder } from './selected-folder.ts';
 import { missingRanges, normalize, parseSequenceSet, printRanges, printSet, type Range } from './sequence-set.ts';
@@ -116,7 +116,7 @@ export async function openFolder(
   if (!isHidden(session, 'CONDSTORE') || session.condstore)
     out.line(`* OK [HIGHESTMODSEQ ${folder.highestModseq}] Highest`);
   out.line(`* OK [MAILBOXID (${folder.objectId})] Mailbox id`);
-  if (session.rev2) await tellFolder(session, folder.name, args.name.oldName);
+  if (session.rev2) await reportFolder(session, folder.name, args.name.oldName);
   if (args.resync !== null && args.resync.uidValidity === folder.uidValidity)
     await resynchronize(session, selected, args.resync);
   return ok(`${verb} completed`, readOnly ? 'READ-ONLY' : 'READ-WRITE');

@@ -2,7 +2,7 @@
  * The open folder of a session: what the client knows of it, which changes are not reported yet, and the only code that
  * reports changes.
  *
- * Changes are read from the store from a MODSEQ on (`refresh`), put into the map, and reported (`tell`) in one order:
+ * Changes are read from the store from a MODSEQ on (`refresh`), put into the map, and reported (`report`) in one order:
  * EXISTS first, then removals, then flags. A removed message keeps its number until a removal may be reported.
  */
 import type { Folder, FolderView, MailboxStore, PlacementState } from '@agent-mailbox/mail-store';
@@ -44,7 +44,7 @@ export class SelectedFolder {
   readonly #changed = new Set<number>();
   /** Keywords announced to the client by FLAGS, by lower-cased name. */
   readonly #keywords = new Map<string, string>();
-  #keywordsUntold = false;
+  #keywordsUnreported = false;
   readonly #recent: RecentMessages;
   #grown = false;
 
@@ -55,11 +55,11 @@ export class SelectedFolder {
     this.readOnly = readOnly;
     this.map = new SequenceMap(view);
     this.highestModseq = view.folder.highestModseq;
-    this.#toldModseq = this.highestModseq;
+    this.#reportedModseq = this.highestModseq;
     this.uidNext = view.folder.uidNext;
     this.#recent = new RecentMessages(view.folder.recentFrom, view.folder.uidNext);
     for (const list of view.keywords.values()) this.#learn(list);
-    this.#keywordsUntold = false;
+    this.#keywordsUnreported = false;
   }
 
   /** Something may have changed since the last refresh. */
@@ -84,7 +84,7 @@ export class SelectedFolder {
       const key = keyword.toLowerCase();
       if (this.#keywords.has(key)) continue;
       this.#keywords.set(key, keyword);
-      this.#keywordsUntold = true;
+      this.#keywordsUnreported = true;
     }
   }
 
@@ -106,9 +106,9 @@ export class SelectedFolder {
    * Announces keywords that came into use since, by this session or another one: before any FETCH that contains them
    * (RFC 9051 §7.3.5).
    */
-  tellKeywords(out: ResponseWriter): void {
-    if (!this.#keywordsUntold) return;
-    this.#keywordsUntold = false;
+  reportKeywords(out: ResponseWriter): void {
+    if (!this.#keywordsUnreported) return;
+    this.#keywordsUnreported = false;
     out.line(this.flagsAnswer());
     if (!this.readOnly) out.line(this.permanentFlagsAnswer());
   }
@@ -196,7 +196,7 @@ export class SelectedFolder {
   }
 
   /** Marks a change as reported: the command itself has just reported it. */
-  toldFlags(uid: number): void {
+  markReported(uid: number): void {
     this.#changed.delete(uid);
   }
 
@@ -238,21 +238,21 @@ export class SelectedFolder {
   }
 
   /** All changes up to this MODSEQ have been reported to the client. */
-  #toldModseq = 0;
+  #reportedModseq = 0;
 
   /**
    * The MODSEQ up to which the client knows everything, while removals are held back; undefined if none are. A client
    * that stored the higher MODSEQ of a FETCH would never get them after a lost connection (RFC 7162 §3.2.4).
    */
   get heldBackSince(): number | undefined {
-    return this.#gone.size === 0 ? undefined : this.#toldModseq;
+    return this.#gone.size === 0 ? undefined : this.#reportedModseq;
   }
 
   /**
    * Reports how many messages there are, if some came. A command that reads changes before it answers calls it first: no
    * answer may name a number that the client has not been given (RFC 9051 §7.3.1).
    */
-  async tellArrivals(out: ResponseWriter, enabled: Enabled): Promise<void> {
+  async reportArrivals(out: ResponseWriter, enabled: Enabled): Promise<void> {
     if (!this.#grown) return;
     this.#grown = false;
     out.line(`* ${this.map.count} EXISTS`);
@@ -263,15 +263,15 @@ export class SelectedFolder {
   }
 
   /** Reports the changes that the client does not know yet. */
-  async tell(
+  async report(
     out: ResponseWriter,
     enabled: Enabled,
     { removals, uid }: { removals: boolean; uid: boolean },
   ): Promise<void> {
-    await this.tellArrivals(out, enabled);
-    this.tellKeywords(out);
-    if (removals && this.#gone.size > 0) await this.#tellRemovals(out, enabled);
-    if (this.#gone.size === 0) this.#toldModseq = this.highestModseq;
+    await this.reportArrivals(out, enabled);
+    this.reportKeywords(out);
+    if (removals && this.#gone.size > 0) await this.#reportRemovals(out, enabled);
+    if (this.#gone.size === 0) this.#reportedModseq = this.highestModseq;
     if (this.#changed.size === 0) return;
     for (const each of [...this.#changed].sort((a, b) => a - b)) {
       const index = this.map.indexOf(each);
@@ -290,7 +290,7 @@ export class SelectedFolder {
     return `* ${index + 1} FETCH (${qresync || withUid ? `UID ${uid} ` : ''}FLAGS ${flags}${condstore ? ` MODSEQ (${this.map.modseqAt(index)})` : ''})`;
   }
 
-  async #tellRemovals(out: ResponseWriter, { qresync }: Enabled): Promise<void> {
+  async #reportRemovals(out: ResponseWriter, { qresync }: Enabled): Promise<void> {
     const indices = this.indicesOf([...this.#gone].sort((a, b) => a - b));
     if (qresync) out.line(`* VANISHED ${printSet(indices.map((index) => this.map.uidAt(index)))}`);
     else

@@ -146,17 +146,17 @@ export class Session implements Enabled {
   }
 
   /** Reports all changes of the selected folder, so that its STATUS matches what was reported to the client. */
-  async tellSelected(): Promise<void> {
+  async reportSelected(): Promise<void> {
     if (this.#selected !== null) this.#selected.stale = true;
-    await this.tellChanges(true, false);
+    await this.reportChanges(true, false);
   }
 
   /** Reads and reports changes by other sessions. */
-  async tellChanges(removals: boolean, uid: boolean): Promise<void> {
+  async reportChanges(removals: boolean, uid: boolean): Promise<void> {
     const selected = this.#selected;
     if (selected === null) return;
     if (selected.stale) await selected.refresh();
-    await selected.tell(this.out, this, { removals, uid });
+    await selected.report(this.out, this, { removals, uid });
     const { heldBackSince } = selected;
     if (this.qresync && heldBackSince !== undefined)
       this.out.line(`* OK [HIGHESTMODSEQ ${heldBackSince}] Removals will be reported later`);

@@ -171,7 +171,7 @@ export class ClientView<Client extends ViewClient = ViewClient> {
       return;
     }
     const status = new RegExp(`^\\* STATUS ${this.folder} \\(MESSAGES (\\d+)`).exec(line);
-    if (status !== null) assert.equal(Number(status[1]), this.messages.length, 'STATUS knows more than was told');
+    if (status !== null) assert.equal(Number(status[1]), this.messages.length, 'STATUS knows more than was reported');
     const announced = /^\* FLAGS \((.*)\)$/.exec(line)?.[1];
     if (announced !== undefined) this.#keywords = new Set(announced.toLowerCase().split(' '));
     const fetched = /^\* (\d+) FETCH \((.*)\)$/s.exec(line);
@@ -180,7 +180,7 @@ export class ClientView<Client extends ViewClient = ViewClient> {
       assert.ok(known !== undefined, `FETCH of no message: ${line}`);
       const uid = /UID (\d+)/.exec(fetched[2] ?? '')?.[1];
       if (uid !== undefined) {
-        assert.ok(known.uid === undefined || known.uid === Number(uid), 'a number changed its UID untold');
+        assert.ok(known.uid === undefined || known.uid === Number(uid), 'a number changed its UID unreported');
         known.uid = Number(uid);
       }
       const flags = /FLAGS \(([^)]*)\)/.exec(fetched[2] ?? '')?.[1];

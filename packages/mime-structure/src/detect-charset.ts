@@ -26,7 +26,7 @@ const candidates = Object.entries(COMMON_CHARACTERS).map(([charset, characters])
 }));
 
 export function detectCharset(bytes: Uint8Array): DetectedCharset {
-  // Lists of addresses have thousands of short names: most are told without trying any decoder.
+  // Lists of addresses have thousands of short names: for most of them no decoder has to be tried.
   if (!hasNeighbours(bytes)) return looksLikeUtf8(bytes) ? 'utf-8' : 'windows-1252';
   if (looksLikeUtf8(bytes)) return 'utf-8';
   const looked = bytes.subarray(0, DETECTION_MAX_BYTES);

@@ -34,7 +34,7 @@ interface SubmissionSession {
 }
 
 for (const listener of ['submission', 'submissionStarttls'] as const)
-  test(`Python’s smtplib submits by the ${listener} listener, and is told of a wrong token, of a size, and of what is held`, async () => {
+  test(`Python’s smtplib submits by the ${listener} listener, and gets errors for a wrong token and for a size, and the id of what is held`, async () => {
     const [sender, receiver] = [
       await world.createMailbox(`py-${listener.toLowerCase()}`),
       await world.createMailbox(`py-to-${listener.toLowerCase()}`),

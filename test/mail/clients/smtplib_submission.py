@@ -1,4 +1,4 @@
-"""Submission by Python's smtplib, over STARTTLS or TLS. Input and output: JSON. Refusals are told with their code and text."""
+"""Submission by Python's smtplib, over STARTTLS or TLS. Input and output: JSON. A refusal is returned as its code and text."""
 import email.message
 import json
 import smtplib
@@ -19,7 +19,7 @@ def connect():
     return smtp
 
 
-def told(action):
+def refusal_of(action):
     try:
         action()
     except smtplib.SMTPResponseException as refused:
@@ -69,12 +69,12 @@ with connect() as smtp:
 json.dump(
     {
         "features": features,
-        "wrongToken": told(lambda: sent("wrong", letter("never"), given["to"])),
-        "tooLargeByItsSize": told(
+        "wrongToken": refusal_of(lambda: sent("wrong", letter("never"), given["to"])),
+        "tooLargeByItsSize": refusal_of(
             lambda: sent(given["token"], letter("large", ("x" * 76 + "\n") * (given["tooLargeBytes"] // 77 + 1)), given["to"])
         ),
-        "tooLargeInDATA": told(without_size),
-        "sent": told(lambda: sent(given["token"], letter("by smtplib"), given["to"])),
+        "tooLargeInDATA": refusal_of(without_size),
+        "sent": refusal_of(lambda: sent(given["token"], letter("by smtplib"), given["to"])),
         "held": held(),
     },
     sys.stdout,

@@ -52,7 +52,7 @@ const swaks = (sender: TestMailbox, listener: Listener, to: string, ...more: str
 const from = (sender: TestMailbox, subject: string) =>
   letter(subject).replace(/^From: .*\n/, `From: Agent <${sender.address}>\n`);
 
-test('msmtp sends by both listeners, is told of a wrong token and of a message too large, and what it sends to a stranger is held', async () => {
+test('msmtp sends by both listeners, gets errors for a wrong token and for a message too large, and what it sends to a stranger is held', async () => {
   const [sender, receiver] = [await world.createMailbox('msmtp'), await world.createMailbox('msmtp-to')];
   for (const listener of LISTENERS) {
     const { code, stderr } = await msmtp(sender, listener, receiver.address, from(sender, `by msmtp, ${listener}`));
@@ -86,7 +86,7 @@ test('msmtp sends by both listeners, is told of a wrong token and of a message t
   assert.deepEqual(await world.faults(), []);
 });
 
-test('swaks sends by both listeners, and is told of a wrong token, of a message too large, and of what is held', async () => {
+test('swaks sends by both listeners, and gets errors for a wrong token and for a message too large, and the id of what is held', async () => {
   const [sender, receiver] = [await world.createMailbox('swaks'), await world.createMailbox('swaks-to')];
   const tooLarge = path.join(root, 'too-large.eml');
   writeFileSync(

@@ -7,7 +7,7 @@ import { command, noArguments, ok, SELECTED } from '#imap/command.ts';
 export const close = command({
   verb: 'CLOSE',
   states: SELECTED,
-  telling: 'nothing',
+  reports: 'nothing',
   args: noArguments,
   async run({ session }) {
     const { selected } = session;
@@ -15,7 +15,7 @@ export const close = command({
     if (!selected.readOnly) {
       if (session.qresync) {
         selected.stale = true;
-        await session.tellChanges(true, false);
+        await session.reportChanges(true, false);
       }
       const { uids, highestModseq } = await session.store.expunge(selected.folder.id, null);
       // RFC 7162 §3.2.8; not if others changed something in between, because the client would never fetch that change.

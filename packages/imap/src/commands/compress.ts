@@ -5,7 +5,7 @@ import type { Scanner } from '#imap/parser.ts';
 export const compress = command({
   verb: 'COMPRESS',
   states: LOGGED_IN,
-  telling: 'nothing',
+  reports: 'nothing',
   args(scan: Scanner) {
     scan.space();
     return scan.word();

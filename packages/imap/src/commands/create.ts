@@ -1,7 +1,7 @@
 import { SPECIAL_USES, type SpecialUse, StoreRefused } from '@agent-mailbox/mail-store';
 import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
 import { folderName, newFolderName } from '#imap/folder-names.ts';
-import { tellNormalized } from '#imap/list-folders.ts';
+import { reportNormalized } from '#imap/list-folders.ts';
 import type { Scanner } from '#imap/parser.ts';
 
 const USES = new Map<string, SpecialUse>(
@@ -38,7 +38,7 @@ export const create = command({
       throw new Refusal('USEATTR', 'There is a folder for this use already');
     try {
       const folder = await session.store.createFolder(plain, use ?? null);
-      await tellNormalized(session, folder.name, name.oldName);
+      await reportNormalized(session, folder.name, name.oldName);
       return ok('CREATE completed', `MAILBOXID (${folder.objectId})`);
     } catch (error) {
       if (error instanceof StoreRefused && error.refusal === 'no-folder') throw new Refusal('CANNOT', error.message);

@@ -1,6 +1,6 @@
 import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
 import { existingName, folderName } from '#imap/folder-names.ts';
-import { tellNormalizedGone } from '#imap/list-folders.ts';
+import { reportNormalizedGone } from '#imap/list-folders.ts';
 import type { Scanner } from '#imap/parser.ts';
 
 /** DELETE (RFC 9051 §6.3.5). Deleting the selected folder leaves none selected. */
@@ -20,7 +20,7 @@ export const deleteFolder = command({
       session.leave();
       session.out.line('* OK [CLOSED] The selected folder was deleted');
     }
-    tellNormalizedGone(session, name, wire.oldName);
+    reportNormalizedGone(session, name, wire.oldName);
     return ok('DELETE completed');
   },
 });

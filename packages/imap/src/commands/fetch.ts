@@ -10,7 +10,7 @@ export const fetch = command({
   verb: 'FETCH',
   states: SELECTED,
   uid: true,
-  telling: 'no-expunge',
+  reports: 'no-expunge',
   args(scan: Scanner, { uid }: ParseContext) {
     scan.space();
     const set = parseSequenceSet(scan);
@@ -26,7 +26,7 @@ export const fetch = command({
     if (changedSince !== null || withModseq) session.useCondstore();
     if (changedSince !== null && selected.stale) {
       await selected.refresh();
-      await selected.tellArrivals(out, session);
+      await selected.reportArrivals(out, session);
     }
     const { map } = selected;
     if (vanished && changedSince !== null) {

@@ -12,7 +12,7 @@ export const idle = command({
     if (session.selectedOrNull !== null) session.selectedOrNull.stale = true;
     for (;;) {
       try {
-        if (session.selectedOrNull?.stale === true) await session.tellChanges(true, false);
+        if (session.selectedOrNull?.stale === true) await session.reportChanges(true, false);
       } catch (error) {
         // The store is unreachable: the folder stays stale, and the next wake-up or keep-alive tries again.
         if (!(error instanceof StoreUnavailable)) throw error;

@@ -90,7 +90,7 @@ export const list = command({
       .map((pattern) => (reference ?? '') + pattern);
     if (reference === undefined || decoded.length === 0) return ok('LIST completed');
     checkPatterns(decoded);
-    if (status !== null) await session.tellSelected();
+    if (status !== null) await session.reportSelected();
     const folders = await store.folders();
     const needsSubscriptions = selection.subscribed || wanted.subscribed;
     const subscriptions = needsSubscriptions ? await store.subscriptions() : [];

@@ -4,7 +4,7 @@ import { ANY_STATE, command, noArguments, ok } from '#imap/command.ts';
 export const logout = command({
   verb: 'LOGOUT',
   states: ANY_STATE,
-  telling: 'nothing',
+  reports: 'nothing',
   args: noArguments,
   run({ session }) {
     session.out.line('* BYE Logging out');

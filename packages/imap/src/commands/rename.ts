@@ -1,6 +1,6 @@
 import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
 import { existingName, folderName, newFolderName } from '#imap/folder-names.ts';
-import { tellNormalized } from '#imap/list-folders.ts';
+import { reportNormalized } from '#imap/list-folders.ts';
 import type { Scanner } from '#imap/parser.ts';
 
 /** RENAME (RFC 9051 §6.3.6): children are renamed too; renaming INBOX only moves its messages. */
@@ -20,7 +20,7 @@ export const rename = command({
     if (session.selectedOrNull !== null) session.selectedOrNull.stale = true;
     // The old name is sent as it was given, whichever of the two was not in NFC (RFC 9051 §6.3.6).
     if (from.oldName !== undefined || to.oldName !== undefined)
-      await tellNormalized(session, target, from.oldName ?? from.name);
+      await reportNormalized(session, target, from.oldName ?? from.name);
     return ok('RENAME completed');
   },
 });

@@ -9,7 +9,7 @@ export const search = command({
   verb: 'SEARCH',
   states: SELECTED,
   uid: true,
-  telling: 'no-expunge',
+  reports: 'no-expunge',
   args(scan: Scanner) {
     scan.space();
     const options = parseReturn(scan);

@@ -5,7 +5,7 @@ import { openFolder, selectArguments } from '#imap/open-folder.ts';
 export const select = command({
   verb: 'SELECT',
   states: LOGGED_IN,
-  telling: 'nothing',
+  reports: 'nothing',
   args: selectArguments,
   run: ({ session }, args) => openFolder(session, args, 'SELECT'),
 });

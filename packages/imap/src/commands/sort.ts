@@ -10,7 +10,7 @@ export const sort = command({
   verb: 'SORT',
   states: SELECTED,
   uid: true,
-  telling: 'no-expunge',
+  reports: 'no-expunge',
   args(scan: Scanner) {
     scan.space();
     const options = parseReturn(scan);

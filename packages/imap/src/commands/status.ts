@@ -14,7 +14,7 @@ export const status = command({
     return { name, items: parseStatusItems(scan) };
   },
   async run({ session }, { name, items }) {
-    await session.tellSelected();
+    await session.reportSelected();
     const folder = await session.store.folder(existingName(name));
     if (folder === undefined) throw new Refusal('NONEXISTENT', 'No such folder');
     session.out.line(await statusLine(session, folder, items));

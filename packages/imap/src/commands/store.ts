@@ -30,7 +30,7 @@ export const store = command({
   states: SELECTED,
   uid: true,
   needs: 'write',
-  telling: 'no-expunge',
+  reports: 'no-expunge',
   args: storeArguments,
   async run({ session, uid }, { set, unchangedSince, change, silent, wanted }): Promise<Completion> {
     const { selected, out } = session;
@@ -56,8 +56,8 @@ export const store = command({
       for (const state of stored.states) {
         const expected = isAsExpected(selected, state, change, wanted);
         selected.apply(state, true);
-        selected.tellKeywords(out);
-        selected.toldFlags(state.uid);
+        selected.reportKeywords(out);
+        selected.markReported(state.uid);
         const index = map.indexOf(state.uid);
         if (index < 0) continue;
         if (!silent || !expected) out.line(selected.flagsLine(index, session, uid));

@@ -9,7 +9,7 @@ export const thread = command({
   verb: 'THREAD',
   states: SELECTED,
   uid: true,
-  telling: 'no-expunge',
+  reports: 'no-expunge',
   args(scan: Scanner) {
     scan.space();
     const algorithm = scan.word();

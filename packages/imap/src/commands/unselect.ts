@@ -4,7 +4,7 @@ import { command, noArguments, ok, SELECTED } from '#imap/command.ts';
 export const unselect = command({
   verb: 'UNSELECT',
   states: SELECTED,
-  telling: 'nothing',
+  reports: 'nothing',
   args: noArguments,
   run({ session }) {
     session.leave();

@@ -1,5 +1,6 @@
 /**
- * Mails with what a person finds in them, from `mails/<set>/<language>.txt`, and the counting of what the rules find.
+ * Mails labelled with the code and the link that a person finds in them, from `mails/<set>/<language>.txt`, and a score
+ * of what the rules find.
  *
  * A mail is `## category: subject`, then `code:` and `link:` lines with what is expected, an empty line, and the body,
  * which is HTML where it begins with a tag. Several `code:` lines are spellings of one code. `link: sign_in https://…`
@@ -15,7 +16,7 @@ import { codeCandidates, oneTimeCode } from '#mime/one-time-code.ts';
 
 const FOLDER = fileURLToPath(new URL('mails', import.meta.url));
 
-export interface JudgedMail {
+export interface LabelledMail {
   readonly name: string;
   readonly subject: string;
   readonly body: string;
@@ -59,21 +60,21 @@ export const MAIL_SETS = [
 ] as const;
 export type MailSet = (typeof MAIL_SETS)[number];
 
-export function judgedMails(set: MailSet): JudgedMail[] {
+export function labelledMails(set: MailSet): LabelledMail[] {
   return readdirSync(path.join(FOLDER, set)).flatMap((file) =>
     readFileSync(path.join(FOLDER, set, file), 'utf8')
       .split(/^## /m)
       .slice(1)
-      .map((block) => judgedMail(block, path.basename(file, '.txt'))),
+      .map((block) => labelledMail(block, path.basename(file, '.txt'))),
   );
 }
 
-function judgedMail(block: string, language: string): JudgedMail {
+function labelledMail(block: string, language: string): LabelledMail {
   const lines = block.split('\n');
   const [, category = '', subject = ''] = /^([a-z]+): (.*)$/.exec(lines[0] ?? '') ?? [];
   if (category === '') throw new Error(`A mail of ${language} has no category: ${lines[0]}`);
   const codes: string[] = [];
-  let link: JudgedMail['link'];
+  let link: LabelledMail['link'];
   let at = 1;
   for (; lines[at]?.trim() !== ''; at++) {
     const [, key = '', value = ''] = /^(code|link): (.+)$/.exec(lines[at] ?? '') ?? [];
@@ -95,7 +96,7 @@ function judgedMail(block: string, language: string): JudgedMail {
   };
 }
 
-export interface Judgement {
+export interface Score {
   readonly mails: number;
   readonly withCode: number;
   readonly withLink: number;
@@ -106,7 +107,7 @@ export interface Judgement {
 
 const ASKS = new Set(['confirm', 'sign_in', 'reset']);
 
-export function judge(mails: readonly JudgedMail[]): Judgement {
+export function score(mails: readonly LabelledMail[]): Score {
   const wrong: string[] = [];
   const missed: string[] = [];
   for (const { name, subject, body, codes, link } of mails) {
