@@ -2,6 +2,11 @@
 
 /** One deadline over DNS, connect, TLS and response headers of an attempt. */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
+/**
+ * Of a host with several addresses each is tried for so long, the last one for what is left. Node's 250 ms are less than
+ * the way to another continent and back, and one lost packet takes a second: the only address that works would fail.
+ */
+export const CONNECT_ATTEMPT_MS = 2_000;
 /** Bytes of the response body that are read and stored with the attempt. */
 export const RESPONSE_BODY_LIMIT_BYTES = 16 * 1024;
 /** Deliveries list: default and largest page. */

@@ -6,12 +6,14 @@
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates, type TLSSocket } from 'node:tls';
+import { reasonOf } from '#core/platform/error-reason.ts';
 import {
   checkDestination,
   type DestinationAddress,
   type DestinationPolicy,
   isPublicAddress,
 } from '#core/webhooks/destination-guard.ts';
+import { CONNECT_ATTEMPT_MS } from '#domain/delivery-limits.ts';
 
 export type PublicDownload =
   | {
@@ -72,9 +74,7 @@ async function fetchStep(address: string, options: DownloadOptions, signal: Abor
   try {
     return await request(checked.url, checked.addresses, options, signal);
   } catch (error) {
-    return failed(
-      signal.aborted ? 'no answer within the time limit' : error instanceof Error ? error.message : 'failed',
-    );
+    return failed(signal.aborted ? 'no answer within the time limit' : reasonOf(error));
   }
 }
 
@@ -105,9 +105,10 @@ function request(
     else if (first !== undefined) done(null, first.address, first.family);
   };
   return new Promise((resolve, reject) => {
+    const connecting = { lookup, autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS };
     const asked = https.request(url, {
+      ...connecting,
       agent: false,
-      lookup,
       signal,
       rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
       ...(extraCa === undefined ? {} : { ca: [...rootCertificates, ...extraCa] }),

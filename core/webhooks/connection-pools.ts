@@ -5,6 +5,7 @@
 import type { LookupFunction } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
+import { CONNECT_ATTEMPT_MS } from '#domain/delivery-limits.ts';
 import { UnsafeSocketError } from './attempt-failure.ts';
 import { type DestinationAddress, type DestinationPolicy, isPublicAddress } from './destination-guard.ts';
 
@@ -76,6 +77,7 @@ export function connectionPools({ policy, extraCa, timeoutMs }: PoolOptions): Co
       allowH2: false,
       timeout: CONNECT_TIMEOUT_MS,
       autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS,
       rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
       ...(secureContext === undefined ? {} : { secureContext }),
     });
