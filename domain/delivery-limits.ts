@@ -2,11 +2,19 @@
 
 /** One deadline over DNS, connect, TLS and response headers of an attempt. */
 export const ATTEMPT_TIMEOUT_MS = 15_000;
+/** Of an attempt, TLS included. */
+export const CONNECT_TIMEOUT_MS = 10_000;
+/** Addresses of a host that are tried, of IPv4 and of IPv6 each. */
+export const CONNECT_ADDRESSES_MAX = 4;
 /**
  * Of a host with several addresses each is tried for so long, the last one for what is left. Node's 250 ms are less than
- * the way to another continent and back, and one lost packet takes a second: the only address that works would fail.
+ * a round trip to another continent, and one lost packet takes a second: the only address that works would fail.
  */
-export const CONNECT_ATTEMPT_MS = 2_000;
+export const CONNECT_ATTEMPT_MAX_MS = 2_000;
+/** The same where the time is short. */
+export const CONNECT_ATTEMPT_MIN_MS = 250;
+/** Of the reason why no answer came, for people. */
+export const FAILURE_REASON_MAX_CHARACTERS = 300;
 /** Bytes of the response body that are read and stored with the attempt. */
 export const RESPONSE_BODY_LIMIT_BYTES = 16 * 1024;
 /** Deliveries list: default and largest page. */

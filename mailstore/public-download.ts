@@ -7,13 +7,14 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates, type TLSSocket } from 'node:tls';
 import { reasonOf } from '#core/platform/error-reason.ts';
+import { connectAttemptMs } from '#core/webhooks/connect-attempts.ts';
 import {
   checkDestination,
   type DestinationAddress,
   type DestinationPolicy,
   isPublicAddress,
 } from '#core/webhooks/destination-guard.ts';
-import { CONNECT_ATTEMPT_MS } from '#domain/delivery-limits.ts';
+import { FAILURE_REASON_MAX_CHARACTERS } from '#domain/delivery-limits.ts';
 
 export type PublicDownload =
   | {
@@ -74,7 +75,9 @@ async function fetchStep(address: string, options: DownloadOptions, signal: Abor
   try {
     return await request(checked.url, checked.addresses, options, signal);
   } catch (error) {
-    return failed(signal.aborted ? 'no answer within the time limit' : reasonOf(error));
+    return failed(
+      signal.aborted ? 'no answer within the time limit' : reasonOf(error).slice(0, FAILURE_REASON_MAX_CHARACTERS),
+    );
   }
 }
 
@@ -92,6 +95,7 @@ function request(
   {
     policy,
     extraCa,
+    timeoutMs,
     maxBytes,
     headers,
     accepts = () => true,
@@ -105,7 +109,9 @@ function request(
     else if (first !== undefined) done(null, first.address, first.family);
   };
   return new Promise((resolve, reject) => {
-    const connecting = { lookup, autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS };
+    // The other half is for DNS, TLS and the answer.
+    const attemptMs = connectAttemptMs(addresses.length, timeoutMs / 2);
+    const connecting = { lookup, autoSelectFamilyAttemptTimeout: attemptMs };
     const asked = https.request(url, {
       ...connecting,
       agent: false,
@@ -118,7 +124,9 @@ function request(
     asked.once('socket', (socket) => {
       // An address in the URL is connected to without a look-up; it was checked, and is checked again here.
       socket.once('connect', () => {
-        if (!isPublicAddress((socket as TLSSocket).remoteAddress ?? '', policy))
+        const { remoteAddress } = socket as TLSSocket;
+        if (remoteAddress === undefined) asked.destroy(new Error('the connection broke at once'));
+        else if (!isPublicAddress(remoteAddress, policy))
           asked.destroy(new Error('connected to an address that is not publicly routable'));
       });
     });

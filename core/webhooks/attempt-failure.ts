@@ -1,4 +1,6 @@
 /** Which outcome of an attempt an error is. */
+import { reasonOf } from '#core/platform/error-reason.ts';
+import { FAILURE_REASON_MAX_CHARACTERS } from '#domain/delivery-limits.ts';
 import type { AttemptError } from '#domain/delivery-status.ts';
 
 export class DeadlineError extends Error {
@@ -10,6 +12,15 @@ export class DeadlineError extends Error {
 
 /** The address that was connected to is not a public one. */
 export class UnsafeSocketError extends Error {}
+
+/** The other side ended the connection before its address could be asked for. */
+export class BrokenSocketError extends Error {
+  readonly code = 'ECONNRESET';
+  constructor() {
+    super('the connection broke at once');
+    this.name = 'BrokenSocketError';
+  }
+}
 
 const CONNECT_CODES = new Set([
   'EHOSTUNREACH',
@@ -25,10 +36,20 @@ const TLS_CODE = /^(ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|UNABLE_TO_|DEPTH_ZERO_|SELF_
 export function failureOf(error: unknown): { error: AttemptError; message: string } {
   if (error instanceof DeadlineError) return { error: 'timeout', message: error.message };
   if (error instanceof UnsafeSocketError) return { error: 'unsafe_destination', message: error.message };
-  const first = error instanceof AggregateError ? error.errors[0] : error;
+  const ofAddresses = addressErrors(error);
+  const first = ofAddresses?.errors[0] ?? error;
   const code = first instanceof Error && 'code' in first ? String(first.code) : '';
-  const message = first instanceof Error ? first.message.slice(0, 300) : 'unknown';
-  return { error: errorOfCode(code), message: code === '' ? message : `${code}: ${message}` };
+  const message = ofAddresses === undefined ? ownMessage(error) : reasonOf(ofAddresses);
+  const reason = code === '' ? message : `${code}: ${message}`;
+  return { error: errorOfCode(code), message: reason.slice(0, FAILURE_REASON_MAX_CHARACTERS) };
+}
+
+const ownMessage = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');
+
+/** One error for each address; undici keeps them as the cause of a time limit that was not reached. */
+function addressErrors(error: unknown): AggregateError | undefined {
+  if (error instanceof AggregateError) return error;
+  return error instanceof Error && error.cause instanceof AggregateError ? error.cause : undefined;
 }
 
 function errorOfCode(code: string): AttemptError {

@@ -5,8 +5,9 @@
 import type { LookupFunction } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
-import { CONNECT_ATTEMPT_MS } from '#domain/delivery-limits.ts';
-import { UnsafeSocketError } from './attempt-failure.ts';
+import { CONNECT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
+import { BrokenSocketError, UnsafeSocketError } from './attempt-failure.ts';
+import { connectAttemptMs } from './connect-attempts.ts';
 import { type DestinationAddress, type DestinationPolicy, isPublicAddress } from './destination-guard.ts';
 
 export interface OriginPool {
@@ -31,7 +32,6 @@ export interface PoolOptions {
   readonly timeoutMs: number;
 }
 
-const CONNECT_TIMEOUT_MS = 10_000;
 /** Below the 5 s after which many servers close an idle socket: a request must not meet that moment. */
 const KEEP_ALIVE_MS = 2_000;
 const POOL_IDLE_MS = 30_000;
@@ -77,7 +77,7 @@ export function connectionPools({ policy, extraCa, timeoutMs }: PoolOptions): Co
       allowH2: false,
       timeout: CONNECT_TIMEOUT_MS,
       autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: CONNECT_ATTEMPT_MS,
+      autoSelectFamilyAttemptTimeout: connectAttemptMs(addresses.length, CONNECT_TIMEOUT_MS),
       rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
       ...(secureContext === undefined ? {} : { secureContext }),
     });
@@ -87,7 +87,11 @@ export function connectionPools({ policy, extraCa, timeoutMs }: PoolOptions): Co
           remote.address = null; // the next connection may try the other addresses
           return done(error, null);
         }
-        const address = socket.remoteAddress ?? '';
+        const address = socket.remoteAddress;
+        if (address === undefined) {
+          socket.destroy();
+          return done(new BrokenSocketError(), null);
+        }
         if (!isPublicAddress(address, policy)) {
           socket.destroy();
           return done(new UnsafeSocketError(`connected to ${address}, which is not publicly routable`), null);

@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import type { DestinationPolicy } from '#core/webhooks/destination-guard.ts';
+import { failureOf } from '#core/webhooks/attempt-failure.ts';
+import { addressesToTry, connectAttemptMs } from '#core/webhooks/connect-attempts.ts';
+import { checkDestination, type DestinationAddress, type DestinationPolicy } from '#core/webhooks/destination-guard.ts';
 import { createWebhookSender } from '#core/webhooks/webhook-sender.ts';
 import { newWebhookSecret, webhookSigner } from '#core/webhooks/webhook-signature.ts';
+import { CONNECT_ADDRESSES_MAX, CONNECT_TIMEOUT_MS, FAILURE_REASON_MAX_CHARACTERS } from '#domain/delivery-limits.ts';
 import { downloadPublic } from '#mailstore/public-download.ts';
 import { testTls } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
@@ -26,6 +29,10 @@ const policy: DestinationPolicy = {
 const { caFile, certFile, keyFile } = testTls();
 const extraCa = [readFileSync(caFile, 'utf8')];
 
+/** IPv4 sockets of this machine. */
+const SOCKETS = '/proc/net/tcp';
+const SYN_SENT = '02';
+
 const RECEIVER = `
   const [certFile, keyFile] = process.argv.slice(1);
   const { readFileSync } = require('node:fs');
@@ -34,12 +41,14 @@ const RECEIVER = `
   server.listen({ host: '127.0.0.1', port: 0, backlog: 1 }, () => console.log(server.address().port));
 `;
 
-/** Connections that listeners of this machine have refused by silence, because too many waited to be accepted. */
-function overflows(): number {
-  const [names = '', values = ''] = readFileSync('/proc/net/netstat', 'utf8')
+/** How often the first packet of each connection to a local port was repeated, of those that nobody has answered. */
+function unanswered(port: number): number[] {
+  const remotePort = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readFileSync(SOCKETS, 'utf8')
     .split('\n')
-    .filter((line) => line.startsWith('TcpExt:'));
-  return Number(values.split(' ')[names.split(' ').indexOf('ListenOverflows')]);
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , remote = '', state]) => remote.endsWith(remotePort) && state === SYN_SENT)
+    .map((fields) => Number.parseInt(fields[6] ?? '', 16));
 }
 
 /** A receiver that is stopped, with as many connections as wait for it: the next is established after a repetition. */
@@ -56,17 +65,24 @@ async function stoppedReceiver() {
   const port = Number(line);
   child.kill('SIGSTOP');
   for (let isFull = false; !isFull; ) {
-    const before = overflows();
     const socket = net.connect(port, '127.0.0.1').on('error', () => {});
     waiting.push(socket);
-    await waitUntil('a connection, or its refusal by silence', () => !socket.connecting || overflows() > before);
+    await waitUntil('a connection, or its second packet', () => !socket.connecting || (unanswered(port)[0] ?? 0) > 0);
     isFull = socket.connecting;
     if (isFull) socket.destroy();
   }
-  return { port, goOn: () => child.kill('SIGCONT') };
+  await waitUntil('the end of that connection', () => unanswered(port).length === 0);
+  return {
+    port,
+    /** Lets the receiver continue as soon as a connection got no answer. */
+    async continueLate() {
+      await waitUntil('a packet without an answer', () => unanswered(port).length > 0);
+      child.kill('SIGCONT');
+    },
+  };
 }
 
-const waits = { skip: process.platform === 'linux' ? false : 'counts what Linux counts' };
+const waits = { skip: existsSync(SOCKETS) ? false : 'reads the sockets of Linux' };
 
 test(
   'an attempt waits for the first address of a host when a packet is lost, though the second refuses',
@@ -74,8 +90,7 @@ test(
   async () => {
     const sender = createWebhookSender({ policy, extraCa });
     after(() => sender.close());
-    const { port, goOn } = await stoppedReceiver();
-    const before = overflows();
+    const { port, continueLate } = await stoppedReceiver();
     const sent = sender.send({
       deliveryId: 'dlv_test',
       url: `https://mail.test:${port}/`,
@@ -84,8 +99,7 @@ test(
       signer: webhookSigner([newWebhookSecret()]),
       authHeader: undefined,
     });
-    await waitUntil('the packet to be lost', () => overflows() > before);
-    goOn();
+    await continueLate();
     const { error, responseCode } = await sent;
     assert.deepEqual({ error, responseCode }, { error: null, responseCode: 200 });
   },
@@ -94,13 +108,78 @@ test(
 const options = { policy, extraCa, timeoutMs: 20_000, maxBytes: 100, redirectsMax: 0, headers: {} };
 
 test('a download waits for the first address of a host in the same way', waits, async () => {
-  const { port, goOn } = await stoppedReceiver();
-  const before = overflows();
+  const { port, continueLate } = await stoppedReceiver();
   const downloaded = downloadPublic(`https://mail.test:${port}/`, options);
-  await waitUntil('the packet to be lost', () => overflows() > before);
-  goOn();
+  await continueLate();
   const result = await downloaded;
   assert.equal(result.ok && String(result.bytes), '{}');
+});
+
+const nobodyListens = async (addresses = policy.resolve) => {
+  const sender = createWebhookSender({ policy: { ...policy, resolve: addresses }, extraCa });
+  after(() => sender.close());
+  return sender.send({
+    deliveryId: 'dlv_test',
+    url: `https://mail.test:${await testPort()}/`,
+    eventType: 'email_received',
+    payload: '{}',
+    signer: webhookSigner([newWebhookSecret()]),
+    authHeader: undefined,
+  });
+};
+
+test('an attempt that no address accepts names the reason of each', async () => {
+  const { error, message } = await nobodyListens();
+  assert.equal(error, 'connect_refused');
+  assert.match(message ?? '', /127\.0\.0\.1.*; .*::1/);
+});
+
+test('of a silent and a refusing address both are named', () => {
+  const [silent, refusing] = ['ETIMEDOUT', 'ECONNREFUSED'].map((code, index) =>
+    Object.assign(new Error(`connect ${code} 192.0.2.${index}:443`), { code }),
+  );
+  // As undici says it.
+  const error = Object.assign(new Error('Connect Timeout Error (timeout: 10000ms)'), {
+    code: 'UND_ERR_CONNECT_TIMEOUT',
+    cause: new AggregateError([silent, refusing]),
+  });
+  assert.deepEqual(failureOf(error), {
+    error: 'timeout',
+    message: 'ETIMEDOUT: connect ETIMEDOUT 192.0.2.0:443; connect ECONNREFUSED 192.0.2.1:443',
+  });
+});
+
+test('four addresses of each family are tried, in their order, and a reason is short', async () => {
+  const many: DestinationAddress[] = Array.from({ length: 300 }, (_, index) => [
+    { address: `127.1.${index % 200}.${index % 7}`, family: 4 as const },
+    { address: '::1', family: 6 as const },
+  ]).flat();
+  assert.deepEqual(addressesToTry(many), many.slice(0, 8));
+  assert.deepEqual(addressesToTry(many.slice(0, 3)), many.slice(0, 3));
+  const { message } = await nobodyListens(async () => many);
+  assert.equal(message?.match(/ECONNREFUSED 127/g)?.length, 4);
+  assert.ok((message?.length ?? 0) <= FAILURE_REASON_MAX_CHARACTERS);
+  const everyCheck = { ...options, policy: { ...policy, resolve: async () => many } };
+  const result = await downloadPublic(`https://mail.test:${await testPort()}/`, everyCheck);
+  assert.equal(result.ok ? 0 : result.reason.match(/ECONNREFUSED 127/g)?.length, 4);
+});
+
+test('all addresses are checked, also those that are not tried', async () => {
+  const resolve = async () => [
+    ...Array.from({ length: 9 }, () => ({ address: '127.0.0.1', family: 4 as const })),
+    { address: '10.0.0.1', family: 4 as const },
+  ];
+  const checked = await checkDestination('https://mail.test/', { ...policy, resolve });
+  assert.equal(checked.ok ? '' : checked.problem, 'unsafe_destination');
+});
+
+test('the last address has its part of the time', () => {
+  for (const withinMs of [2_500, 5_000, CONNECT_TIMEOUT_MS])
+    for (let count = 1; count <= 2 * CONNECT_ADDRESSES_MAX; count++) {
+      const attemptMs = connectAttemptMs(count, withinMs);
+      assert.ok(attemptMs * count <= withinMs && attemptMs >= 250 && attemptMs <= 2_000, `${count} in ${withinMs}`);
+    }
+  assert.equal(connectAttemptMs(2, CONNECT_TIMEOUT_MS), 2_000);
 });
 
 test('a download that no address accepts names the reason of each', async () => {

@@ -23,11 +23,15 @@ export interface ReaderHost {
   moreInput(): Promise<boolean>;
   /** Sends `+` and flushes. */
   continuation(text: string): void;
+  /** @throws if the client is gone: work for it would be outside every limit */
+  requireClient(): void;
   readonly store: MailboxStore | null;
   readonly folderSelected: boolean;
 }
 
 const TAG = /^([^\x00-\x20\x7f-\uffff(){%*"\\+]{1,128})(?: |$)/;
+/** Longer than a tag may be: what follows it would not be within `BEGINNING_CHARACTERS`. */
+const LONG_TAG = /^[^ ]{129}/;
 const MESSAGE_VERB = /^[^ ]+ (?:APPEND|(?:UID )?REPLACE) /i;
 /** Here the literal is the name of the folder. */
 const BEFORE_NAME = /^[^ ]+ (?:APPEND|(?:UID )?REPLACE [^ ]+) $/i;
@@ -95,6 +99,7 @@ export class CommandReader {
       tag ||= TAG.exec(gathering.text)?.[1] ?? '*';
       if (refused === undefined && (line.tooLong || gathering.text.length > this.#tokenizer.lineMaxBytes))
         refused = bad('The command line is too long');
+      if (refused === undefined && LONG_TAG.test(gathering.text)) refused = bad('A tag has at most 128 characters');
       const { literal } = line;
       if (literal === null) {
         if (refused !== undefined) return { kind: 'refused', tag, completion: refused };
@@ -133,6 +138,7 @@ export class CommandReader {
       if (gathering.messages >= limits.appendMessagesMax)
         return refuse(no(`At most ${limits.appendMessagesMax} messages in one command`, 'LIMIT'));
       const total = gathering.messageBytes + literal.size;
+      this.#host.requireClient();
       try {
         const { usedBytes, limitBytes } = await store.quota();
         if (usedBytes + total > limitBytes) return refuse(no('The mailbox is full', 'OVERQUOTA'));

@@ -124,6 +124,10 @@ export class Connection implements ReaderHost, ConnectionControl {
     return !this.#ending && !(this.#transport.ended && this.#tokenizer.buffered === 0);
   }
 
+  requireClient(): void {
+    this.#transport.requireClient();
+  }
+
   continuation(text: string): void {
     this.#out.line(`+ ${text}`);
     this.#out.flush();
@@ -251,14 +255,16 @@ export class Connection implements ReaderHost, ConnectionControl {
     }
     let tag: string;
     let completion: Completion;
-    if (incoming.kind === 'refused') ({ tag, completion } = incoming);
-    else {
+    if (incoming.kind === 'refused') {
+      this.requireClient();
+      ({ tag, completion } = incoming);
+    } else {
       const startedAt = performance.now();
       const scan = new Scanner(incoming.text, incoming.literals);
       const running = new Running();
       try {
         // The place of a client that is gone is free: what it sent ahead would be work outside every limit.
-        this.#transport.requireClient();
+        this.requireClient();
         completion = await this.#run(scan, running);
       } finally {
         await discardMessages(incoming.literals);

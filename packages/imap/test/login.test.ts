@@ -344,3 +344,47 @@ test('commands that were sent ahead are not run for a client that is gone', asyn
   await connection.done;
   assert.equal(searches, 1);
 });
+
+test('literals that were sent ahead are not checked for a client that is gone', async () => {
+  for (const commands of ['b APPEND INBOX {1}\r\n'.repeat(100), `b APPEND INBOX${' {0+}\r\n'.repeat(100)}\r\n`]) {
+    const store = new MemoryStore();
+    let quotas = 0;
+    const asking = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    store.quota = async () => {
+      quotas++;
+      asking.resolve();
+      await goOn.promise;
+      return { usedBytes: 1, limitBytes: 1, messages: 1 };
+    };
+    const [near, far] = pair();
+    near.on('data', () => undefined);
+    const connection = serveImap(far, {
+      tls: true,
+      login: loginTo(store),
+      remoteAddress: '192.0.2.1',
+      hostname: 'mail.example.com',
+      serverName: 'Agent Mailbox',
+      messageMaxBytes: 26_214_400,
+    });
+    near.write(`a LOGIN ${ADDRESS} ${TOKEN}\r\n${commands}`);
+    await asking.promise;
+    far.destroy();
+    goOn.resolve();
+    await connection.done;
+    assert.equal(quotas, 1, commands.slice(0, 20));
+  }
+});
+
+test('a tag of more than 128 characters is BAD, and the next command is heard', async () => {
+  const long = 't'.repeat(129);
+  await play(
+    new MemoryStore(),
+    `C: ${long} NOOP
+     S: * BAD A tag has at most 128 characters
+     C: ${long} APPEND INBOX {5}
+     S: * BAD A tag has at most 128 characters
+     C: ${'t'.repeat(128)} NOOP
+     S: ${'t'.repeat(128)} OK`,
+  );
+});

@@ -36,6 +36,7 @@ async function readAll(pieces: readonly Uint8Array[]): Promise<unknown[]> {
     {
       store,
       folderSelected: true,
+      requireClient: () => {},
       continuation: () => seen.push('+'),
       async moreInput() {
         const piece = waiting.shift();
