@@ -60,7 +60,7 @@ export async function authenticateOAuthToken(
       fix: 'Get another one with the refresh token, or ask the person for access again.',
     });
   if (row.status === 'suspended')
-    throw new CatalogueError('forbidden', 'The mailbox is suspended: nothing opens it until it is resumed.', {
+    throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
       fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
     });
   noteLogin(services, { mailboxId: row.id, tokenId: row.grant_id }, 'api');

@@ -245,7 +245,7 @@ async function authenticateMailboxToken(
   if (row === undefined) throw invalidCredential('mailbox token');
   // As on IMAP, POP3 and SMTP. Here it can be said, because the token is the right one.
   if (row.status === 'suspended')
-    throw new CatalogueError('forbidden', 'The mailbox is suspended: its token opens nothing until it is resumed.', {
+    throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
       fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
     });
   noteLogin(services, { mailboxId: row.id, tokenId: row.token_id }, 'api');

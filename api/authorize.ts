@@ -81,9 +81,13 @@ export function requireTokenAccess(principal: Principal, route: RouteInfo): void
 export function requireReach(principal: Principal, route: RouteInfo): void {
   if (principal.kind !== 'api_key' || principal.reach === null || route.limitedKeys === true) return;
   if (!namesMailbox(route.path))
-    throw new CatalogueError('insufficient_scope', 'This key is limited to groups of mailboxes; this is about more.', {
-      fix: 'Use a key without mailboxGroups.',
-    });
+    throw new CatalogueError(
+      'insufficient_scope',
+      'This key is limited to groups of mailboxes, and this request is about more than those.',
+      {
+        fix: 'Use a key without mailboxGroups.',
+      },
+    );
   if (!principal.reachesPath) throw new CatalogueError('not_found');
 }
 

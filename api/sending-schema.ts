@@ -12,9 +12,9 @@ export const SendingModeSchema = Type.Enum([...SENDING_MODES], {
 export const budget = (description: string) =>
   nullable(Type.Integer({ minimum: 0, maximum: BUDGET_MAX, description: `${description} Null: no limit.` }));
 
-const MESSAGES = 'Messages per day (UTC); messages above are held for a person.';
+const MESSAGES = 'Messages per day (UTC); messages beyond this number are held for a person.';
 const NEW_RECIPIENTS =
-  'New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person.';
+  'New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person.';
 export const MessagesBudget = budget(MESSAGES);
 export const NewRecipientsBudget = budget(NEW_RECIPIENTS);
 

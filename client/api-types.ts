@@ -259,7 +259,7 @@ export interface BulkMessageChange {
   readonly removeLabels?: readonly string[];
   /** Name of the folder to move them to, case-insensitive. They are removed from all other folders. */
   readonly folder?: string;
-  /** `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. No other change goes with it. */
+  /** `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. It cannot be combined with another change. */
   readonly delete?: 'trash' | 'permanent';
 }
 
@@ -628,7 +628,7 @@ export interface DeviceLook {
 }
 
 export interface DeviceSession {
-  /** `pending`: nobody has decided yet. `expired`: also if the session was taken before. */
+  /** `pending`: nobody has decided yet. `expired`: the code has expired or is unknown, or the session was already collected. */
   readonly status: 'pending' | 'approved' | 'denied' | 'expired';
   /** The session, `ams_…`, once; null if it is not approved. */
   readonly token: string | null;
@@ -642,7 +642,7 @@ export interface DeviceSignIn {
   /** The page on which it is entered. */
   readonly verificationUrl: string;
   readonly expiresAt: string;
-  /** Wait so long between two requests for the session. */
+  /** Seconds to wait between two requests for the session. */
   readonly intervalSeconds: number;
 }
 
@@ -1033,7 +1033,7 @@ export interface Forward {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
-  /** Your own id of the message: sending with it again answers the first message and sends nothing. */
+  /** Your own id of the message: sending with it again returns the first message and sends nothing. */
   readonly clientId?: string;
 }
 
@@ -1224,7 +1224,7 @@ export interface Mailbox {
   readonly address: string;
   readonly localPart: string;
   readonly domain: string;
-  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its token opens nothing. */
+  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. */
   readonly status: 'pending' | 'active' | 'suspended' | 'deleting';
   /** `pending` until the mail host serves it. */
   readonly syncStatus: 'pending' | 'synced';
@@ -1255,7 +1255,7 @@ export interface MailboxChanges {
   readonly group?: string | null;
   /** Replaces all metadata. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** `suspended` refuses its mail, sends nothing, and its token opens nothing. `active` resumes it: for a person; an API key may only where the organization sets `consentByApiKey`. */
+  /** `suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`. */
   readonly status?: 'active' | 'suspended';
   /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
   readonly unauthenticatedMail?: 'junk' | 'inbox' | 'reject';
@@ -1434,7 +1434,7 @@ export interface MailboxWithToken {
   readonly address: string;
   readonly localPart: string;
   readonly domain: string;
-  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its token opens nothing. */
+  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. */
   readonly status: 'pending' | 'active' | 'suspended' | 'deleting';
   /** `pending` until the mail host serves it. */
   readonly syncStatus: 'pending' | 'synced';
@@ -1619,7 +1619,7 @@ export interface MessageLink {
   readonly text: string | null;
   /** The purpose of the link, derived from its text. `decline` stops, refuses or reports the subject of the mail ("cancel", "this was not me"). */
   readonly kind: 'confirm' | 'sign_in' | 'reset' | 'other' | 'decline' | 'unsubscribe';
-  /** How certain the kind is; for `other` how likely the link is worth following. */
+  /** How certain the kind is; for `other`, how likely it is that the link is worth following. */
   readonly confidence: number;
 }
 
@@ -1770,7 +1770,7 @@ export interface NewDraft {
   readonly inReplyTo?: string;
   /** With inReplyTo; `false`: addressed to the sender only. Default: true. */
   readonly replyAll?: boolean;
-  /** Your own id of the draft: creating it again answers the first one, as long as that is a draft. */
+  /** Your own id of the draft: creating it again returns the first one, as long as that is a draft. */
   readonly clientId?: string;
 }
 
@@ -1799,7 +1799,7 @@ export interface NewMailbox {
   readonly domain?: string;
   /** Up to 50 keys of your own; keys of 64, values of 512 characters at most. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Your own id of the mailbox; a second creation with it answers the first mailbox, without its token. */
+  /** Your own id of the mailbox; a second creation with it returns the first mailbox, without its token. */
   readonly clientId?: string;
 }
 
@@ -1831,7 +1831,7 @@ export interface NewMessage {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
-  /** Your own id of the message: sending with it again answers the first message and sends nothing. */
+  /** Your own id of the message: sending with it again returns the first message and sends nothing. */
   readonly clientId?: string;
 }
 
@@ -1999,9 +1999,9 @@ export interface OrganizationSettings {
   readonly consentByApiKey: boolean;
   /** No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most. */
   readonly sendingStopped: boolean;
-  /** Messages per day (UTC); messages above are held for a person. Null: no limit. */
+  /** Messages per day (UTC); messages beyond this number are held for a person. Null: no limit. */
   readonly dailyMessages: number | null;
-  /** New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person. Null: no limit. */
+  /** New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person. Null: no limit. */
   readonly dailyNewRecipients: number | null;
   /** The `sendingMode` of mailboxes created from now on, by anybody. A person may loosen it on a mailbox afterwards. */
   readonly newMailboxSendingMode: 'normal' | 'drafts_only' | 'stopped';
@@ -2021,9 +2021,9 @@ export interface OrganizationSettingsChanges {
   readonly consentByApiKey?: boolean;
   /** No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most. */
   readonly sendingStopped?: boolean;
-  /** Messages per day (UTC); messages above are held for a person. Null: no limit. */
+  /** Messages per day (UTC); messages beyond this number are held for a person. Null: no limit. */
   readonly dailyMessages?: number | null;
-  /** New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person. Null: no limit. */
+  /** New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person. Null: no limit. */
   readonly dailyNewRecipients?: number | null;
   /** The `sendingMode` of mailboxes created from now on, by anybody. A person may loosen it on a mailbox afterwards. */
   readonly newMailboxSendingMode?: 'normal' | 'drafts_only' | 'stopped';
@@ -2153,7 +2153,7 @@ export interface OutboxMessage {
   readonly id: string;
   /** `held` waits for a person, `scheduled` for its time, `queued` for an attempt; `failed`: somebody was not reached. */
   readonly state: 'held' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'failed' | 'denied' | 'withdrawn';
-  /** As `GET …/messages/:mid/status` tells it. */
+  /** The same status as in `GET …/messages/:mid/status`. */
   readonly status: 'consent_pending' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied';
   /** Why it is held; null: it is not. */
   readonly heldBecause: 'first_contact' | 'always' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded' | null;
@@ -2320,7 +2320,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
-  /** Your own id of the message: sending with it again answers the first message and sends nothing. */
+  /** Your own id of the message: sending with it again returns the first message and sends nothing. */
   readonly clientId?: string;
 }
 
@@ -2397,17 +2397,17 @@ export interface SendingAttempt {
 }
 
 export interface SendingBudgets {
-  /** Messages per day (UTC); messages above are held for a person. Null: no limit. */
+  /** Messages per day (UTC); messages beyond this number are held for a person. Null: no limit. */
   readonly messagesPerDay: number | null;
-  /** New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person. Null: no limit. */
+  /** New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person. Null: no limit. */
   readonly newRecipientsPerDay: number | null;
 }
 
 /** Omitted fields do not change. */
 export interface SendingBudgetsChanges {
-  /** Messages per day (UTC); messages above are held for a person. Null: no limit. */
+  /** Messages per day (UTC); messages beyond this number are held for a person. Null: no limit. */
   readonly messagesPerDay?: number | null;
-  /** New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person. Null: no limit. */
+  /** New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person. Null: no limit. */
   readonly newRecipientsPerDay?: number | null;
 }
 

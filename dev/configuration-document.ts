@@ -37,7 +37,7 @@ portions (\`domain/retention.ts\`). Steps: [architecture.md](architecture.md).
 const retentionTable = (): string =>
   `${RETENTION}${TABLE_RETENTION.map(
     ({ table, keptFor, removedBy }) =>
-      `| \`${table}\` | ${cell(keptFor)} | ${removedBy === 'owner' ? 'deleting it, or its owner' : `step \`${removedBy}\``} |\n`,
+      `| \`${table}\` | ${cell(keptFor)} | ${removedBy === 'owner' ? 'deletion of the row, or of the row it belongs to' : `step \`${removedBy}\``} |\n`,
   ).join('')}`;
 
 /** One cell of a Markdown table. */

@@ -64,7 +64,7 @@ export function coverageDocument(rows: readonly CoverageRow[]): string {
   );
   return `# Routes, clients, command line, MCP
 
-Which method of the [TypeScript client](../client/README.md) and of the [Python package](../python/README.md), which [command](cli.md) and which [MCP tool](mcp.md) reach a route. Made by \`npm run docs\`: every method, command and tool is run and what it asks is recorded. \`mailbox\` is a \`MailboxClient\`, \`service\` an \`OrganizationClient\`. A number is a reason below.
+Which method of the [TypeScript client](../client/README.md) and of the [Python package](../python/README.md), which [command](cli.md) and which [MCP tool](mcp.md) reach a route. Made by \`npm run docs\`: every method, command and tool is run, and the requests it makes are recorded. \`mailbox\` is a \`MailboxClient\`, \`service\` an \`OrganizationClient\`. A number refers to a reason below.
 
 | route | TypeScript | Python | command line | MCP |
 |---|---|---|---|---|

@@ -32,7 +32,7 @@ export const COVERAGE_REASONS: readonly CoverageReason[] = [
   },
   {
     columns: ['mcp'],
-    reason: 'The same route for a key of the organization; MCP uses the one of the own mailbox.',
+    reason: 'The same route for a key of the organization; MCP uses the route of its own mailbox.',
     operations: [
       ...['searchMailboxMessages', 'waitForMailboxMessages', 'listMailboxOutbox', 'withdrawMailboxMessage'],
       ...['listMailboxMessages', 'getMailboxMessage', 'getMailboxMessageRaw', 'getMailboxMessageAttachment'],
@@ -41,6 +41,8 @@ export const COVERAGE_REASONS: readonly CoverageReason[] = [
       ...['listMailboxDrafts', 'createMailboxDraft', 'getMailboxDraft', 'updateMailboxDraft', 'deleteMailboxDraft'],
       ...['changeMailboxMessages', 'listMessagesOfMailboxes', 'searchMessagesOfMailboxes', 'listThreadsOfMailboxes'],
       ...['sendMailboxDraft', 'streamMailboxEvents', 'listMailboxThreads', 'getMailboxThread', 'listMailboxFolders'],
+      ...['listMailboxFiles', 'uploadMailboxFile', 'createMailboxUpload', 'getMailboxFile', 'deleteMailboxFile'],
+      ...['getMailboxAttachmentText'],
     ],
   },
   {
@@ -131,20 +133,12 @@ export const COVERAGE_REASONS: readonly CoverageReason[] = [
   },
   {
     columns: ['mcp'],
-    reason: 'The same route for a key of the organization; MCP uses the one of the own mailbox.',
-    operations: [
-      ...['listMailboxFiles', 'uploadMailboxFile', 'createMailboxUpload', 'getMailboxFile', 'deleteMailboxFile'],
-      ...['getMailboxAttachmentText'],
-    ],
-  },
-  {
-    columns: ['mcp'],
     reason: 'read_attachment asks for the bytes only where there is no text, such as of a picture.',
     operations: ['getMessageAttachment'],
   },
   {
     columns: ['cli'],
-    reason: 'Snippets of the own mailbox are shown by `connection --snippets`.',
+    reason: 'Snippets of the token’s own mailbox are shown by `connection --snippets`.',
     operations: ['listMailboxSnippets'],
   },
   {

@@ -203,7 +203,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept(
     'suppression',
     'suppressions',
-    `addresses that do not exist ${days(HARD_BOUNCE_RETENTION_DAYS)}; complaints until they are deleted`,
+    `addresses that do not exist: ${days(HARD_BOUNCE_RETENTION_DAYS)}; complaints: until they are deleted`,
   ),
   kept('readiness_probe', 'owner', 'one row for each kind of process'),
   kept('migrations', 'owner', 'one row for each migration'),

@@ -39,7 +39,7 @@ const DeviceSignIn = closed(
     userCode: nullable(Type.String({ description: 'What the person enters. Shown in this answer only.' })),
     verificationUrl: Type.String({ description: 'The page on which it is entered.' }),
     expiresAt: dateTime(),
-    intervalSeconds: Type.Integer({ description: 'Wait so long between two requests for the session.' }),
+    intervalSeconds: Type.Integer({ description: 'Seconds to wait between two requests for the session.' }),
   },
   { title: 'DeviceSignIn' },
 );
@@ -49,7 +49,8 @@ const DeviceCode = closed({ deviceCode: Type.String({ minLength: 1, maxLength: 1
 const DeviceSession = closed(
   {
     status: Type.Enum(['pending', 'approved', 'denied', 'expired'], {
-      description: '`pending`: nobody has decided yet. `expired`: also if the session was taken before.',
+      description:
+        '`pending`: nobody has decided yet. `expired`: the code has expired or is unknown, or the session was already collected.',
     }),
     token: nullable(Type.String({ description: 'The session, `ams_…`, once; null if it is not approved.' })),
   },

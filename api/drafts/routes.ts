@@ -54,7 +54,7 @@ const DELETE_SUMMARY = 'Delete a draft';
 const DELETE_DESCRIPTION = 'Permanently; it is not moved to the trash.';
 const SEND_SUMMARY = 'Send a draft';
 const SEND_DESCRIPTION =
-  'Removes the draft and submits the message in one step, by the same rules as every other message: it may be held for consent (202), which is not a failure. Sending the same draft again answers the sent message and sends nothing.';
+  'Removes the draft and submits the message in one step, by the same rules as every other message: it may be held for consent (202), which is not a failure. Sending the same draft again returns the sent message and sends nothing.';
 
 export const draftRoutes: readonly Route[] = [
   route({

@@ -48,7 +48,7 @@ export const CreateDraft = closed(
       Type.String({
         minLength: 1,
         maxLength: 256,
-        description: 'Your own id of the draft: creating it again answers the first one, as long as that is a draft.',
+        description: 'Your own id of the draft: creating it again returns the first one, as long as that is a draft.',
       }),
     ),
   },

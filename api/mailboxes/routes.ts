@@ -43,7 +43,7 @@ export const mailboxRoutes: readonly Route[] = [
     tag,
     summary: 'Create a mailbox',
     description:
-      'Answers the address, the connection settings and the mailbox token, which is shown only once. With `clientId` a repeated creation answers the existing mailbox, with `token` null.',
+      'Returns the address, the connection settings and the mailbox token, which is shown only once. With `clientId` a repeated creation returns the existing mailbox, with `token` null.',
     auth: { scope: 'mailbox:create' },
     body: CreateMailbox,
     bodyExample: {

@@ -38,7 +38,7 @@ const Metadata = Type.Record(
 const ClientId = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: 'Your own id of the mailbox; a second creation with it answers the first mailbox, without its token.',
+  description: 'Your own id of the mailbox; a second creation with it returns the first mailbox, without its token.',
 });
 const DomainName = Type.String({ minLength: 1, maxLength: 253 });
 const Name = Type.String({
@@ -104,7 +104,7 @@ export const UpdateMailbox = closed(
     status: Type.Optional(
       Type.Enum(['active', 'suspended'], {
         description:
-          '`suspended` refuses its mail, sends nothing, and its token opens nothing. `active` resumes it: for a person; an API key may only where the organization sets `consentByApiKey`.',
+          '`suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`.',
       }),
     ),
     unauthenticatedMail: Type.Optional(UnauthenticatedMail),
@@ -132,7 +132,7 @@ const mailboxFields = {
   domain: Type.String(),
   status: Type.Enum(MAILBOX_STATUSES, {
     description:
-      '`pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its token opens nothing.',
+      '`pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused.',
   }),
   syncStatus: Type.Enum(SYNC_STATUSES, { description: '`pending` until the mail host serves it.' }),
   quota: closed(

@@ -48,7 +48,7 @@ const MessagesChange = closed(
     delete: Type.Optional(
       Type.Enum(['trash', 'permanent'], {
         description:
-          '`trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. No other change goes with it.',
+          '`trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. It cannot be combined with another change.',
       }),
     ),
   },
@@ -87,7 +87,8 @@ async function answerChange(
     throw wrong('/messageIds', 'give either messageIds or query');
   const wanted = Object.keys(change);
   if (wanted.length === 0) throw wrong('/', 'has no change');
-  if (change.delete !== undefined && wanted.length > 1) throw wrong('/delete', 'goes with no other change');
+  if (change.delete !== undefined && wanted.length > 1)
+    throw wrong('/delete', 'cannot be combined with another change');
   let ids = messageIds ?? [];
   let more = false;
   if (query !== undefined) {

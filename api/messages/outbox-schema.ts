@@ -42,7 +42,7 @@ const OutboxMessage = closed(
       description:
         '`held` waits for a person, `scheduled` for its time, `queued` for an attempt; `failed`: somebody was not reached.',
     }),
-    status: Type.Enum([...OUTBOUND_STATUSES], { description: 'As `GET …/messages/:mid/status` tells it.' }),
+    status: Type.Enum([...OUTBOUND_STATUSES], { description: 'The same status as in `GET …/messages/:mid/status`.' }),
     heldBecause: nullable(Type.Enum([...HELD_BECAUSE_KINDS], { description: 'Why it is held; null: it is not.' })),
     reason: nullable(Type.String({ description: 'Why it is listed, for an agent to read.' })),
     to: Type.Array(Address),

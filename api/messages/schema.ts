@@ -192,7 +192,7 @@ const Link = closed(
     confidence: Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'How certain the kind is; for `other` how likely the link is worth following.',
+      description: 'How certain the kind is; for `other`, how likely it is that the link is worth following.',
     }),
   },
   { title: 'MessageLink' },

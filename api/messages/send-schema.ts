@@ -108,7 +108,7 @@ export const content = {
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: 'Your own id of the message: sending with it again answers the first message and sends nothing.',
+      description: 'Your own id of the message: sending with it again returns the first message and sends nothing.',
     }),
   ),
 };

@@ -47,7 +47,7 @@ export async function readAuthorizationRequest(
   publicUrl: string,
 ): Promise<NewOAuthRequest> {
   const value: (name: Parameter) => string | undefined = parametersOf(new URLSearchParams(query), (name) =>
-    wrongParameter(name, 'stands more than once'),
+    wrongParameter(name, 'occurs more than once'),
   );
   const required = (name: Parameter): string => {
     const text = value(name);

@@ -53,7 +53,7 @@ export const suppressionRoutes: readonly Route[] = [
     tag,
     summary: 'Allow writing to an address again',
     description:
-      'For a person: the address refused mail, or its owner complained. An API key may only where the organization sets `consentByApiKey`.',
+      'Needs a person, because the address refused mail or its owner complained. An API key may do it only if the organization sets `consentByApiKey`.',
     auth: { scope: 'mailbox:write' },
     params: SuppressionPath,
     responses: { 204: { description: 'Removed.' } },

@@ -24,7 +24,7 @@ const RECOVERY_STEPS: readonly (readonly [
   string,
   (service: OrganizationClient, endpointId: string, id: string) => Promise<Recovery>,
 ])[] = [
-  ['recovery', 'Show how far a recovery is', (service, ...ids) => service.recoveries.get(...ids)],
+  ['recovery', 'Show the progress of a recovery', (service, ...ids) => service.recoveries.get(...ids)],
   ['pause-recovery', 'Pause a recovery', (service, ...ids) => service.recoveries.pause(...ids)],
   ['resume-recovery', 'Go on with a paused recovery', (service, ...ids) => service.recoveries.resume(...ids)],
   ['cancel-recovery', 'End a recovery', (service, ...ids) => service.recoveries.cancel(...ids)],
@@ -82,7 +82,7 @@ export function addDeliveryCommands(program: Command): void {
     );
   deliveries
     .command('recover')
-    .description('Send all deliveries that were given up since a time again')
+    .description('Send again all deliveries that were given up since a time')
     .argument('<endpoint>', 'whe_…')
     .requiredOption('--since <time>', 'ISO 8601')
     .option('--until <time>', 'ISO 8601; default: now')

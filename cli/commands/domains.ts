@@ -30,7 +30,11 @@ export function addDomainCommands(program: Command): void {
   const domains = program.command('domains').description('Use your own domains');
   withListOptions(domains.command('list').description('List domains')).action(
     withOrganization<ListOptions>(({ service, options }) =>
-      listed(service.domains.list(pageOf(options)), ['id', 'name', 'status', 'verifiedAt'], 'There is no own domain.'),
+      listed(
+        service.domains.list(pageOf(options)),
+        ['id', 'name', 'status', 'verifiedAt'],
+        'The organization has no domain of its own.',
+      ),
     ),
   );
   domains
@@ -52,7 +56,7 @@ export function addDomainCommands(program: Command): void {
     .action(withOrganization(async ({ service, args: [id = ''] }) => domainShown(await service.domains.verify(id))));
   domains
     .command('default')
-    .description('Show the domain of mailboxes that name none')
+    .description('Show the default domain of new mailboxes')
     .action(withOrganization(async ({ service }) => shown(await service.domains.default())));
   domains
     .command('delete')

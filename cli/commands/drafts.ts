@@ -66,7 +66,7 @@ export function addDraftCommands(program: Command): void {
     });
   withFields(drafts.command('create').description('Save a draft'))
     .option('--in-reply-to <message>', 'msg_… that it answers')
-    .option('--reply-all', 'to all of that message')
+    .option('--reply-all', 'to all recipients of that message')
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<Fields>();
       const { inReplyTo, replyAll } = options;

@@ -130,7 +130,7 @@ export function addListenCommand(webhooks: Command): void {
   webhooks
     .command('listen')
     .description(
-      'Forward live events to a server on this machine, signed like the service does, without a public address',
+      'Forward live events to a server on this machine, signed as the service signs them, without a public address',
     )
     .requiredOption('--forward <url>', 'such as http://localhost:3000/hook')
     .option('--event <type>', 'event type; may be repeated; default: all', collect)

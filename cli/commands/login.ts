@@ -60,7 +60,9 @@ export async function login(options: LoginOptions): Promise<void> {
   const client = openClient(url, token);
   const { protocol, hostname: host } = new URL(url);
   if (protocol === 'http:' && !LOOPBACK.test(host))
-    remark(`warning: ${host} is asked without TLS, so the token can be read on the way. Use https:// where you can.`);
+    remark(
+      `warning: requests to ${host} are sent without TLS, so the token can be read in transit. Use https:// where you can.`,
+    );
   if (token.startsWith('amk_')) return loginWithKey(options, url, token);
   if (token.startsWith('ams_')) return loginWithSession(options, url, token);
   const profile = profileName(options);

@@ -119,7 +119,7 @@ export function addMailboxCommands(program: Command): void {
     .action(withOrganization(async ({ service, args: [id = ''] }) => shown(await service.mailboxes.resumeSending(id))));
   mailboxes
     .command('logins')
-    .description('Show by which protocols it was opened')
+    .description('Show which protocols were used to open it, and when')
     .argument('<id>', 'mbx_…')
     .action(
       withOrganization(async ({ service, args: [id = ''] }) => {

@@ -34,7 +34,7 @@ const headersOf = (text: string): Record<string, string> =>
 function timeOf(text: string): Date {
   const time = new Date(text);
   if (!Number.isNaN(time.getTime())) return time;
-  throw new CommandError('invalid_time', `${text} is no time.`, 'Give it as 2026-01-02T03:04:05Z.');
+  throw new CommandError('invalid_time', `${text} is not a time.`, 'Give it as 2026-01-02T03:04:05Z.');
 }
 
 /** It asks no service, so it needs no login. */
@@ -62,7 +62,7 @@ export function addVerifyCommand(webhooks: Command): void {
         if (!(error instanceof WebhookVerificationError)) throw error;
         const fix =
           error.code === 'wrong_time'
-            ? 'For a request of earlier, say when it was received: --at.'
+            ? 'For an earlier request, say when it was received: --at.'
             : 'Compare the endpoint (agent-mailbox webhooks list), its secret, and the bytes of the body.';
         throw new CommandError(error.code, error.message, fix, EXIT.failed);
       }

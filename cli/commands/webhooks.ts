@@ -150,7 +150,7 @@ export function addWebhookCommands(program: Command): void {
   webhooks
     .command('trigger')
     .description('Send an example of an event to an endpoint')
-    .argument('[id]', 'whe_…; default: that of the `webhooks listen` that runs')
+    .argument('[id]', 'whe_…; default: the endpoint of the running `webhooks listen`')
     .option('--event <type>', 'event type; default: the first of the endpoint')
     .action(
       withOrganization<{ event?: string }>(async ({ service, args: [id], options }) => {
@@ -187,7 +187,7 @@ export function addWebhookCommands(program: Command): void {
     );
   webhooks
     .command('check-url')
-    .description('Check whether an endpoint may have an address')
+    .description('Check whether an endpoint may use a URL')
     .argument('<url>', 'https://…')
     .action(withOrganization(async ({ service, args: [url = ''] }) => shown(await service.webhooks.checkUrl({ url }))));
   webhooks

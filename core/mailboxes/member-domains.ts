@@ -20,7 +20,7 @@ export async function requirePersonForMembersDomain(
   if (caller.actor.type !== 'api_key') return;
   const rows = await sql.query(MEMBER_IN_DOMAIN, [organizationId, [name, domainToUnicode(name)]]);
   if (rows.length === 0) return;
-  throw new CatalogueError('forbidden', `Members have addresses in ${name}: adding or deleting it is for a person.`, {
+  throw new CatalogueError('forbidden', `Members have addresses in ${name}: only a person can add or delete it.`, {
     fix: 'Ask a member of the organization to do it in the dashboard, or with a session.',
   });
 }

@@ -94,7 +94,7 @@ export const MAIL_SETTINGS = {
   SMTP_MAX_CLIENTS: setting(integer(1, 100_000), {
     group: 'Mail',
     fallback: '1000',
-    text: 'Inbound SMTP concurrent connections in this process; further ones are answered 421.',
+    text: 'Concurrent inbound SMTP connections in this process; further ones are answered 421.',
   }),
   SMTP_CLIENTS_PER_ADDRESS: setting(integer(1, 100_000), {
     group: 'Mail',

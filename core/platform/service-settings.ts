@@ -39,7 +39,7 @@ export const SERVICE_SETTINGS = {
   SHUTDOWN_DEADLINE_SECONDS: setting(integer(1, 600), {
     group: 'Process',
     fallback: '40',
-    text: 'Seconds that stopping may take in total after SIGTERM or SIGINT. Meanwhile requests, mail and attempts in flight may end. After it the process ends with exit code 1 and a log line that lists what was still open. Keep it below the time after which your supervisor kills the process (`stop_grace_period`, `terminationGracePeriodSeconds`).',
+    text: 'Seconds that stopping may take in total after SIGTERM or SIGINT. Until then, requests, mail and attempts in flight may finish. After that, the process ends with exit code 1 and a log line that lists what was still open. Keep it below the time after which your supervisor kills the process (`stop_grace_period`, `terminationGracePeriodSeconds`).',
   }),
   AUDIT_RETENTION_DAYS: setting(integer(30, 36_500), {
     group: 'Process',
@@ -68,7 +68,7 @@ export const SERVICE_SETTINGS = {
   DATABASE_POOL_MAX: setting(integer(2, 500), {
     group: 'PostgreSQL',
     fallback: '20',
-    text: 'Connections per process, besides five of a worker and two of an API process for webhook deliveries and one that listens. All processes together must stay below the server’s max_connections.',
+    text: 'Connections per process. In addition, a worker opens five and an API process two for webhook deliveries, and one more listens for new ones. All processes together must stay below the server’s max_connections.',
   }),
   POSTGRES_PORT: setting(port, {
     group: 'PostgreSQL',

@@ -20,7 +20,7 @@ BODY_MAX_BYTES = 1024 * 1024
 TOLERANCE_SECONDS = 5 * 60
 READ_WITHIN_SECONDS = 15
 
-# Deliveries that were accepted. Yours belong into a database: they must survive a restart.
+# Deliveries that were accepted. Keep yours in a database: they must survive a restart.
 accepted = set()
 accepting = threading.Lock()
 

@@ -25,7 +25,7 @@ if (WEBHOOK_SECRET === undefined) {
   process.exit(2);
 }
 const webhook = new Webhook(WEBHOOK_SECRET);
-/** Deliveries that were accepted. Yours belong into a database: they must survive a restart. */
+/** Deliveries that were accepted. Keep yours in a database: they must survive a restart. */
 const accepted = new Set<string>();
 
 /** The work, after the request was answered. The data is untrusted: treat it as input, not as instructions. */

@@ -213,7 +213,7 @@ function refuseUndecided(
   throw new SmtpReply(
     451,
     '4.7.24',
-    `The sender could not be checked as ${domain} asks by DMARC: DNS gave no answer. Try again later`,
+    `The sender could not be checked against the DMARC policy of ${domain}: DNS gave no answer. Try again later`,
   );
 }
 

@@ -155,7 +155,7 @@ export async function writeFileBytes(
   for await (const part of bytes) {
     total += part.length;
     if (total > maxBytes)
-      throw new CatalogueError('payload_too_large', `The file has more than the ${maxBytes} bytes that it may have.`, {
+      throw new CatalogueError('payload_too_large', `The file is larger than the ${maxBytes} bytes allowed for it.`, {
         fix: 'Send a smaller file, or a link to it.',
       });
     waiting.push(part);

@@ -72,7 +72,9 @@ async function requireDecision(
   if (consent === undefined) throw new CatalogueError('not_found');
   throw new CatalogueError(
     'conflict',
-    consent.status === 'pending' ? 'The request for consent has expired.' : `It was ${consent.status} already.`,
+    consent.status === 'pending'
+      ? 'The request for consent has expired.'
+      : `The request was already ${consent.status}.`,
     { fix: 'A decision is final. To send the message after all, submit it again, which creates a new request.' },
   );
 }

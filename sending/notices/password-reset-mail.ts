@@ -49,7 +49,7 @@ To choose a new one, open this link:
 
   ${passwordResetUrl(publicUrl, CREDENTIAL_PLACE)}
 
-It is valid for ${PASSWORD_RESET_LIFE_MINUTES} minutes and works once. Whoever has it can sign in as you, so do not forward this mail. If you did not ask for it, delete it: nothing happens then.
+It is valid for ${PASSWORD_RESET_LIFE_MINUTES} minutes and works once. Anybody who has it can sign in as you, so do not forward this mail. If you did not ask for it, delete it: nothing happens then.
 `;
 
 const hostedText = (publicUrl: string): string => `Somebody asked to reset your password at ${publicUrl}.

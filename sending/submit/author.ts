@@ -24,6 +24,6 @@ export async function requireHonestAuthor(
   if (deliveryAddress(address) === own.toLowerCase()) return;
   const near = neighbourhood(domainOf(address)) === neighbourhood(domainOf(own));
   if (!near && !(await isLocal(services, address))) return;
-  const message = `From is ${address || 'no address'}, but this mailbox sends as ${own}: set From to ${own}; Sender instead is enough only if the domain in From is not hosted here and not related to that of the mailbox`;
+  const message = `From is ${address || 'no address'}, but this mailbox sends as ${own}: set From to ${own}, or set Sender to ${own} if the domain in From is neither hosted here nor related to the domain of the mailbox`;
   throw new CatalogueError('invalid_request', undefined, { details: [{ path: '/from', message }] });
 }

@@ -24,7 +24,7 @@ const textFor = (name: string, address: string): string => `Hello,
 this is a test mail. ${name} asked for it on the dashboard, and the service itself wrote it: nobody else knows of it.
 
 It shows that ${address} receives mail. An agent that is connected to the mailbox sees it at once, and the event
-email_received goes to the webhooks of the organization.
+email_received is sent to the webhooks of the organization.
 
 Nobody reads answers to this address.
 `;

@@ -59,7 +59,7 @@ export function ActivityPage({ q, onSearch }: ActivityPageProps) {
           <>
             {found.data.complete ? null : (
               <p className="mb-4 rounded-lg border border-wait/40 bg-wait-soft px-4 py-3">
-                These words stand in too many messages to look through all of them. Add another word, or search for an
+                These words occur in too many messages to look through all of them. Add another word, or search for an
                 address or an id.
               </p>
             )}

@@ -47,6 +47,6 @@ const OPTIONS: readonly { name: keyof DeliveryOptions; label: string; hint: stri
   {
     name: 'includeExtracts',
     label: 'Send codes and links of received mail',
-    hint: 'Whoever sees a delivery, here or in the logs of your server, can use its codes.',
+    hint: 'Anybody who sees a delivery, here or in the logs of your server, can use its codes.',
   },
 ];

@@ -48,7 +48,7 @@ export function EditWebhook({ webhook, onClose }: { readonly webhook: Webhook; r
       open
       onClose={onClose}
       title="Edit the webhook"
-      description="The next attempt of every delivery goes by the new values."
+      description="The next attempt of every delivery uses the new values."
     >
       <form onSubmit={submit} className="grid gap-5">
         {Object.values(about).some((each) => each !== undefined) ? null : <ProblemNote error={change.error} />}

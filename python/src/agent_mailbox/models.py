@@ -266,7 +266,7 @@ class BulkMessageChange(Model):
     remove_labels: list[str] | None = None
     # Name of the folder to move them to, case-insensitive. They are removed from all other folders.
     folder: str | None = None
-    # `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. No other change goes with it.
+    # `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. It cannot be combined with another change.
     delete: Annotated[Literal["trash", "permanent"], OPEN] | None = None
 
 
@@ -641,7 +641,7 @@ class DeviceLook(Model):
 
 
 class DeviceSession(Model):
-    # `pending`: nobody has decided yet. `expired`: also if the session was taken before.
+    # `pending`: nobody has decided yet. `expired`: the code has expired or is unknown, or the session was already collected.
     status: Annotated[Literal["pending", "approved", "denied", "expired"], OPEN]
     # The session, `ams_…`, once; null if it is not approved.
     token: str | None
@@ -655,7 +655,7 @@ class DeviceSignIn(Model):
     # The page on which it is entered.
     verification_url: str
     expires_at: datetime
-    # Wait so long between two requests for the session.
+    # Seconds to wait between two requests for the session.
     interval_seconds: int
 
 
@@ -1053,7 +1053,7 @@ class Forward(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
-    # Your own id of the message: sending with it again answers the first message and sends nothing.
+    # Your own id of the message: sending with it again returns the first message and sends nothing.
     client_id: str | None = None
 
 
@@ -1245,7 +1245,7 @@ class Mailbox(Model):
     address: str
     local_part: str
     domain: str
-    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its token opens nothing.
+    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused.
     status: Annotated[Literal["pending", "active", "suspended", "deleting"], OPEN]
     # `pending` until the mail host serves it.
     sync_status: Annotated[Literal["pending", "synced"], OPEN]
@@ -1276,7 +1276,7 @@ class MailboxChanges(Model):
     group: str | None = None
     # Replaces all metadata.
     metadata: dict[str, str] | None = None
-    # `suspended` refuses its mail, sends nothing, and its token opens nothing. `active` resumes it: for a person; an API key may only where the organization sets `consentByApiKey`.
+    # `suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`.
     status: Annotated[Literal["active", "suspended"], OPEN] | None = None
     # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN] | None = None
@@ -1459,7 +1459,7 @@ class MailboxWithToken(Model):
     address: str
     local_part: str
     domain: str
-    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its token opens nothing.
+    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused.
     status: Annotated[Literal["pending", "active", "suspended", "deleting"], OPEN]
     # `pending` until the mail host serves it.
     sync_status: Annotated[Literal["pending", "synced"], OPEN]
@@ -1645,7 +1645,7 @@ class MessageLink(Model):
     text: str | None
     # The purpose of the link, derived from its text. `decline` stops, refuses or reports the subject of the mail ("cancel", "this was not me").
     kind: Annotated[Literal["confirm", "sign_in", "reset", "other", "decline", "unsubscribe"], OPEN]
-    # How certain the kind is; for `other` how likely the link is worth following.
+    # How certain the kind is; for `other`, how likely it is that the link is worth following.
     confidence: float
 
 
@@ -1798,7 +1798,7 @@ class NewDraft(Model):
     in_reply_to: str | None = None
     # With inReplyTo; `false`: addressed to the sender only. Default: true.
     reply_all: bool | None = None
-    # Your own id of the draft: creating it again answers the first one, as long as that is a draft.
+    # Your own id of the draft: creating it again returns the first one, as long as that is a draft.
     client_id: str | None = None
 
 
@@ -1827,7 +1827,7 @@ class NewMailbox(Model):
     domain: str | None = None
     # Up to 50 keys of your own; keys of 64, values of 512 characters at most.
     metadata: dict[str, str] | None = None
-    # Your own id of the mailbox; a second creation with it answers the first mailbox, without its token.
+    # Your own id of the mailbox; a second creation with it returns the first mailbox, without its token.
     client_id: str | None = None
 
 
@@ -1859,7 +1859,7 @@ class NewMessage(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
-    # Your own id of the message: sending with it again answers the first message and sends nothing.
+    # Your own id of the message: sending with it again returns the first message and sends nothing.
     client_id: str | None = None
 
 
@@ -2028,9 +2028,9 @@ class OrganizationSettings(Model):
     consent_by_api_key: bool
     # No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most.
     sending_stopped: bool
-    # Messages per day (UTC); messages above are held for a person. Null: no limit.
+    # Messages per day (UTC); messages beyond this number are held for a person. Null: no limit.
     daily_messages: int | None
-    # New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person. Null: no limit.
+    # New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person. Null: no limit.
     daily_new_recipients: int | None
     # The `sendingMode` of mailboxes created from now on, by anybody. A person may loosen it on a mailbox afterwards.
     new_mailbox_sending_mode: Annotated[Literal["normal", "drafts_only", "stopped"], OPEN]
@@ -2051,9 +2051,9 @@ class OrganizationSettingsChanges(Model):
     consent_by_api_key: bool | None = None
     # No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most.
     sending_stopped: bool | None = None
-    # Messages per day (UTC); messages above are held for a person. Null: no limit.
+    # Messages per day (UTC); messages beyond this number are held for a person. Null: no limit.
     daily_messages: int | None = None
-    # New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person. Null: no limit.
+    # New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person. Null: no limit.
     daily_new_recipients: int | None = None
     # The `sendingMode` of mailboxes created from now on, by anybody. A person may loosen it on a mailbox afterwards.
     new_mailbox_sending_mode: Annotated[Literal["normal", "drafts_only", "stopped"], OPEN] | None = None
@@ -2186,7 +2186,7 @@ class OutboxMessage(Model):
     id: str
     # `held` waits for a person, `scheduled` for its time, `queued` for an attempt; `failed`: somebody was not reached.
     state: Annotated[Literal["held", "scheduled", "queued", "sending", "sent", "failed", "denied", "withdrawn"], OPEN]
-    # As `GET …/messages/:mid/status` tells it.
+    # The same status as in `GET …/messages/:mid/status`.
     status: Annotated[Literal["consent_pending", "scheduled", "queued", "sending", "sent", "captured", "bounced", "suppressed", "denied"], OPEN]
     # Why it is held; null: it is not.
     held_because: Annotated[Literal["first_contact", "always", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN] | None
@@ -2354,7 +2354,7 @@ class Reply(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
-    # Your own id of the message: sending with it again answers the first message and sends nothing.
+    # Your own id of the message: sending with it again returns the first message and sends nothing.
     client_id: str | None = None
 
 
@@ -2431,18 +2431,18 @@ class SendingAttempt(Model):
 
 
 class SendingBudgets(Model):
-    # Messages per day (UTC); messages above are held for a person. Null: no limit.
+    # Messages per day (UTC); messages beyond this number are held for a person. Null: no limit.
     messages_per_day: int | None
-    # New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person. Null: no limit.
+    # New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person. Null: no limit.
     new_recipients_per_day: int | None
 
 
 class SendingBudgetsChanges(Model):
     """Omitted fields do not change."""
 
-    # Messages per day (UTC); messages above are held for a person. Null: no limit.
+    # Messages per day (UTC); messages beyond this number are held for a person. Null: no limit.
     messages_per_day: int | None = None
-    # New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message above is held for a person. Null: no limit.
+    # New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person. Null: no limit.
     new_recipients_per_day: int | None = None
 
 

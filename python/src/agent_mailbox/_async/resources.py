@@ -37,7 +37,7 @@ class AsyncMailboxes(AsyncResource):
         group: Group of the mailbox; null: none. API keys can be limited to groups. A group exists as long as a mailbox is in it.
         domain: A domain of the organization; default: that of the instance.
         metadata: Up to 50 keys of your own; keys of 64, values of 512 characters at most.
-        client_id: Your own id of the mailbox; a second creation with it answers the first mailbox, without its token.
+        client_id: Your own id of the mailbox; a second creation with it returns the first mailbox, without its token.
         """
         request = self._request("POST", "/api/mailboxes", body={"localPart": local_part, "name": name, "purpose": purpose, "group": group, "domain": domain, "metadata": metadata, "clientId": client_id}, idempotency_key=idempotency_key)
         return self._parse(m.MailboxWithToken, await self._send(request))
@@ -90,7 +90,7 @@ class AsyncMailboxes(AsyncResource):
         purpose: What the mailbox is for: shown to the people who decide about its mail.
         group: Group of the mailbox; null: none. API keys can be limited to groups. A group exists as long as a mailbox is in it.
         metadata: Replaces all metadata.
-        status: `suspended` refuses its mail, sends nothing, and its token opens nothing. `active` resumes it: for a person; an API key may only where the organization sets `consentByApiKey`.
+        status: `suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`.
         unauthenticated_mail: What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
         sending_mode: `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
         """
@@ -343,7 +343,7 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
-        client_id: Your own id of the message: sending with it again answers the first message and sends nothing.
+        client_id: Your own id of the message: sending with it again returns the first message and sends nothing.
         """
         request = self._request("POST", "/api/mailbox/messages", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
@@ -456,7 +456,7 @@ class AsyncMailbox(AsyncResource):
         add_labels: Labels to add; other labels remain.
         remove_labels: Labels to remove.
         folder: Name of the folder to move them to, case-insensitive. They are removed from all other folders.
-        delete: `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. No other change goes with it.
+        delete: `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. It cannot be combined with another change.
         """
         request = self._request("POST", "/api/mailbox/messages/change", body={"messageIds": message_ids, "query": query, "seen": seen, "flagged": flagged, "addLabels": add_labels, "removeLabels": remove_labels, "folder": folder, "delete": delete}, idempotency_key=idempotency_key)
         return self._parse(m.BulkMessageResult, await self._send(request))
@@ -489,7 +489,7 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
-        client_id: Your own id of the message: sending with it again answers the first message and sends nothing.
+        client_id: Your own id of the message: sending with it again returns the first message and sends nothing.
         """
         request = self._request("POST", "/api/mailbox/messages/{mid}/reply", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
@@ -525,7 +525,7 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
-        client_id: Your own id of the message: sending with it again answers the first message and sends nothing.
+        client_id: Your own id of the message: sending with it again returns the first message and sends nothing.
         """
         request = self._request("POST", "/api/mailbox/messages/{mid}/reply-all", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
@@ -561,7 +561,7 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
-        client_id: Your own id of the message: sending with it again answers the first message and sends nothing.
+        client_id: Your own id of the message: sending with it again returns the first message and sends nothing.
         """
         request = self._request("POST", "/api/mailbox/messages/{mid}/forward", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
@@ -621,7 +621,7 @@ class AsyncMailbox(AsyncResource):
         send_at: Send it at this time, once it is submitted; stored with the draft.
         in_reply_to: The message it answers. Without to, cc and bcc it is addressed like a reply to all. Default subject: `Re:` and the subject of that message.
         reply_all: With inReplyTo; `false`: addressed to the sender only. Default: true.
-        client_id: Your own id of the draft: creating it again answers the first one, as long as that is a draft.
+        client_id: Your own id of the draft: creating it again returns the first one, as long as that is a draft.
         """
         request = self._request("POST", "/api/mailbox/drafts", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "attachments": attachments, "labels": labels, "headers": headers, "text": text, "html": html, "sendAt": send_at, "inReplyTo": in_reply_to, "replyAll": reply_all, "clientId": client_id}, idempotency_key=idempotency_key)
         return self._parse(m.Draft, await self._send(request))
