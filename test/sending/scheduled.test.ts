@@ -99,7 +99,7 @@ describe('a scheduled message', () => {
     assert.equal(await world.status(messageId), 'denied');
     await assert.rejects(
       approveConsent(world.mail.services, world.mail.organizationId, consentId ?? '', 'message', CALLER),
-      /denied already/,
+      /already denied/,
     );
     assert.deepEqual(await world.mail.faults(), []);
   });
