@@ -64,7 +64,7 @@ test('docs/mail.md lists the limits that the code applies', () => {
     ],
     [
       'COMPRESS',
-      `above ${size(imapDefaults.inflateRatioFromBytes)} inflated, ${imapDefaults.inflateRatioMax} bytes for each received byte`,
+      `once more than ${size(imapDefaults.inflateRatioFromBytes)} is inflated: at most ${imapDefaults.inflateRatioMax} inflated bytes for each received byte`,
     ],
     [
       'SMTP from other servers: connections of a source; recipients of a message',
