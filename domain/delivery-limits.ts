@@ -11,8 +11,8 @@ export const CONNECT_ADDRESSES_MAX = 4;
  * a round trip to another continent, and one lost packet takes a second: the only address that works would fail.
  */
 export const CONNECT_ATTEMPT_MAX_MS = 2_000;
-/** The same where the time is short. */
-export const CONNECT_ATTEMPT_MIN_MS = 250;
+/** The same where the time is short, in which fewer addresses are tried: above the second of a lost packet. */
+export const CONNECT_ATTEMPT_MIN_MS = 1_500;
 /** Of the reason why no answer came, for people. */
 export const FAILURE_REASON_MAX_CHARACTERS = 300;
 /** Bytes of the response body that are read and stored with the attempt. */

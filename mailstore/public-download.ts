@@ -7,13 +7,8 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates, type TLSSocket } from 'node:tls';
 import { reasonOf } from '#core/platform/error-reason.ts';
-import { connectAttemptMs } from '#core/webhooks/connect-attempts.ts';
-import {
-  checkDestination,
-  type DestinationAddress,
-  type DestinationPolicy,
-  isPublicAddress,
-} from '#core/webhooks/destination-guard.ts';
+import { type ConnectAttempts, connectAttempts } from '#core/webhooks/connect-attempts.ts';
+import { checkDestination, type DestinationPolicy, isPublicAddress } from '#core/webhooks/destination-guard.ts';
 import { FAILURE_REASON_MAX_CHARACTERS } from '#domain/delivery-limits.ts';
 
 export type PublicDownload =
@@ -56,24 +51,32 @@ const failed = (reason: string): PublicDownload => ({ ok: false, reason });
  */
 export async function downloadPublic(address: string, options: DownloadOptions): Promise<PublicDownload> {
   const signal = AbortSignal.timeout(options.timeoutMs);
+  const endsAt = performance.now() + options.timeoutMs;
   let next = address;
   for (let step = 0; step <= options.redirectsMax; step++) {
-    const fetched = await fetchStep(next, options, signal);
+    const fetched = await fetchStep(next, options, signal, endsAt);
     if (!('redirect' in fetched)) return fetched;
     next = fetched.redirect;
   }
   return failed('too many redirects');
 }
 
-async function fetchStep(address: string, options: DownloadOptions, signal: AbortSignal): Promise<Fetched> {
+async function fetchStep(
+  address: string,
+  options: DownloadOptions,
+  signal: AbortSignal,
+  endsAt: number,
+): Promise<Fetched> {
   const url = URL.parse(address);
   if (url === null) return failed('not an address');
   if (options.upgrade === true && url.protocol === 'http:') url.protocol = 'https:';
   const checked = await unlessAborted(checkDestination(url.href, options.policy), signal);
   if (checked === undefined) return failed('no answer within the time limit');
   if (!checked.ok) return failed(checked.message);
+  // The other half of what is left is for TLS and the answer.
+  const attempts = connectAttempts(checked.addresses, (endsAt - performance.now()) / 2);
   try {
-    return await request(checked.url, checked.addresses, options, signal);
+    return await request(checked.url, attempts, options, signal);
   } catch (error) {
     return failed(
       signal.aborted ? 'no answer within the time limit' : reasonOf(error).slice(0, FAILURE_REASON_MAX_CHARACTERS),
@@ -91,11 +94,10 @@ function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Pro
 
 function request(
   url: URL,
-  addresses: readonly DestinationAddress[],
+  { addresses, attemptMs }: ConnectAttempts,
   {
     policy,
     extraCa,
-    timeoutMs,
     maxBytes,
     headers,
     accepts = () => true,
@@ -109,8 +111,6 @@ function request(
     else if (first !== undefined) done(null, first.address, first.family);
   };
   return new Promise((resolve, reject) => {
-    // The other half is for DNS, TLS and the answer.
-    const attemptMs = connectAttemptMs(addresses.length, timeoutMs / 2);
     const connecting = { lookup, autoSelectFamilyAttemptTimeout: attemptMs };
     const asked = https.request(url, {
       ...connecting,

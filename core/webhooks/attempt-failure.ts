@@ -38,12 +38,17 @@ export function failureOf(error: unknown): { error: AttemptError; message: strin
   if (error instanceof UnsafeSocketError) return { error: 'unsafe_destination', message: error.message };
   const ofAddresses = addressErrors(error);
   const first = ofAddresses?.errors[0] ?? error;
-  const code = first instanceof Error && 'code' in first ? String(first.code) : '';
+  const code = codeOf(first);
   const message = ofAddresses === undefined ? ownMessage(error) : reasonOf(ofAddresses);
   const reason = code === '' ? message : `${code}: ${message}`;
-  return { error: errorOfCode(code), message: reason.slice(0, FAILURE_REASON_MAX_CHARACTERS) };
+  return {
+    // Of several addresses the outer error says what they have in common, whatever their order.
+    error: errorOfCode(codeOf(error) || code),
+    message: reason.slice(0, FAILURE_REASON_MAX_CHARACTERS),
+  };
 }
 
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
 const ownMessage = (error: unknown): string => (error instanceof Error ? error.message : 'unknown');
 
 /** One error for each address; undici keeps them as the cause of a time limit that was not reached. */

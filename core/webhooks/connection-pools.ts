@@ -7,7 +7,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import { CONNECT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
 import { BrokenSocketError, UnsafeSocketError } from './attempt-failure.ts';
-import { connectAttemptMs } from './connect-attempts.ts';
+import { connectAttempts } from './connect-attempts.ts';
 import { type DestinationAddress, type DestinationPolicy, isPublicAddress } from './destination-guard.ts';
 
 export interface OriginPool {
@@ -77,7 +77,7 @@ export function connectionPools({ policy, extraCa, timeoutMs }: PoolOptions): Co
       allowH2: false,
       timeout: CONNECT_TIMEOUT_MS,
       autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: connectAttemptMs(addresses.length, CONNECT_TIMEOUT_MS),
+      autoSelectFamilyAttemptTimeout: connectAttempts(addresses, CONNECT_TIMEOUT_MS).attemptMs,
       rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
       ...(secureContext === undefined ? {} : { secureContext }),
     });
@@ -89,10 +89,12 @@ export function connectionPools({ policy, extraCa, timeoutMs }: PoolOptions): Co
         }
         const address = socket.remoteAddress;
         if (address === undefined) {
+          remote.address = null;
           socket.destroy();
           return done(new BrokenSocketError(), null);
         }
         if (!isPublicAddress(address, policy)) {
+          remote.address = null;
           socket.destroy();
           return done(new UnsafeSocketError(`connected to ${address}, which is not publicly routable`), null);
         }

@@ -96,10 +96,13 @@ export class CommandReader {
       const line = await this.line();
       if (line === undefined) return { kind: 'ended' };
       if (refused === undefined) gathering.text += line.text;
+      // Only then: a look at the whole text for each literal would cost its square.
+      const isFirstLine = tag === '';
       tag ||= TAG.exec(gathering.text)?.[1] ?? '*';
       if (refused === undefined && (line.tooLong || gathering.text.length > this.#tokenizer.lineMaxBytes))
         refused = bad('The command line is too long');
-      if (refused === undefined && LONG_TAG.test(gathering.text)) refused = bad('A tag has at most 128 characters');
+      if (isFirstLine && refused === undefined && LONG_TAG.test(gathering.text))
+        refused = bad('A tag has at most 128 characters');
       const { literal } = line;
       if (literal === null) {
         if (refused !== undefined) return { kind: 'refused', tag, completion: refused };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loggedIn, play } from './dialogue.ts';
+import { play } from './dialogue.ts';
 import { MemoryStore } from './memory-store.ts';
 import { LUNCH } from './messages.ts';
 
@@ -168,24 +168,4 @@ test('APPEND with a date that does not exist is BAD, and stores nothing', async 
      C: abc
      S: b OK [APPENDUID 1600000000 1]`,
   );
-});
-
-test('a long first line makes no literal of its command dearer', async () => {
-  const client = await loggedIn(new MemoryStore(), { limits: { badCommandsMax: 1_000 } });
-  const literals = '{0+}\r\n'.repeat(4_000);
-  const answered = async (tag: string) => {
-    const startedAt = performance.now();
-    client.send(`${tag}${literals}\r\n`);
-    assert.match((await client.line()) ?? '', / BAD /);
-    return performance.now() - startedAt;
-  };
-  const fastest = async (tag: string) => {
-    let ms = Number.POSITIVE_INFINITY;
-    for (let count = 0; count < 6; count++) ms = Math.min(ms, await answered(tag));
-    return ms;
-  };
-  const short = await fastest('a ');
-  const long = await fastest('x'.repeat(30_000));
-  assert.ok(long < 4 * short, `${long.toFixed(0)} ms after a long line, ${short.toFixed(0)} ms after a short one`);
-  await client.close();
 });
