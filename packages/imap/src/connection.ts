@@ -11,18 +11,18 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { type Login, type StoreRefusal, StoreRefused, StoreUnavailable } from '@agent-mailbox/mail-store';
+import type { Login } from '@agent-mailbox/mail-store';
 import type { EngineLog } from '@agent-mailbox/mail-store/engine-log';
 import type { CapabilityHiding } from './announced-capabilities.ts';
 import { BrokenAnswer } from './broken-answer.ts';
 import { capabilities } from './capabilities.ts';
-import { bad, type Command, type Completion, no, Refusal } from './command.ts';
+import { bad, type Command, type Completion, no } from './command.ts';
 import { CommandReader, discardMessages, type Incoming, type ReaderHost } from './command-reader.ts';
 import { COMMANDS } from './command-table.ts';
+import { completionOf } from './completion-of-error.ts';
 import { ResponseWriter } from './encoder.ts';
 import type { ConnectionLimits } from './limits.ts';
-import { Scanner, SyntaxProblem } from './parser.ts';
-import { OutOfRange } from './selected-folder.ts';
+import { Scanner } from './parser.ts';
 import { type ConnectionControl, Session } from './session.ts';
 import { Tokenizer } from './tokenizer.ts';
 import { ConnectionLost, Transport } from './transport.ts';
@@ -39,18 +39,6 @@ export interface ConnectionOptions {
   readonly serverName: string | null;
   readonly log: EngineLog;
 }
-
-const REFUSAL_CODES: Record<StoreRefusal, string> = {
-  'over-quota': 'OVERQUOTA',
-  'no-folder': 'NONEXISTENT',
-  exists: 'ALREADYEXISTS',
-  cannot: 'CANNOT',
-  limit: 'LIMIT',
-  'too-big': 'TOOBIG',
-  gone: 'EXPUNGEISSUED',
-  // RFC 5530.
-  'no-permission': 'NOPERM',
-};
 
 export class Connection implements ReaderHost, ConnectionControl {
   readonly id = randomBytes(6).toString('hex');
@@ -319,7 +307,7 @@ export class Connection implements ReaderHost, ConnectionControl {
       try {
         completion = await run({ session, tag: running.tag, uid });
       } catch (error) {
-        completion = this.#completionOf(error, running.verb);
+        completion = completionOf(error, running.verb, this.#log);
       }
       // Also after a refusal: the map contains the changes that the command read from the store, so they must be
       // reported.
@@ -327,19 +315,8 @@ export class Connection implements ReaderHost, ConnectionControl {
       if (reports !== 'nothing') await session.reportChanges(reports === 'all', uid);
       return completion;
     } catch (error) {
-      return this.#completionOf(error, running.verb);
+      return completionOf(error, running.verb, this.#log);
     }
-  }
-
-  #completionOf(error: unknown, verb: string): Completion {
-    if (error instanceof SyntaxProblem || error instanceof OutOfRange) return bad(error.message);
-    if (error instanceof Refusal) return no(error.message, error.code);
-    if (error instanceof StoreRefused) return no(error.message, REFUSAL_CODES[error.refusal]);
-    if (error instanceof ConnectionLost || error instanceof BrokenAnswer) throw error;
-    if (error instanceof StoreUnavailable) return no('The store cannot be reached now, try again later', 'UNAVAILABLE');
-    const requestId = randomBytes(6).toString('hex');
-    this.#log.error({ err: error, requestId, verb }, 'imap command failed');
-    return no(`Internal error, logged as ${requestId}`, 'SERVERBUG');
   }
 }
 
