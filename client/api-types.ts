@@ -259,7 +259,7 @@ export interface BulkMessageChange {
   readonly removeLabels?: readonly string[];
   /** Name of the folder to move them to, case-insensitive. They are removed from all other folders. */
   readonly folder?: string;
-  /** `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. It cannot be combined with another change. */
+  /** `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. A deletion cannot be combined with another change. */
   readonly delete?: 'trash' | 'permanent';
 }
 

@@ -111,6 +111,7 @@ function request(
     else if (first !== undefined) done(null, first.address, first.family);
   };
   return new Promise((resolve, reject) => {
+    // Node passes it on to the connection; its types do not know it here.
     const connecting = { lookup, autoSelectFamilyAttemptTimeout: attemptMs };
     const asked = https.request(url, {
       ...connecting,

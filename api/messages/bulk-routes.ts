@@ -48,7 +48,7 @@ const MessagesChange = closed(
     delete: Type.Optional(
       Type.Enum(['trash', 'permanent'], {
         description:
-          '`trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. It cannot be combined with another change.',
+          '`trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. A deletion cannot be combined with another change.',
       }),
     ),
   },

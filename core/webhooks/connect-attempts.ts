@@ -11,29 +11,21 @@ export interface ConnectAttempts {
 const FAMILIES = [4, 6] as const;
 
 /**
- * The first addresses of each family, in their order. A name can have thousands of addresses, of anybody: all of them are
- * checked, but no request tries all of them.
- */
-export function addressesToTry(
-  addresses: readonly DestinationAddress[],
-  ofFamilyMax = CONNECT_ADDRESSES_MAX,
-): DestinationAddress[] {
-  const tried = new Set(
-    FAMILIES.flatMap((wanted) => addresses.filter(({ family }) => family === wanted).slice(0, ofFamilyMax)),
-  );
-  return addresses.filter((address) => tried.has(address));
-}
-
-/**
- * Divides the time among the addresses of a family, so that each of them gets its part. The families are not added up:
- * without IPv6 on this machine its addresses fail at once and take no time.
+ * Chooses the first addresses of each family, in their order, and divides the time among those of a family. A name can
+ * have thousands of addresses, of anybody: all of them are checked, but no request tries all of them. The families are
+ * not added up: without IPv6 on this machine its addresses fail at once and take no time.
  *
  * @param withinMs limit of all attempts together
  */
-export function connectAttempts(addresses: readonly DestinationAddress[], withinMs: number): ConnectAttempts {
+export function connectAttempts(checked: readonly DestinationAddress[], withinMs: number): ConnectAttempts {
   const fitting = Math.max(1, Math.floor(withinMs / CONNECT_ATTEMPT_MIN_MS));
-  const tried = addressesToTry(addresses, Math.min(CONNECT_ADDRESSES_MAX, fitting));
-  const ofFamily = Math.max(1, ...FAMILIES.map((wanted) => tried.filter(({ family }) => family === wanted).length));
-  const attemptMs = Math.max(CONNECT_ATTEMPT_MIN_MS, Math.floor(withinMs / ofFamily));
-  return { addresses: tried, attemptMs: Math.min(CONNECT_ATTEMPT_MAX_MS, attemptMs) };
+  const families = FAMILIES.map((wanted) =>
+    checked.filter(({ family }) => family === wanted).slice(0, Math.min(CONNECT_ADDRESSES_MAX, fitting)),
+  );
+  const tried = new Set(families.flat());
+  const attemptMs = Math.floor(withinMs / Math.max(1, ...families.map(({ length }) => length)));
+  return {
+    addresses: checked.filter((address) => tried.has(address)),
+    attemptMs: Math.min(CONNECT_ATTEMPT_MAX_MS, Math.max(CONNECT_ATTEMPT_MIN_MS, attemptMs)),
+  };
 }

@@ -7,7 +7,7 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
 import { CONNECT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
 import { BrokenSocketError, UnsafeSocketError } from './attempt-failure.ts';
-import { connectAttempts } from './connect-attempts.ts';
+import { type ConnectAttempts, connectAttempts } from './connect-attempts.ts';
 import { type DestinationAddress, type DestinationPolicy, isPublicAddress } from './destination-guard.ts';
 
 export interface OriginPool {
@@ -53,17 +53,18 @@ export function connectionPools({ policy, extraCa, timeoutMs }: PoolOptions): Co
     }
   }
 
-  function poolFor(url: URL, addresses: readonly DestinationAddress[]): OriginPool {
-    const key = `${url.origin} ${addresses.map(({ address }) => address).join(' ')}`;
+  function poolFor(url: URL, checked: readonly DestinationAddress[]): OriginPool {
+    const attempts = connectAttempts(checked, CONNECT_TIMEOUT_MS);
+    const key = `${url.origin} ${attempts.addresses.map(({ address }) => address).join(' ')}`;
     let entry = pools.get(key);
     if (entry === undefined) {
-      entry = openPool(url.origin, addresses);
+      entry = openPool(url.origin, attempts);
       pools.set(key, entry);
     }
     return entry;
   }
 
-  function openPool(origin: string, addresses: readonly DestinationAddress[]): OriginPool {
+  function openPool(origin: string, { addresses, attemptMs }: ConnectAttempts): OriginPool {
     const remote: OriginPool['remote'] = { address: null };
     const lookup: LookupFunction = (_host, lookupOptions, done) => {
       // After the first connection its address is used alone, so that attempts can name the address they reached.
@@ -77,7 +78,7 @@ export function connectionPools({ policy, extraCa, timeoutMs }: PoolOptions): Co
       allowH2: false,
       timeout: CONNECT_TIMEOUT_MS,
       autoSelectFamily: true,
-      autoSelectFamilyAttemptTimeout: connectAttempts(addresses, CONNECT_TIMEOUT_MS).attemptMs,
+      autoSelectFamilyAttemptTimeout: attemptMs,
       rejectUnauthorized: true, // whatever NODE_TLS_REJECT_UNAUTHORIZED says
       ...(secureContext === undefined ? {} : { secureContext }),
     });

@@ -8,7 +8,6 @@ import { Resolver } from 'node:dns/promises';
 import net from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Settings } from '#core/platform/settings.ts';
-import { addressesToTry } from './connect-attempts.ts';
 
 export interface DestinationAddress {
   readonly address: string;
@@ -18,7 +17,6 @@ export interface DestinationAddress {
 export type DestinationProblem = 'invalid_url' | 'unresolvable_destination' | 'unsafe_destination';
 
 export type DestinationCheck =
-  /** `addresses`: those to connect to. */
   | { readonly ok: true; readonly url: URL; readonly addresses: readonly DestinationAddress[] }
   | { readonly ok: false; readonly problem: DestinationProblem; readonly message: string };
 
@@ -147,5 +145,5 @@ export async function checkDestination(text: string, policy: DestinationPolicy):
       problem: 'unsafe_destination',
       message: `${host === unsafe.address ? host : `${host} resolves to ${unsafe.address}, which`} is not publicly routable`,
     };
-  return { ok: true, url, addresses: addressesToTry(addresses) };
+  return { ok: true, url, addresses };
 }

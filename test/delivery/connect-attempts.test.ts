@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import ipaddr from 'ipaddr.js';
 import { failureOf } from '#core/webhooks/attempt-failure.ts';
-import { addressesToTry, connectAttempts } from '#core/webhooks/connect-attempts.ts';
+import { connectAttempts } from '#core/webhooks/connect-attempts.ts';
 import { checkDestination, type DestinationAddress, type DestinationPolicy } from '#core/webhooks/destination-guard.ts';
 import { createWebhookSender } from '#core/webhooks/webhook-sender.ts';
 import { newWebhookSecret, webhookSigner } from '#core/webhooks/webhook-signature.ts';
@@ -163,11 +163,11 @@ test('a reason is short, however many addresses it names', () => {
   assert.equal(message.length, FAILURE_REASON_MAX_CHARACTERS);
 });
 
-test('four addresses of each family are tried, in their order', async () => {
+test('four addresses of each family are tried, in their order', () => {
   const many = addressesOf({ v4: 200, v6: 200 });
-  const checked = await checkDestination('https://mail.test/', { ...policy, resolve: async () => many });
-  assert.deepEqual(checked.ok && checked.addresses, [...many.slice(0, 4), ...many.slice(200, 204)]);
-  assert.deepEqual(addressesToTry(many.slice(198, 203)), many.slice(198, 203));
+  const tried = (checked: readonly DestinationAddress[]) => connectAttempts(checked, CONNECT_TIMEOUT_MS).addresses;
+  assert.deepEqual(tried(many), [...many.slice(0, 4), ...many.slice(200, 204)]);
+  assert.deepEqual(tried(many.slice(198, 203)), many.slice(198, 203));
 });
 
 test('all addresses are checked, also those that are not tried', async () => {
@@ -193,7 +193,6 @@ test('each address of a family has its part of the time, and more than a lost pa
         );
         assert.ok(attemptMs >= 1_500 && attemptMs <= 2_000, `${attemptMs} ms`);
       }
-  assert.equal(connectAttempts(addressesOf({ v4: 4, v6: 4 }), CONNECT_TIMEOUT_MS).addresses.length, 8);
 });
 
 test('a download that no address accepts names the reason of each', async () => {

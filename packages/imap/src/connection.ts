@@ -243,10 +243,8 @@ export class Connection implements ReaderHost, ConnectionControl {
     }
     let tag: string;
     let completion: Completion;
-    if (incoming.kind === 'refused') {
-      this.requireClient();
-      ({ tag, completion } = incoming);
-    } else {
+    if (incoming.kind === 'refused') ({ tag, completion } = incoming);
+    else {
       const startedAt = performance.now();
       const scan = new Scanner(incoming.text, incoming.literals);
       const running = new Running();

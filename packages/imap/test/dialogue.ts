@@ -62,6 +62,7 @@ export function pair(): [End, End] {
 
 export class Client {
   readonly socket: Duplex;
+  readonly #far: Duplex;
   readonly connection: ImapConnection;
   readonly #received: string[] = [];
   #rest = '';
@@ -72,6 +73,7 @@ export class Client {
   constructor(store: MailboxStore, options: Partial<ImapOptions> & { loggedInBy?: Login } = {}) {
     const [near, far] = pair();
     this.socket = near;
+    this.#far = far;
     this.connection = serveImap(far, {
       tls: true,
       login: loginTo(store),
@@ -87,6 +89,11 @@ export class Client {
       this.#wake?.();
     });
     near.on('error', () => undefined);
+  }
+
+  /** As the network does it: the connection is gone on the side of the server, whatever was sent before. */
+  breakOff(): void {
+    this.#far.destroy();
   }
 
   receive(chunk: Buffer): void {

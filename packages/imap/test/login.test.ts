@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreUnavailable } from '@agent-mailbox/mail-store';
-import { serveImap } from '#imap/serve.ts';
 import { ADDRESS, Client, connect, loggedIn, loginTo, pair, play, TOKEN } from './dialogue.ts';
 import { MemoryStore } from './memory-store.ts';
 import { note } from './messages.ts';
@@ -327,21 +326,12 @@ test('commands that were sent ahead are not run for a client that is gone', asyn
     await goOn.promise;
     return search(...given);
   };
-  const [near, far] = pair();
-  near.on('data', () => undefined);
-  const connection = serveImap(far, {
-    tls: true,
-    login: loginTo(store),
-    remoteAddress: '192.0.2.1',
-    hostname: 'mail.example.com',
-    serverName: 'Agent Mailbox',
-    messageMaxBytes: 26_214_400,
-  });
-  near.write(`a LOGIN ${ADDRESS} ${TOKEN}\r\nb SELECT INBOX\r\n${'c SEARCH TEXT x\r\n'.repeat(100)}`);
+  const client = new Client(store);
+  client.send(`a LOGIN ${ADDRESS} ${TOKEN}\r\nb SELECT INBOX\r\n${'c SEARCH TEXT x\r\n'.repeat(100)}`);
   await searching.promise;
-  far.destroy();
+  client.breakOff();
   goOn.resolve();
-  await connection.done;
+  await client.connection.done;
   assert.equal(searches, 1);
 });
 
@@ -357,21 +347,12 @@ test('literals that were sent ahead are not checked for a client that is gone', 
       await goOn.promise;
       return { usedBytes: 1, limitBytes: 1, messages: 1 };
     };
-    const [near, far] = pair();
-    near.on('data', () => undefined);
-    const connection = serveImap(far, {
-      tls: true,
-      login: loginTo(store),
-      remoteAddress: '192.0.2.1',
-      hostname: 'mail.example.com',
-      serverName: 'Agent Mailbox',
-      messageMaxBytes: 26_214_400,
-    });
-    near.write(`a LOGIN ${ADDRESS} ${TOKEN}\r\n${commands}`);
+    const client = new Client(store);
+    client.send(`a LOGIN ${ADDRESS} ${TOKEN}\r\n${commands}`);
     await asking.promise;
-    far.destroy();
+    client.breakOff();
     goOn.resolve();
-    await connection.done;
+    await client.connection.done;
     assert.equal(quotas, 1, commands.slice(0, 20));
   }
 });

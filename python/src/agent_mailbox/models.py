@@ -266,7 +266,7 @@ class BulkMessageChange(Model):
     remove_labels: list[str] | None = None
     # Name of the folder to move them to, case-insensitive. They are removed from all other folders.
     folder: str | None = None
-    # `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. It cannot be combined with another change.
+    # `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. A deletion cannot be combined with another change.
     delete: Annotated[Literal["trash", "permanent"], OPEN] | None = None
 
 

@@ -457,7 +457,7 @@ class Mailbox(Resource):
         add_labels: Labels to add; other labels remain.
         remove_labels: Labels to remove.
         folder: Name of the folder to move them to, case-insensitive. They are removed from all other folders.
-        delete: `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. It cannot be combined with another change.
+        delete: `trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. A deletion cannot be combined with another change.
         """
         request = self._request("POST", "/api/mailbox/messages/change", body={"messageIds": message_ids, "query": query, "seen": seen, "flagged": flagged, "addLabels": add_labels, "removeLabels": remove_labels, "folder": folder, "delete": delete}, idempotency_key=idempotency_key)
         return self._parse(m.BulkMessageResult, self._send(request))
