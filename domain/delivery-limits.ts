@@ -39,8 +39,9 @@ export const DELIVERY_BURST_SECONDS = 10;
 export const OVERDUE_SWEEP_AFTER_MS = 120_000;
 /** Time after a slow or failed request during which a worker considers an endpoint in trouble. */
 export const ENDPOINT_TROUBLE_MS = 10_000;
-/** First attempts at a slow endpoint gather for so long, to go together. */
+/** First attempts at a slow endpoint gather for so long, to go together, and up to the spread longer. */
 export const TROUBLED_GATHER_MS = 2_000;
+export const TROUBLED_GATHER_SPREAD_MS = 2_000;
 /** A worker that makes first attempts shows a sign of life this often. */
 export const LANE_SIGN_MS = 500;
 /** A worker without a sign loses its leases after this time, if another worker has written its signs throughout. */

@@ -11,6 +11,7 @@ export const DELETE_HISTORY = 'deleteHistory';
 /** Names of the signals and the query of `endpointDelivery`. */
 export const STOP_DELIVERIES_SIGNAL = 'stopDeliveries';
 export const ATTEMPT_NOW_SIGNAL = 'attemptNow';
+export const CARRY_DELIVERIES_SIGNAL = 'carryDeliveries';
 export const DELIVERY_STATE_QUERY = 'state';
 
 /** Input of `eventFanOut`: the first attempts of everything that waited. */
@@ -53,6 +54,11 @@ export interface AttemptNow {
   readonly deliveryId: string;
 }
 
+/** Deliveries of the same endpoint that the workflow carries from now on, beside its own. */
+export interface CarryDeliveries {
+  readonly deliveries: readonly WaitingDelivery[];
+}
+
 /** Answer of the `state` query. */
 export interface EndpointDeliveryState {
   readonly phase: 'waiting' | 'attempting' | 'done';
@@ -89,3 +95,10 @@ export interface WaitingEndpoint {
 /** Id of the workflow that processes an endpoint's unacknowledged deliveries of one fan-out. */
 export const endpointDeliveryId = (endpointId: string, fanOutId: string): string =>
   `delivery/${endpointId}/${fanOutId}`;
+
+/**
+ * Id of the workflow that makes the first attempts at a slow endpoint, gathered from this claim on. It is not that of the
+ * claim's fan-out, which may carry earlier deliveries of the endpoint and starts a workflow when they fail.
+ */
+export const slowEndpointDeliveryId = (endpointId: string, fanOutId: string): string =>
+  endpointDeliveryId(endpointId, `slow/${fanOutId}`);

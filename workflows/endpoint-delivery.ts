@@ -4,7 +4,8 @@
  *             ┌───────────── still owed ─────────────┐
  *             ▼                                      │
  *   wait until the next are due ──▶ attempt ──▶ success | exhausted ──▶ nothing left: completed
- *             ▲ └ stopDeliveries, attemptNow: the wait ends at once
+ *             ▲ ├ stopDeliveries, attemptNow: the wait ends at once
+ *             │ └ carryDeliveries: begins again with more of them
  *
  * Durable timers come from the rows' due times, so a slow neighbour never shifts a retry. Every attempt reads endpoint
  * and plan again: when the endpoint is inactive or deleted, or the plan has no webhooks, the activity gives the
@@ -18,7 +19,7 @@ import type { EndpointDeliveryInput, EndpointDeliveryState, StopReason } from '#
 import { RETRY_GROUPING_RATIO } from '#domain/retry-ladder.ts';
 import { attemptDeliveries } from './delivery-activities.ts';
 import { attemptSummary, waitSummary } from './readable.ts';
-import { attemptNow, deliveryState, stopDeliveries } from './signals.ts';
+import { attemptNow, carryDeliveries, deliveryState, stopDeliveries } from './signals.ts';
 
 export async function endpointDelivery(input: EndpointDeliveryInput): Promise<void> {
   const { endpointId, ladderMs } = input;
@@ -26,6 +27,7 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
   const groupingMs = (ladderMs[0] ?? 0) * RETRY_GROUPING_RATIO;
   const askedFor = new Set<string>(input.manual ? dueAtMs.keys() : []);
   let stopReason: StopReason | undefined;
+  let hasMore = false;
   let phase: EndpointDeliveryState['phase'] = 'waiting';
 
   setHandler(stopDeliveries, ({ reason }) => {
@@ -33,6 +35,12 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
   });
   setHandler(attemptNow, ({ deliveryId }) => {
     askedFor.add(deliveryId);
+  });
+  setHandler(carryDeliveries, ({ deliveries }) => {
+    // What it carries already may have moved on since.
+    const added = deliveries.filter(({ id }) => !dueAtMs.has(id));
+    for (const delivery of added) dueAtMs.set(delivery.id, delivery.dueAtMs);
+    hasMore ||= added.length > 0;
   });
   setHandler(deliveryState, () => {
     const waiting = [...dueAtMs].map(([id, at]) => ({ id, dueAtMs: at }));
@@ -54,7 +62,10 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
 
     phase = 'waiting';
     const woken = () => stopReason !== undefined || askedFor.size > 0;
-    if (delayMs > 0 && !woken()) await condition(woken, delayMs, { summary: waitSummary(group, delayMs) });
+    hasMore = false;
+    if (delayMs > 0 && !woken())
+      await condition(() => woken() || hasMore, delayMs, { summary: waitSummary(group, delayMs) });
+    if (hasMore && !woken()) continue;
 
     phase = 'attempting';
     const manual = stopReason === undefined && askedFor.size > 0;

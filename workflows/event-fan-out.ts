@@ -7,7 +7,14 @@
  *            └──▶ per endpoint: start endpointDelivery, which outlives this workflow ──▶ completed
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
-import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
+import {
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  patched,
+  startChild,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
 import { retrySummary } from '#domain/delivery-summary.ts';
 import {
   endpointDeliveryId,
@@ -18,6 +25,7 @@ import {
 import { attemptDeliveries } from './delivery-activities.ts';
 import { endpointDelivery } from './endpoint-delivery.ts';
 import { endpointSearchAttributes } from './readable.ts';
+import { carryDeliveries } from './signals.ts';
 
 export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promise<FanOutResult> {
   const count = deliveryIds.length;
@@ -32,18 +40,23 @@ export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promi
   return { settled: count - waitingCount, waiting: waitingCount };
 }
 
-/** Does nothing when the workflow is there already: the sweep may have been quicker. */
+/** Hands the deliveries to the workflow if it is there already: the sweep may have been quicker, with a part of them. */
 async function startRetries(endpoint: WaitingEndpoint, ladderMs: readonly number[]): Promise<void> {
+  const { endpointId, deliveries } = endpoint;
+  const workflowId = endpointDeliveryId(endpointId, workflowInfo().workflowId);
   try {
     await startChild(endpointDelivery, {
-      workflowId: endpointDeliveryId(endpoint.endpointId, workflowInfo().workflowId),
+      workflowId,
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      args: [{ endpointId: endpoint.endpointId, deliveries: endpoint.deliveries, ladderMs }],
+      args: [{ endpointId, deliveries, ladderMs }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       typedSearchAttributes: endpointSearchAttributes(endpoint),
-      staticSummary: retrySummary(endpoint.endpointId, endpoint.deliveries.length),
+      staticSummary: retrySummary(endpointId, deliveries.length),
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    // Should that have ended just now, this workflow fails and is started again.
+    if (patched('carry-deliveries'))
+      await getExternalWorkflowHandle(workflowId).signal(carryDeliveries, { deliveries });
   }
 }

@@ -2,6 +2,8 @@ import { defineQuery, defineSignal } from '@temporalio/workflow';
 import {
   ATTEMPT_NOW_SIGNAL,
   type AttemptNow,
+  CARRY_DELIVERIES_SIGNAL,
+  type CarryDeliveries,
   DELIVERY_STATE_QUERY,
   type EndpointDeliveryState,
   STOP_DELIVERIES_SIGNAL,
@@ -15,6 +17,9 @@ export const stopDeliveries = defineSignal<[StopDeliveries]>(STOP_DELIVERIES_SIG
 
 /** A person asked to send a waiting delivery now. */
 export const attemptNow = defineSignal<[AttemptNow]>(ATTEMPT_NOW_SIGNAL);
+
+/** The fan-out has more deliveries for this workflow, which the sweep had started before. */
+export const carryDeliveries = defineSignal<[CarryDeliveries]>(CARRY_DELIVERIES_SIGNAL);
 
 /** The waiting deliveries, and until when they wait. */
 export const deliveryState = defineQuery<EndpointDeliveryState>(DELIVERY_STATE_QUERY);

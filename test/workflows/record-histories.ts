@@ -10,13 +10,19 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { newId } from '#core/platform/new-id.ts';
+import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliveries.ts';
 import { moveRecovery, startRecovery } from '#core/webhooks/recover-deliveries.ts';
 import { signalStop } from '#core/webhooks/stop-deliveries.ts';
-import { ATTEMPT_NOW_SIGNAL, DELETE_HISTORY } from '#domain/delivery-workflows.ts';
+import {
+  ATTEMPT_NOW_SIGNAL,
+  DELETE_HISTORY,
+  endpointDeliveryId,
+  STOP_DELIVERIES_SIGNAL,
+} from '#domain/delivery-workflows.ts';
 import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
 import { memberNoticeWorkflowId } from '#domain/member-notices.ts';
 import { recoveryWorkflowId } from '#domain/recovery.ts';
-import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
+import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -48,7 +54,7 @@ async function delivery(answers: readonly number[], during?: (delivery: Delivery
   const organization = await world.organization('team');
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   await world.happen({ organization });
-  if (during !== undefined) await during(await world.delivery(endpoint.id, ({ status }) => status === 'failed'));
+  if (during !== undefined) await during(await world.delivery(endpoint.id, waitsForRetry));
   return world.delivery(endpoint.id, isFinal);
 }
 
@@ -77,6 +83,28 @@ test('resent while waiting', async () => {
     await handle.signal(ATTEMPT_NOW_SIGNAL, { deliveryId: id });
   });
   await save('endpoint-delivery.resent', workflowId);
+});
+
+test('handed over to a workflow that the sweep has started', async () => {
+  const held: (() => void)[] = [];
+  receiver.answer((response) => held.push(() => response.writeHead(500).end()));
+  const organization = await world.organization('team');
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await world.happen({ organization });
+  const { fanOutId, ...first } = await world.delivery(endpoint.id, ({ fanOutId }) => fanOutId !== null);
+  await waitUntil('the request', () => held.length === 1);
+  const workflowId = endpointDeliveryId(endpoint.id, fanOutId ?? '');
+  const swept = { ...first, id: newId('delivery'), organizationId: organization.id, mailboxId: null };
+  const due = { ...swept, eventType: 'email_received', dueAtMs: Date.now() + 60_000 };
+  await startEndpointDelivery(world.temporal, workflowId, endpoint.id, [due], [3_000, 50, 50, 50]);
+  receiver.answer(200);
+  for (const letGo of held) letGo();
+  await save('event-fan-out.handed-over', fanOutId);
+  await world.delivery(endpoint.id, isFinal);
+  await world.temporal.client.workflow.getHandle(workflowId).signal(STOP_DELIVERIES_SIGNAL, {
+    reason: 'endpoint_inactive',
+  });
+  await save('endpoint-delivery.carries-more', workflowId);
 });
 
 test('retention', async () => {

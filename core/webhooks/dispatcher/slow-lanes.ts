@@ -4,13 +4,14 @@
  *   claimed ──▶ gather for some seconds, per endpoint ──▶ stamp the rows with the lane's id ──▶ start endpointDelivery
  *
  * An endpoint that hangs would otherwise make a workflow of nearly each of its events, after a fan-out in which the
- * deliveries of other endpoints wait beside it.
+ * deliveries of other endpoints wait beside it. Each endpoint gathers for a time of its own: when many hang, the workflows
+ * of all of them would otherwise start at the same moment, beside which the deliveries of the others wait.
  */
 import type { EngineStarts } from '#core/platform/engine-starts.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
-import { FAN_OUT_BATCH_MAX, TROUBLED_GATHER_MS } from '#domain/delivery-limits.ts';
+import { FAN_OUT_BATCH_MAX, TROUBLED_GATHER_MS, TROUBLED_GATHER_SPREAD_MS } from '#domain/delivery-limits.ts';
 import { fanOutSummary } from '#domain/delivery-summary.ts';
-import { endpointDeliveryId } from '#domain/delivery-workflows.ts';
+import { slowEndpointDeliveryId } from '#domain/delivery-workflows.ts';
 import { type DispatcherState, pause } from './dispatcher-state.ts';
 import type { CountInFlight } from './in-flight.ts';
 import type { DueDelivery } from './start-deliveries.ts';
@@ -62,13 +63,13 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
         endsOfGathering.delete(end);
         resolve();
       };
-      const timer = setTimeout(end, TROUBLED_GATHER_MS);
+      const timer = setTimeout(end, TROUBLED_GATHER_MS + Math.random() * TROUBLED_GATHER_SPREAD_MS);
       endsOfGathering.add(end);
       if (state.closed) end();
     });
 
   async function start(endpointId: string, fanOutId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
-    const workflowId = endpointDeliveryId(endpointId, fanOutId);
+    const workflowId = slowEndpointDeliveryId(endpointId, fanOutId);
     const ids = claimed.map(({ id }) => id);
     while (!(await stamp(ids, workflowId))) {
       if (state.closed) return;
