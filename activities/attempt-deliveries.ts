@@ -220,7 +220,7 @@ class AttemptRun {
       this.#input.lane === 'fan-out'
         ? { prefix: 'delivery/', suffix: `/${workflowId}` }
         : { prefix: '', suffix: workflowId };
-    const open = await settleUnattempted(this.#deps.db, ids, holder);
+    const open = await settleUnattempted(this.#deps.db, ids, workflowId, holder);
     return { waiting: waitingByEndpoint(open, this.#deps.now(), this.#comeBackAtMs) };
   }
 }

@@ -101,4 +101,9 @@ export const endpointDeliveryId = (endpointId: string, fanOutId: string): string
  * claim's fan-out, which may carry earlier deliveries of the endpoint and starts a workflow when they fail.
  */
 export const slowEndpointDeliveryId = (endpointId: string, fanOutId: string): string =>
-  endpointDeliveryId(endpointId, `slow/${fanOutId}`);
+  endpointDeliveryId(endpointId, `${SLOW}${fanOutId}`);
+
+const SLOW = 'slow/';
+
+export const isSlowEndpointDelivery = (workflowId: string, endpointId: string): boolean =>
+  workflowId.startsWith(endpointDeliveryId(endpointId, SLOW));

@@ -9,12 +9,12 @@
  *
  * Durable timers come from the rows' due times, so a slow neighbour never shifts a retry. Every attempt reads endpoint
  * and plan again: when the endpoint is inactive or deleted, or the plan has no webhooks, the activity gives the
- * deliveries their final status and sends nothing. The signal therefore only ends the wait; a lost one costs time only.
+ * deliveries their final status and sends nothing. So `stopDeliveries` only ends the wait; a lost one costs time only.
  *
  * Deliveries that are due close together are attempted together; the trade-off is a retry up to 3 % of the first delay
  * later, for far fewer activities when an endpoint is down.
  */
-import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { EndpointDeliveryInput, EndpointDeliveryState, StopReason } from '#domain/delivery-workflows.ts';
 import { RETRY_GROUPING_RATIO } from '#domain/retry-ladder.ts';
 import { attemptDeliveries } from './delivery-activities.ts';
@@ -39,8 +39,9 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
   setHandler(carryDeliveries, ({ deliveries }) => {
     // What it carries already may have moved on since.
     const added = deliveries.filter(({ id }) => !dueAtMs.has(id));
+    if (added.length === 0 || !patched('carry-deliveries')) return;
     for (const delivery of added) dueAtMs.set(delivery.id, delivery.dueAtMs);
-    hasMore ||= added.length > 0;
+    hasMore = true;
   });
   setHandler(deliveryState, () => {
     const waiting = [...dueAtMs].map(([id, at]) => ({ id, dueAtMs: at }));

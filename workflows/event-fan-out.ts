@@ -5,6 +5,7 @@
  *
  *   attemptDeliveries(all) ──▶ all acknowledged ──▶ completed
  *            └──▶ per endpoint: start endpointDelivery, which outlives this workflow ──▶ completed
+ *                                 └ the sweep has started it: signal carryDeliveries
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
@@ -27,6 +28,8 @@ import { endpointDelivery } from './endpoint-delivery.ts';
 import { endpointSearchAttributes } from './readable.ts';
 import { carryDeliveries } from './signals.ts';
 
+const HAND_OVER_ROUNDS = 3;
+
 export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promise<FanOutResult> {
   const count = deliveryIds.length;
   const summary = count === 1 ? `first attempt of ${deliveryIds[0]}` : `first attempts of ${count} deliveries`;
@@ -44,19 +47,27 @@ export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promi
 async function startRetries(endpoint: WaitingEndpoint, ladderMs: readonly number[]): Promise<void> {
   const { endpointId, deliveries } = endpoint;
   const workflowId = endpointDeliveryId(endpointId, workflowInfo().workflowId);
-  try {
-    await startChild(endpointDelivery, {
-      workflowId,
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      args: [{ endpointId, deliveries, ladderMs }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      typedSearchAttributes: endpointSearchAttributes(endpoint),
-      staticSummary: retrySummary(endpointId, deliveries.length),
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    // Should that have ended just now, this workflow fails and is started again.
-    if (patched('carry-deliveries'))
+  for (let round = 1; ; round++) {
+    try {
+      await startChild(endpointDelivery, {
+        workflowId,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        args: [{ endpointId, deliveries, ladderMs }],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        typedSearchAttributes: endpointSearchAttributes(endpoint),
+        staticSummary: retrySummary(endpointId, deliveries.length),
+      });
+      return;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    }
+    if (!patched('carry-deliveries')) return;
+    try {
       await getExternalWorkflowHandle(workflowId).signal(carryDeliveries, { deliveries });
+      return;
+    } catch (error) {
+      // It has ended since, so it can be started again.
+      if (round === HAND_OVER_ROUNDS) throw error;
+    }
   }
 }

@@ -29,6 +29,7 @@ import {
   ENDPOINT_DELIVERY,
   type EndpointDeliveryInput,
   endpointDeliveryId,
+  isSlowEndpointDelivery,
 } from '#domain/delivery-workflows.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { PlanName } from '#domain/plans.ts';
@@ -101,6 +102,8 @@ async function attemptNow(services: Services, temporal: TemporalClient, delivery
   const fanOutId = workflowId.slice(endpointDeliveryId(delivery.endpointId, '').length);
   for (let look = 0; look < HAND_OVER_LOOKS; look++) {
     if (await signalAttemptNow(temporal, workflowId, delivery.id)) return true;
+    // About to start: its deliveries gather for some seconds, then all are attempted.
+    if (delivery.status === 'pending' && isSlowEndpointDelivery(workflowId, delivery.endpointId)) return true;
     if (!(await isRunning(temporal, fanOutId))) return signalAttemptNow(temporal, workflowId, delivery.id);
     if (look === 0) await makeDueNow(services.db, delivery.id, new Date(services.now()));
     await new Promise((resolve) => setTimeout(resolve, HAND_OVER_LOOK_MS));

@@ -1,6 +1,7 @@
 /** Each part of the dispatcher alone, with statements and starts that only remember their calls. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Followed } from '#core/platform/follow-workflow.ts';
 import { deliveryClaims } from '#core/webhooks/dispatcher/claims.ts';
@@ -142,18 +143,22 @@ test('a fan-out that the engine lost is started again', async () => {
   assert.deepEqual(started, ['a', 'a']);
 });
 
+type Stamp = Parameters<typeof slowLanes>[0]['stamp'];
+
+const stampAll: Stamp = (held) => Promise.resolve(new Set(held.map(({ id }) => id)));
+
 /** Lanes that remember which deliveries they were started with. */
-function rememberedLanes(stamp: () => Promise<boolean>) {
+function rememberedLanes(stamp: Stamp) {
   const state = newDispatcherState();
-  const started: { endpointId: string; ids: string[] }[] = [];
+  const started: { workflowId: string; endpointId: string; ids: string[] }[] = [];
   const lanes = slowLanes({
     state,
     starts: { areStuck: false, run: (start) => start() },
     count: (_claimed, run) => run(),
     now: () => 0,
     stamp,
-    startLane: (_workflowId, endpointId, due) => {
-      started.push({ endpointId, ids: due.map(({ id }) => id) });
+    startLane: (workflowId, endpointId, due) => {
+      started.push({ workflowId, endpointId, ids: due.map(({ id }) => id) });
       return Promise.resolve();
     },
   });
@@ -161,20 +166,21 @@ function rememberedLanes(stamp: () => Promise<boolean>) {
 }
 
 test('claims of a slow endpoint gather in one lane, those of another in its own', async () => {
-  const { state, lanes, started } = rememberedLanes(() => Promise.resolve(true));
+  const { state, lanes, started } = rememberedLanes(stampAll);
   const runs = [lanes.run('a', [delivery(1), delivery(2, 'whe_2')]), lanes.run('b', [delivery(3)])];
+  await nextTurn(); // the rows are stamped
   assert.deepEqual(started, []);
   state.closed = true;
   await lanes.close(); // ends the gathering
   await Promise.all(runs);
   assert.deepEqual(started, [
-    { endpointId: 'whe_1', ids: ['dlv_1', 'dlv_3'] },
-    { endpointId: 'whe_2', ids: ['dlv_2'] },
+    { workflowId: 'delivery/whe_1/slow/a', endpointId: 'whe_1', ids: ['dlv_1', 'dlv_3'] },
+    { workflowId: 'delivery/whe_2/slow/a', endpointId: 'whe_2', ids: ['dlv_2'] },
   ]);
 });
 
 test('what a lane has no room for starts at once in another', async () => {
-  const { state, lanes, started } = rememberedLanes(() => Promise.resolve(true));
+  const { state, lanes, started } = rememberedLanes(stampAll);
   const all = deliveries(FAN_OUT_BATCH_MAX + 1);
   const runs = [lanes.run('a', all.slice(0, FAN_OUT_BATCH_MAX)), lanes.run('b', all.slice(FAN_OUT_BATCH_MAX))];
   await runs[1];
@@ -193,9 +199,9 @@ test('what a lane has no room for starts at once in another', async () => {
 
 test('a lane is not started before its rows are stamped', async () => {
   let tries = 0;
-  const { state, lanes, started } = rememberedLanes(() => {
+  const { state, lanes, started } = rememberedLanes((held) => {
     tries++;
-    return Promise.resolve(tries > 1);
+    return tries > 1 ? stampAll(held) : Promise.resolve(undefined);
   });
   const run = lanes.run('a', [delivery(1)]);
   const closing = lanes.close(); // ends the gathering
@@ -204,4 +210,35 @@ test('a lane is not started before its rows are stamped', async () => {
   state.closed = true;
   await closing;
   assert.equal(started.length, 1);
+});
+
+test('deliveries that are stamped when their lane has started join it', async () => {
+  const slow = Promise.withResolvers<void>();
+  const { lanes, started } = rememberedLanes(async (held) => {
+    if (held.some(({ id }) => id === 'dlv_2')) await slow.promise;
+    return stampAll(held);
+  });
+  const runs = [lanes.run('a', [delivery(1)]), lanes.run('b', [delivery(2)])];
+  const closing = lanes.close(); // ends the gathering
+  await runs[0];
+  slow.resolve();
+  await runs[1];
+  await closing;
+  const workflowId = 'delivery/whe_1/slow/a';
+  assert.deepEqual(started, [
+    { workflowId, endpointId: 'whe_1', ids: ['dlv_1'] },
+    { workflowId, endpointId: 'whe_1', ids: ['dlv_2'] },
+  ]);
+});
+
+test('a lane leaves alone what another workflow has taken over', async () => {
+  const { state, lanes, started } = rememberedLanes((held) => stampAll(held.filter(({ id }) => id !== 'dlv_1')));
+  const run = lanes.run('a', [delivery(1), delivery(2)]);
+  state.closed = true;
+  await lanes.close(); // ends the gathering
+  await run;
+  assert.deepEqual(
+    started.flatMap(({ ids }) => ids),
+    ['dlv_2'],
+  );
 });

@@ -2,12 +2,16 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
+import { recordEvents } from '#core/events/record-event.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { newDispatcherState } from '#core/webhooks/dispatcher/dispatcher-state.ts';
 import { slowLanes } from '#core/webhooks/dispatcher/slow-lanes.ts';
 import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliveries.ts';
+import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
+import { settleUnattempted } from '#db/queries/deliveries/attempts.ts';
 import { TROUBLED_GATHER_SPREAD_MS } from '#domain/delivery-limits.ts';
-import { type EndpointDeliveryState, endpointDeliveryId } from '#domain/delivery-workflows.ts';
+import { type EndpointDeliveryState, endpointDeliveryId, isSlowEndpointDelivery } from '#domain/delivery-workflows.ts';
+import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
 import { type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -22,6 +26,7 @@ before(async () => {
     deliveryWorld({ WEBHOOK_FAST_LANE: 'on', WEBHOOK_RETRY_DELAYS_MS: LONG_LADDER_MS.join(',') }),
     startReceiver(),
   ]);
+  await world.dispatcher.close(); // each test starts its own
 });
 after(async () => {
   await world?.close();
@@ -37,15 +42,14 @@ function heldAnswers(): ServerResponse[] {
 }
 
 /** Resolves when the workflow of a delivery waits to send it again. */
-const waitsInWorkflow = (id: string, workflowId: string | null) =>
+const waitsInWorkflow = (own: DeliveryWorld, id: string, workflowId: string | null) =>
   waitUntil(`${workflowId} to carry ${id}`, async () => {
-    const handle = world.temporal.client.workflow.getHandle(workflowId ?? '');
+    const handle = own.temporal.client.workflow.getHandle(workflowId ?? '');
     const state = await handle.query<EndpointDeliveryState>('state').catch(() => undefined);
     return state?.waiting.some((waiting) => waiting.id === id);
   });
 
 test('an attempt in flight when its endpoint becomes slow is retried, though later ones are set aside', async () => {
-  await world.dispatcher.close();
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   const held = heldAnswers();
@@ -69,41 +73,121 @@ test('an attempt in flight when its endpoint becomes slow is retried, though lat
     assert.equal(first?.fanOutId, second?.fanOutId, 'one claim took both');
     held[0]?.writeHead(500).end();
     const failed = await world.delivery(endpoint.id, waitsForRetry);
-    assert.equal(failed.id, first?.id);
-    await waitsInWorkflow(failed.id, failed.workflowId);
+    assert.notEqual(failed.workflowId, second?.workflowId);
+    await waitsInWorkflow(world, failed.id, failed.workflowId);
   } finally {
     held[1]?.writeHead(200).end();
     await dispatcher.close();
   }
 });
 
-test('a workflow that the sweep has started before gets what the fan-out hands over', async () => {
+test('a retry workflow that the sweep has started before makes what the fan-out hands over', async () => {
+  const own = await deliveryWorld({ WEBHOOK_FAST_LANE: 'on', WEBHOOK_RETRY_DELAYS_MS: '1000,600000,600000,600000' });
+  try {
+    const organization = await own.organization();
+    const endpoint = await own.endpoint(organization, { url: receiver.url });
+    const held = heldAnswers();
+    await own.happen({ organization });
+    const { id, eventId, fanOutId } = await own.delivery(endpoint.id, (delivery) => delivery.fanOutId !== null);
+    await waitUntil('the request', () => held.length === 1);
+    const workflowId = endpointDeliveryId(endpoint.id, fanOutId ?? '');
+    const later = { id: 'dlv_of_the_sweep', eventId, organizationId: organization.id, mailboxId: null };
+    const due = { ...later, endpointId: endpoint.id, eventType: 'email_received', dueAtMs: Date.now() + 3_600_000 };
+    await startEndpointDelivery(own.temporal, workflowId, endpoint.id, [due], LONG_LADDER_MS);
+    await waitsInWorkflow(own, due.id, workflowId);
+    receiver.answer(200);
+    held[0]?.writeHead(500).end();
+    // The workflow waits for an hour if it is not woken.
+    await own.delivery(endpoint.id, ({ status }) => status === 'success');
+    assert.equal(receiver.of(id).length, 2);
+    await own.temporal.client.workflow.getHandle(workflowId).terminate();
+  } finally {
+    await own.close();
+  }
+});
+
+/** A delivery that no dispatcher has claimed, in the hands of another workflow. */
+async function setAsideByNobody() {
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await world.services.db.transaction(async (sql) => {
+    await recordEvents(sql, [{ type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} }]);
+    await sql.query(
+      `update deliveries set lease = gen_random_uuid(), fan_out_id = 'fan-out/x', workflow_id = 'delivery/y'
+        where endpoint_id = $1`,
+      [endpoint.id],
+    );
+  });
+  return { organization, endpoint };
+}
+
+/** An organization with an endpoint that is known to be slow, and one delivery that has been set aside. */
+async function setAside() {
+  const organization = await world.organization();
+  const endpoint = await world.endpoint(organization, { url: receiver.url });
+  await world.sql(`update webhook_endpoints set troubled_until = now() + interval '1 hour' where id = $1`, [
+    endpoint.id,
+  ]);
+  await world.happen({ organization });
+  const { id, workflowId } = await world.delivery(endpoint.id, (delivery) =>
+    isSlowEndpointDelivery(delivery.workflowId ?? '', endpoint.id),
+  );
+  return { organization, endpoint, id, workflowId };
+}
+
+test('a sweep while deliveries of a slow endpoint gather starts the workflow that they gather for', async () => {
+  const held = heldAnswers();
+  const dispatcher = startDispatcher(world.services, world.temporal);
+  // A dispatcher looks for what is due when it starts.
+  let other: ReturnType<typeof startDispatcher> | undefined;
+  try {
+    const { organization, endpoint, id, workflowId } = await setAside();
+    await world.sql(`update sweeps set next_at = now()`);
+    other = startDispatcher(world.services, world.temporal);
+    await waitUntil('the request', () => held.length === 1);
+    await world.happen({ organization });
+    // Usually it joins the workflow that the sweep has started.
+    await waitUntil('the second to be set aside too', async () => {
+      const [, second] = await world.deliveries(endpoint.id);
+      return isSlowEndpointDelivery(second?.workflowId ?? '', endpoint.id);
+    });
+    assert.equal((await world.deliveries(endpoint.id))[0]?.workflowId, workflowId);
+    receiver.answer(200);
+    for (const response of held) response.writeHead(200).end();
+    await waitUntil('both to be acknowledged', async () => {
+      const rows = await world.deliveries(endpoint.id);
+      return rows.length === 2 && rows.every(({ status, attemptCount }) => status === 'success' && attemptCount === 1);
+    });
+    assert.equal(receiver.of(id).length, 1);
+  } finally {
+    await Promise.all([dispatcher.close(), other?.close()]);
+  }
+});
+
+test('a workflow leaves deliveries alone that another one has taken over', async () => {
+  const { organization, endpoint } = await setAsideByNobody();
+  const [row] = await world.deliveries(endpoint.id);
+  const named = { prefix: '', suffix: 'delivery/x' };
+  const ids = [row?.id ?? ''];
+  assert.deepEqual(await settleUnattempted(world.services.db, ids, 'delivery/x', named), []);
+  assert.equal((await world.deliveries(endpoint.id))[0]?.workflowId, 'delivery/y');
+  const mine = await settleUnattempted(world.services.db, ids, 'delivery/y', { prefix: '', suffix: 'delivery/y' });
+  assert.deepEqual(
+    mine.map(({ organizationId }) => organizationId),
+    [organization.id],
+  );
+});
+
+test('a resend of what is set aside adds no request', async () => {
   const dispatcher = startDispatcher(world.services, world.temporal);
   try {
-    const organization = await world.organization();
-    const endpoint = await world.endpoint(organization, { url: receiver.url });
-    const held = heldAnswers();
-    await world.services.db.transaction(async () => {
-      await world.happen({ organization });
-      await world.happen({ organization });
-    });
-    const both = await waitUntil('one fan-out to carry both', async () => {
-      const rows = await world.deliveries(endpoint.id);
-      return held.length === 2 && rows.every(({ fanOutId }) => fanOutId !== null) && rows;
-    });
-    // One workflow or two, as they were claimed together or not.
-    for (const { eventId, fanOutId } of both) {
-      const workflowId = endpointDeliveryId(endpoint.id, fanOutId ?? '');
-      const other = { id: 'dlv_of_the_sweep', eventId, organizationId: organization.id, mailboxId: null };
-      const due = { ...other, endpointId: endpoint.id, eventType: 'email_received', dueAtMs: Date.now() + 3_600_000 };
-      await startEndpointDelivery(world.temporal, workflowId, endpoint.id, [due], LONG_LADDER_MS);
-      await waitsInWorkflow(due.id, workflowId);
-    }
-    for (const response of held) response.writeHead(500).end();
-    for (const { id, fanOutId } of both) {
-      await waitsInWorkflow(id, endpointDeliveryId(endpoint.id, fanOutId ?? ''));
-      assert.equal(receiver.of(id).length, 1, 'the wait begins again, nothing is sent early');
-    }
+    const { organization, endpoint, id, workflowId } = await setAside();
+    const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+    const of = { ...organization, plan: 'unlimited' as const };
+    await resendDelivery(world.services, world.temporal, of, endpoint.id, id, caller);
+    const done = await world.delivery(endpoint.id, ({ status }) => status === 'success');
+    assert.deepEqual([done.workflowId, done.attemptCount], [workflowId, 1]);
+    assert.equal(receiver.of(id).length, 1);
   } finally {
     await dispatcher.close();
   }
@@ -116,7 +200,7 @@ test('workflows of many slow endpoints do not start at the same moment', async (
     starts: { areStuck: false, run: (start) => start() },
     count: (_claimed, run) => run(),
     now: () => 0,
-    stamp: () => Promise.resolve(true),
+    stamp: (held) => Promise.resolve(new Set(held.map(({ id }) => id))),
     startLane: () => Promise.resolve(startedAtMs.push(performance.now())),
   });
   const claimed = Array.from({ length: 30 }, (_, n) => ({

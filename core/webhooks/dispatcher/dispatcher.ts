@@ -27,7 +27,7 @@ import {
   claimTaken,
 } from '#db/queries/deliveries/claim-deliveries.ts';
 import { leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
-import { holdDeliveries } from '#db/queries/deliveries/hold-delivery.ts';
+import { holdClaimed } from '#db/queries/deliveries/hold-delivery.ts';
 import { openSteadyPlans } from '#db/steady-plans.ts';
 import { UNTAKEN_AFTER_MS } from '#domain/delivery-limits.ts';
 import { carryGatherMs } from '#domain/retry-ladder.ts';
@@ -40,7 +40,7 @@ import { countInFlight, IN_FLIGHT_MAX, ORGANIZATION_SHARE } from './in-flight.ts
 import { laneWatch, NO_LANES } from './lane-watch.ts';
 import { reportedStatements } from './reported-statements.ts';
 import { slowLanes } from './slow-lanes.ts';
-import { startEndpointDelivery, startFanOut } from './start-deliveries.ts';
+import { startFanOut, startOrJoinEndpointDelivery } from './start-deliveries.ts';
 import { startDeliverySweep } from './sweep-deliveries.ts';
 
 /** One for each loop that claims. */
@@ -99,17 +99,16 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     starts,
     count,
     now,
-    stamp: async (ids, workflowId) => {
+    stamp: async (held) => {
       try {
-        await reported(() => holdDeliveries(db, ids, workflowId));
-        return true;
+        return await reported(() => holdClaimed(db, held));
       } catch (error) {
         if (!isInfrastructureError(error)) throw error;
-        return false;
+        return undefined;
       }
     },
     startLane: (workflowId, endpointId, due, summary) =>
-      startEndpointDelivery(temporal, workflowId, endpointId, due, ladderMs, summary),
+      startOrJoinEndpointDelivery(temporal, workflowId, endpointId, due, ladderMs, summary),
   });
   const withLanes = services.settings.WEBHOOK_FAST_LANE === 'on';
   const watch = withLanes ? laneWatch(db, () => loop.wake()) : NO_LANES;

@@ -1,14 +1,18 @@
 /**
  * Deliveries to endpoints that are known to be slow take a lane of their own, past the fan-outs.
  *
- *   claimed ──▶ gather for some seconds, per endpoint ──▶ stamp the rows with the lane's id ──▶ start endpointDelivery
+ *   claimed ──▶ stamp the rows with the lane's id ──▶ gather for some seconds, per endpoint ──▶ start endpointDelivery
  *
  * An endpoint that hangs would otherwise make a workflow of nearly each of its events, after a fan-out in which the
- * deliveries of other endpoints wait beside it. Each endpoint gathers for a time of its own: when many hang, the workflows
- * of all of them would otherwise start at the same moment, beside which the deliveries of the others wait.
+ * deliveries of other endpoints wait beside it. Each endpoint gathers for a time of its own: when many hang, all their
+ * workflows would otherwise start at the same moment and delay the deliveries of others.
+ *
+ * The rows name the lane before it runs, so a sweep starts the lane and no other workflow. Then the lane gets the rest
+ * by a signal.
  */
 import type { EngineStarts } from '#core/platform/engine-starts.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
+import type { HeldDelivery } from '#db/queries/deliveries/hold-delivery.ts';
 import { FAN_OUT_BATCH_MAX, TROUBLED_GATHER_MS, TROUBLED_GATHER_SPREAD_MS } from '#domain/delivery-limits.ts';
 import { fanOutSummary } from '#domain/delivery-summary.ts';
 import { slowEndpointDeliveryId } from '#domain/delivery-workflows.ts';
@@ -29,9 +33,13 @@ export interface LaneParts {
   readonly count: CountInFlight;
   /** Milliseconds since 1970. */
   readonly now: () => number;
-  /** Stamps the rows with the id of the lane. @returns false while the database is away */
-  stamp(deliveryIds: readonly string[], workflowId: string): Promise<boolean>;
-  /** Starts the workflow; starting one that runs has no effect. */
+  /**
+   * Stamps rows that no other workflow has taken over since the claim with the ids of their lanes.
+   *
+   * @returns the ids of these rows; undefined while the database is away
+   */
+  stamp(held: readonly HeldDelivery[]): Promise<ReadonlySet<string> | undefined>;
+  /** Starts the workflow; one that runs carries the deliveries beside its own. */
   startLane(
     workflowId: string,
     endpointId: string,
@@ -42,7 +50,15 @@ export interface LaneParts {
 
 /** The deliveries of a slow endpoint within some seconds. */
 interface Gathering {
-  readonly claimed: ClaimedDelivery[];
+  readonly endpointId: string;
+  /** Of the lane. */
+  readonly workflowId: string;
+  /** Deliveries whose rows are stamped. */
+  readonly stamped: ClaimedDelivery[];
+  /** Deliveries that were put into it, stamped or not. */
+  size: number;
+  /** The time of gathering is over. */
+  isOver: boolean;
   readonly started: Promise<void>;
 }
 
@@ -53,8 +69,8 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
   /** By endpoint. */
   const gatherings = new Map<string, Gathering>();
   const endsOfGathering = new Set<() => void>();
-  /** Lanes that gather or are about to be started. */
-  const lanes = new Set<Promise<void>>();
+  /** Claims whose lanes are not started yet. */
+  const runs = new Set<Promise<void>>();
 
   const untilGathered = (): Promise<void> =>
     new Promise((resolve) => {
@@ -68,53 +84,72 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
       if (state.closed) end();
     });
 
-  async function start(endpointId: string, fanOutId: string, claimed: readonly ClaimedDelivery[]): Promise<void> {
-    const workflowId = slowEndpointDeliveryId(endpointId, fanOutId);
-    const ids = claimed.map(({ id }) => id);
-    while (!(await stamp(ids, workflowId))) {
-      if (state.closed) return;
-      await pause(RETRY_MS);
-    }
-    const due = claimed.map((delivery) => ({ ...delivery, dueAtMs: now() }));
-    const summary = `${fanOutSummary(claimed)}, which is slow: ${endpointId}`;
+  async function start({ endpointId, workflowId }: Gathering, deliveries: readonly ClaimedDelivery[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    const due = deliveries.map((delivery) => ({ ...delivery, dueAtMs: now() }));
+    const summary = `${fanOutSummary(deliveries)}, which is slow: ${endpointId}`;
     await starts.run(() => startLane(workflowId, endpointId, due, summary));
   }
 
   /** @param gathered when the lane starts */
   function openGathering(endpointId: string, fanOutId: string, gathered: Promise<void>): Gathering {
-    const claimed: ClaimedDelivery[] = [];
-    const started = gathered
-      .then(() => {
-        if (gatherings.get(endpointId)?.claimed === claimed) gatherings.delete(endpointId);
-        return start(endpointId, fanOutId, claimed);
-      })
-      .finally(() => lanes.delete(started));
-    lanes.add(started);
-    const gathering = { claimed, started };
+    const started = gathered.then(() => {
+      gathering.isOver = true;
+      if (gatherings.get(endpointId) === gathering) gatherings.delete(endpointId);
+      return start(gathering, gathering.stamped);
+    });
+    const workflowId = slowEndpointDeliveryId(endpointId, fanOutId);
+    const gathering: Gathering = { endpointId, workflowId, stamped: [], size: 0, isOver: false, started };
     gatherings.set(endpointId, gathering);
     return gathering;
   }
 
-  async function gather(fanOutId: string, slow: readonly ClaimedDelivery[]): Promise<void> {
-    const started = new Set<Promise<void>>();
-    for (const delivery of slow) {
-      const { endpointId } = delivery;
-      let gathering = gatherings.get(endpointId);
-      if (gathering === undefined) gathering = openGathering(endpointId, fanOutId, untilGathered());
-      // This batch is full: the next one starts as soon as the deliveries of this claim have been added.
-      else if (gathering.claimed.length >= FAN_OUT_BATCH_MAX)
-        gathering = openGathering(endpointId, fanOutId, Promise.resolve());
-      gathering.claimed.push(delivery);
-      started.add(gathering.started);
+  function gatheringOf(endpointId: string, fanOutId: string): Gathering {
+    const open = gatherings.get(endpointId);
+    if (open === undefined) return openGathering(endpointId, fanOutId, untilGathered());
+    // It is full: the next one starts as soon as the deliveries of this claim have been added.
+    return open.size < FAN_OUT_BATCH_MAX ? open : openGathering(endpointId, fanOutId, Promise.resolve());
+  }
+
+  /** @returns the ids of the rows that name their lane now */
+  async function stampAll(held: readonly HeldDelivery[]): Promise<ReadonlySet<string>> {
+    for (;;) {
+      const stamped = await stamp(held);
+      if (stamped !== undefined) return stamped;
+      if (state.closed) return new Set();
+      await pause(RETRY_MS);
     }
+  }
+
+  async function gather(fanOutId: string, slow: readonly ClaimedDelivery[]): Promise<void> {
+    const deliveries = new Map<Gathering, ClaimedDelivery[]>();
+    for (const delivery of slow) {
+      const gathering = gatheringOf(delivery.endpointId, fanOutId);
+      gathering.size++;
+      const added = deliveries.get(gathering);
+      if (added === undefined) deliveries.set(gathering, [delivery]);
+      else added.push(delivery);
+    }
+    const held = [...deliveries].flatMap(([{ workflowId }, added]) => added.map(({ id }) => ({ id, workflowId })));
+    const stamped = await stampAll(held);
+    const started = [...deliveries].map(([gathering, added]) => {
+      const own = added.filter(({ id }) => stamped.has(id));
+      if (gathering.isOver) return start(gathering, own);
+      gathering.stamped.push(...own);
+      return gathering.started;
+    });
     await Promise.all(started);
   }
 
   return {
-    run: (fanOutId, slow) => count(slow, () => gather(fanOutId, slow)),
+    run(fanOutId, slow) {
+      const run = count(slow, () => gather(fanOutId, slow)).finally(() => runs.delete(run));
+      runs.add(run);
+      return run;
+    },
     async close() {
       for (const end of endsOfGathering) end();
-      await Promise.race([Promise.allSettled(lanes), pause(starts.areStuck ? 0 : CLOSE_GRACE_MS)]);
+      await Promise.race([Promise.allSettled(runs), pause(starts.areStuck ? 0 : CLOSE_GRACE_MS)]);
     },
   };
 }

@@ -7,10 +7,13 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { searchKeys, type TemporalClient } from '#core/platform/temporal-client.ts';
 import { type DescribedDelivery, describedValues, fanOutSummary, retrySummary } from '#domain/delivery-summary.ts';
 import {
+  CARRY_DELIVERIES_SIGNAL,
+  type CarryDeliveries,
   ENDPOINT_DELIVERY,
   type EndpointDeliveryInput,
   EVENT_FAN_OUT,
   type FanOutInput,
+  type WaitingDelivery,
 } from '#domain/delivery-workflows.ts';
 
 /** The engine takes one in milliseconds; after this the answer is taken for lost, and the start is repeated. */
@@ -65,28 +68,54 @@ export interface DueDelivery extends DescribedDelivery {
   readonly dueAtMs: number;
 }
 
-/** Starts the waits and attempts of one endpoint's deliveries. @param summary default: that they are retries */
+const endpointDeliveryOptions = (
+  temporal: TemporalClient,
+  workflowId: string,
+  input: EndpointDeliveryInput,
+  deliveries: readonly DescribedDelivery[],
+  staticSummary: string,
+) => ({
+  ...IDEMPOTENT,
+  workflowId,
+  taskQueue: temporal.taskQueue,
+  args: [input],
+  typedSearchAttributes: searchAttributes(deliveries),
+  staticSummary,
+});
+
+const waitingOf = (deliveries: readonly DueDelivery[]): WaitingDelivery[] =>
+  deliveries.map(({ id, dueAtMs }) => ({ id, dueAtMs }));
+
+/** Starts the waits and attempts of one endpoint's deliveries. */
 export function startEndpointDelivery(
   temporal: TemporalClient,
   workflowId: string,
   endpointId: string,
   deliveries: readonly DueDelivery[],
   ladderMs: readonly number[],
-  summary: string = retrySummary(endpointId, deliveries.length),
 ): Promise<WorkflowHandle> {
-  const input: EndpointDeliveryInput = {
-    endpointId,
-    deliveries: deliveries.map(({ id, dueAtMs }) => ({ id, dueAtMs })),
-    ladderMs,
-  };
+  const input: EndpointDeliveryInput = { endpointId, deliveries: waitingOf(deliveries), ladderMs };
+  const summary = retrySummary(endpointId, deliveries.length);
+  const options = endpointDeliveryOptions(temporal, workflowId, input, deliveries, summary);
+  return inTime(temporal, () => temporal.client.workflow.start(ENDPOINT_DELIVERY, options));
+}
+
+/** As `startEndpointDelivery`, but a workflow that runs already carries the deliveries beside its own. */
+export function startOrJoinEndpointDelivery(
+  temporal: TemporalClient,
+  workflowId: string,
+  endpointId: string,
+  deliveries: readonly DueDelivery[],
+  ladderMs: readonly number[],
+  summary: string,
+): Promise<WorkflowHandle> {
+  const input: EndpointDeliveryInput = { endpointId, deliveries: waitingOf(deliveries), ladderMs };
+  const joining: CarryDeliveries = { deliveries: input.deliveries };
   return inTime(temporal, () =>
-    temporal.client.workflow.start(ENDPOINT_DELIVERY, {
-      ...IDEMPOTENT,
-      workflowId,
-      taskQueue: temporal.taskQueue,
-      args: [input],
-      typedSearchAttributes: searchAttributes(deliveries),
-      staticSummary: summary,
+    temporal.client.workflow.signalWithStart(ENDPOINT_DELIVERY, {
+      ...endpointDeliveryOptions(temporal, workflowId, input, deliveries, summary),
+      signal: CARRY_DELIVERIES_SIGNAL,
+      signalArgs: [joining],
     }),
   );
 }

@@ -215,7 +215,8 @@ const RECORD = /* sql */ `
   )
   update deliveries d
      set status = r.status, reason = r.reason, last_error = r.last_error, response_code = r.response_code,
-         next_attempt_at = r.next_attempt_at, workflow_id = coalesce(r.workflow_id, d.workflow_id),
+         next_attempt_at = r.next_attempt_at,
+         workflow_id = case when d.workflow_id = d.fan_out_id then coalesce(r.workflow_id, d.workflow_id) else d.workflow_id end,
          completed_at = case when r.status in ('success', 'exhausted') then now() end, lease = ${NO_LANE}
     from r
    where d.id = r.delivery_id and d.id = any($1) and d.id >= $16 and d.id <= $17
@@ -286,6 +287,9 @@ const STOP_REASON = /* sql */ `
        when o.plan is null or not (o.plan = any($4)) then 'plan_downgraded'
        when d.attempt_count >= d.max_attempts then 'attempts_exhausted' end`;
 
+/** The workflow that processes a delivery from now on. */
+const HOLDER = /* sql */ `$5::text || case when $5::text = '' then '' else d.endpoint_id end || $6::text`;
+
 const SETTLE = /* sql */ `
   with checked as (
     select d.id, d.endpoint_id, d.organization_id, d.mailbox_id, d.next_attempt_at, ${STOP_REASON} as reason
@@ -294,6 +298,7 @@ const SETTLE = /* sql */ `
       left join mailboxes m on m.id = e.mailbox_id
       left join organizations o on o.id = d.organization_id
      where d.id = any($1) and d.id >= $2 and d.id <= $3 and d.status in ('pending', 'failed')
+       and d.workflow_id in ($7::text, ${HOLDER})
   ),
   stopped as (
     update deliveries d
@@ -302,10 +307,10 @@ const SETTLE = /* sql */ `
      where d.id = j.id and d.id >= $2 and d.id <= $3 and d.status in ('pending', 'failed') and j.reason is not null
   ),
   held as (
-    update deliveries d set workflow_id = $5::text || case when $5::text = '' then '' else d.endpoint_id end || $6::text
+    update deliveries d set workflow_id = ${HOLDER}
       from checked j
      where d.id = j.id and d.id >= $2 and d.id <= $3 and j.reason is null
-       and d.workflow_id is distinct from $5::text || case when $5::text = '' then '' else d.endpoint_id end || $6::text
+       and d.workflow_id is distinct from ${HOLDER}
   )
   select id, endpoint_id as "endpointId", organization_id as "organizationId", mailbox_id as "mailboxId",
          next_attempt_at as "nextAttemptAt"
@@ -313,16 +318,19 @@ const SETTLE = /* sql */ `
 
 /**
  * Ends deliveries that may not be sent any more, with their reason and without a request, and returns those that still
- * need an attempt.
+ * need an attempt. Deliveries whose rows name another workflow are left to it.
  *
+ * @param workflowId the workflow that attempted them
  * @param holder the workflow that processes the rest: its id is `prefix + endpoint id + suffix`, or just `suffix` when
  *   the prefix is empty
  */
 export function settleUnattempted(
   sql: Sql,
   ids: readonly string[],
+  workflowId: string,
   holder: { readonly prefix: string; readonly suffix: string },
 ): Promise<OpenDelivery[]> {
   const [low, high] = ranges(ids);
-  return sql.query<OpenDelivery>(SETTLE, [ids, low, high, PLANS_WITH_WEBHOOKS, holder.prefix, holder.suffix]);
+  const values = [ids, low, high, PLANS_WITH_WEBHOOKS, holder.prefix, holder.suffix, workflowId];
+  return sql.query<OpenDelivery>(SETTLE, values);
 }

@@ -10,13 +10,27 @@ export async function makeDueNow(sql: Sql, deliveryId: string, now: Date): Promi
   await sql.query(`update deliveries set next_attempt_at = $2 where id = $1 and status = 'failed'`, [deliveryId, now]);
 }
 
-/** Records which workflow processes several deliveries from now on. */
-export async function holdDeliveries(sql: Sql, ids: readonly string[], workflowId: string): Promise<void> {
+/** A delivery, and the id of the workflow that processes it from now on. */
+export interface HeldDelivery {
+  readonly id: string;
+  readonly workflowId: string;
+}
+
+const HOLD_CLAIMED = /* sql */ `
+  update deliveries d set workflow_id = held.workflow_id
+    from unnest($1::text[], $2::text[]) as held(id, workflow_id)
+   where d.id = held.id and d.id = any($1) and d.id >= $3 and d.id <= $4
+     and d.workflow_id in (d.fan_out_id, held.workflow_id)
+  returning d.id`;
+
+/**
+ * Records which workflows process claimed deliveries from now on, except those that the workflow of a fan-out has handed
+ * on since. @returns the ids of the deliveries that they process
+ */
+export async function holdClaimed(sql: Sql, held: readonly HeldDelivery[]): Promise<ReadonlySet<string>> {
+  const ids = held.map(({ id }) => id);
   const sorted = ids.toSorted();
-  await sql.query(`update deliveries set workflow_id = $2 where id = any($1) and id >= $3 and id <= $4`, [
-    ids,
-    workflowId,
-    sorted[0] ?? '',
-    sorted.at(-1) ?? '',
-  ]);
+  const workflowIds = held.map(({ workflowId }) => workflowId);
+  const rows = await sql.query<{ id: string }>(HOLD_CLAIMED, [ids, workflowIds, sorted[0] ?? '', sorted.at(-1) ?? '']);
+  return new Set(rows.map(({ id }) => id));
 }
