@@ -25,7 +25,12 @@ import {
   settleUnattempted,
 } from '#db/queries/deliveries/attempts.ts';
 import { ENDPOINT_CONCURRENCY } from '#domain/delivery-limits.ts';
-import type { AttemptInput, AttemptOutput } from '#domain/delivery-workflows.ts';
+import {
+  type AttemptInput,
+  type AttemptOutput,
+  ENDPOINT_HEARTBEAT,
+  FAN_OUT_HEARTBEAT,
+} from '#domain/delivery-workflows.ts';
 import { RECOVERY_CONCURRENCY } from '#domain/recovery.ts';
 import { type LaneAttempts, waitForLanes } from './fast-lane/wait-for-lanes.ts';
 import { type AttemptDependencies, attemptMaker, type MakeAttempt } from './make-attempt.ts';
@@ -66,15 +71,13 @@ const RUN_MS = {
   manual: Number.POSITIVE_INFINITY,
   recovery: Number.POSITIVE_INFINITY,
 } as const;
-/** Each is a write of the engine: two must fit into its heartbeat timeout of 6 s, no more. */
-const HEARTBEAT_MS = 2_000;
-
 export async function attemptDeliveries(
   deps: AttemptDependencies,
   input: AttemptInput,
   context: AttemptContext,
 ): Promise<AttemptOutput> {
-  const beat = setInterval(context.heartbeat, HEARTBEAT_MS);
+  const { everyMs } = input.lane === 'fan-out' ? FAN_OUT_HEARTBEAT : ENDPOINT_HEARTBEAT;
+  const beat = setInterval(context.heartbeat, everyMs);
   try {
     return await new AttemptRun(deps, input, context).run();
   } finally {

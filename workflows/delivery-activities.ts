@@ -1,18 +1,30 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
+import { ENDPOINT_HEARTBEAT, FAN_OUT_HEARTBEAT } from '#domain/delivery-workflows.ts';
 
 /**
  * The attempt as an activity. Its retries are for infrastructure errors (a dead worker, an unreachable database), never
  * for a refused delivery, which is an outcome. There are many, because otherwise the sweep would have to restart the
  * workflows.
  */
-export const { attemptDeliveries } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
+const OPTIONS: ActivityOptions = {
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '6 seconds',
   retry: {
     initialInterval: '200 milliseconds',
     backoffCoefficient: 2,
     maximumInterval: '10 seconds',
     maximumAttempts: 100,
   },
+};
+
+/** First attempts. What a dead worker leaves behind goes to another one soon. */
+export const { attemptDeliveries } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
+  ...OPTIONS,
+  heartbeatTimeout: FAN_OUT_HEARTBEAT.timeoutMs,
+});
+
+/** Attempts of an endpoint in trouble. There are many when endpoints hang, and each heartbeat is a write of the engine. */
+export const { attemptDeliveries: attemptOfEndpoint } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
+  ...OPTIONS,
+  heartbeatTimeout: ENDPOINT_HEARTBEAT.timeoutMs,
 });

@@ -17,7 +17,7 @@
 import { condition, continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { EndpointDeliveryInput, EndpointDeliveryState, StopReason } from '#domain/delivery-workflows.ts';
 import { RETRY_GROUPING_RATIO } from '#domain/retry-ladder.ts';
-import { attemptDeliveries } from './delivery-activities.ts';
+import { attemptOfEndpoint } from './delivery-activities.ts';
 import { attemptSummary, waitSummary } from './readable.ts';
 import { attemptNow, carryDeliveries, deliveryState, stopDeliveries } from './signals.ts';
 
@@ -73,7 +73,7 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
     const ids = stopReason !== undefined ? [...dueAtMs.keys()] : manual ? [...askedFor] : group.map(({ id }) => id);
     stopReason = undefined;
     if (manual) askedFor.clear();
-    const { waiting } = await attemptDeliveries.executeWithOptions({ summary: attemptSummary(ids) }, [
+    const { waiting } = await attemptOfEndpoint.executeWithOptions({ summary: attemptSummary(ids) }, [
       { deliveryIds: ids, ladderMs, lane: manual ? 'manual' : 'endpoint' },
     ]);
 
