@@ -25,12 +25,7 @@ import {
   settleUnattempted,
 } from '#db/queries/deliveries/attempts.ts';
 import { ENDPOINT_CONCURRENCY } from '#domain/delivery-limits.ts';
-import {
-  type AttemptInput,
-  type AttemptOutput,
-  ENDPOINT_HEARTBEAT,
-  FAN_OUT_HEARTBEAT,
-} from '#domain/delivery-workflows.ts';
+import type { AttemptInput, AttemptOutput } from '#domain/delivery-workflows.ts';
 import { RECOVERY_CONCURRENCY } from '#domain/recovery.ts';
 import { type LaneAttempts, waitForLanes } from './fast-lane/wait-for-lanes.ts';
 import { type AttemptDependencies, attemptMaker, type MakeAttempt } from './make-attempt.ts';
@@ -41,6 +36,8 @@ import { waitingByEndpoint } from './waiting-endpoints.ts';
 export interface AttemptContext {
   readonly workflowId: string;
   readonly heartbeat: () => void;
+  /** Each heartbeat is a write of the engine: one may be lost within the timeout, no more. */
+  readonly heartbeatEveryMs: number;
   /** Aborted when the engine has given up this run; another run may already be active. */
   readonly givenUp: AbortSignal;
   /** The previous run failed, so its cause may still exist. */
@@ -76,8 +73,7 @@ export async function attemptDeliveries(
   input: AttemptInput,
   context: AttemptContext,
 ): Promise<AttemptOutput> {
-  const { everyMs } = input.lane === 'fan-out' ? FAN_OUT_HEARTBEAT : ENDPOINT_HEARTBEAT;
-  const beat = setInterval(context.heartbeat, everyMs);
+  const beat = setInterval(context.heartbeat, context.heartbeatEveryMs);
   try {
     return await new AttemptRun(deps, input, context).run();
   } finally {

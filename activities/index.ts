@@ -90,6 +90,10 @@ export function attemptDependencies({
   };
 }
 
+/** The engine gives an attempt to another worker when it has had no heartbeat for this time, unless its workflow says so. */
+const HEARTBEAT_TIMEOUT_MS = 6_000;
+const HEARTBEATS_PER_TIMEOUT = 3;
+
 export function createActivities(dependencies: ActivityDependencies): Activities {
   const { services, sender, transport, draining, startNotices, laneAttempts } = dependencies;
   const attempt = dependencies.attempts ?? attemptDependencies(dependencies);
@@ -98,6 +102,7 @@ export function createActivities(dependencies: ActivityDependencies): Activities
     return {
       workflowId: context.info.workflowExecution?.workflowId ?? '',
       heartbeat: () => context.heartbeat(),
+      heartbeatEveryMs: (context.info.heartbeatTimeoutMs ?? HEARTBEAT_TIMEOUT_MS) / HEARTBEATS_PER_TIMEOUT,
       givenUp: context.cancellationSignal,
       repeated: context.info.attempt > 1,
       laneAttempts,

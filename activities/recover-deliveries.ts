@@ -38,7 +38,6 @@ import { ShuttingDown } from './quiet-faults.ts';
 const RUN_MS = 30_000;
 /** While the slots of the endpoint are in use. */
 const BUSY_MS = 500;
-const HEARTBEAT_MS = 2_000;
 
 const GONE: RecoveryProgress = { state: 'cancelled', stopReason: null, total: 0, done: 0, succeeded: 0, failed: 0 };
 
@@ -57,7 +56,7 @@ export async function recoverSome(
   { recoveryId, ladderMs }: RecoveryInput,
   context: AttemptContext,
 ): Promise<RecoveryProgress> {
-  const beat = setInterval(context.heartbeat, HEARTBEAT_MS);
+  const beat = setInterval(context.heartbeat, context.heartbeatEveryMs);
   try {
     const endAtMs = performance.now() + RUN_MS;
     for (;;) {

@@ -68,15 +68,6 @@ export interface EndpointDeliveryState {
   readonly stopReason: StopReason | null;
 }
 
-/** When an activity shows that its worker lives, and when the worker is taken for dead without it: two may be lost. */
-export interface Heartbeat {
-  readonly everyMs: number;
-  readonly timeoutMs: number;
-}
-
-export const FAN_OUT_HEARTBEAT: Heartbeat = { everyMs: 2_000, timeoutMs: 6_000 };
-export const ENDPOINT_HEARTBEAT: Heartbeat = { everyMs: 5_000, timeoutMs: 15_000 };
-
 /** Input of the activity `attemptDeliveries`. */
 export interface AttemptInput {
   readonly deliveryIds: readonly string[];

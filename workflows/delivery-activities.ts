@@ -1,6 +1,5 @@
 import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { ENDPOINT_HEARTBEAT, FAN_OUT_HEARTBEAT } from '#domain/delivery-workflows.ts';
 
 /**
  * The attempt as an activity. Its retries are for infrastructure errors (a dead worker, an unreachable database), never
@@ -17,14 +16,14 @@ const OPTIONS: ActivityOptions = {
   },
 };
 
-/** First attempts. What a dead worker leaves behind goes to another one soon. */
+/** For fan-outs. What a dead worker leaves behind goes to another one soon. */
 export const { attemptDeliveries } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
   ...OPTIONS,
-  heartbeatTimeout: FAN_OUT_HEARTBEAT.timeoutMs,
+  heartbeatTimeout: '6 seconds',
 });
 
-/** Attempts of an endpoint in trouble. There are many when endpoints hang, and each heartbeat is a write of the engine. */
+/** For a single endpoint. There are many when endpoints hang, and each heartbeat is a write of the engine. */
 export const { attemptDeliveries: attemptOfEndpoint } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
   ...OPTIONS,
-  heartbeatTimeout: ENDPOINT_HEARTBEAT.timeoutMs,
+  heartbeatTimeout: '15 seconds',
 });

@@ -66,7 +66,7 @@ async function startRetries(endpoint: WaitingEndpoint, ladderMs: readonly number
       await getExternalWorkflowHandle(workflowId).signal(carryDeliveries, { deliveries });
       return;
     } catch (error) {
-      // It has ended since, so it can be started again.
+      // Usually it has ended since, so it can be started again.
       if (round === HAND_OVER_ROUNDS) throw error;
     }
   }

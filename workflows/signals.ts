@@ -18,7 +18,7 @@ export const stopDeliveries = defineSignal<[StopDeliveries]>(STOP_DELIVERIES_SIG
 /** A person asked to send a waiting delivery now. */
 export const attemptNow = defineSignal<[AttemptNow]>(ATTEMPT_NOW_SIGNAL);
 
-/** The fan-out has more deliveries for this workflow, which the sweep had started before. */
+/** More deliveries for this workflow, which the sweep has started before with a part of them. */
 export const carryDeliveries = defineSignal<[CarryDeliveries]>(CARRY_DELIVERIES_SIGNAL);
 
 /** The waiting deliveries, and until when they wait. */

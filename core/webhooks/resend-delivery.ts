@@ -102,7 +102,7 @@ async function attemptNow(services: Services, temporal: TemporalClient, delivery
   const fanOutId = workflowId.slice(endpointDeliveryId(delivery.endpointId, '').length);
   for (let look = 0; look < HAND_OVER_LOOKS; look++) {
     if (await signalAttemptNow(temporal, workflowId, delivery.id)) return true;
-    // About to start: its deliveries gather for some seconds, then all are attempted.
+    // About to start, as its deliveries gather for some seconds; if it is lost, the sweep starts it.
     if (delivery.status === 'pending' && isSlowEndpointDelivery(workflowId, delivery.endpointId)) return true;
     if (!(await isRunning(temporal, fanOutId))) return signalAttemptNow(temporal, workflowId, delivery.id);
     if (look === 0) await makeDueNow(services.db, delivery.id, new Date(services.now()));

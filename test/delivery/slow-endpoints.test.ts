@@ -10,7 +10,12 @@ import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliverie
 import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
 import { settleUnattempted } from '#db/queries/deliveries/attempts.ts';
 import { TROUBLED_GATHER_SPREAD_MS } from '#domain/delivery-limits.ts';
-import { type EndpointDeliveryState, endpointDeliveryId, isSlowEndpointDelivery } from '#domain/delivery-workflows.ts';
+import {
+  type EndpointDeliveryState,
+  endpointDeliveryId,
+  isSlowEndpointDelivery,
+  slowEndpointDeliveryId,
+} from '#domain/delivery-workflows.ts';
 import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
 import { type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
@@ -106,19 +111,19 @@ test('a retry workflow that the sweep has started before makes what the fan-out 
   }
 });
 
-/** A delivery that no dispatcher has claimed, in the hands of another workflow. */
-async function setAsideByNobody() {
+/** A delivery whose row names a workflow, though no dispatcher has claimed it. */
+async function heldBy(workflowIdOf: (endpointId: string) => string) {
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   await world.services.db.transaction(async (sql) => {
     await recordEvents(sql, [{ type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} }]);
     await sql.query(
-      `update deliveries set lease = gen_random_uuid(), fan_out_id = 'fan-out/x', workflow_id = 'delivery/y'
+      `update deliveries set lease = gen_random_uuid(), fan_out_id = 'fan-out/x', workflow_id = $2
         where endpoint_id = $1`,
-      [endpoint.id],
+      [endpoint.id, workflowIdOf(endpoint.id)],
     );
   });
-  return { organization, endpoint };
+  return { organization, endpoint, workflowId: workflowIdOf(endpoint.id) };
 }
 
 /** An organization with an endpoint that is known to be slow, and one delivery that has been set aside. */
@@ -165,7 +170,7 @@ test('a sweep while deliveries of a slow endpoint gather starts the workflow tha
 });
 
 test('a workflow leaves deliveries alone that another one has taken over', async () => {
-  const { organization, endpoint } = await setAsideByNobody();
+  const { organization, endpoint } = await heldBy(() => 'delivery/y');
   const [row] = await world.deliveries(endpoint.id);
   const named = { prefix: '', suffix: 'delivery/x' };
   const ids = [row?.id ?? ''];
@@ -176,6 +181,24 @@ test('a workflow leaves deliveries alone that another one has taken over', async
     mine.map(({ organizationId }) => organizationId),
     [organization.id],
   );
+});
+
+test('a process that starts adds what a running workflow lacks', async () => {
+  // Its dispatcher died when a sweep had started the workflow, and before it could add the rest.
+  const { organization, endpoint, workflowId } = await heldBy((id) => slowEndpointDeliveryId(id, 'fan-out/x'));
+  const other = { id: 'dlv_other', eventId: 'evt_x', organizationId: organization.id, mailboxId: null };
+  const due = { ...other, endpointId: endpoint.id, eventType: 'email_received', dueAtMs: Date.now() + 3_600_000 };
+  await startEndpointDelivery(world.temporal, workflowId, endpoint.id, [due], LONG_LADDER_MS);
+  await waitsInWorkflow(world, due.id, workflowId);
+  await world.sql(`update sweeps set next_at = now()`);
+  const dispatcher = startDispatcher(world.services, world.temporal);
+  try {
+    const { id } = await world.delivery(endpoint.id, ({ status }) => status === 'success');
+    assert.equal(receiver.of(id).length, 1);
+  } finally {
+    await dispatcher.close();
+    await world.temporal.client.workflow.getHandle(workflowId).terminate();
+  }
 });
 
 test('a resend of what is set aside adds no request', async () => {

@@ -7,8 +7,8 @@
  * deliveries of other endpoints wait beside it. Each endpoint gathers for a time of its own: when many hang, all their
  * workflows would otherwise start at the same moment and delay the deliveries of others.
  *
- * The rows name the lane before it runs, so a sweep starts the lane and no other workflow. Then the lane gets the rest
- * by a signal.
+ * The rows name the lane before it runs, so a sweep starts the lane and not the fan-out. Then the lane gets the rest by
+ * a signal.
  */
 import type { EngineStarts } from '#core/platform/engine-starts.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';

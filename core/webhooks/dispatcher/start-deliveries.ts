@@ -1,6 +1,6 @@
 /**
  * Starts the workflows of deliveries, for the first time or again: always under the id that their rows carry, with the
- * same search attributes and summary. Starting one that runs does no harm.
+ * same search attributes. Starting one that runs does no harm.
  */
 import { type WorkflowHandle, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
@@ -86,16 +86,16 @@ const endpointDeliveryOptions = (
 const waitingOf = (deliveries: readonly DueDelivery[]): WaitingDelivery[] =>
   deliveries.map(({ id, dueAtMs }) => ({ id, dueAtMs }));
 
-/** Starts the waits and attempts of one endpoint's deliveries. */
+/** Starts the waits and attempts of one endpoint's deliveries. @param summary default: that they are retries */
 export function startEndpointDelivery(
   temporal: TemporalClient,
   workflowId: string,
   endpointId: string,
   deliveries: readonly DueDelivery[],
   ladderMs: readonly number[],
+  summary: string = retrySummary(endpointId, deliveries.length),
 ): Promise<WorkflowHandle> {
   const input: EndpointDeliveryInput = { endpointId, deliveries: waitingOf(deliveries), ladderMs };
-  const summary = retrySummary(endpointId, deliveries.length);
   const options = endpointDeliveryOptions(temporal, workflowId, input, deliveries, summary);
   return inTime(temporal, () => temporal.client.workflow.start(ENDPOINT_DELIVERY, options));
 }
@@ -107,7 +107,7 @@ export function startOrJoinEndpointDelivery(
   endpointId: string,
   deliveries: readonly DueDelivery[],
   ladderMs: readonly number[],
-  summary: string,
+  summary: string = retrySummary(endpointId, deliveries.length),
 ): Promise<WorkflowHandle> {
   const input: EndpointDeliveryInput = { endpointId, deliveries: waitingOf(deliveries), ladderMs };
   const joining: CarryDeliveries = { deliveries: input.deliveries };

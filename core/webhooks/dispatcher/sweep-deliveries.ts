@@ -23,7 +23,7 @@ import {
   takeOverdueWorkflows,
 } from '#db/queries/deliveries/overdue-workflows.ts';
 import { OVERDUE_SWEEP_AFTER_MS } from '#domain/delivery-limits.ts';
-import { startEndpointDelivery, startFanOut } from './start-deliveries.ts';
+import { startEndpointDelivery, startFanOut, startOrJoinEndpointDelivery } from './start-deliveries.ts';
 
 export interface DeliverySweep {
   /** Resolves when the current round is over. */
@@ -56,13 +56,15 @@ export function startDeliverySweep(services: Services, temporal: TemporalClient,
       if (closed) stopWaiting();
     });
 
-  async function startAgain({ workflowId, deliveries }: OverdueWorkflow): Promise<void> {
+  /** @param isFirst a workflow that runs may lack some of them, if its dispatcher died before it could add them */
+  async function startAgain({ workflowId, deliveries }: OverdueWorkflow, isFirst: boolean): Promise<void> {
     const [first] = deliveries;
     if (first === undefined || closed) return;
     try {
+      const startEndpoint = isFirst ? startOrJoinEndpointDelivery : startEndpointDelivery;
       await starts.run(() =>
         workflowId.startsWith('delivery/')
-          ? startEndpointDelivery(temporal, workflowId, first.endpointId, deliveries, ladderMs)
+          ? startEndpoint(temporal, workflowId, first.endpointId, deliveries, ladderMs)
           : startFanOut(temporal, workflowId, deliveries, ladderMs),
       );
     } catch (error) {
@@ -74,10 +76,10 @@ export function startDeliverySweep(services: Services, temporal: TemporalClient,
     }
   }
 
-  async function startAll(overdue: readonly OverdueWorkflow[]): Promise<void> {
+  async function startAll(overdue: readonly OverdueWorkflow[], isFirst = false): Promise<void> {
     const queue = overdue.values();
     const next = async () => {
-      for (const workflow of queue) await startAgain(workflow);
+      for (const workflow of queue) await startAgain(workflow, isFirst);
     };
     await Promise.all(Array.from({ length: STARTS_AT_ONCE }, next));
     if (overdue.length > 0) log.info({ workflows: overdue.length }, 'started workflows of overdue deliveries again');
@@ -88,7 +90,7 @@ export function startDeliverySweep(services: Services, temporal: TemporalClient,
     while (!closed && !(await takeFirstSweep(db, FIRST_SWEEP_AGAIN_MS))) await wait(LOOK_MS);
     for (let after = ''; !closed; ) {
       const overdue = await overdueWorkflows(db, new Date(services.now()), after, PORTION_WORKFLOWS);
-      await startAll(overdue);
+      await startAll(overdue, true);
       if (overdue.length < PORTION_WORKFLOWS) return;
       after = overdue.at(-1)?.workflowId ?? '';
     }
