@@ -69,10 +69,10 @@ const FRAME = 'iframe[title="Content of the message"]';
 const filled = (page: Page) =>
   waitUntil('the mail to be shown', async () => {
     if ((await page.getByText('This is its text.').count()) > 0) return true;
-    // It may be taken away at this moment, for the text.
+    // It may be taken away at this moment, for the text, and a document that is being read has no head yet.
     const [body] = await page.locator(FRAME).elementHandles();
     const inner = await body?.contentFrame();
-    return ((await inner?.evaluate('document.head.querySelectorAll("style").length')) ?? 0) === 1;
+    return ((await inner?.evaluate('document.head?.querySelectorAll("style").length')) ?? 0) === 1;
   });
 
 const rowsAreShown = (page: Page) =>
