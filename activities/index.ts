@@ -5,6 +5,7 @@ import { type Disabled, disableFailingEndpoints } from '#core/webhooks/disable-f
 import type { WebhookSender } from '#core/webhooks/webhook-sender.ts';
 import type { Sql } from '#db/database.ts';
 import { probeWrites } from '#db/queries/platform/probe-writes.ts';
+import { HEARTBEAT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
 import type { AttemptInput, AttemptOutput } from '#domain/delivery-workflows.ts';
 import type { RecoveryInput, RecoveryProgress } from '#domain/recovery.ts';
 import type { RetentionInput, RetentionOutput } from '#domain/retention.ts';
@@ -90,8 +91,6 @@ export function attemptDependencies({
   };
 }
 
-/** The engine gives an attempt to another worker when it has had no heartbeat for this time, unless its workflow says so. */
-const HEARTBEAT_TIMEOUT_MS = 6_000;
 const HEARTBEATS_PER_TIMEOUT = 3;
 
 export function createActivities(dependencies: ActivityDependencies): Activities {

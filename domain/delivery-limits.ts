@@ -52,6 +52,12 @@ export const LANE_GAP_MS = 1_500;
 export const CARRY_GATHER_MS = 1_000;
 /** Workflows make first attempts that no worker has taken after this time; sooner where no worker shows a sign of life. */
 export const UNTAKEN_AFTER_MS = 15_000;
+/**
+ * Attempts whose worker has shown no sign of life to the engine for this time go to another one. Longer for a single
+ * endpoint: there are many when endpoints hang, and each heartbeat is a write of the engine.
+ */
+export const HEARTBEAT_TIMEOUT_MS = 6_000;
+export const ENDPOINT_HEARTBEAT_TIMEOUT_MS = 15_000;
 /** During a secret rotation both signatures are sent for this long at most. */
 export const SECRET_OVERLAP_MAX_SECONDS = 86_400;
 

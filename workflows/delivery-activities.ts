@@ -1,5 +1,6 @@
 import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
+import { ENDPOINT_HEARTBEAT_TIMEOUT_MS, HEARTBEAT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
 
 /**
  * The attempt as an activity. Its retries are for infrastructure errors (a dead worker, an unreachable database), never
@@ -16,14 +17,14 @@ const OPTIONS: ActivityOptions = {
   },
 };
 
-/** For fan-outs. What a dead worker leaves behind goes to another one soon. */
+/** For fan-outs. */
 export const { attemptDeliveries } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
   ...OPTIONS,
-  heartbeatTimeout: '6 seconds',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
 });
 
-/** For a single endpoint. There are many when endpoints hang, and each heartbeat is a write of the engine. */
+/** For a single endpoint. */
 export const { attemptDeliveries: attemptOfEndpoint } = proxyActivities<Pick<Activities, 'attemptDeliveries'>>({
   ...OPTIONS,
-  heartbeatTimeout: '15 seconds',
+  heartbeatTimeout: ENDPOINT_HEARTBEAT_TIMEOUT_MS,
 });

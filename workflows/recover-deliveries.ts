@@ -10,13 +10,14 @@
  */
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
+import { HEARTBEAT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
 import type { RecoveryInput, RecoveryProgress } from '#domain/recovery.ts';
 import { recoverySummary } from './readable.ts';
 import { lookAgain, recoveryProgress } from './signals.ts';
 
 const { recoverSome } = proxyActivities<Pick<Activities, 'recoverSome'>>({
   startToCloseTimeout: '10 minutes',
-  heartbeatTimeout: '6 seconds',
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
   retry: { initialInterval: '200 milliseconds', maximumInterval: '10 seconds', maximumAttempts: 100 },
 });
 

@@ -157,7 +157,7 @@ function rememberedLanes(stamp: Stamp) {
     count: (_claimed, run) => run(),
     now: () => 0,
     stamp,
-    startLane: (workflowId, endpointId, due) => {
+    startLane: ({ workflowId, endpointId, deliveries: due }) => {
       started.push({ workflowId, endpointId, ids: due.map(({ id }) => id) });
       return Promise.resolve();
     },

@@ -98,7 +98,12 @@ test('a retry workflow that the sweep has started before makes what the fan-out 
     const workflowId = endpointDeliveryId(endpoint.id, fanOutId ?? '');
     const later = { id: 'dlv_of_the_sweep', eventId, organizationId: organization.id, mailboxId: null };
     const due = { ...later, endpointId: endpoint.id, eventType: 'email_received', dueAtMs: Date.now() + 3_600_000 };
-    await startEndpointDelivery(own.temporal, workflowId, endpoint.id, [due], LONG_LADDER_MS);
+    await startEndpointDelivery(own.temporal, {
+      workflowId,
+      endpointId: endpoint.id,
+      deliveries: [due],
+      ladderMs: LONG_LADDER_MS,
+    });
     await waitsInWorkflow(own, due.id, workflowId);
     receiver.answer(200);
     held[0]?.writeHead(500).end();
@@ -188,7 +193,12 @@ test('a process that starts adds what a running workflow lacks', async () => {
   const { organization, endpoint, workflowId } = await heldBy((id) => slowEndpointDeliveryId(id, 'fan-out/x'));
   const other = { id: 'dlv_other', eventId: 'evt_x', organizationId: organization.id, mailboxId: null };
   const due = { ...other, endpointId: endpoint.id, eventType: 'email_received', dueAtMs: Date.now() + 3_600_000 };
-  await startEndpointDelivery(world.temporal, workflowId, endpoint.id, [due], LONG_LADDER_MS);
+  await startEndpointDelivery(world.temporal, {
+    workflowId,
+    endpointId: endpoint.id,
+    deliveries: [due],
+    ladderMs: LONG_LADDER_MS,
+  });
   await waitsInWorkflow(world, due.id, workflowId);
   await world.sql(`update sweeps set next_at = now()`);
   const dispatcher = startDispatcher(world.services, world.temporal);

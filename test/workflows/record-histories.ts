@@ -96,7 +96,8 @@ test('handed over to a workflow that the sweep has started', async () => {
   const workflowId = endpointDeliveryId(endpoint.id, fanOutId ?? '');
   const swept = { ...first, id: newId('delivery'), organizationId: organization.id, mailboxId: null };
   const due = { ...swept, eventType: 'email_received', dueAtMs: Date.now() + 60_000 };
-  await startEndpointDelivery(world.temporal, workflowId, endpoint.id, [due], [3_000, 50, 50, 50]);
+  const ladderMs = [3_000, 50, 50, 50];
+  await startEndpointDelivery(world.temporal, { workflowId, endpointId: endpoint.id, deliveries: [due], ladderMs });
   receiver.answer(200);
   for (const letGo of held) letGo();
   await save('event-fan-out.handed-over', fanOutId);

@@ -107,8 +107,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
         return undefined;
       }
     },
-    startLane: (workflowId, endpointId, due, summary) =>
-      startOrJoinEndpointDelivery(temporal, workflowId, endpointId, due, ladderMs, summary),
+    startLane: (lane) => startOrJoinEndpointDelivery(temporal, { ...lane, ladderMs }),
   });
   const withLanes = services.settings.WEBHOOK_FAST_LANE === 'on';
   const watch = withLanes ? laneWatch(db, () => loop.wake()) : NO_LANES;

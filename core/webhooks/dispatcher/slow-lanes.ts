@@ -18,7 +18,7 @@ import { fanOutSummary } from '#domain/delivery-summary.ts';
 import { slowEndpointDeliveryId } from '#domain/delivery-workflows.ts';
 import { type DispatcherState, pause } from './dispatcher-state.ts';
 import type { CountInFlight } from './in-flight.ts';
-import type { DueDelivery } from './start-deliveries.ts';
+import type { EndpointDeliveryStart } from './start-deliveries.ts';
 
 export interface SlowLanes {
   /** Gathers deliveries of slow endpoints and starts their lanes. Resolves when the lanes are started or left to the sweep. */
@@ -40,12 +40,7 @@ export interface LaneParts {
    */
   stamp(held: readonly HeldDelivery[]): Promise<ReadonlySet<string> | undefined>;
   /** Starts the workflow; one that runs carries the deliveries beside its own. */
-  startLane(
-    workflowId: string,
-    endpointId: string,
-    deliveries: readonly DueDelivery[],
-    summary: string,
-  ): Promise<unknown>;
+  startLane(lane: Omit<EndpointDeliveryStart, 'ladderMs'>): Promise<unknown>;
 }
 
 /** The deliveries of a slow endpoint within some seconds. */
@@ -86,9 +81,9 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
 
   async function start({ endpointId, workflowId }: Gathering, deliveries: readonly ClaimedDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
-    const due = deliveries.map((delivery) => ({ ...delivery, dueAtMs: now() }));
     const summary = `${fanOutSummary(deliveries)}, which is slow: ${endpointId}`;
-    await starts.run(() => startLane(workflowId, endpointId, due, summary));
+    const due = deliveries.map((delivery) => ({ ...delivery, dueAtMs: now() }));
+    await starts.run(() => startLane({ workflowId, endpointId, deliveries: due, summary }));
   }
 
   /** @param gathered when the lane starts */

@@ -68,54 +68,47 @@ export interface DueDelivery extends DescribedDelivery {
   readonly dueAtMs: number;
 }
 
-const endpointDeliveryOptions = (
-  temporal: TemporalClient,
-  workflowId: string,
-  input: EndpointDeliveryInput,
-  deliveries: readonly DescribedDelivery[],
-  staticSummary: string,
-) => ({
-  ...IDEMPOTENT,
-  workflowId,
-  taskQueue: temporal.taskQueue,
-  args: [input],
-  typedSearchAttributes: searchAttributes(deliveries),
-  staticSummary,
-});
+/** Deliveries of one endpoint, and the workflow that is to carry them. */
+export interface EndpointDeliveryStart {
+  readonly workflowId: string;
+  readonly endpointId: string;
+  readonly deliveries: readonly DueDelivery[];
+  readonly ladderMs: readonly number[];
+  /** Default: that they are retries. */
+  readonly summary?: string;
+}
 
-const waitingOf = (deliveries: readonly DueDelivery[]): WaitingDelivery[] =>
+const waitingOf = ({ deliveries }: EndpointDeliveryStart): WaitingDelivery[] =>
   deliveries.map(({ id, dueAtMs }) => ({ id, dueAtMs }));
 
-/** Starts the waits and attempts of one endpoint's deliveries. @param summary default: that they are retries */
-export function startEndpointDelivery(
-  temporal: TemporalClient,
-  workflowId: string,
-  endpointId: string,
-  deliveries: readonly DueDelivery[],
-  ladderMs: readonly number[],
-  summary: string = retrySummary(endpointId, deliveries.length),
-): Promise<WorkflowHandle> {
-  const input: EndpointDeliveryInput = { endpointId, deliveries: waitingOf(deliveries), ladderMs };
-  const options = endpointDeliveryOptions(temporal, workflowId, input, deliveries, summary);
+function endpointDeliveryOptions(temporal: TemporalClient, start: EndpointDeliveryStart) {
+  const { workflowId, endpointId, deliveries, ladderMs, summary = retrySummary(endpointId, deliveries.length) } = start;
+  const input: EndpointDeliveryInput = { endpointId, deliveries: waitingOf(start), ladderMs };
+  return {
+    ...IDEMPOTENT,
+    workflowId,
+    taskQueue: temporal.taskQueue,
+    args: [input],
+    typedSearchAttributes: searchAttributes(deliveries),
+    staticSummary: summary,
+  };
+}
+
+/** Starts the waits and attempts of one endpoint's deliveries. */
+export function startEndpointDelivery(temporal: TemporalClient, start: EndpointDeliveryStart): Promise<WorkflowHandle> {
+  const options = endpointDeliveryOptions(temporal, start);
   return inTime(temporal, () => temporal.client.workflow.start(ENDPOINT_DELIVERY, options));
 }
 
 /** As `startEndpointDelivery`, but a workflow that runs already carries the deliveries beside its own. */
 export function startOrJoinEndpointDelivery(
   temporal: TemporalClient,
-  workflowId: string,
-  endpointId: string,
-  deliveries: readonly DueDelivery[],
-  ladderMs: readonly number[],
-  summary: string = retrySummary(endpointId, deliveries.length),
+  start: EndpointDeliveryStart,
 ): Promise<WorkflowHandle> {
-  const input: EndpointDeliveryInput = { endpointId, deliveries: waitingOf(deliveries), ladderMs };
-  const joining: CarryDeliveries = { deliveries: input.deliveries };
-  return inTime(temporal, () =>
-    temporal.client.workflow.signalWithStart(ENDPOINT_DELIVERY, {
-      ...endpointDeliveryOptions(temporal, workflowId, input, deliveries, summary),
-      signal: CARRY_DELIVERIES_SIGNAL,
-      signalArgs: [joining],
-    }),
-  );
+  const options = {
+    ...endpointDeliveryOptions(temporal, start),
+    signal: CARRY_DELIVERIES_SIGNAL,
+    signalArgs: [{ deliveries: waitingOf(start) } satisfies CarryDeliveries],
+  };
+  return inTime(temporal, () => temporal.client.workflow.signalWithStart(ENDPOINT_DELIVERY, options));
 }

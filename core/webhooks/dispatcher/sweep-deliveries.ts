@@ -64,7 +64,7 @@ export function startDeliverySweep(services: Services, temporal: TemporalClient,
       const startEndpoint = isFirst ? startOrJoinEndpointDelivery : startEndpointDelivery;
       await starts.run(() =>
         workflowId.startsWith('delivery/')
-          ? startEndpoint(temporal, workflowId, first.endpointId, deliveries, ladderMs)
+          ? startEndpoint(temporal, { workflowId, endpointId: first.endpointId, deliveries, ladderMs })
           : startFanOut(temporal, workflowId, deliveries, ladderMs),
       );
     } catch (error) {
