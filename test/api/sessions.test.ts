@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { newId } from '#core/platform/new-id.ts';
 import { SIGN_IN_TRIES } from '#domain/credential-format.ts';
 import { type ApiWorld, apiWorld, asBearer, at, errorCode, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 
@@ -94,7 +95,7 @@ test('with several organizations x-organization-id chooses, and only among the o
   const person = await world.newPerson(world.organization.id, 'owner');
   const second = await world.newOrganization('team');
   await world.sql(`insert into members (id, organization_id, user_id, role) values ($1, $2, $3, 'member')`, [
-    `${person.memberId.slice(0, -1)}z`,
+    newId('member'),
     second.id,
     person.userId,
   ]);
