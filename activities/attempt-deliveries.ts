@@ -149,8 +149,9 @@ class AttemptRun {
       for (let at = 0; at < ids.length && this.#comeBackAtMs === 0 && this.#mayBegin(); at += size) {
         if (!(await this.#untilReady(at === 0))) break;
         const reservation = randomUUID();
-        const window = await this.#reserve(ids.slice(at, at + size), reservation, againstLeases);
+        // What the statement reads of an endpoint is as old as its start, however late the rows arrive.
         const reservedAtMs = performance.now();
+        const window = await this.#reserve(ids.slice(at, at + size), reservation, againstLeases);
         const running = window.map((attempt) => this.#attempt(attempt, reservation, reservedAtMs));
         attempts.push(...running);
         if (at + size < ids.length) await halfDone(running, lane === 'fan-out' ? NEXT_WINDOW_MS : undefined);

@@ -132,6 +132,33 @@ test('an endpoint that is inactive before the first attempt gets no request', as
   assert.equal(receiver.of(delivery.id).length, 0);
 });
 
+test('an endpoint set inactive while an attempt is being reserved gets no request', async () => {
+  const { delivery, endpoint } = await waiting();
+  await world.sql(`
+    create function wait_for_test() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock(1);
+      return new;
+    end $$`);
+  await world.sql(`
+    create trigger wait_for_test before update on deliveries for each row
+      when (new.id = '${delivery.id}' and new.attempt_count > old.attempt_count) execute function wait_for_test()`);
+  await world.services.db.transaction(async (sql) => {
+    await sql.query('select pg_advisory_xact_lock(1)');
+    const handle = world.temporal.client.workflow.getHandle(delivery.workflowId ?? '');
+    await handle.signal('attemptNow', { deliveryId: delivery.id });
+    await waitUntil('the statement to have read the endpoint', async () => {
+      const locks = await world.sql(
+        `select 1 from pg_locks l join pg_database d on d.oid = l.database and d.datname = current_database()
+          where l.locktype = 'advisory' and not l.granted`,
+      );
+      return locks.length > 0;
+    });
+    await world.sql('update webhook_endpoints set active = false where id = $1', [endpoint.id]);
+  });
+  await assertStopped(delivery, 'endpoint_inactive');
+});
+
 test('an upgrade resumes new events only', async () => {
   const { organization, endpoint, delivery } = await waiting();
   await world.sql(`update organizations set plan = 'free' where id = $1`, [organization.id]);
