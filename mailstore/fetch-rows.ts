@@ -6,6 +6,7 @@ import type { MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import type { Sql } from '#db/database.ts';
 import { GROUP_END, leadingGroups } from '#mime/leading-groups.ts';
+import { MESSAGE_OF_PLACEMENT } from './message-of-placement.ts';
 import { uidArray } from './uid-ranges.ts';
 
 const LIGHT_PORTION = 2_000;
@@ -117,7 +118,7 @@ function statementFor(want: MessageColumns): string {
   const columns = COLUMNS.flatMap(([name, column]) => (want[name] ? [column] : []));
   return `
     select p.uid, p.message_id, m.thread_id, p.internal_date, p.internal_offset_minutes, p.save_date, p.size${columns.map((each) => `, ${each}`).join('')}
-      from placement p join message m on m.id = p.message_id and m.mailbox_id = $2
-     where p.folder_id = $1 and p.uid = any($3::bigint[])
+      from placement p ${MESSAGE_OF_PLACEMENT}
+     where p.folder_id = $1 and p.uid = any($3::bigint[]) and m.mailbox_id = $2
      order by p.uid`;
 }

@@ -10,6 +10,7 @@ import type { ContentQuery } from '@agent-mailbox/mail-store';
 import { foldText, lineStart, searchText, type TextQuery, textMatches } from '@agent-mailbox/mail-store/search-text';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { type BlobSource, readBlob } from './blob-store.ts';
+import { MESSAGE_OF_PLACEMENT } from './message-of-placement.ts';
 import { inBoth, numbersOf, uidArray, uidParameters, uidStatement } from './uid-ranges.ts';
 
 interface Search {
@@ -197,8 +198,8 @@ const PLACEMENTS = `
     from placement p join folder f on f.id = p.folder_id and f.mailbox_id = $2
    where p.folder_id = $1 and p.uid = any($3::bigint[])`;
 const MESSAGES = `
-    from placement p join message m on m.id = p.message_id and m.mailbox_id = $2
-   where p.folder_id = $1 and p.uid = any($3::bigint[])`;
+    from placement p ${MESSAGE_OF_PLACEMENT}
+   where p.folder_id = $1 and p.uid = any($3::bigint[]) and m.mailbox_id = $2`;
 const within = (column: string) =>
   `and ($4::timestamptz is null or ${column} >= $4) and ($5::timestamptz is null or ${column} < $5)`;
 
@@ -215,8 +216,8 @@ const BY_THREAD_ID = `select p.uid ${MESSAGES} and m.thread_id = $4`;
 const SENT_DAY = `(m.sent_at + make_interval(mins => m.sent_offset_minutes))`;
 const BY_SENT_DATE = `select p.uid ${MESSAGES} and m.sent_at is not null ${within(SENT_DAY)}`;
 const BLOB_OF = `
-  select m.blob, m.size, m.parts from placement p join message m on m.id = p.message_id and m.mailbox_id = $2
-   where p.folder_id = $1 and p.uid = $3`;
+  select m.blob, m.size, m.parts from placement p ${MESSAGE_OF_PLACEMENT}
+   where p.folder_id = $1 and p.uid = $3 and m.mailbox_id = $2`;
 
 /** Rows that match, and those whose bytes must be checked. */
 const textStatement = (matches: string, unknown: string) => `

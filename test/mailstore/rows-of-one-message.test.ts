@@ -1,0 +1,94 @@
+/** What reading one message costs does not grow with the other mail of its mailbox, whatever plan PostgreSQL has kept. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import type { ContentQuery } from '@agent-mailbox/mail-store';
+import type { Sql } from '#db/database.ts';
+import { fetchRows } from '#mailstore/fetch-rows.ts';
+import { searchContent } from '#mailstore/search-content.ts';
+import { openStoreWorld, type StoreMailbox, type StoreWorld } from './store-world.ts';
+
+const MESSAGES = 200;
+/** Rows of one message, with some to spare. */
+const ROWS_MAX = 8;
+const TABLES = ['placement', 'message', 'message_text', 'folder'];
+/** For so many calls PostgreSQL plans for the values of each, at most. */
+const PLANNED_AFTER_CALLS = 8;
+
+let world: StoreWorld;
+let mailbox: StoreMailbox;
+before(async () => {
+  world = await openStoreWorld();
+  mailbox = await world.newMailbox();
+  // Statistics would make PostgreSQL plan again.
+  for (const table of TABLES) await world.sql(`alter table ${table} set (autovacuum_enabled = off)`);
+});
+after(() => world?.close());
+
+async function rowsRead(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ read: number }>(
+    `select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as read
+       from pg_stat_xact_user_tables where relname = any($1::text[])`,
+    [TABLES],
+  );
+  return row?.read ?? Number.NaN;
+}
+
+type Read = (sql: Sql, uids: Uint32Array) => Promise<unknown>;
+
+const fetches =
+  (want: { readonly envelope?: boolean }): Read =>
+  (sql, uids) =>
+    Array.fromAsync(
+      fetchRows(sql, mailbox.id, Number(mailbox.inbox.id), uids, {
+        envelope: false,
+        bodyStructure: false,
+        parts: false,
+        preview: false,
+        sortKeys: false,
+        ...want,
+      }),
+    );
+
+const searches =
+  (query: ContentQuery): Read =>
+  (sql, uids) =>
+    searchContent(
+      { query: sql.query, copyRows: world.services.db.copyRows },
+      mailbox.id,
+      Number(mailbox.inbox.id),
+      uids,
+      query,
+    );
+
+const reads: Readonly<Record<string, Read>> = {
+  'FETCH INTERNALDATE': fetches({}),
+  'FETCH ENVELOPE': fetches({ envelope: true }),
+  'SEARCH SENTSINCE': searches({ kind: 'sent-date', from: 0, before: null }),
+  'SEARCH THREADID': searches({ kind: 'thread-id', id: 'thr_none' }),
+  'SEARCH LARGER': searches({ kind: 'larger', bytes: 10 }),
+  'SEARCH TEXT': searches({ kind: 'text', text: 'hello' }),
+  'SEARCH SUBJECT': searches({ kind: 'envelope', field: 'subject', text: 'mail' }),
+};
+
+test(`a message of a mailbox that got ${MESSAGES} since the statement was planned is found by keys`, async () => {
+  // One connection, which keeps its plans.
+  await world.services.db.transaction(async (sql) => {
+    for (const read of Object.values(reads))
+      for (let n = 0; n < PLANNED_AFTER_CALLS; n++) await read(sql, Uint32Array.of(1));
+    for (let n = 0; n < MESSAGES; n++)
+      await world.deliver(
+        mailbox,
+        `From: a@b.example\r\nTo: x@agents.test\r\nDate: Sun, 22 Nov 2026 10:00:00 +0000\r\n` +
+          `Message-ID: <${randomUUID()}@b.example>\r\nSubject: mail ${n}\r\n\r\nHello\r\n`,
+      );
+    const rowsOf: Record<string, number> = {};
+    for (const [name, read] of Object.entries(reads)) {
+      const earlier = await rowsRead(sql);
+      await read(sql, Uint32Array.of(MESSAGES / 2));
+      rowsOf[name] = (await rowsRead(sql)) - earlier;
+    }
+    for (const [name, rows] of Object.entries(rowsOf))
+      assert.ok(rows > 0 && rows <= ROWS_MAX, `${name} read ${rows} rows: ${JSON.stringify(rowsOf)}`);
+  });
+});
