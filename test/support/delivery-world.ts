@@ -83,6 +83,11 @@ export async function deliveryWorld(
     ...(options.sender === undefined ? {} : { sender: options.sender }),
   });
   const dispatcher = startDispatcher(services, worker.temporal);
+  // The sweep of a process that starts also starts what is only gathered yet.
+  await waitUntil('the first sweep to be over', async () => {
+    const moved = await services.db.query(`select 1 from sweeps where name = 'deliveries' and next_at > now()`);
+    return moved.length > 0;
+  });
   const rows = rowsOf(services);
   return {
     services,
