@@ -86,6 +86,8 @@ const DISPOSABLE_SETTINGS: Readonly<Record<string, string>> = {
   fsync: 'off',
   full_page_writes: 'off',
   shared_buffers: '64MB',
+  // Its folder may be in memory.
+  max_wal_size: '256MB',
 };
 
 /** The user that runs the server; undefined: the current one. */

@@ -3,7 +3,7 @@
  *
  * One PostgreSQL and one Temporal server on free ports, in a folder that is removed at the end, serve all test files; a
  * migrated template database, the bundled workflows and a certificate are made once. The files that need no server run
- * while it starts. Then files of one kind share processes, a few processes at a time; at last come the files that kill,
+ * while it starts. Then files of one kind share processes, a few processes at a time; last begin the files that kill,
  * measure or put load on the machine, each in a process of its own (`runner/plan.ts`). A run of everything runs the few
  * files that failed once more, alone, and names those that pass then.
  *
@@ -12,13 +12,14 @@
  * each file, longest first; further options are passed to node's test runner.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { FileResult } from './runner/file-results.ts';
 import { isQuickFile, namesWithoutFile, type Plan, planFiles, writeShares } from './runner/plan.ts';
 import { filesToRunAgain, joinRuns, type Run } from './runner/run-again.ts';
+import { makeScratchFolder } from './runner/scratch-folder.ts';
 import { needsNoServer } from './runner/serverless-files.ts';
 import { staticChecks } from './runner/static-checks.ts';
 import { startTestServers } from './runner/test-servers.ts';
@@ -27,10 +28,8 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const CACHE = path.join(root, 'node_modules/.cache/agent-mailbox');
 /** Modules as V8 compiled them: most of the time of a short test file would be their compilation. */
 const COMPILE_CACHE = path.join(CACHE, 'compiled');
-/** One more than processors, because tests wait as often as they work; each takes connections of the one PostgreSQL. */
-const SHARED_AT_ONCE = Math.min(4, availableParallelism() + 1);
-/** Files that measure, or that kill what they started. */
-const ALONE_AT_ONCE = 3;
+/** Processes: more than processors, because tests wait as often as they work; each takes connections of the one PostgreSQL. */
+const AT_ONCE = Math.min(6, availableParallelism() + 2);
 /** Waits in tests have limits of their own. This one ends what hangs, and no test on a machine that is merely busy. */
 const TEST_TIMEOUT_MS = 300_000;
 const MS_PER_SECOND = 1_000;
@@ -95,15 +94,14 @@ async function runFailedAgain(folder: string, first: Run, environment: Readonly<
 
 /** Runs a plan. The servers start beside the files that need none. */
 async function runPlan({ pure, shared, alone }: Plan, { isWhole }: { isWhole: boolean }): Promise<Run> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-test-'));
+  const { folder, temporary } = makeScratchFolder();
   const servers = startTestServers(folder, CACHE, say);
   // Awaited below.
   servers.catch(() => {});
   try {
-    const runsOfPlan = [await runFiles(folder, writeShares(folder, root, pure), {}, SHARED_AT_ONCE)];
-    const { environment } = await servers;
-    runsOfPlan.push(await runFiles(folder, writeShares(folder, root, shared), environment, SHARED_AT_ONCE));
-    runsOfPlan.push(await runFiles(folder, alone, environment, ALONE_AT_ONCE));
+    const runsOfPlan = [await runFiles(folder, writeShares(folder, root, pure), { TMPDIR: temporary }, AT_ONCE)];
+    const environment = { ...(await servers).environment, TMPDIR: temporary };
+    runsOfPlan.push(await runFiles(folder, [...writeShares(folder, root, shared), ...alone], environment, AT_ONCE));
     const run = {
       code: Math.max(...runsOfPlan.map(({ code }) => code)),
       results: runsOfPlan.flatMap(({ results }) => results),
