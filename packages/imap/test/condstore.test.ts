@@ -62,6 +62,23 @@ test('FETCH CHANGEDSINCE announces messages before it names them, also those tha
   ]);
 });
 
+test('FETCH CHANGEDSINCE announces keywords before it names them, also those stored while it begins', async () => {
+  const store = filled(2);
+  const client = await loggedIn(store);
+  await client.command('s', 'SELECT INBOX (CONDSTORE)');
+  store.deliver('INBOX', note('before the command'));
+  const claim = store.recentFrom.bind(store);
+  store.recentFrom = async (...folder) => {
+    store.recentFrom = claim;
+    store.deliver('INBOX', note('while its answer begins'), { keywords: ['urgent'] });
+    return claim(...folder);
+  };
+  const lines = await client.command('f', 'FETCH 1:* (FLAGS) (CHANGEDSINCE 3)');
+  const announced = lines.findIndex((line) => /^\* FLAGS \(.* urgent\)$/.test(line));
+  const named = lines.findIndex((line) => /^\* 4 FETCH \(.*urgent/.test(line));
+  assert.ok(announced >= 0 && announced < named, lines.join('\n'));
+});
+
 test('STORE UNCHANGEDSINCE lists changes by others in MODIFIED (RFC 7162 §3.1.3)', async () => {
   await play(
     filled(4),

@@ -27,6 +27,7 @@ export const fetch = command({
     if (changedSince !== null && selected.stale) {
       await selected.refresh();
       await selected.reportArrivals(out, session);
+      selected.reportKeywords(out);
     }
     const { map } = selected;
     if (vanished && changedSince !== null) {
