@@ -91,16 +91,22 @@ export const MESSAGE_COLUMNS = `
   m.id, m.mailbox_id, m.thread_id, m.from_addresses, m.to_addresses, m.cc_addresses, m.subject, m.preview, m.text_status,
   m.received_at, m.sent_at, m.size, m.delivered_to, m.message_id_header, m.attachments, m.auth,
   state.all_flags, state.any_flags, state.labels, state.folders`;
+/**
+ * Where message `m` is: placements `p` with state `s` and folder `f`, each found by keys (`offset 0`). A plan that joins
+ * them otherwise may be good for a store that is nearly empty, and PostgreSQL keeps it while the store grows.
+ */
+const PLACED = `
+  (select folder_id, uid from placement where message_id = m.id offset 0) p
+  cross join lateral (
+    select flags, keywords from placement_state where folder_id = p.folder_id and uid = p.uid offset 0) s
+  cross join lateral (
+    select name, name_key from folder where id = p.folder_id and deleted_at is null offset 0) f`;
 export const MESSAGE_STATE = `
   cross join lateral (
     select count(*) as placements, bit_and(s.flags) as all_flags, bit_or(s.flags) as any_flags,
-           array(select distinct label
-                   from placement q join placement_state t using (folder_id, uid) join folder g on g.id = q.folder_id,
-                        unnest(t.keywords) as label
-                  where q.message_id = m.id and g.deleted_at is null order by label) as labels,
+           array(select distinct label from ${PLACED} cross join unnest(s.keywords) as label order by label) as labels,
            array_agg(distinct f.name) as folders, array_agg(f.name_key) as folder_keys
-      from placement p join placement_state s using (folder_id, uid) join folder f on f.id = p.folder_id
-     where p.message_id = m.id and f.deleted_at is null
+      from ${PLACED}
   ) as state`;
 
 export const messageOf = (row: MessageRow): StoredMessage => ({
@@ -310,8 +316,9 @@ export async function findMessage(sql: Sql, mailboxId: string, id: string): Prom
 }
 
 const FIND_MESSAGE = `
-  select ${MESSAGE_COLUMNS}, m.blob, m.parts from message m ${MESSAGE_STATE}
-   where m.mailbox_id = $1 and m.id = $2 and state.placements > 0`;
+  select ${MESSAGE_COLUMNS}, m.blob, m.parts
+    from (select * from message where id = $2 offset 0) m ${MESSAGE_STATE}
+   where m.mailbox_id = $1 and state.placements > 0`;
 
 /** Those of these messages that are placed somewhere, in no order. */
 export async function findMessages(sql: Sql, mailboxId: string, ids: readonly string[]): Promise<StoredMessage[]> {

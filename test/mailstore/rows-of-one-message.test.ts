@@ -5,18 +5,21 @@ import { after, before, test } from 'node:test';
 import type { ContentQuery } from '@agent-mailbox/mail-store';
 import type { Sql } from '#db/database.ts';
 import { fetchRows } from '#mailstore/fetch-rows.ts';
+import { findMessage, listMessages } from '#mailstore/read-messages.ts';
 import { searchContent } from '#mailstore/search-content.ts';
 import { openStoreWorld, type StoreMailbox, type StoreWorld } from './store-world.ts';
 
 const MESSAGES = 200;
-/** Rows of one message, with some to spare. */
-const ROWS_MAX = 8;
-const TABLES = ['placement', 'message', 'message_text', 'folder'];
+/** Rows of two messages, with some to spare: a page of one reads the next one too. */
+const ROWS_MAX = 16;
+const TABLES = ['placement', 'placement_state', 'message', 'message_text'];
 /** For so many calls PostgreSQL plans for the values of each, at most. */
 const PLANNED_AFTER_CALLS = 8;
 
 let world: StoreWorld;
 let mailbox: StoreMailbox;
+/** Of the INBOX, by UID. */
+let messageIds: readonly string[] = [];
 before(async () => {
   world = await openStoreWorld();
   mailbox = await world.newMailbox();
@@ -69,6 +72,8 @@ const reads: Readonly<Record<string, Read>> = {
   'SEARCH LARGER': searches({ kind: 'larger', bytes: 10 }),
   'SEARCH TEXT': searches({ kind: 'text', text: 'hello' }),
   'SEARCH SUBJECT': searches({ kind: 'envelope', field: 'subject', text: 'mail' }),
+  'GET message': async (sql, [uid]) => findMessage(sql, mailbox.id, messageIds[(uid ?? 0) - 1] ?? 'msg_none'),
+  'GET messages': (sql) => listMessages(sql, mailbox.id, {}, { limit: 1, after: null }),
 };
 
 test(`a message of a mailbox that got ${MESSAGES} since the statement was planned is found by keys`, async () => {
@@ -82,6 +87,11 @@ test(`a message of a mailbox that got ${MESSAGES} since the statement was planne
         `From: a@b.example\r\nTo: x@agents.test\r\nDate: Sun, 22 Nov 2026 10:00:00 +0000\r\n` +
           `Message-ID: <${randomUUID()}@b.example>\r\nSubject: mail ${n}\r\n\r\nHello\r\n`,
       );
+    const placed = await sql.query<{ id: string }>(
+      `select message_id as id from placement where folder_id = $1 order by uid`,
+      [mailbox.inbox.id],
+    );
+    messageIds = placed.map(({ id }) => id);
     const rowsOf: Record<string, number> = {};
     for (const [name, read] of Object.entries(reads)) {
       const earlier = await rowsRead(sql);
