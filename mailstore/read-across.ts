@@ -12,6 +12,7 @@ import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import type { Sql } from '#db/database.ts';
 import { JUNK_LABELS } from '#domain/mail-flags.ts';
 import type { Reach } from '#domain/mailbox-groups.ts';
+import { type Candidates, fillPage, type PageAcross, type PageOfMessages } from './fill-page.ts';
 import {
   filterValues,
   MESSAGE_COLUMNS,
@@ -33,28 +34,8 @@ export interface MailboxScope {
   readonly mailboxId?: string;
 }
 
-export interface PageAcross<Row> {
-  /** Newest first, at most `limit`. */
-  readonly rows: readonly Row[];
-  /** Where the next page begins: after this message. Null: there is none. */
-  readonly next: string | null;
-}
-
-interface PageOfMessages {
-  readonly limit: number;
-  /** Id of the message after which the page begins. */
-  readonly after: string | null;
-}
-
-/** Messages that are examined for one page. */
-const LOOKED_AT_MAX = 10_000;
 /** The newest of these are searched for words without the index. */
 const SEARCHED_NEAR = 1_000;
-/** The first portion is larger than the page, because a few messages may be left out. */
-const PORTION_MORE = 16;
-const PORTION_GROWTH = 4;
-const PORTION_MAX = 5_000;
-
 /** Ids of the mailboxes, in no order. */
 export async function mailboxesInScope(
   sql: Sql,
@@ -92,53 +73,10 @@ const NEWEST = `
      order by id desc limit $3) as m
    order by m.id desc limit $3`;
 
-/** Ids of messages before one (null: the newest), newest first, so many at most; fewer only when there are no more. */
-type Candidates = (before: string | null, count: number) => Promise<readonly { readonly id: string }[]>;
-
 const newestOf =
   (sql: Sql, mailboxIds: readonly string[]): Candidates =>
   (before, count) =>
     sql.query<{ id: string }>(NEWEST, [mailboxIds, before, count]);
-
-interface Filling<Row> {
-  readonly page: PageOfMessages;
-  readonly candidates: Candidates;
-  /** Of these messages those to be shown, newest first. */
-  readonly passing: (ids: readonly string[]) => Promise<readonly Row[]>;
-  readonly idOf: (row: Row) => string;
-  /** Messages to examine. Default: {@link LOOKED_AT_MAX}. */
-  readonly most?: number;
-}
-
-/** Examines messages from the newest on, in growing portions, until the page is full. */
-async function fillPage<Row>({
-  page,
-  candidates,
-  passing,
-  idOf,
-  most = LOOKED_AT_MAX,
-}: Filling<Row>): Promise<PageAcross<Row>> {
-  const { limit, after } = page;
-  const rows: Row[] = [];
-  let from = after;
-  let portion = limit + PORTION_MORE;
-  for (let lookedAt = 0; lookedAt < most; ) {
-    const given = await candidates(from, portion);
-    const last = given.at(-1);
-    if (last === undefined) return { rows, next: null };
-    rows.push(...(await passing(given.map(({ id }) => id))));
-    const end = rows[limit - 1];
-    if (end !== undefined) {
-      const more = rows.length > limit || given.length === portion;
-      return { rows: rows.slice(0, limit), next: more ? idOf(end) : null };
-    }
-    if (given.length < portion) return { rows, next: null };
-    from = last.id;
-    lookedAt += given.length;
-    portion = Math.min(PORTION_MAX, portion * PORTION_GROWTH);
-  }
-  return { rows, next: from };
-}
 
 /** Newest first. Junk is left out, unless a folder or label is asked for. */
 export async function listMessagesAcross(

@@ -12,6 +12,7 @@ import type { TextStatus } from '#mime/read-content.ts';
 import type { AuthenticationResults } from './authentication-results.ts';
 import { type BlobSource, readBlob } from './blob-store.ts';
 import type { MessageOrigin } from './delivery.ts';
+import { fillPage } from './fill-page.ts';
 
 /** A message in lists. Labels and folders are the union over its placements; `seen` is true if all are seen. */
 export interface StoredMessage {
@@ -148,13 +149,17 @@ export async function listMessages(
   filter: MessageFilter,
   page: { readonly limit: number; readonly after: string | null },
 ): Promise<StoredMessage[]> {
-  const rows = await sql.query<MessageRow>(LIST_MESSAGES, [
-    mailboxId,
-    page.after,
-    ...filterValues(filter),
-    page.limit + 1,
-  ]);
-  return rows.map(messageOf);
+  const { rows } = await fillPage({
+    page: { limit: page.limit + 1, after: page.after },
+    candidates: (before, count) => sql.query<{ id: string }>(NEWEST_OF_MAILBOX, [mailboxId, before, count]),
+    passing: async (ids) =>
+      (await sql.query<MessageRow>(PASSING_OF_MAILBOX, [ids, mailboxId, ...filterValues(filter), page.limit + 1])).map(
+        messageOf,
+      ),
+    idOf: ({ id }) => id,
+    most: Number.POSITIVE_INFINITY,
+  });
+  return [...rows];
 }
 
 export const filterValues = (filter: MessageFilter): unknown[] => [
@@ -181,9 +186,15 @@ export const MESSAGE_FILTERS = `state.placements > 0
      and ($10::timestamptz is null or m.received_at < $10)
      and not (state.labels && $11::text[])`;
 
-const LIST_MESSAGES = `
-  select ${MESSAGE_COLUMNS} from message m ${MESSAGE_STATE}
-   where m.mailbox_id = $1 and ($2::text is null or m.id < $2) and ${MESSAGE_FILTERS}
+const NEWEST_OF_MAILBOX = `
+  select id from message where mailbox_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`;
+/**
+ * In one statement with those before PostgreSQL, which cannot know how many messages pass, would examine the whole
+ * mailbox for a page.
+ */
+const PASSING_OF_MAILBOX = `
+  select ${MESSAGE_COLUMNS} from (select * from message where id = any($1::text[]) offset 0) m ${MESSAGE_STATE}
+   where m.mailbox_id = $2 and ${MESSAGE_FILTERS}
    order by m.id desc limit $12`;
 
 /**
