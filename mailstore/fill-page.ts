@@ -1,6 +1,6 @@
 /** Pages of messages, newest first, of which only some are shown. */
 
-export interface PageAcross<Row> {
+export interface FilledPage<Row> {
   /** Newest first, at most `limit`. */
   readonly rows: readonly Row[];
   /** Where the next page begins: after this message. Null: there is none. */
@@ -40,7 +40,7 @@ export async function fillPage<Row>({
   passing,
   idOf,
   most = LOOKED_AT_MAX,
-}: Filling<Row>): Promise<PageAcross<Row>> {
+}: Filling<Row>): Promise<FilledPage<Row>> {
   const { limit, after } = page;
   const rows: Row[] = [];
   let from = after;

@@ -12,7 +12,7 @@ import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import type { Sql } from '#db/database.ts';
 import { JUNK_LABELS } from '#domain/mail-flags.ts';
 import type { Reach } from '#domain/mailbox-groups.ts';
-import { type Candidates, fillPage, type PageAcross, type PageOfMessages } from './fill-page.ts';
+import { type Candidates, type FilledPage, fillPage, type PageOfMessages } from './fill-page.ts';
 import {
   filterValues,
   MESSAGE_COLUMNS,
@@ -36,6 +36,7 @@ export interface MailboxScope {
 
 /** The newest of these are searched for words without the index. */
 const SEARCHED_NEAR = 1_000;
+
 /** Ids of the mailboxes, in no order. */
 export async function mailboxesInScope(
   sql: Sql,
@@ -84,7 +85,7 @@ export async function listMessagesAcross(
   mailboxIds: readonly string[],
   filter: MessageFilter,
   page: PageOfMessages,
-): Promise<PageAcross<StoredMessage>> {
+): Promise<FilledPage<StoredMessage>> {
   const within =
     filter.unread === true
       ? (await sql.query<{ id: string }>(WITH_UNREAD, [mailboxIds])).map(({ id }) => id)
@@ -116,7 +117,7 @@ export async function searchMessagesAcross(
   mailboxIds: readonly string[],
   { q, folder }: { readonly q: string; readonly folder?: string },
   page: PageOfMessages,
-): Promise<PageAcross<StoredMessageContent>> {
+): Promise<FilledPage<StoredMessageContent>> {
   const words = storableText(q);
   const passing = async (ids: readonly string[]): Promise<StoredMessageContent[]> => {
     const rows = await sql.query<MessageRow & { blob: Buffer; parts: PartNode }>(WITH_WORDS, [
@@ -158,7 +159,7 @@ export const listThreadsAcross = (
   sql: Sql,
   mailboxIds: readonly string[],
   page: PageOfMessages,
-): Promise<PageAcross<ThreadSummary>> =>
+): Promise<FilledPage<ThreadSummary>> =>
   fillPage({
     page,
     candidates: newestOf(sql, mailboxIds),

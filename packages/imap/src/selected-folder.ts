@@ -249,11 +249,16 @@ export class SelectedFolder {
   }
 
   /**
-   * Reports how many messages there are, if some came. A command that reads changes before it answers calls it first: no
-   * answer may name a number that the client has not been given (RFC 9051 §7.3.1).
+   * Reports how many messages there are, if some came, and keywords that came into use. A command that reads changes
+   * before it answers calls it first: no answer may name a number or a keyword that the client has not been given
+   * (RFC 9051 §7.3.1, §7.3.5).
    */
-  async reportArrivals(out: ResponseWriter, enabled: Enabled): Promise<void> {
-    if (!this.#grown) return;
+  async reportNew(out: ResponseWriter, enabled: Enabled): Promise<void> {
+    if (this.#grown) await this.#reportArrivals(out, enabled);
+    this.reportKeywords(out);
+  }
+
+  async #reportArrivals(out: ResponseWriter, enabled: Enabled): Promise<void> {
     this.#grown = false;
     out.line(`* ${this.map.count} EXISTS`);
     if (enabled.rev2) return;
@@ -268,8 +273,7 @@ export class SelectedFolder {
     enabled: Enabled,
     { removals, uid }: { removals: boolean; uid: boolean },
   ): Promise<void> {
-    await this.reportArrivals(out, enabled);
-    this.reportKeywords(out);
+    await this.reportNew(out, enabled);
     if (removals && this.#gone.size > 0) await this.#reportRemovals(out, enabled);
     if (this.#gone.size === 0) this.#reportedModseq = this.highestModseq;
     if (this.#changed.size === 0) return;

@@ -42,7 +42,8 @@ test('with CONDSTORE on, flag changes include MODSEQ, also silent ones', async (
   );
 });
 
-test('FETCH CHANGEDSINCE announces messages before it names them, also those that come while it begins', async () => {
+/** The answer of a FETCH with CHANGEDSINCE, beside a message that comes before it and one that comes while it begins. */
+async function fetchBesideArrivals(keywords: readonly string[] = []): Promise<readonly string[]> {
   const store = filled(2);
   const client = await loggedIn(store);
   await client.command('s', 'SELECT INBOX (CONDSTORE)');
@@ -50,10 +51,14 @@ test('FETCH CHANGEDSINCE announces messages before it names them, also those tha
   const claim = store.recentFrom.bind(store);
   store.recentFrom = async (...folder) => {
     store.recentFrom = claim;
-    store.deliver('INBOX', note('while its answer begins'));
+    store.deliver('INBOX', note('while its answer begins'), { keywords: [...keywords] });
     return claim(...folder);
   };
-  const lines = await client.command('f', 'FETCH 1:* (FLAGS) (CHANGEDSINCE 3)');
+  return client.command('f', 'FETCH 1:* (FLAGS) (CHANGEDSINCE 3)');
+}
+
+test('FETCH CHANGEDSINCE announces messages before it names them, also those that come while it begins', async () => {
+  const lines = await fetchBesideArrivals();
   assert.deepEqual(lines.map((line) => /^\* \d+ (?:EXISTS|FETCH)/.exec(line)?.[0]).filter(Boolean), [
     '* 3 EXISTS',
     '* 4 EXISTS',
@@ -63,17 +68,7 @@ test('FETCH CHANGEDSINCE announces messages before it names them, also those tha
 });
 
 test('FETCH CHANGEDSINCE announces keywords before it names them, also those stored while it begins', async () => {
-  const store = filled(2);
-  const client = await loggedIn(store);
-  await client.command('s', 'SELECT INBOX (CONDSTORE)');
-  store.deliver('INBOX', note('before the command'));
-  const claim = store.recentFrom.bind(store);
-  store.recentFrom = async (...folder) => {
-    store.recentFrom = claim;
-    store.deliver('INBOX', note('while its answer begins'), { keywords: ['urgent'] });
-    return claim(...folder);
-  };
-  const lines = await client.command('f', 'FETCH 1:* (FLAGS) (CHANGEDSINCE 3)');
+  const lines = await fetchBesideArrivals(['urgent']);
   const announced = lines.findIndex((line) => /^\* FLAGS \(.* urgent\)$/.test(line));
   const named = lines.findIndex((line) => /^\* 4 FETCH \(.*urgent/.test(line));
   assert.ok(announced >= 0 && announced < named, lines.join('\n'));

@@ -26,8 +26,7 @@ export const fetch = command({
     if (changedSince !== null || withModseq) session.useCondstore();
     if (changedSince !== null && selected.stale) {
       await selected.refresh();
-      await selected.reportArrivals(out, session);
-      selected.reportKeywords(out);
+      await selected.reportNew(out, session);
     }
     const { map } = selected;
     if (vanished && changedSince !== null) {
