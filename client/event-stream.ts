@@ -12,6 +12,12 @@ interface StreamEvent {
   readonly data: unknown;
 }
 
+/** A block of the stream: an event, or only the place up to which the client has everything. */
+interface Block {
+  readonly id: string | null;
+  readonly event: StreamEvent | undefined;
+}
+
 const RECONNECT_MIN_MS = 1_000;
 const RECONNECT_MAX_MS = 30_000;
 /** The service writes a comment every 15 s: a connection that is silent for longer is broken. */
@@ -38,8 +44,10 @@ export async function* followStream<Event extends StreamEvent>(
       const { body } = await http.stream({ ...request, headers, options: { signal: stop } });
       if (body === null) continue;
       waitMs = RECONNECT_MIN_MS;
-      for await (const event of eventsOf(body, broken)) {
-        lastId = event.id ?? lastId;
+      for await (const { id, event } of blocksOf(body, broken)) {
+        // The service sends a place before the first event, so that nothing is missed if the connection breaks then.
+        lastId = id ?? lastId;
+        if (event === undefined) continue;
         // The types are those of the document; the service wrote the event.
         yield event as Event;
         if (event.name === 'closed') return;
@@ -59,7 +67,7 @@ const isFinal = (error: unknown): boolean =>
   error instanceof ApiError && error.status !== null && error.status < 500 && error.status !== 429;
 
 /** WHATWG HTML §9.2.6, as far as the service writes it. Aborts `broken` when nothing arrives for too long. */
-async function* eventsOf(body: ReadableStream<Uint8Array>, broken: AbortController): AsyncGenerator<StreamEvent> {
+async function* blocksOf(body: ReadableStream<Uint8Array>, broken: AbortController): AsyncGenerator<Block> {
   const decoder = new TextDecoder();
   const reader = body.getReader();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -72,9 +80,9 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, broken: AbortControll
       if (done) return;
       text += decoder.decode(value, { stream: true });
       for (let end = text.indexOf('\n\n'); end !== -1; end = text.indexOf('\n\n')) {
-        const event = eventOf(text.slice(0, end));
+        const block = blockOf(text.slice(0, end));
         text = text.slice(end + 2);
-        if (event !== undefined) yield event;
+        yield block;
       }
     }
   } finally {
@@ -83,11 +91,11 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, broken: AbortControll
   }
 }
 
-function eventOf(block: string): StreamEvent | undefined {
-  const lines = block.split('\n');
+function blockOf(text: string): Block {
+  const lines = text.split('\n');
   const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-  const name = field('event');
-  return name === undefined ? undefined : { name, id: field('id') ?? null, data: JSON.parse(field('data') ?? 'null') };
+  const [name, id] = [field('event'), field('id') ?? null];
+  return { id, event: name === undefined ? undefined : { name, id, data: JSON.parse(field('data') ?? 'null') } };
 }
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>

@@ -38,13 +38,17 @@ export async function watchMail(
     resume();
   };
 
-  /** A new folder is watched from the next check on; messages already in it are found by that check. */
+  /** A folder that is new here may have got messages before it was watched, and after the caller read the rows. */
   async function watchFolders(): Promise<void> {
     const rows = await sql.query<{ id: number }>(`select id from folder where mailbox_id = $1 and deleted_at is null`, [
       mailboxId,
     ]);
     if (stopped) return;
-    for (const { id } of rows) if (!unwatch.has(id)) unwatch.set(id, notifier.watchFolder(id, note('mail')));
+    for (const { id } of rows) {
+      if (unwatch.has(id)) continue;
+      unwatch.set(id, notifier.watchFolder(id, note('mail')));
+      happened.add('mail');
+    }
   }
 
   function take(): Wake | undefined {
@@ -56,6 +60,8 @@ export async function watchMail(
   unwatch.set('mailbox', notifier.watchMailbox(mailboxId, note('access')));
   if (keyId !== undefined) unwatch.set('key', notifier.watchKey(keyId, note('access')));
   await watchFolders();
+  // The caller reads the rows after this.
+  happened.clear();
   return {
     async next(timeoutMs) {
       await watchFolders();

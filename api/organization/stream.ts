@@ -102,7 +102,7 @@ export async function openOrganizationStream(request: StreamRequest, rule: AuthR
     if (stopped) unsubscribe();
     const begin = known?.place ?? (await presentPlace(services.db));
     const isKept = known === undefined || known.atMs > services.now() - ORGANIZATION_CHANGE_RETENTION_DAYS * DAY_MS;
-    if (isKept) pending.add(await readChanges(services.db, [organizationId], begin));
+    if (isKept) pending.add(await readChanges(services.db, [{ organizationId, place: begin }]));
     else pending.add({ place: await presentPlace(services.db), changes: [], overflow: true });
     const requireAccess = async () => {
       const { principal: now, organization: active } = await authenticate(services, rule, request.headers);
@@ -111,7 +111,10 @@ export async function openOrganizationStream(request: StreamRequest, rule: AuthR
       if (active?.id !== organizationId) throw new CatalogueError('forbidden');
     };
     const access = { requireAccess, eachTime: principal.kind === 'api_key' };
-    const reported = takenInTime(events(services, pending, access, stop), () => stream.destroy());
+    const reported = takenInTime(
+      events(services, known ?? { place: begin, atMs: services.now() }, pending, access, stop),
+      () => stream.destroy(),
+    );
     const stream: Readable = Readable.from(reported, { objectMode: false, highWaterMark: 1 });
     stream.once('close', stop);
     return stream;
@@ -141,13 +144,13 @@ interface Named {
 /** Changes that a stream has not sent yet: each thing once, and at most a bounded number. */
 class PendingChanges {
   #named = new Map<string, Named>();
-  #place: string | undefined;
+  #place = '0';
   #everything = false;
   #ended = false;
   #wake: () => void = () => {};
 
   add({ place, changes, overflow }: ChangesRead): void {
-    if (this.#place === undefined || BigInt(place) > BigInt(this.#place)) this.#place = place;
+    if (BigInt(place) > BigInt(this.#place)) this.#place = place;
     if (overflow) this.#everything = true;
     for (const change of changes) this.#note(change);
     if (this.#named.size > ORGANIZATION_CHANGES_PENDING_MAX) this.#everything = true;
@@ -186,12 +189,9 @@ class PendingChanges {
     return this.#ended ? 'ended' : isDue() ? 'changes' : 'time';
   }
 
-  get place(): string {
-    return this.#place ?? '0';
-  }
-
-  take(): { readonly everything: boolean; readonly named: readonly Named[] } {
-    const taken = { everything: this.#everything, named: [...this.#named.values()] };
+  /** What was added since the last call, and the place up to which nothing is missing once this is sent. */
+  take(): { readonly everything: boolean; readonly named: readonly Named[]; readonly place: string } {
+    const taken = { everything: this.#everything, named: [...this.#named.values()], place: this.#place };
     this.#everything = false;
     this.#named = new Map();
     return taken;
@@ -209,42 +209,48 @@ interface Access {
 
 async function* events(
   { log, now }: StreamRequest['services'],
+  begin: { readonly place: string; readonly atMs: number },
   pending: PendingChanges,
   { requireAccess, eachTime }: Access,
   stop: () => void,
 ): AsyncGenerator<string> {
-  const id = () => `id: ${changesId(pending.place, now())}\n`;
-  yield `retry: ${RECONNECT_MS}\n${id()}: watching\n\n`;
+  const idOf = (place: string, atMs = now()) => `id: ${changesId(place, atMs)}\n`;
+  // Not the place of what is pending: a client that loses the connection now has received none of it.
+  yield `retry: ${RECONNECT_MS}\n${idOf(begin.place, begin.atMs)}: watching\n\n`;
   let checkedAtMs = performance.now();
   try {
     for (;;) {
       const woken = await pending.next(STREAM_HEARTBEAT_MS);
       if (woken === 'ended') return;
-      // A busy organization is never quiet: the right is checked by the clock.
-      if (woken === 'time' || performance.now() - checkedAtMs >= STREAM_HEARTBEAT_MS) {
+      // Content and place together: what is added while access is checked is for the next event.
+      const { everything, named, place } = pending.take();
+      // A busy organization is never quiet: the right is checked by the clock. Members and the organization itself: the
+      // right to the stream may have ended with the change.
+      if (
+        woken === 'time' ||
+        eachTime ||
+        everything ||
+        performance.now() - checkedAtMs >= STREAM_HEARTBEAT_MS ||
+        named.some(({ kind }) => kind === 'member' || kind === 'api_key')
+      ) {
         await requireAccess();
         checkedAtMs = performance.now();
       }
-      if (woken === 'time') {
-        yield `${id()}: still here\n\n`;
-        continue;
-      }
-      const { everything, named } = pending.take();
-      // Members and the organization itself: the right to the stream may have ended with the change.
-      if (eachTime || everything || named.some(({ kind }) => kind === 'member' || kind === 'api_key'))
-        await requireAccess();
       const reported = everything
         ? [{ name: 'resync', data: { message: 'Too many changes to list: read everything again.' } }]
         : named.map(({ kind, mailboxId, ids, more }) => ({
             name: `${kind}_changed`,
             data: { mailboxId, ids: [...ids], more },
           }));
-      const place = id();
+      if (reported.length === 0) {
+        yield `${idOf(place)}: still here\n\n`;
+        continue;
+      }
       // Only the last one has the id, so a break repeats all of them.
       yield reported
         .map(
           ({ name, data }, i) =>
-            `event: ${name}\n${i === reported.length - 1 ? place : ''}data: ${JSON.stringify(data)}\n\n`,
+            `event: ${name}\n${i === reported.length - 1 ? idOf(place) : ''}data: ${JSON.stringify(data)}\n\n`,
         )
         .join('');
     }

@@ -78,7 +78,9 @@ export const sessionRoutes: readonly Route[] = [
     responses: { 200: { description: 'Who is signed in, and where.', schema: Session, example: sessionExample } },
     async handler({ services, principal }) {
       const { db, now } = services;
-      const [organizations, place] = await Promise.all([organizationsOf(db, principal.id), presentPlace(db)]);
+      // The place first: what changes after it is in the stream, even if it is in this answer already.
+      const place = await presentPlace(db);
+      const organizations = await organizationsOf(db, principal.id);
       const signedIn = { expiresAt: principal.sessionExpiresAt, user: principal, organizations };
       return {
         status: 200,

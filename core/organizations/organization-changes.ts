@@ -48,14 +48,25 @@ export async function presentPlace(sql: Sql): Promise<string> {
 /** As a stream's event id: the time shows whether the changes since then are still stored. @param nowMs Unix time */
 export const changesId = (place: string, nowMs: number): string => `${place}-${nowMs}`;
 
-/** Changes of these organizations from a place on, each once. */
-export async function readChanges(sql: Sql, organizationIds: readonly string[], from: string): Promise<ChangesRead> {
+/** An organization and the place from which its changes are read. */
+export interface ReadFrom {
+  readonly organizationId: string;
+  readonly place: string;
+}
+
+/** Changes of these organizations, each from its place on, each once. @param from at least one */
+export async function readChanges(sql: Sql, from: readonly ReadFrom[]): Promise<ChangesRead> {
   const rows = await sql.query<
     { place: string } & {
       [Key in 'organizationId' | 'kind' | 'mailboxId' | 'subjectId']: OrganizationChange[Key] | null;
     }
-  >(READ, [organizationIds, from, ORGANIZATION_CHANGES_AT_ONCE + 1]);
-  const place = rows[0]?.place ?? from;
+  >(READ, [
+    from.map(({ organizationId }) => organizationId),
+    from.map(({ place }) => place),
+    ORGANIZATION_CHANGES_AT_ONCE + 1,
+  ]);
+  const place = rows[0]?.place;
+  if (place === undefined) throw new Error('a snapshot without a row');
   const changes = rows.flatMap(({ organizationId, kind, mailboxId, subjectId }) =>
     organizationId === null || kind === null ? [] : [{ organizationId, kind, mailboxId, subjectId }],
   );
@@ -71,8 +82,9 @@ const READ = `
     from present p left join lateral (
       select organization_id, kind, mailbox_id,
              coalesce(${SUBJECT}, (min(subject_id::bigint) filter (where kind = 'messages'))::text) as subject_id
-        from organization_change
-       where organization_id = any($1::text[]) and xid >= $2::text::xid8 and xid < p.place
+        from unnest($1::text[], $2::text[]) as wanted(organization_id, place)
+        join organization_change using (organization_id)
+       where xid >= wanted.place::xid8 and xid < p.place
        group by organization_id, kind, mailbox_id, ${SUBJECT}
        limit $3) c on true`;
 
@@ -86,6 +98,16 @@ export interface ChangesHub {
   subscribe(organizationId: string, take: (read: ChangesRead) => void): Promise<() => void>;
 }
 
+/** An organization with subscribers in this process. */
+interface Watched {
+  readonly takers: Set<(read: ChangesRead) => void>;
+  /**
+   * The changes before it were given to the subscribers. It advances only together with them: a poll that fails, or
+   * that began before the organization was watched, leaves it where it is.
+   */
+  place: string | undefined;
+}
+
 const hubs = new WeakMap<Database, ChangesHub>();
 
 /**
@@ -94,9 +116,8 @@ const hubs = new WeakMap<Database, ChangesHub>();
 export function changesHub({ db, log }: Pick<Services, 'db' | 'log'>, nameMessages: NameMessages): ChangesHub {
   const known = hubs.get(db);
   if (known !== undefined) return known;
-  const subscribers = new Map<string, Set<(read: ChangesRead) => void>>();
-  /** Where the next poll reads from; undefined without subscribers. */
-  let place: Promise<string> | undefined;
+  const organizations = new Map<string, Watched>();
+  let isLooking = false;
 
   async function named(changes: readonly OrganizationChange[]): Promise<OrganizationChange[]> {
     let left = ORGANIZATION_CHANGE_MAILBOXES_NAMED;
@@ -114,44 +135,50 @@ export function changesHub({ db, log }: Pick<Services, 'db' | 'log'>, nameMessag
 
   async function look(): Promise<void> {
     try {
-      if (place === undefined) return;
-      const read = await readChanges(db, [...subscribers.keys()], await place);
-      place = Promise.resolve(read.place);
-      const byOrganization = Map.groupBy(await named(read.changes), ({ organizationId }) => organizationId);
-      for (const [organizationId, takers] of subscribers) {
-        const changes = byOrganization.get(organizationId) ?? [];
-        for (const take of takers) take({ ...read, changes });
+      const polled = [...organizations].flatMap(([organizationId, watched]) =>
+        watched.place === undefined ? [] : [{ organizationId, place: watched.place, watched }],
+      );
+      if (polled.length > 0) {
+        const read = await readChanges(db, polled);
+        const byOrganization = Map.groupBy(await named(read.changes), ({ organizationId }) => organizationId);
+        for (const { organizationId, watched } of polled) {
+          watched.place = read.place;
+          const changes = byOrganization.get(organizationId) ?? [];
+          for (const take of watched.takers) take({ ...read, changes });
+        }
       }
     } catch (error) {
-      // The next poll reads from the same position.
       log.debug({ reason: reasonOf(error) }, 'looking for changes of organizations failed; trying again');
     }
-    // Without subscribers nothing is read: the next one starts from the current position.
-    if (subscribers.size === 0) place = undefined;
+    if (organizations.size === 0) isLooking = false;
     else setTimeout(() => void look(), ORGANIZATION_CHANGES_LOOK_MS).unref();
   }
 
   const hub: ChangesHub = {
     async subscribe(organizationId, take) {
-      const takers = subscribers.get(organizationId) ?? new Set();
-      subscribers.set(organizationId, takers.add(take));
+      const watched = organizations.get(organizationId) ?? { takers: new Set(), place: undefined };
+      organizations.set(organizationId, watched);
+      watched.takers.add(take);
       const stop = () => {
-        takers.delete(take);
-        if (takers.size === 0 && subscribers.get(organizationId) === takers) subscribers.delete(organizationId);
+        watched.takers.delete(take);
+        if (watched.takers.size === 0 && organizations.get(organizationId) === watched)
+          organizations.delete(organizationId);
       };
       try {
-        if (place === undefined) {
-          const begun = presentPlace(db);
-          place = begun;
-          await begun;
-          void look();
-        } else await place;
-        return stop;
+        if (watched.place === undefined) {
+          const begun = await presentPlace(db);
+          // Another subscriber may have come first, and polls may have been made since.
+          watched.place ??= begun;
+        }
       } catch (error) {
-        place = undefined;
         stop();
         throw error;
       }
+      if (!isLooking) {
+        isLooking = true;
+        void look();
+      }
+      return stop;
     },
   };
   hubs.set(db, hub);

@@ -90,6 +90,13 @@ class Requests(BothWays):
         self.assertEqual(first.url.params["filename"], "ü.bin")
         self.assertEqual(first.headers["idempotency-key"], second.headers["idempotency-key"])
 
+    def test_a_stream_that_breaks_before_its_first_event_continues_after_the_id_that_it_began_with(self) -> None:
+        begun = httpx.Response(200, text="retry: 2000\nid: 41\n: watching\n\n")
+        ended = httpx.Response(200, text='event: closed\ndata: {"code":"not_found","message":"Gone."}\n\n')
+        recorder = Recorder(begun, ended)
+        self.assertEqual([event.name for event in done(self.mailbox(recorder).events())], ["closed"])
+        self.assertEqual([each.headers.get("last-event-id") for each in recorder.asked], [None, "41"])
+
     def test_a_list_is_all_of_its_pages(self) -> None:
         def page(identity: str, cursor: str | None) -> httpx.Response:
             entry = {"id": identity, "address": "a@b.c", "reason": "hard_bounce", "createdAt": "2026-01-01T00:00:00Z"}

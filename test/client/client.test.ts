@@ -251,6 +251,22 @@ const answer = (response: ServerResponse, status: number, body: object, headers:
 const refusal = (code: string) => ({ error: { code, message: 'No.', fix: 'Wait.', requestId: 'req_x', details: [] } });
 const PAGE = { data: [], nextCursor: null };
 
+test('a stream that breaks before its first event continues after the id that it began with', async () => {
+  const asked: (string | undefined)[] = [];
+  await withServer(
+    (request, response, count) => {
+      asked.push(request.headers['last-event-id']?.toString());
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (count === 1) response.end('retry: 2000\nid: 41\n: watching\n\n');
+      else response.end('event: closed\ndata: {"code":"not_found","message":"Gone."}\n\n');
+    },
+    async ({ url }) => {
+      for await (const { name } of fake(url).events()) assert.equal(name, 'closed');
+      assert.deepEqual(asked, [undefined, '41']);
+    },
+  );
+});
+
 describe('a request that fails in transit', () => {
   test('a connection that breaks after the message was taken does not send it twice', async () => {
     let answers = 0;

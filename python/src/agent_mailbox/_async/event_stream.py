@@ -35,8 +35,12 @@ async def follow_stream(
         try:
             async with transport.stream(replace(request, headers=headers)) as response:
                 wait = RECONNECT_MIN_SECONDS
-                async for raw in _raw_events(response):
+                async for raw in _raw_blocks(response):
+                    # The service sends an id before the first event, so that nothing is missed if the connection
+                    # breaks then.
                     last = raw["id"] or last
+                    if raw["name"] is None:
+                        continue
                     event = _known(events, raw)
                     if event is not None:
                         yield event
@@ -60,7 +64,7 @@ def _known(events: TypeAdapter[Event], raw: dict[str, Any]) -> Event | None:
         return None
 
 
-async def _raw_events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
+async def _raw_blocks(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
     """WHATWG HTML §9.2.6, as far as the service writes it."""
     fields: dict[str, str] = {}
     async for line in response.aiter_lines():
@@ -68,7 +72,7 @@ async def _raw_events(response: httpx.Response) -> AsyncIterator[dict[str, Any]]
         if colon != "" and name in ("event", "id", "data"):
             fields[name] = value
         elif line == "":
-            if "event" in fields:
+            if fields:
                 data = json.loads(fields.get("data", "null"))
-                yield {"name": fields["event"], "id": fields.get("id"), "data": data}
+                yield {"name": fields.get("event"), "id": fields.get("id"), "data": data}
             fields = {}

@@ -36,8 +36,12 @@ def follow_stream(
         try:
             with transport.stream(replace(request, headers=headers)) as response:
                 wait = RECONNECT_MIN_SECONDS
-                for raw in _raw_events(response):
+                for raw in _raw_blocks(response):
+                    # The service sends an id before the first event, so that nothing is missed if the connection
+                    # breaks then.
                     last = raw["id"] or last
+                    if raw["name"] is None:
+                        continue
                     event = _known(events, raw)
                     if event is not None:
                         yield event
@@ -61,7 +65,7 @@ def _known(events: TypeAdapter[Event], raw: dict[str, Any]) -> Event | None:
         return None
 
 
-def _raw_events(response: httpx.Response) -> Iterator[dict[str, Any]]:
+def _raw_blocks(response: httpx.Response) -> Iterator[dict[str, Any]]:
     """WHATWG HTML §9.2.6, as far as the service writes it."""
     fields: dict[str, str] = {}
     for line in response.iter_lines():
@@ -69,7 +73,7 @@ def _raw_events(response: httpx.Response) -> Iterator[dict[str, Any]]:
         if colon != "" and name in ("event", "id", "data"):
             fields[name] = value
         elif line == "":
-            if "event" in fields:
+            if fields:
                 data = json.loads(fields.get("data", "null"))
-                yield {"name": fields["event"], "id": fields.get("id"), "data": data}
+                yield {"name": fields.get("event"), "id": fields.get("id"), "data": data}
             fields = {}
