@@ -34,9 +34,7 @@ const services = await openServices(
 const traffic = countTraffic(services.db.pool);
 installTemporalRuntime(services);
 const connection = await NativeConnection.connect(temporalConnectionOptions(settings));
-const worker = await startWorker(services, connection, {
-  bundleCache: process.env['BUNDLE_CACHE'] ?? `${settings.DATA_DIR}/cache`,
-});
+const worker = await startWorker(services, connection);
 const dispatcher = startDispatcher(services, worker.temporal);
 const api = await startApi(services, worker.temporal);
 const mail = await startMail(services, { lookup: senderDns });

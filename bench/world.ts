@@ -7,7 +7,6 @@ import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { pino } from 'pino';
 import { createLogger } from '#core/platform/logger.ts';
@@ -58,8 +57,6 @@ export interface World {
   close(): Promise<void>;
 }
 
-const BUNDLE_CACHE = fileURLToPath(new URL('../node_modules/.cache/agent-mailbox', import.meta.url));
-
 export interface WorldOptions {
   /** Lets PostgreSQL count the time of every statement (pg_stat_statements), which costs a little. */
   readonly statementStatistics: boolean;
@@ -97,7 +94,7 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
       events: eventsOf('Temporal'),
     });
     toClose.push(() => temporalServer.stop());
-    await workflowBundle(BUNDLE_CACHE);
+    await workflowBundle();
 
     const tls = developmentCertificates(path.join(folder, 'tls'), []);
     const sink = await startChild<SinkCalls>(new URL('./sink.ts', import.meta.url), {
@@ -136,10 +133,7 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
 
     let service: Child<ServiceCalls> | undefined;
     const startService = async () => {
-      service = await startChild<ServiceCalls>(new URL('./service.ts', import.meta.url), {
-        ...environment,
-        BUNDLE_CACHE,
-      });
+      service = await startChild<ServiceCalls>(new URL('./service.ts', import.meta.url), environment);
     };
     await startService();
     toClose.push(async () => service?.stop());

@@ -2,7 +2,6 @@
  * The process `all`: worker, dispatcher, API and mail in one Node process, over one Temporal connection. Only here can
  * a workflow run in the process that starts it (eager start), which saves a single webhook the path through the queue.
  */
-import path from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { startApi } from '#api/start.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
@@ -31,7 +30,7 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   installTemporalRuntime(services);
   const connection = await NativeConnection.connect(temporalConnectionOptions(settings));
   life.onStop('Temporal connection', () => connection.close());
-  const worker = await startWorker(services, connection, { bundleCache: path.join(settings.DATA_DIR, 'cache') });
+  const worker = await startWorker(services, connection);
   life.onStop('worker', () => worker.close());
   worker.ended.catch(life.fail);
   const { temporal } = worker;

@@ -95,7 +95,7 @@ async function runFailedAgain(folder: string, first: Run, environment: Readonly<
 /** Runs a plan. The servers start beside the files that need none. */
 async function runPlan({ pure, shared, alone }: Plan, { isWhole }: { isWhole: boolean }): Promise<Run> {
   const { folder, temporary } = makeScratchFolder();
-  const servers = startTestServers(folder, CACHE, say);
+  const servers = startTestServers(folder, say);
   // Awaited below.
   servers.catch(() => {});
   try {

@@ -1,36 +1,34 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleWithSourceMap } from '@temporalio/worker';
+import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
 
 const workflowsPath = fileURLToPath(new URL('../workflows/index.ts', import.meta.url));
 const sourceFolders = ['../workflows/', '../domain/'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)));
+const BUILT = fileURLToPath(new URL('dist', import.meta.url));
 
 /**
- * The workflows as one script, as every worker loads it. Bundling takes one to three seconds, so the result is cached
- * in a folder under the hash of its inputs.
+ * The workflows as one script, as every worker loads it, in `worker/dist` under the hash of its inputs. The image contains
+ * it. In a clone, the first worker bundles it, which takes one to three seconds.
  *
- * @param cacheFolder created if missing; undefined: no cache
+ * @throws in an image whose sources were changed: it contains no bundler
  */
-export async function workflowBundle(cacheFolder: string | undefined): Promise<WorkflowBundleWithSourceMap> {
-  const bundle = () => bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-  if (cacheFolder === undefined) return bundle();
-  const file = path.join(cacheFolder, await workflowBundleName());
+export async function workflowBundle(): Promise<WorkflowBundleOption> {
+  const file = path.join(BUILT, `workflows-${await contentHash()}.js`);
+  if (existsSync(file)) return { codePath: file };
+  const made = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
   try {
-    return { code: await readFile(file, 'utf8'), sourceMap: '' };
-  } catch {
-    const made = await bundle();
-    await mkdir(cacheFolder, { recursive: true });
+    await mkdir(BUILT, { recursive: true });
     await writeFile(`${file}.${process.pid}`, made.code);
     await rename(`${file}.${process.pid}`, file);
-    return made;
+  } catch {
+    return made; // Nothing can be written there: the next start bundles again.
   }
+  return { codePath: file };
 }
-
-/** Name of the bundle's file in the folder of the cache. */
-export const workflowBundleName = async (): Promise<string> => `workflows-${await contentHash()}.js`;
 
 async function contentHash(): Promise<string> {
   const hash = createHash('sha256');

@@ -1,5 +1,4 @@
 /** The process `worker`: workflows and their activities. */
-import path from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { runPart } from '#core/platform/run-part.ts';
 import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
@@ -16,7 +15,7 @@ await runPart({
     installTemporalRuntime(services);
     const connection = await NativeConnection.connect(options);
     life.onStop('Temporal connection', () => connection.close());
-    const worker = await startWorker(services, connection, { bundleCache: path.join(settings.DATA_DIR, 'cache') });
+    const worker = await startWorker(services, connection);
     life.onStop('worker', () => worker.close());
     worker.ended.catch(life.fail);
     readiness.useTemporal(worker.temporal);

@@ -46,8 +46,6 @@ export interface RunningWorker {
 }
 
 export interface WorkerExtras {
-  /** Folder that keeps the bundled workflows between starts. */
-  readonly bundleCache?: string;
   /** Workflows that are bundled already. */
   readonly bundle?: WorkflowBundleOption;
   /** In place of the one made from the settings (tests). */
@@ -121,7 +119,7 @@ export async function startWorker(
     connection,
     namespace: settings.TEMPORAL_NAMESPACE,
     taskQueue: settings.TEMPORAL_TASK_QUEUE,
-    workflowBundle: extras.bundle ?? (await workflowBundle(extras.bundleCache)),
+    workflowBundle: extras.bundle ?? (await workflowBundle()),
     activities: { ...activities },
     maxConcurrentActivityTaskExecutions: ACTIVITIES_AT_ONCE,
     shutdownGraceTime: SHUTDOWN_GRACE,

@@ -9,13 +9,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { newCredential } from '#core/platform/credentials.ts';
 import { type PartProcess, startPart } from '#test/support/part-process.ts';
-import {
-  copyWorkflowBundle,
-  createTestDatabase,
-  type TestDatabase,
-  testTemporalAddress,
-  testVariables,
-} from '#test/support/services.ts';
+import { createTestDatabase, type TestDatabase, testTemporalAddress, testVariables } from '#test/support/services.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -29,7 +23,6 @@ let [apiPort, smtpPort] = [0, 0];
 
 before(async () => {
   database = await createTestDatabase();
-  copyWorkflowBundle(folder);
   const url = new URL(database.url);
   postgres = await tcpProxy({ host: url.hostname, port: Number(url.port) });
   const [host = '', port] = testTemporalAddress().split(':');

@@ -18,7 +18,7 @@ import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
 import { RECOVERY_CONCURRENCY } from '#domain/recovery.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
-import { copyWorkflowBundle, createTestDatabase, testLog, testVariables } from '#test/support/services.ts';
+import { createTestDatabase, testLog, testVariables } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /** A worker process of its own, as `npm run start:worker` starts it. */
@@ -52,7 +52,6 @@ interface Scene {
 async function scene(play: (scene: Scene) => Promise<void>): Promise<void> {
   const database = await createTestDatabase();
   const dataFolder = mkdtempSync(path.join(tmpdir(), 'crash-test-'));
-  copyWorkflowBundle(dataFolder);
   const variables = testVariables({ DATABASE_URL: database.url, DATA_DIR: dataFolder });
   const services = await openServices(readSettings(variables), testLog());
   const temporal = connectTemporal(services.settings);

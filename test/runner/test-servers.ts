@@ -2,7 +2,6 @@
  * What all test files share: one PostgreSQL with a migrated template database, one Temporal server, the bundled
  * workflows and a certificate, on free ports and in one folder.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { openDatabase } from '#db/database.ts';
@@ -13,7 +12,7 @@ import { temporalProgram } from '#dev/temporal-program.ts';
 import { startTemporalServer } from '#dev/temporal-server.ts';
 import { TEST_ENVIRONMENT } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
-import { workflowBundle, workflowBundleName } from '#worker/bundle.ts';
+import { workflowBundle } from '#worker/bundle.ts';
 
 const TEMPLATE = 'template_migrated';
 
@@ -39,23 +38,13 @@ async function makeTemplate(serverUrl: string): Promise<string> {
   return maintenance.href;
 }
 
-/**
- * @param folder where they keep their files, to be removed afterwards
- * @param bundleCache keeps the bundled workflows between runs
- */
-export async function startTestServers(
-  folder: string,
-  bundleCache: string,
-  say: (text: string) => void,
-): Promise<TestServers> {
+/** @param folder where they keep their files, to be removed afterwards */
+export async function startTestServers(folder: string, say: (text: string) => void): Promise<TestServers> {
   const toStop: (() => Promise<void>)[] = [];
   const stop = async () => {
     await Promise.all(toStop.map((each) => each()));
   };
   const events = { onCrash: say, onGivenUp: (error: Error) => say(error.message) };
-  // Alone in its folder, which processes of the service can have as their cache.
-  const bundleFile = path.join(folder, 'bundle', await workflowBundleName());
-  mkdirSync(path.dirname(bundleFile));
   const startedAt = performance.now();
   const results = await Promise.allSettled([
     testPort().then(async (port) => {
@@ -76,7 +65,10 @@ export async function startTestServers(
       toStop.push(server.stop);
       return server.address;
     }),
-    workflowBundle(bundleCache).then(({ code }) => writeFileSync(bundleFile, code)),
+    workflowBundle().then((made) => {
+      if (!('codePath' in made)) throw new Error('the bundled workflows could not be written to worker/dist');
+      return made.codePath;
+    }),
   ]);
   const [postgres, temporal, bundle] = results;
   if (postgres.status === 'rejected' || temporal.status === 'rejected' || bundle.status === 'rejected') {
@@ -94,7 +86,7 @@ export async function startTestServers(
       [TEST_ENVIRONMENT.postgres]: postgres.value,
       [TEST_ENVIRONMENT.template]: TEMPLATE,
       [TEST_ENVIRONMENT.temporal]: temporal.value,
-      [TEST_ENVIRONMENT.workflowBundle]: bundleFile,
+      [TEST_ENVIRONMENT.workflowBundle]: bundle.value,
       [TEST_ENVIRONMENT.caFile]: tls.caFile,
       [TEST_ENVIRONMENT.certFile]: tls.certFile,
       [TEST_ENVIRONMENT.keyFile]: tls.keyFile,

@@ -19,13 +19,7 @@ import { type OutboundSweep, startOutboundSweep } from '#sending/submit/start-ou
 import { insertMailbox } from '#test/mail/mail-world.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { type PartProcess, startPart } from '#test/support/part-process.ts';
-import {
-  copyWorkflowBundle,
-  createTestDatabase,
-  testLog,
-  testTemporalAddress,
-  testVariables,
-} from '#test/support/services.ts';
+import { createTestDatabase, testLog, testTemporalAddress, testVariables } from '#test/support/services.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -77,7 +71,6 @@ async function startRelay() {
 before(async () => {
   const database = await createTestDatabase();
   closers.push(() => database.drop());
-  copyWorkflowBundle(folder);
   relay = await startRelay();
   closers.push(() => relay.close());
   const [host = '', port = ''] = testTemporalAddress().split(':');

@@ -19,7 +19,7 @@ import { checkMailStore } from '#mailstore/invariants.ts';
 import { startOutboundSweep } from '#sending/submit/start-outbound.ts';
 import { insertMailbox, type TestMailbox } from '#test/mail/mail-world.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
-import { copyWorkflowBundle, createTestDatabase, testLog, testTls, testVariables } from '#test/support/services.ts';
+import { createTestDatabase, testLog, testTls, testVariables } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -153,7 +153,6 @@ test('SIGKILL of worker and mail while sending: nothing is lost, and only attemp
 }, async () => {
   const database = await createTestDatabase();
   closers.push(() => database.drop());
-  copyWorkflowBundle(folder);
   const relay = await startRelay();
   closers.push(() => relay.close());
   const port = await testPort();

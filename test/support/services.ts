@@ -6,8 +6,6 @@
  * process alive and fails the run.
  */
 import { randomBytes } from 'node:crypto';
-import { cpSync } from 'node:fs';
-import path from 'node:path';
 import pg from 'pg';
 import { pino } from 'pino';
 import { createLogger, type Logger } from '#core/platform/logger.ts';
@@ -45,9 +43,6 @@ export const testTls = () => ({ caFile: given('caFile'), certFile: given('certFi
 /** The bundled workflows, for `startWorker`. */
 export const testWorkflowBundle = () => ({ codePath: given('workflowBundle') });
 
-/** Puts the bundled workflows into a DATA_DIR, so that processes of the service need not bundle them again. */
-export const copyWorkflowBundle = (dataDir: string): void =>
-  cpSync(path.dirname(testWorkflowBundle().codePath), path.join(dataDir, 'cache'), { recursive: true });
 /** Whether services of tests have a fast lane: the delivery suite runs with it and without it. */
 export const testFastLane = (): boolean => process.env[TEST_ENVIRONMENT.fastLane] !== 'off';
 

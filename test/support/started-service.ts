@@ -8,7 +8,6 @@ import { SETTINGS } from '#core/platform/settings.ts';
 import { portProblem } from '#dev/free-port.ts';
 import type { ServiceFacts } from '#dev/service-file.ts';
 import { kept } from './kept.ts';
-import { copyWorkflowBundle } from './services.ts';
 import { testPort } from './test-port.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -88,7 +87,6 @@ export const keptService = kept(
   async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'kept-service-'));
     const environment = { ...(await freePorts()), DATA_DIR: path.join(folder, 'data') };
-    copyWorkflowBundle(environment.DATA_DIR);
     return { folder, service: await startService(environment) };
   },
   async ({ folder, service }) => {

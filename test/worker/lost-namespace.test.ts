@@ -14,7 +14,6 @@ import { DELETE_HISTORY } from '#domain/delivery-workflows.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
 import { startPart } from '#test/support/part-process.ts';
 import {
-  copyWorkflowBundle,
   createTestDatabase,
   type TestDatabase,
   testLog,
@@ -36,7 +35,6 @@ let environment: Record<string, string>;
 
 before(async () => {
   database = await createTestDatabase();
-  copyWorkflowBundle(folder);
   environment = testVariables({
     DATABASE_URL: database.url,
     TEMPORAL_NAMESPACE: namespace,
