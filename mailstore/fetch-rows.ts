@@ -85,7 +85,7 @@ function sortKeysOf(row: Row): SortKeys {
     to: sortAddress(row.first_to, groups?.to),
     cc: sortAddress(row.first_cc, groups?.cc),
     sentAt: row.sent_at ?? null,
-    messageIdHeader: row.message_id_header ?? '',
+    messageIdHeader: Buffer.from(row.message_id_header ?? '').toString('latin1'),
   };
 }
 

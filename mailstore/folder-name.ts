@@ -25,7 +25,7 @@ export function folderName(given: string): FolderName {
 export function newFolderName(given: string): FolderName {
   const folder = folderName(given);
   const levels = folder.name.split('/');
-  if (levels.includes('') || /\p{Cc}/u.test(folder.name) || !folder.name.isWellFormed())
+  if (levels.includes('') || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(folder.name) || !folder.name.isWellFormed())
     throw new StoreRefused('cannot', 'A folder cannot have this name');
   if (levels.length > FOLDER_DEPTH_MAX || Buffer.byteLength(folder.name) > FOLDER_NAME_MAX_BYTES)
     throw new StoreRefused('limit', 'The name is too long or has too many levels');

@@ -3,6 +3,7 @@ import { type MailAddress, readableAddresses } from '@agent-mailbox/mime-structu
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { destinations, firstValue, headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import { indexMessage, type PartNode } from '@agent-mailbox/mime-structure/index-message';
+import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import { attachmentsOf, bodyParts, leaves, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 
@@ -41,7 +42,7 @@ export function editableMessage(bytes: Uint8Array, isOwnField: (name: string) =>
   const parts = indexMessage(bytes);
   const fields = headerFields(bytes, parts.header, parts.body);
   const addresses = (list: string | undefined) => readableAddresses(list ?? '');
-  const ids = (name: string) => [...(firstValue(fields, name) ?? '').matchAll(/<[^<>\s]{1,998}>/g)].map(([id]) => id);
+  const ids = (name: string) => messageIds(firstValue(fields, name));
   const { plain, html } = bodyParts(parts);
   const textOf = (list: readonly NumberedPart[]) =>
     list.length === 0 ? undefined : list.map(({ part }) => partText(bytes, part)).join('\n');

@@ -74,7 +74,7 @@ const PREVIEW_LOOKED_AT_CHARACTERS = 8_192;
 
 const inOneLine = (text: string): string => text.replace(NOT_ONE_BLANK, ' ').trim();
 const NOT_ONE_BLANK =
-  /(?! )[\s\u200b-\u200f\u2060\ufeff\u00ad][\s\u200b-\u200f\u2060\ufeff\u00ad]*| [\s\u200b-\u200f\u2060\ufeff\u00ad]+/g;
+  /(?! )[\s\p{Cc}\u200b-\u200f\u2060\ufeff\u00ad][\s\p{Cc}\u200b-\u200f\u2060\ufeff\u00ad]*| [\s\p{Cc}\u200b-\u200f\u2060\ufeff\u00ad]+/gu;
 
 interface TextAndLinks {
   readonly text: string;

@@ -1,6 +1,7 @@
 import { formatAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
+import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import type { Highlight } from '#mailstore/highlights.ts';
 import type { StoredMessage, StoredMessageContent } from '#mailstore/read-messages.ts';
 import type { MessageContent } from '#mime/read-content.ts';
@@ -65,7 +66,7 @@ export function presentMessage(
   source: { readonly html: string | null; readonly cut: boolean } | null,
 ) {
   const list = (addresses: string | undefined) => readableAddresses(addresses ?? '').map(formatAddress);
-  const ids = (name: string) => (firstValue(fields, name) ?? '').match(/<[^<>\s]+>/g) ?? [];
+  const ids = (name: string) => messageIds(firstValue(fields, name));
   return {
     ...presentSummary(message),
     deliveredTo: message.deliveredTo,
@@ -73,7 +74,7 @@ export function presentMessage(
     bcc: list(destinations(fields, 'bcc')),
     messageId: message.messageIdHeader,
     inReplyTo: ids('in-reply-to')[0] ?? null,
-    references: [...ids('references')],
+    references: ids('references'),
     text: content?.text ?? null,
     extractedText: content?.reply ?? null,
     textStatus: content?.status ?? null,

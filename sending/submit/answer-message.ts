@@ -2,6 +2,7 @@
 
 import { type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
+import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import { deliveryAddress } from '#domain/mailbox-address.ts';
 import { REFERENCES_MAX } from '#domain/outbound.ts';
 
@@ -36,16 +37,14 @@ export function answerRecipients(fields: readonly HeaderField[], own: string, al
   return all ? { to, cc: others, omitted: [] } : { to, cc: [], omitted: others };
 }
 
-const idsIn = (value: string | undefined): string[] => [...(value?.match(/<[^<>\s]{1,998}>/g) ?? [])];
-
 /** In-Reply-To and References of an answer. */
 export function answerReferences(fields: readonly HeaderField[]): {
   readonly inReplyTo: string | undefined;
   readonly references: readonly string[];
 } {
-  const inReplyTo = idsIn(firstValue(fields, 'message-id'))[0];
-  const before = idsIn(firstValue(fields, 'references'));
-  const earlier = before.length > 0 ? before : idsIn(firstValue(fields, 'in-reply-to')).slice(0, 1);
+  const inReplyTo = messageIds(firstValue(fields, 'message-id'))[0];
+  const before = messageIds(firstValue(fields, 'references'));
+  const earlier = before.length > 0 ? before : messageIds(firstValue(fields, 'in-reply-to')).slice(0, 1);
   const references = [...earlier, ...(inReplyTo === undefined ? [] : [inReplyTo])];
   return { inReplyTo, references: [...new Set(references)].slice(-REFERENCES_MAX) };
 }

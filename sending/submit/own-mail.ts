@@ -5,6 +5,7 @@
 
 import { type StoreRefusal, StoreRefused } from '@agent-mailbox/mail-store';
 import { findBodyStart, firstValue, headerFields } from '@agent-mailbox/mime-structure/header-fields';
+import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { FORWARDED_KEYWORD, MAIL_FLAGS } from '#domain/mail-flags.ts';
@@ -141,7 +142,7 @@ export async function answeredByHeader(
 ): Promise<Answered | null> {
   if (threadId === null) return null;
   const fields = headerFields(bytes, 0, findBodyStart(bytes, 0, bytes.length));
-  const [id] = firstValue(fields, 'in-reply-to')?.match(/<[^<>\s]{1,998}>/) ?? [];
+  const [id] = messageIds(firstValue(fields, 'in-reply-to'));
   if (id === undefined) return null;
   const [row] = await sql.query<{ id: string }>(
     `select id from message where mailbox_id = $1 and thread_id = $2 and message_id_header = $3 order by id limit 1`,

@@ -120,6 +120,7 @@ export interface SortKeys {
   readonly cc: SortAddress;
   /** The Date header, or null if it is absent or unreadable. */
   readonly sentAt: Date | null;
+  /** One character per byte; empty: none. */
   readonly messageIdHeader: string;
 }
 

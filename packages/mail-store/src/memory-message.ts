@@ -111,7 +111,7 @@ function sortKeysOf({ bytes, read }: StoredMessage) {
     to: first('to'),
     cc: first('cc'),
     sentAt: read.sentAt ?? null,
-    messageIdHeader: read.messageId ?? '',
+    messageIdHeader: Buffer.from(read.messageId ?? '').toString('latin1'),
   };
 }
 

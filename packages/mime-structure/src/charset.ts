@@ -46,9 +46,18 @@ function markedCharset(bytes: Uint8Array): string | undefined {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 'utf-8' : undefined;
 }
 
-/** Text of a header value held as one character per byte. */
+/** Line breaks of any kind, and the other control characters; NUL is left to {@link storableText}. */
+const LINE_BREAKS_AND_CONTROLS = /[\x01-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]+/g;
+
+/**
+ * Text that is one line by nature, such as a subject or a name: a sender that writes a line break into it would forge
+ * the next line wherever it is shown among others.
+ */
+export const onOneLine = (text: string): string => text.replace(LINE_BREAKS_AND_CONTROLS, ' ');
+
+/** Text of a header value held as one character per byte, on one line. */
 export const decodeRawHeader = (latin1: string): string =>
-  /^[\x00-\x7f]*$/.test(latin1) ? latin1 : decodeUndeclared(Buffer.from(latin1, 'latin1'));
+  onOneLine(/^[\x00-\x7f]*$/.test(latin1) ? latin1 : decodeUndeclared(Buffer.from(latin1, 'latin1')));
 
 /** Text that PostgreSQL stores in text and jsonb: no NUL, no lone surrogate. */
 export const storableText = (text: string): string =>

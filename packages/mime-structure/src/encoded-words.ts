@@ -1,13 +1,13 @@
 /** Encoded words in header values (RFC 2047). */
-import { decodeCharset, decodeRawHeader } from './charset.ts';
+import { decodeCharset, decodeRawHeader, onOneLine } from './charset.ts';
 
 /** Each word of these begins in a state of its own; joined, the switches between them would be read as damage. */
 const STATEFUL = /^(?:iso-2022-|utf-7$|unicode-1-1-utf-7$|hz-)/;
 const WORD = /=\?([^?\s]{1,60})\?([BbQq])\?([^?]*)\?=/g;
 
 /**
- * A header value as text: encoded words decoded, neighbouring ones joined (also where a character was cut between
- * them), undeclared 8-bit read as UTF-8 or Windows-1252.
+ * A header value as text on one line: encoded words decoded, neighbouring ones joined (also where a character was cut
+ * between them), undeclared 8-bit read as UTF-8 or Windows-1252. A line break within an encoded word becomes a space.
  *
  * @param raw value with one character per byte
  */
@@ -17,7 +17,7 @@ export function decodeWords(raw: string): string {
   let at = 0;
   let pending: { charset: string; bytes: Buffer[] } | undefined;
   const flush = () => {
-    if (pending !== undefined) out += decodeCharset(Buffer.concat(pending.bytes), pending.charset);
+    if (pending !== undefined) out += onOneLine(decodeCharset(Buffer.concat(pending.bytes), pending.charset));
     pending = undefined;
   };
   for (const match of raw.matchAll(WORD)) {

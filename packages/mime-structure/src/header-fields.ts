@@ -67,12 +67,18 @@ export function headerFields(bytes: Uint8Array, start: number, bodyStart: number
     const value = text.toString('latin1', colon + 1, at);
     fields.push({
       name: name.toLowerCase(),
-      value: trimRaw(value.includes('\n') ? value.replace(LINE_BREAK, '') : value),
+      value: trimRaw(unfolded(value)),
       start: fieldStart,
       end: at,
     });
   }
   return fields;
+}
+
+/** A CR alone is no line break of a header, but of whatever shows the value (RFC 5322 §2.2). */
+function unfolded(value: string): string {
+  const line = value.includes('\n') ? value.replace(LINE_BREAK, '') : value;
+  return line.includes('\r') ? line.replaceAll('\r', ' ') : line;
 }
 
 const FIELD_NAME = /^[!-9;-~]+$/;

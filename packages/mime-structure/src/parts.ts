@@ -1,5 +1,5 @@
 /** What is in a message: its text parts and its attachments, found in the offset tree and decoded on demand. */
-import { decodeCharset } from './charset.ts';
+import { decodeCharset, decodeRawHeader } from './charset.ts';
 import type { PartNode, StoredParameter } from './index-message.ts';
 import { decodedSize, decodeTransfer } from './transfer-encoding.ts';
 
@@ -56,7 +56,7 @@ export function attachmentsOf(bytes: Uint8Array, root: PartNode): AttachmentInfo
       filename: part.filename ?? null,
       contentType: `${part.type}/${part.subtype}`,
       sizeBytes: decodedSize(bytes.subarray(part.body, part.end), part.encoding),
-      contentId: part.id?.replace(/^<|>$/g, '') ?? null,
+      contentId: part.id === undefined ? null : decodeRawHeader(part.id.replace(/^<|>$/g, '')),
       inline: part.disposition?.value === 'inline' || (part.disposition === undefined && part.id !== undefined),
     });
   }

@@ -6,6 +6,7 @@ import { decodeWords } from './encoded-words.ts';
 import { envelopeText } from './envelope.ts';
 import { destinations, firstValue, type HeaderField, headerFields } from './header-fields.ts';
 import { indexMessage, type PartNode } from './index-message.ts';
+import { messageIds } from './message-ids.ts';
 import { parseMailDate } from './parse-date.ts';
 import { type AttachmentInfo, attachmentsOf } from './parts.ts';
 
@@ -67,6 +68,3 @@ export function structureOf(bytes: Uint8Array, parts: PartNode, fields: readonly
     ].slice(0, REFERENCES_MAX),
   };
 }
-
-const messageIds = (value: string | undefined): string[] =>
-  (value?.match(/<[^<>\s]{1,998}>/g) ?? []).map((id) => storableText(id));
