@@ -38,6 +38,8 @@ interface Configuration {
 export const DEFAULT_PROFILE = 'default';
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const FOLDER = 'agent-mailbox';
+/** Where `npm start` stores everything, unless DATA_DIR names another folder. */
+const SERVICE_FOLDER = '.data';
 const OWNER_ONLY = 0o600;
 
 const xdgFolder = (variable: string, fallback: string): string => {
@@ -54,6 +56,13 @@ export const listFile = (profile: string): string =>
 /** Messages that `mail wait` showed. */
 export const handedOutFile = (profile: string): string =>
   path.join(xdgFolder('XDG_STATE_HOME', '.local/state'), `shown-${profile}.json`);
+
+/** What no mail may carry away: the files above, and what the service stores where it runs on this machine. */
+export const privatePlaces = (): string[] => [
+  path.dirname(configurationFile()),
+  path.dirname(listFile(DEFAULT_PROFILE)),
+  path.resolve(process.env['DATA_DIR'] || SERVICE_FOLDER),
+];
 
 /** @throws {CommandError} */
 export function checkProfileName(name: string): string {

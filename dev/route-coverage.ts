@@ -15,7 +15,8 @@ import { routes } from '#api/routes.ts';
 import { commandLine } from '#cli/program.ts';
 import { DeviceSignInClient, MailboxClient, OrganizationClient } from '#client/index.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { type McpTransport, mailboxMcpServer } from '#mcp/server.ts';
+import { localTools, mailboxMcpServer } from '#mcp/server.ts';
+import type { Tool } from '#mcp/tool.ts';
 
 export interface RouteRow {
   readonly operationId: string;
@@ -172,13 +173,14 @@ function* optionalInputs(properties: Readonly<Record<string, JsonSchema>>): Gene
   for (const [key, schema] of Object.entries(properties)) {
     yield { [key]: inputOf(schema) };
     for (const [field, each] of Object.entries(schema.items?.properties ?? {}))
-      yield { [key]: [{ [field]: field === 'path' ? path.resolve('one') : inputOf(each) }] };
+      yield { [key]: [{ [field]: inputOf(each) }] };
   }
 }
 
-async function runTools(transport: McpTransport): Promise<void> {
+async function runTools(served?: readonly Tool[]): Promise<void> {
   const [near, far] = InMemoryTransport.createLinkedPair();
-  const server = mailboxMcpServer(new MailboxClient({ url: URL_OF_NOTHING, token: 'amt_x', attempts: 1 }), transport);
+  const mailbox = new MailboxClient({ url: URL_OF_NOTHING, token: 'amt_x', attempts: 1 });
+  const server = mailboxMcpServer(mailbox, 'full', served);
   await server.connect(far);
   const client = new Client({ name: 'coverage', version: '1' });
   await client.connect(near);
@@ -216,8 +218,8 @@ async function routeCoverage(): Promise<RouteRow[]> {
   try {
     await runClient();
     await runCommands(await commandLine(), []);
-    await runTools('stdio');
-    await runTools('http');
+    await runTools(localTools({ folders: [folder], never: [] }));
+    await runTools();
   } finally {
     process.stdout.write = write;
     process.stderr.write = writeError;

@@ -19,7 +19,7 @@ const PYTHON = fileURLToPath(new URL('python/src/agent_mailbox/tool_definitions.
 export async function toolDefinitionFiles(): Promise<ReadonlyMap<string, string>> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   // As over HTTP: programs on other machines have no files here.
-  await mailboxMcpServer(new MailboxClient({ url: 'http://service.invalid', token: 'amt_x' }), 'http').connect(far);
+  await mailboxMcpServer(new MailboxClient({ url: 'http://service.invalid', token: 'amt_x' })).connect(far);
   const client = new Client({ name: 'definitions', version: '1' });
   await client.connect(near);
   const { tools } = await client.listTools();

@@ -1,9 +1,9 @@
 /** Attachments of tools that send. Bytes of files pass by the model: it names a path, an id or a URL. */
 import Type, { type Static } from 'typebox';
-import type { CallOptions, MailboxClient, NewAttachment } from '#client/index.ts';
-import { fileToUpload } from './local-file.ts';
+import type { MailboxClient, NewAttachment } from '#client/index.ts';
+import { sharedFile } from './local-file.ts';
 import { UploadOutput } from './output-schemas.ts';
-import { answer, type Tool, tool } from './tool.ts';
+import { answer, type Tool, type ToolCall, tool } from './tool.ts';
 
 const closed = { additionalProperties: false } as const;
 /** What a model may type: 64 KiB in base64. */
@@ -28,7 +28,7 @@ const listOf = <Item extends ReturnType<typeof Type.Object>>(item: Item, descrip
 const Remote = Type.Object(ways, closed);
 const Local = Type.Object(
   {
-    path: Type.Optional(Type.String({ description: 'Path of a file on this machine.' })),
+    path: Type.Optional(Type.String({ description: 'Path of a file in a folder that is shared with this server.' })),
     ...ways,
   },
   closed,
@@ -42,8 +42,10 @@ export interface Attachments {
   resolve(
     client: MailboxClient,
     given: readonly Given[] | undefined,
-    call: CallOptions,
+    call: ToolCall,
   ): Promise<{ readonly attachments?: readonly NewAttachment[] }>;
+  /** Whether the host is asked for the folders that it shares. */
+  needsRoots(input: { readonly attachments?: readonly Given[] | undefined }): boolean;
 }
 
 export const ATTACHMENTS: Attachments = {
@@ -52,6 +54,7 @@ export const ATTACHMENTS: Attachments = {
     'Each is one of fileId (see create_upload), messageId with attachmentId, url, or small contentBase64.',
   ),
   resolve: async (_, given) => (given === undefined ? {} : { attachments: given }),
+  needsRoots: () => false,
 };
 
 /** For programs that may only send. Attachments of messages are missing: the program could read them by sending them to itself. */
@@ -61,13 +64,22 @@ export const ATTACHMENTS_OF_SENDERS: Attachments = {
     'Each is one of fileId (see create_upload), url, or small contentBase64.',
   ),
   resolve: ATTACHMENTS.resolve,
+  needsRoots: ATTACHMENTS.needsRoots,
 };
 
+/** Which files of this machine a model may attach. */
+export interface LocalFiles {
+  /** Folders that a person shares; if there are none, those that the host shares (its `roots`). */
+  readonly folders: readonly string[];
+  /** Files and folders that are refused in any case: what this program stores itself. */
+  readonly never: readonly string[];
+}
+
 /** Files of this machine are uploaded first: a path never leaves it. */
-export const ATTACHMENTS_BY_PATH: Attachments = {
+export const attachmentsByPath = ({ folders, never }: LocalFiles): Attachments => ({
   field: listOf(
     Local,
-    'Each is one of path (a file on this machine), fileId, messageId with attachmentId, url, or small contentBase64.',
+    'Each is one of path (a file in a shared folder), fileId, messageId with attachmentId, url, or small contentBase64.',
   ),
   async resolve(client, given, call) {
     if (given === undefined) return {};
@@ -75,13 +87,15 @@ export const ATTACHMENTS_BY_PATH: Attachments = {
     for (const { path, ...rest } of given) {
       if (path === undefined) attachments.push(rest);
       else {
-        const { id } = await client.files.upload(await fileToUpload(path), call);
+        const file = await sharedFile(path, folders.length > 0 ? folders : call.roots, never);
+        const { id } = await client.files.upload(file, call);
         attachments.push({ ...rest, fileId: id });
       }
     }
     return { attachments };
   },
-};
+  needsRoots: ({ attachments = [] }) => folders.length === 0 && attachments.some(({ path }) => path !== undefined),
+});
 
 export const uploadTools: readonly Tool[] = [
   tool({

@@ -38,7 +38,7 @@ const shown = ({ id, threadId, to, cc, bcc, subject, text, attachments, sendAt, 
 });
 
 /** @param attachments how files are attached over this transport */
-export const draftTools = ({ field, resolve }: Attachments): readonly Tool[] => [
+export const draftTools = ({ field, resolve, needsRoots }: Attachments): readonly Tool[] => [
   tool({
     name: 'list_drafts',
     title: 'List drafts',
@@ -80,6 +80,7 @@ export const draftTools = ({ field, resolve }: Attachments): readonly Tool[] => 
       'Saves a message without sending it. With inReplyTo it is a reply: recipients and subject are set, unless you give them.',
     annotations: CHANGES,
     needs: 'change',
+    needsRoots,
     output: DraftOutput,
     input: Type.Object(
       {
@@ -101,6 +102,7 @@ export const draftTools = ({ field, resolve }: Attachments): readonly Tool[] => 
     description: 'Changes the fields that are given; lists, such as attachments, are replaced as a whole.',
     annotations: { ...CHANGES, idempotentHint: true },
     needs: 'change',
+    needsRoots,
     output: DraftOutput,
     input: Type.Object({ draftId: DraftId, ...letter, attachments: field }, closed),
     run: async (client, { draftId, attachments, ...changes }, call) =>

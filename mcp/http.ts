@@ -37,7 +37,7 @@ export function mcpHttp(onError: (error: Error) => void): McpHttp {
       const client = authInfo?.extra?.['client'];
       if (!(client instanceof MailboxClient)) throw new Error('an MCP request without a mailbox');
       const access = ACCESSES.find((each) => each === authInfo?.extra?.['access']);
-      return mailboxMcpServer(client, 'http', access);
+      return mailboxMcpServer(client, access);
     },
     // The tools never change, so there is nothing to subscribe to.
     { maxSubscriptions: 0, onerror: onError },

@@ -1,7 +1,12 @@
-/** A file of this machine that is to be uploaded: streamed, with a type by its name. */
-import { openAsBlob } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+/**
+ * Files of this machine that are to be attached. A language model may name the path, and a mail may have misled it. So
+ * what counts is the file that was opened, not its name: its real place is compared after it was opened, so that a link
+ * that is exchanged in between changes nothing, and its bytes are read from the same descriptor.
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ApiError, type FileToUpload } from '#client/index.ts';
 
 /** Types that mail programs display; everything else is sent as bytes. */
@@ -25,43 +30,171 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.xml': 'application/xml',
   '.zip': 'application/zip',
 };
+/** The service takes no larger file. */
+export const FILE_MAX_BYTES = 30 * 1_048_576;
+/** Any credential of this service (`<prefix><43 characters of the secret><6 of the checksum>`). */
+const CREDENTIAL = /am[a-z]_[A-Za-z0-9_-]{43}[0-9a-hjkmnp-tv-z]{6}/;
+/** A FIFO does not wait for its writer, and a link that is put in the place of the file is not followed. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-const refused = (code: string, message: string, fix: string): ApiError =>
+const failure = (code: string, message: string, fix: string): ApiError =>
   new ApiError({ code, message, fix, status: null });
 
-/**
- * A file that a language model named. Mail may have misled it, so hidden files and folders, where keys and passwords
- * are, are refused, also behind a symbolic link.
- *
- * @throws {ApiError} `file_unreadable`, `file_refused`
- */
-export async function fileToUpload(given: string): Promise<FileToUpload> {
-  const real = await realpath(given).catch((error: unknown) => {
-    throw unreadable(given, error);
-  });
-  if (real.split(path.sep).some((part) => part.startsWith('.')))
-    throw refused(
-      'file_refused',
-      `${given} is hidden, or in a hidden folder.`,
-      'Copy the file to another folder first.',
-    );
-  return openFile(real, path.basename(given));
+/** It says nothing about the file, and nothing that leads around the rule. */
+const refused = (given: string): ApiError =>
+  failure(
+    'file_refused',
+    `${given} may not be attached.`,
+    'Do not try another path. Tell the person you work for: only that person decides which files are shared.',
+  );
+
+const unreadable = (given: string, reason: string): ApiError =>
+  failure('file_unreadable', `${given} cannot be read: ${reason}.`, 'Check the path.');
+
+const isInside = (folder: string, file: string): boolean => {
+  const relative = path.relative(folder, file);
+  return relative !== '' && relative !== '..' && !relative.startsWith(`..${path.sep}`) && !path.isAbsolute(relative);
+};
+
+/** Keys and passwords are in hidden files and folders. */
+const isHidden = (folder: string, file: string): boolean =>
+  path
+    .relative(folder, file)
+    .split(path.sep)
+    .some((part) => part.startsWith('.'));
+
+/** Real places of the folders that exist. */
+async function realFolders(folders: readonly string[]): Promise<string[]> {
+  const real: string[] = [];
+  for (const folder of folders) {
+    const place = await realpath(folder).catch(() => undefined);
+    if (place !== undefined) real.push(place);
+  }
+  return real;
 }
 
-/** A file that a person named. @throws {ApiError} `file_unreadable` */
-export async function openFile(file: string, filename: string = path.basename(file)): Promise<FileToUpload> {
+/** Folders of a host: its `roots` that are files of this machine. */
+export const foldersOfRoots = (roots: readonly { readonly uri: string }[]): string[] =>
+  roots.flatMap(({ uri }) => {
+    try {
+      return [fileURLToPath(uri)];
+    } catch {
+      return [];
+    }
+  });
+
+/**
+ * A file that a language model named: only of the folders, after links are resolved, and nothing hidden in them.
+ *
+ * @param given absolute, or relative to one of the folders
+ * @param never files and folders that are refused in any case
+ * @throws {ApiError} `file_refused`, `file_unreadable`
+ */
+export async function sharedFile(
+  given: string,
+  folders: readonly string[],
+  never: readonly string[],
+): Promise<FileToUpload> {
+  const allowed = await realFolders(folders);
+  const places = path.isAbsolute(given) ? [given] : allowed.map((folder) => path.join(folder, given));
+  for (const place of places) {
+    const real = await realpath(place).catch(() => undefined);
+    if (real === undefined) continue;
+    if (!allowed.some((folder) => isInside(folder, real) && !isHidden(folder, real))) throw refused(given);
+    return await read(real, given, never);
+  }
+  // Only inside of the folders is it said that there is no such file.
+  const around = await realFolders(places.map((place) => path.dirname(place)));
+  if (around.some((place) => allowed.some((folder) => folder === place || isInside(folder, place))))
+    throw unreadable(given, 'there is no such file');
+  throw refused(given);
+}
+
+/**
+ * A file that a person named on a command line.
+ *
+ * @param never files and folders that are refused in any case
+ * @throws {ApiError} `file_refused`, `file_unreadable`
+ */
+export async function namedFile(given: string, never: readonly string[]): Promise<FileToUpload> {
+  const real = await realpath(given).catch((error: unknown) => {
+    throw unreadable(given, reasonOf(error));
+  });
+  return read(real, given, never);
+}
+
+async function read(real: string, given: string, never: readonly string[]): Promise<FileToUpload> {
+  let handle: FileHandle | undefined;
   try {
-    if (!(await stat(file)).isFile()) throw new Error('it is not a file');
+    // Before it is opened too: opening some devices has effects.
+    if (!(await lstat(real)).isFile()) throw unreadable(given, 'it is not a regular file');
+    handle = await open(real, READ_FLAGS);
+    const content = await contentOf(handle, real, given, never);
+    const filename = path.basename(given);
     const contentType = CONTENT_TYPES[path.extname(filename).toLowerCase()] ?? 'application/octet-stream';
-    return { content: await openAsBlob(file), filename, contentType };
+    return { content, filename, contentType };
   } catch (error) {
-    throw unreadable(file, error);
+    throw error instanceof ApiError ? error : unreadable(given, reasonOf(error));
+  } finally {
+    await handle?.close();
   }
 }
 
-const unreadable = (file: string, error: unknown): ApiError =>
-  refused(
-    'file_unreadable',
-    `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    'Check the path.',
-  );
+async function contentOf(handle: FileHandle, real: string, given: string, never: readonly string[]) {
+  const opened = await handle.stat({ bigint: true });
+  if (!opened.isFile()) throw unreadable(given, 'it is not a regular file');
+  if (!(await isAt(handle, real, opened)) || (await isOneOf(never, real, opened))) throw refused(given);
+  if (opened.size > FILE_MAX_BYTES) throw unreadable(given, 'it is larger than 30 MiB');
+  const size = Number(opened.size);
+  // One byte more: files of /proc have no size, and nevertheless content.
+  const bytes = Buffer.alloc(size + 1);
+  let filled = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, filled);
+    filled += bytesRead;
+    if (bytesRead === 0 || filled > size) break;
+  }
+  if (filled !== size)
+    throw unreadable(given, size === 0 ? 'it is not a regular file' : 'it changed while it was read');
+  const content = bytes.subarray(0, size);
+  if (CREDENTIAL.test(content.toString('latin1'))) throw refused(given);
+  return content;
+}
+
+type Opened = Awaited<ReturnType<typeof bigStat>>;
+const bigStat = (file: string) => stat(file, { bigint: true });
+
+/** Whether the opened file is that of the real path. */
+async function isAt(handle: FileHandle, real: string, opened: Opened): Promise<boolean> {
+  // Linux says where an open file is; elsewhere the path is followed once more.
+  const place = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
+  if (place !== undefined) return place === real;
+  const again = await realpath(real);
+  const { dev, ino } = await lstat(again, { bigint: true });
+  return again === real && dev === opened.dev && ino === opened.ino;
+}
+
+/** Whether it is one of these files, in one of these folders, or another name (a hard link) of a file of them. */
+async function isOneOf(never: readonly string[], real: string, opened: Opened): Promise<boolean> {
+  for (const place of await realFolders(never)) {
+    if (place === real || isInside(place, real)) return true;
+    const inside = await readdir(place).catch(() => []);
+    for (const file of [place, ...inside.map((name) => path.join(place, name))]) {
+      const other = await bigStat(file).catch(() => undefined);
+      if (other?.isFile() === true && other.dev === opened.dev && other.ino === opened.ino) return true;
+    }
+  }
+  return false;
+}
+
+const reasonOf = (error: unknown): string => {
+  switch (error instanceof Error && 'code' in error ? error.code : undefined) {
+    case 'ENOENT':
+      return 'there is no such file';
+    case 'EACCES':
+    case 'EPERM':
+      return 'this user may not read it';
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+};

@@ -71,7 +71,7 @@ async function answerQuestion(client: MailboxClient, messageId: string, all: boo
 }
 
 /** @param attachments how files are attached over this transport */
-export const sendTools = ({ field, resolve }: Attachments): readonly Tool[] => [
+export const sendTools = ({ field, resolve, needsRoots }: Attachments): readonly Tool[] => [
   tool({
     name: 'list_outbox',
     title: 'List messages that wait to be sent',
@@ -109,6 +109,7 @@ export const sendTools = ({ field, resolve }: Attachments): readonly Tool[] => [
     needs: 'send',
     output: SubmittedOutput,
     confirm: (_, { subject, to, cc, bcc }) => sendQuestion(subject, to, cc, bcc),
+    needsRoots,
     input: Type.Object(
       {
         to: addresses('Recipients, as a@b.c or Name <a@b.c>.'),
@@ -130,6 +131,7 @@ export const sendTools = ({ field, resolve }: Attachments): readonly Tool[] => [
     needs: 'change',
     output: SubmittedOutput,
     confirm: (client, { messageId, all = false }, call) => answerQuestion(client, messageId, all, call),
+    needsRoots,
     input: Type.Object(
       {
         messageId: MessageId,
@@ -164,6 +166,7 @@ export const sendTools = ({ field, resolve }: Attachments): readonly Tool[] => [
         cc,
         bcc,
       ),
+    needsRoots,
     input: Type.Object(
       {
         messageId: MessageId,

@@ -1,6 +1,13 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { MailboxClient } from '#client/index.ts';
-import { ATTACHMENTS, ATTACHMENTS_BY_PATH, ATTACHMENTS_OF_SENDERS, uploadTools } from './attachments.ts';
+import {
+  ATTACHMENTS,
+  ATTACHMENTS_OF_SENDERS,
+  type Attachments,
+  attachmentsByPath,
+  type LocalFiles,
+  uploadTools,
+} from './attachments.ts';
 import { changeTools } from './change-tools.ts';
 import { draftTools } from './draft-tools.ts';
 import { readTools } from './read-tools.ts';
@@ -13,26 +20,30 @@ import { version } from './version.ts';
 /** A message with its attachments has few elements; an argument of millions is an attack on the validator. */
 const INPUT_ELEMENTS_MAX = 5_000;
 
-/** How the server is reached: only over stdio it runs on the machine that has the agent's files. */
-export type McpTransport = 'stdio' | 'http';
-
+const toolsWith = (attachments: Attachments): readonly Tool[] => [
+  ...readTools,
+  ...sendTools(attachments),
+  ...draftTools(attachments),
+  ...changeTools,
+];
 // Compiled once: over HTTP there is a server for each request.
-const TOOLS: Readonly<Record<McpTransport, readonly Tool[]>> = {
-  stdio: [...readTools, ...sendTools(ATTACHMENTS_BY_PATH), ...draftTools(ATTACHMENTS_BY_PATH), ...changeTools],
-  http: [...readTools, ...sendTools(ATTACHMENTS), ...draftTools(ATTACHMENTS), ...uploadTools, ...changeTools],
-};
+const TOOLS_OVER_HTTP = [...toolsWith(ATTACHMENTS), ...uploadTools];
 /** Over HTTP, where the access of a program is known. */
 const TOOLS_OF_SENDERS = [...readTools, ...sendTools(ATTACHMENTS_OF_SENDERS), ...uploadTools];
+
+/** For a server that runs on the machine that has the agent's files. */
+export const localTools = (files: LocalFiles): readonly Tool[] => toolsWith(attachmentsByPath(files));
 
 /**
  * An MCP server over one mailbox. It has no state: over HTTP there is one for each request.
  *
  * @param access limits the listed tools; the API enforces the access of the credential in any case
+ * @param tools default: those over HTTP
  */
 export function mailboxMcpServer(
   client: MailboxClient,
-  transport: McpTransport,
   access: McpAccess = 'full',
+  tools: readonly Tool[] = access === 'send' ? TOOLS_OF_SENDERS : TOOLS_OVER_HTTP,
 ): McpServer {
   const server = new McpServer(
     { name: 'agent-mailbox', title: 'Agent Mailbox', version: version() },
@@ -41,7 +52,6 @@ export function mailboxMcpServer(
       maxToolInputElements: INPUT_ELEMENTS_MAX,
     },
   );
-  const tools = access === 'send' ? TOOLS_OF_SENDERS : TOOLS[transport];
   for (const tool of tools) if (tool.isFor(access)) tool.register(server, client);
   if (access !== 'send') addResources(server, client);
   return server;

@@ -12,6 +12,7 @@ import {
 import type { Static, TObject } from 'typebox';
 import { ApiError, type CallOptions, type MailboxClient } from '#client/index.ts';
 import { inputValidator } from './input-validator.ts';
+import { foldersOfRoots } from './local-file.ts';
 import { fenced, fencedOutcome, MAIL_FOLLOWS, visible } from './untrusted.ts';
 
 /** Access of the credential: everything, only read, or only send. */
@@ -25,7 +26,9 @@ const ALLOWED: Readonly<Record<McpAccess, readonly ToolNeed[]>> = {
   send: ['any', 'send'],
 };
 
-interface ToolCall extends CallOptions {
+export interface ToolCall extends CallOptions {
+  /** Folders of this machine that the host shares. */
+  readonly roots: readonly string[];
   /** The credential of a request over HTTP, in a form that opens nothing; empty over stdio, where there is one. */
   readonly reader: string;
 }
@@ -42,6 +45,8 @@ interface ToolDefinition<Input extends TObject> {
   readonly output: TObject;
   /** Question that the host asks its user before the tool runs, if it can. The consent gate decides in any case. */
   confirm?(client: MailboxClient, input: Static<Input>, call: CallOptions): Promise<string> | string;
+  /** Whether the host is asked first for the folders that it shares. */
+  needsRoots?(input: Static<Input>): boolean;
   run(client: MailboxClient, input: Static<Input>, call: ToolCall): Promise<CallToolResult>;
 }
 
@@ -64,49 +69,71 @@ function refusal(error: ApiError): CallToolResult {
 }
 
 const ASK = 'confirm';
+const ROOTS = 'roots';
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Whether the host can show its user a form. Hosts that do not declare it get no question. */
-function canAsk(server: McpServer, context: ServerContext): boolean {
+/** What the host has declared. Nothing that it did not declare is asked of it. */
+function capabilitiesOf(server: McpServer, context: ServerContext): object {
   // Since 2026-07-28 each request declares the capabilities of its host; before, the first one of the connection did.
   const declared: unknown = Reflect.get(context.mcpReq.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY);
-  const capabilities = isObject(declared) ? declared : (server.server.getClientCapabilities() ?? {});
+  return isObject(declared) ? declared : (server.server.getClientCapabilities() ?? {});
+}
+
+/** Whether the host can show its user a form. */
+function showsForms(capabilities: object): boolean {
   const elicitation: unknown = Reflect.get(capabilities, 'elicitation');
   return isObject(elicitation) && ('form' in elicitation || !('url' in elicitation));
 }
 
-const question = (message: string): InputRequiredResult =>
-  inputRequired({
-    inputRequests: {
-      [ASK]: inputRequired.elicit({
-        message: String(visible(message)),
-        requestedSchema: {
-          type: 'object',
-          properties: { send: { type: 'boolean', title: 'Send it', default: true } },
-        },
-      }),
+const question = (message: string) =>
+  inputRequired.elicit({
+    message: String(visible(message)),
+    requestedSchema: {
+      type: 'object',
+      properties: { send: { type: 'boolean', title: 'Send it', default: true } },
     },
   });
 
 const DECLINED = 'declined: The person at this program did not want it sent. Nothing was sent; do not try again.';
 
-/** Asks the user of the host, or reads the answer. @returns undefined: continue */
-async function asked(
-  server: McpServer,
-  context: ServerContext,
-  message: () => Promise<string> | string,
-): Promise<CallToolResult | InputRequiredResult | undefined> {
-  if (!canAsk(server, context)) return undefined;
+/** What a call needs from the host: the answer of its user, and the folders that it shares. */
+interface Wanted {
+  readonly question: (() => Promise<string> | string) | undefined;
+  readonly roots: boolean;
+}
+
+interface HostAnswer {
+  /** The result of the call, which ends here. */
+  readonly result?: CallToolResult | InputRequiredResult;
+  readonly roots: readonly string[];
+}
+
+/** Asks the host for everything at once, or reads its answers. */
+async function askHost(server: McpServer, context: ServerContext, wanted: Wanted): Promise<HostAnswer> {
+  const capabilities = capabilitiesOf(server, context);
+  const ask = wanted.question !== undefined && showsForms(capabilities) ? wanted.question : undefined;
+  const list = wanted.roots && 'roots' in capabilities;
   const answer = inputResponse(context.mcpReq.inputResponses, ASK);
-  if (answer.kind !== 'elicit') return question(await message());
-  if (answer.action === 'accept' && answer.content?.['send'] !== false) return undefined;
-  return { isError: true, ...texts(DECLINED) };
+  const shared = inputResponse(context.mcpReq.inputResponses, ROOTS);
+  if ((ask !== undefined && answer.kind !== 'elicit') || (list && shared.kind !== 'roots'))
+    return {
+      result: inputRequired({
+        inputRequests: {
+          ...(ask === undefined ? {} : { [ASK]: question(await ask()) }),
+          ...(list ? { [ROOTS]: inputRequired.listRoots() } : {}),
+        },
+      }),
+      roots: [],
+    };
+  const declined = answer.kind === 'elicit' && !(answer.action === 'accept' && answer.content?.['send'] !== false);
+  if (ask !== undefined && declined) return { result: failed(DECLINED), roots: [] };
+  return { roots: list && shared.kind === 'roots' ? foldersOfRoots(shared.roots) : [] };
 }
 
 /** Defines a tool. Errors of the API become tool errors that say what to do; wrong arguments never reach `run`. */
 export function tool<Input extends TObject>(definition: ToolDefinition<Input>): Tool {
-  const { name, title, description, annotations, needs, input, output, confirm, run } = definition;
+  const { name, title, description, annotations, needs, input, output, confirm, needsRoots, run } = definition;
   // Compiled once: over HTTP there is a server for each request.
   const inputSchema = fromJsonSchema<Static<Input>>({ ...input }, inputValidator);
   const outputSchema = fromJsonSchema<object>({ ...output }, inputValidator);
@@ -115,11 +142,14 @@ export function tool<Input extends TObject>(definition: ToolDefinition<Input>): 
     register(server, client) {
       const config = { title, description, annotations, inputSchema, outputSchema };
       server.registerTool(name, config, async (values, context) => {
-        const call = { signal: context.mcpReq.signal, reader: context.http?.authInfo?.clientId ?? '' };
+        const { signal } = context.mcpReq;
+        const reader = context.http?.authInfo?.clientId ?? '';
         try {
-          const first =
-            confirm === undefined ? undefined : await asked(server, context, () => confirm(client, values, call));
-          return first ?? (await run(client, values, call));
+          const first = await askHost(server, context, {
+            question: confirm === undefined ? undefined : () => confirm(client, values, { signal }),
+            roots: needsRoots?.(values) === true,
+          });
+          return first.result ?? (await run(client, values, { signal, reader, roots: first.roots }));
         } catch (error) {
           if (error instanceof ApiError) return refusal(error);
           throw error;

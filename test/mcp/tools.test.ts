@@ -1,11 +1,11 @@
 /** The MCP server with the protocol's own client, over both transports, against the service as `npm start` runs it. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { MailboxClient, OrganizationClient } from '#client/index.ts';
@@ -73,17 +73,17 @@ const newClient = (): Client => new Client({ name: 'test', version: '1' });
 /** A host that can show its person a form. */
 const ASKS = { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } } as const;
 
-async function overHttp({ token }: Mailbox, client = newClient()): Promise<Client> {
+async function overHttp({ token }: Mailbox, client = newClient(), _more?: readonly string[]): Promise<Client> {
   const requestInit = { headers: { authorization: `Bearer ${token}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', service.facts.apiUrl), { requestInit }));
   return client;
 }
 
 /** As an agent's program starts it: the token in the environment. */
-async function overStdio({ token }: Mailbox, client = newClient()): Promise<Client> {
+async function overStdio({ token }: Mailbox, client = newClient(), more: readonly string[] = []): Promise<Client> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [PROGRAM, 'mcp'],
+    args: [PROGRAM, 'mcp', ...more],
     env: { ...cli.environment, AGENT_MAILBOX_TOKEN: token },
     stderr: 'pipe',
   });
@@ -126,11 +126,16 @@ for (const [transport, connect] of [
     let ann: Mailbox;
     let ben: Mailbox;
     let client: Client;
+    let folder: string;
     before(async () => {
+      folder = await mkdtemp(path.join(tmpdir(), 'files-'));
       [ann, ben] = [await newMailbox(`ann-${transport}`), await newMailbox(`ben-${transport}`)];
-      client = await connect(ann);
+      client = await connect(ann, newClient(), ['--files', folder]);
     });
-    after(() => client?.close());
+    after(async () => {
+      await client?.close();
+      await rm(folder, { recursive: true });
+    });
 
     test('the tools declare what they do, their input and whether they change anything', async () => {
       const { tools } = await client.listTools();
@@ -253,42 +258,25 @@ for (const [transport, connect] of [
         said += JSON.stringify(input).length + texts.join('').length;
         return parsed(texts[0]);
       };
-      const folder = await mkdtemp(path.join(tmpdir(), 'files-'));
-      try {
-        let attachment: object = { path: path.join(folder, 'video.bin') };
-        if (transport === 'stdio') await writeFile(path.join(folder, 'video.bin'), bytes);
-        else {
-          const upload = await talk('create_upload', { filename: 'video.bin' });
-          const sent = await fetch(textAt(upload, 'url'), { method: 'PUT', body: bytes });
-          assert.equal(sent.status, 201);
-          attachment = { fileId: textAt(upload, 'fileId') };
-        }
-        const sent = await talk('send_message', {
-          to: [ann.address],
-          subject: 'Video',
-          text: 'Attached.',
-          attachments: [attachment],
-        });
-        assert.ok(said < 1_000, `${said} characters`);
-        const reader = new MailboxClient({ url: service.facts.apiUrl, token: ann.token });
-        const message = await reader.getMessage(textAt(sent, 'id'));
-        const stored = await reader.getAttachment(message.id, message.attachments[0]?.id ?? '');
-        assert.deepEqual([stored.filename, Buffer.compare(stored.bytes, bytes)], ['video.bin', 0]);
-        if (transport === 'stdio') {
-          await mkdir(path.join(folder, '.secret'));
-          await writeFile(path.join(folder, '.secret', 'key'), 'x');
-          const input = {
-            to: [ann.address],
-            subject: 'x',
-            attachments: [{ path: path.join(folder, '.secret', 'key') }],
-          };
-          const hidden = await call(client, 'send_message', input);
-          assert.equal(hidden.isError, true);
-          assert.match(hidden.texts[0] ?? '', /file_refused/);
-        }
-      } finally {
-        await rm(folder, { recursive: true });
+      let attachment: object = { path: 'video.bin' };
+      if (transport === 'stdio') await writeFile(path.join(folder, 'video.bin'), bytes);
+      else {
+        const upload = await talk('create_upload', { filename: 'video.bin' });
+        const sent = await fetch(textAt(upload, 'url'), { method: 'PUT', body: bytes });
+        assert.equal(sent.status, 201);
+        attachment = { fileId: textAt(upload, 'fileId') };
       }
+      const sent = await talk('send_message', {
+        to: [ann.address],
+        subject: 'Video',
+        text: 'Attached.',
+        attachments: [attachment],
+      });
+      assert.ok(said < 1_000, `${said} characters`);
+      const reader = new MailboxClient({ url: service.facts.apiUrl, token: ann.token });
+      const message = await reader.getMessage(textAt(sent, 'id'));
+      const stored = await reader.getAttachment(message.id, message.attachments[0]?.id ?? '');
+      assert.deepEqual([stored.filename, Buffer.compare(stored.bytes, bytes)], ['video.bin', 0]);
     });
 
     test('a draft is written, changed, listed, read, sent or deleted', async () => {
@@ -425,6 +413,105 @@ test('a host that can show a form asks its user before a message is sent; a refu
     assert.deepEqual(questions, Array(2).fill(`Send to ${ben.address}: “Asked ${transport}”?`));
     await client.close();
   }
+});
+
+describe('files over stdio', () => {
+  let box: Mailbox;
+  let folder: string;
+  let login: string;
+  before(async () => {
+    box = await newMailbox('sends-files');
+    folder = await mkdtemp(path.join(tmpdir(), 'shared-'));
+    await writeFile(path.join(folder, 'report.txt'), 'The report.');
+    await writeFile(path.join(path.dirname(folder), `${path.basename(folder)}.txt`), 'Beside the folder.');
+    assert.equal((await cli.run(['login', `--token=${box.token}`])).code, 0);
+    login = cli.configurationFile;
+  });
+  after(async () => {
+    await cli.run(['logout']);
+    await rm(folder, { recursive: true });
+    await rm(`${folder}.txt`);
+  });
+
+  /** What becomes of a message with the file. */
+  async function attach(client: Client, file: string): Promise<string> {
+    const letter = { to: [box.address], subject: 'File', text: 'x', attachments: [{ path: file }] };
+    const { isError, texts } = await call(client, 'send_message', letter);
+    return isError ? (/^\w+/.exec(texts[0] ?? '')?.[0] ?? '') : 'sent';
+  }
+
+  async function outcomes(client: Client): Promise<string[]> {
+    const found: string[] = [];
+    for (const file of [path.join(folder, 'report.txt'), 'report.txt', `${folder}.txt`, '/etc/passwd', login])
+      found.push(await attach(client, file));
+    await client.close();
+    return found;
+  }
+
+  test('without folders of the host or of the command nothing is attached', async () => {
+    assert.deepEqual(await outcomes(await overStdio(box)), Array(5).fill('file_refused'));
+  });
+
+  test('with --files only what is in that folder is', async () => {
+    const expected = ['sent', 'sent', 'file_refused', 'file_refused', 'file_refused'];
+    assert.deepEqual(await outcomes(await overStdio(box, newClient(), ['--files', folder])), expected);
+    const above = await overStdio(box, newClient(), ['--files', cli.folder]);
+    assert.equal(await attach(above, login), 'file_refused');
+    await above.close();
+    const ended = await cli.run(['mcp', '--files', path.join(folder, 'nothing')]);
+    assert.deepEqual([ended.code, ended.stderr.includes('no_folder')], [2, true]);
+  });
+
+  for (const [name, options] of [
+    ['an earlier protocol', { capabilities: { roots: {} } }],
+    ['the present protocol', { capabilities: { roots: {} }, versionNegotiation: { mode: 'auto' } }],
+    ['a question to its user', { capabilities: { roots: {}, elicitation: { form: {} } } }],
+  ] as const)
+    test(`a host with ${name} shares its roots, which are asked for when a file is named`, async () => {
+      let asked = 0;
+      const host = new Client({ name: 'roots', version: '1' }, options);
+      host.setRequestHandler('roots/list', () => {
+        asked++;
+        return { roots: [{ uri: pathToFileURL(folder).href }] };
+      });
+      if ('elicitation' in options.capabilities)
+        host.setRequestHandler('elicitation/create', () => ({ action: 'accept', content: { send: true } }));
+      const client = await overStdio(box, host);
+      await call(client, 'send_message', { to: [box.address], subject: 'No file', text: 'x' });
+      assert.equal(asked, 0);
+      const expected = ['sent', 'sent', 'file_refused', 'file_refused', 'file_refused'];
+      assert.deepEqual(await outcomes(client), expected);
+      assert.equal(asked, expected.length);
+    });
+
+  test('with --files the roots of the host do not count', async () => {
+    const host = new Client({ name: 'roots', version: '1' }, { capabilities: { roots: {} } });
+    host.setRequestHandler('roots/list', () => ({ roots: [{ uri: 'file:///' }] }));
+    const client = await overStdio(box, host, ['--files', folder]);
+    assert.equal(await attach(client, '/etc/passwd'), 'file_refused');
+    await client.close();
+  });
+
+  test('drafts and answers follow the same rule, and so does the command line for what it stores itself', async () => {
+    const client = await overStdio(box);
+    const attachments = [{ path: '/etc/passwd' }];
+    const { id: draftId } = await new MailboxClient({ url: service.facts.apiUrl, token: box.token }).createDraft({});
+    for (const [name, input] of [
+      ['create_draft', {}],
+      ['update_draft', { draftId }],
+      ['reply_to_message', { messageId: 'msg_x', text: 'x' }],
+      ['forward_message', { messageId: 'msg_x', to: [box.address] }],
+    ] as const) {
+      const { texts } = await call(client, name, { ...input, attachments });
+      assert.match(texts[0] ?? '', /^file_refused: /, name);
+    }
+    await client.close();
+    const send = ['mail', 'send', '--to', box.address, '--subject', 'x', '--text', 'x', '--attach'];
+    for (const file of [login, '/proc/self/environ', `${folder}.txt`]) {
+      const { code, stderr } = await cli.run([...send, file]);
+      assert.equal(code, file === `${folder}.txt` ? 0 : 2, `${file}: ${stderr}`);
+    }
+  });
 });
 
 test('a program that waits takes no mail from another program of the mailbox', async () => {
