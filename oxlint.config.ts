@@ -28,6 +28,12 @@ const PARENT: Ban = {
 };
 const NODE: Ban = { regex: '^node:', message: 'This folder runs without Node and has no I/O: nothing of node:*.' };
 
+const DRIVER: Ban = {
+  regex: '^pg$',
+  allowTypeImports: true,
+  message: 'Connections are opened by db/connections.ts: it gives every session the same settings.',
+};
+
 /** Of the packages, those in `may` alone. */
 function packagesBut(may: string[], message: string): Ban[] {
   const closed = PACKAGES.filter((name) => !may.includes(name));
@@ -63,7 +69,16 @@ function layer(files: string, may: string[], why: string, ...more: Ban[]) {
     [...open].flatMap((name) => PACKAGES_WITH[name] ?? []),
     message,
   );
-  return ban([files], PARENT, closed, ...packages, ...(single.length > 0 ? [{ group, message }] : []), ...more);
+  const driver = files === 'db/**' ? [] : [DRIVER];
+  return ban(
+    [files],
+    PARENT,
+    closed,
+    ...driver,
+    ...packages,
+    ...(single.length > 0 ? [{ group, message }] : []),
+    ...more,
+  );
 }
 
 const all = (level: 'error' | 'off', plugin: string, names: string) =>

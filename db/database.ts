@@ -10,6 +10,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
+import { onConnect } from './connections.ts';
 import { type CopyValue, copyRows, type OnCopiedRow } from './copy-rows.ts';
 import { entities } from './entities/index.ts';
 import { entitiesOf } from './entities-of-connection.ts';
@@ -123,6 +124,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, tableName: 'migrations' },
     pool: { min: 0, max: options.poolMax, idleTimeoutMillis: IDLE_CONNECTION_MS },
+    driverOptions: { onConnect: onConnect(), application_name: 'agent-mailbox' },
     // Tables of the mail store and of the rate limiter are not entities: the schema diff must leave them alone.
     schemaGenerator: { skipTables: [/^(?!organizations|users|members)/] },
     forceUtcTimezone: true,

@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { adoptEarlierSchema } from './adopt-earlier-schema.ts';
+import { connect, newConnection } from './connections.ts';
 import type { Database, Sql } from './database.ts';
 import { migrations } from './migrations/index.ts';
 import { createPartitions } from './partitions.ts';
@@ -19,11 +19,11 @@ export async function preparingAlone<Result>(
   work: () => Promise<Result>,
   onWaiting: () => void = () => {},
 ): Promise<Result> {
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'agent-mailbox migrate' });
+  const client = newConnection(databaseUrl, 'agent-mailbox migrate');
   const lost = Promise.withResolvers<never>();
   lost.promise.catch(() => {});
   client.on('error', (error) => lost.reject(error));
-  await client.connect();
+  await connect(client);
   try {
     for (let waiting = false; ; waiting = true) {
       const { rows } = await client.query<{ taken: boolean }>(TRY_LOCK);

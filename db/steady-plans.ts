@@ -6,6 +6,7 @@
  * runs. Joins are by indexes only, so that a plan made without the values is right for any number of rows.
  */
 import pg from 'pg';
+import { onConnect } from './connections.ts';
 import { type Sql, sqlOfPool } from './database.ts';
 
 export interface SteadyPlans extends Sql {
@@ -13,12 +14,12 @@ export interface SteadyPlans extends Sql {
   close(): Promise<void>;
 }
 
-const SETTINGS = [
-  'plan_cache_mode=force_generic_plan',
-  'enable_hashjoin=off',
-  'enable_mergejoin=off',
-  'enable_seqscan=off',
-];
+const SETTINGS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_seqscan: 'off',
+};
 
 /** @param connections at most; they are opened when they are needed */
 export function openSteadyPlans(url: string, connections: number, onError: (error: Error) => void): SteadyPlans {
@@ -27,7 +28,7 @@ export function openSteadyPlans(url: string, connections: number, onError: (erro
     max: connections,
     idleTimeoutMillis: 0, // a new connection would plan everything again
     application_name: 'agent-mailbox lane',
-    options: SETTINGS.map((each) => `-c ${each}`).join(' '),
+    onConnect: onConnect(SETTINGS),
   });
   pool.on('error', onError);
   let closed: Promise<void> | undefined;

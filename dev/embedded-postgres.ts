@@ -78,9 +78,6 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   wal_compression: 'on',
   // Plans made for a store that is nearly empty are kept until it is analyzed: not for a minute.
   autovacuum_naptime: '10s',
-  // Queries are short and known; compiling them takes longer than running them.
-  jit: 'off',
-  timezone: 'UTC',
   log_timezone: 'UTC',
   log_checkpoints: 'off',
 };

@@ -12,9 +12,10 @@
  * (`core/mailboxes/mailbox-access.ts`).
  */
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import { MAIL_CHANGES_CHANNEL as CHANNEL } from '#core/mailboxes/mailbox-access.ts';
 import type { Services } from '#core/platform/services.ts';
+import { connect, newConnection } from '#db/connections.ts';
 
 const NOTIFY_INTERVAL_MS = 50;
 /** PostgreSQL refuses payloads of 8,000 bytes; above this all watchers are woken. */
@@ -102,10 +103,7 @@ export function openMailNotifier(
   }
 
   async function listen(): Promise<void> {
-    const connection = new pg.Client({
-      connectionString: settings.DATABASE_URL,
-      application_name: 'agent-mailbox mail watch',
-    });
+    const connection = newConnection(settings.DATABASE_URL ?? '', 'agent-mailbox mail watch');
     client = connection;
     let lost = false;
     const onLost = () => {
@@ -117,7 +115,7 @@ export function openMailNotifier(
     connection.on('end', onLost);
     connection.on('notification', ({ payload = '' }) => receive(payload));
     try {
-      await connection.connect();
+      await connect(connection);
       await connection.query(`listen ${CHANNEL}`);
       wakeAll(); // notifications that were sent while nobody listened
     } catch {

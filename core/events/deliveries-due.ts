@@ -5,8 +5,9 @@
  * api or mail process) notifies the others by NOTIFY: the first wake-up at once, those of the next 10 ms in one. The message is empty, the rows are the
  * truth; a lost one costs at most the dispatcher's sweep interval.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import type { Logger } from '#core/platform/logger.ts';
+import { connect, newConnection } from '#db/connections.ts';
 import type { Database } from '#db/database.ts';
 
 const CHANNEL = 'deliveries_due';
@@ -51,7 +52,7 @@ export function openDeliveriesDue(db: Database, databaseUrl: string, log: Logger
   }
 
   async function listen(): Promise<void> {
-    const connection = new pg.Client({ connectionString: databaseUrl, application_name: 'agent-mailbox listen' });
+    const connection = newConnection(databaseUrl, 'agent-mailbox listen');
     client = connection;
     let lost = false;
     const onLost = () => {
@@ -63,7 +64,7 @@ export function openDeliveriesDue(db: Database, databaseUrl: string, log: Logger
     connection.on('end', onLost);
     connection.on('notification', wakeAll);
     try {
-      await connection.connect();
+      await connect(connection);
       await connection.query(`listen ${CHANNEL}`);
       wakeAll(); // notifications sent while nobody listened are lost
     } catch {

@@ -3,7 +3,7 @@
  * message that says what to do.
  */
 import { Connection } from '@temporalio/client';
-import pg from 'pg';
+import { newConnection } from '#db/connections.ts';
 import { reasonOf } from './error-reason.ts';
 import { SettingsError } from './settings.ts';
 import type { temporalConnectionOptions } from './temporal-client.ts';
@@ -21,7 +21,7 @@ function shownUrl(url: string): string {
 
 /** @throws {SettingsError} when the server cannot be reached or is too old */
 export async function requirePostgres(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: POSTGRES_WITHIN_MS });
+  const client = newConnection(url, 'agent-mailbox start', { withinMs: POSTGRES_WITHIN_MS });
   client.on('error', () => {}); // A connection lost from here on fails the query below.
   try {
     await client.connect();

@@ -1,0 +1,51 @@
+/** For tests on a PostgreSQL that is configured as the operating system's distribution does it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openDatabase } from '#db/database.ts';
+import { migrate } from '#db/migrate.ts';
+import {
+  type DistributionServer,
+  type DistributionServerOptions,
+  distributionPostgres,
+  startDistributionServer,
+} from '#dev/distribution-postgres.ts';
+
+/** For the option `skip` of a test: why it cannot run on this machine; false: it can. */
+export const withoutDistributionServer = (): string | false =>
+  distributionPostgres() === undefined && 'no PostgreSQL of the distribution: `apt-get install postgresql`';
+
+/** A server that is stopped and removed by `stop`. */
+export async function distributionServer(
+  options: Pick<DistributionServerOptions, 'settings' | 'initdb' | 'environment'> = {},
+): Promise<DistributionServer> {
+  const programs = distributionPostgres();
+  if (programs === undefined) throw new Error('no PostgreSQL of the distribution');
+  const folder = mkdtempSync(path.join(tmpdir(), 'distribution-postgres-'));
+  try {
+    const server = await startDistributionServer({ ...options, programs, folder });
+    return {
+      ...server,
+      async stop() {
+        await server.stop();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Makes a migrated database. @returns its address */
+export async function migratedDatabase(server: DistributionServer, name: string): Promise<string> {
+  await server.run([`create database ${name}`]);
+  const url = server.url(name);
+  const db = await openDatabase({ url, poolMax: 2 });
+  try {
+    await migrate(db);
+  } finally {
+    await db.close();
+  }
+  return url;
+}
