@@ -7,6 +7,8 @@
  * measure or put load on the machine, each in a process of its own (`runner/plan.ts`). A run of everything runs the few
  * files that failed once more, alone, and names those that pass then.
  *
+ * Tests whose programs the machine lacks are skipped, counted and listed (`runner/missing-programs.ts`).
+ *
  * `npm test -- test/api/x.test.ts` runs single files without the checks, each in a process of its own, and so does a
  * `--test-name-pattern` without files. `npm test -- test/api` runs a folder in shared processes. `--quick` runs what `npm run test:quick` promises, `--times` lists the time of
  * each file, longest first; further options are passed to node's test runner.
@@ -16,11 +18,12 @@ import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FileResult } from './runner/file-results.ts';
+import type { FileResult, SkippedTest } from './runner/file-results.ts';
+import { skippedSummary, withoutMissing } from './runner/missing-programs.ts';
 import { isQuickFile, namesWithoutFile, type Plan, planFiles, writeShares } from './runner/plan.ts';
 import { filesToRunAgain, joinRuns, type Run } from './runner/run-again.ts';
 import { makeScratchFolder } from './runner/scratch-folder.ts';
-import { needsNoServer } from './runner/serverless-files.ts';
+import { modulesOf, needsNoServer } from './runner/serverless-files.ts';
 import { staticChecks } from './runner/static-checks.ts';
 import { startTestServers } from './runner/test-servers.ts';
 
@@ -44,6 +47,8 @@ const options = given.filter((argument) => argument.startsWith('-') && !OWN_OPTI
 const named = given.filter((argument) => !argument.startsWith('-'));
 
 let runs = 0;
+/** Of the whole run; those of files that are run again stand in it twice. */
+const skippedTests: SkippedTest[] = [];
 
 /** Runs test files by node's test runner. @param environment of the servers @param atOnce number of processes */
 async function runFiles(
@@ -78,7 +83,9 @@ async function runFiles(
   });
   interrupted.signal.removeEventListener('abort', onAbort);
   const lines = existsSync(resultsFile) ? readFileSync(resultsFile, 'utf8').trim().split('\n') : [];
-  const results = lines.filter(Boolean).map((line) => JSON.parse(line) as FileResult);
+  const said = lines.filter(Boolean).map((line) => JSON.parse(line) as FileResult | SkippedTest);
+  skippedTests.push(...said.filter((each) => 'skipped' in each));
+  const results = said.filter((each) => 'end' in each);
   return { code, results: [...new Map(results.map((result) => [result.file, result])).values()] };
 }
 
@@ -94,6 +101,8 @@ async function runFailedAgain(folder: string, first: Run, environment: Readonly<
 
 /** Runs a plan. The servers start beside the files that need none. */
 async function runPlan({ pure, shared, alone }: Plan, { isWhole }: { isWhole: boolean }): Promise<Run> {
+  // Everything was left out.
+  if (pure.length + shared.length + alone.length === 0) return { code: 0, results: [] };
   const { folder, temporary } = makeScratchFolder();
   const servers = startTestServers(folder, say);
   // Awaited below.
@@ -138,6 +147,19 @@ function sayFiles(files: readonly string[], results: readonly FileResult[]): boo
   return failed.length + lost.length === 0;
 }
 
+/** Lists what was skipped. @returns whether that is in order: CI installs every program, so nothing may be missing there */
+function saySkipped(): boolean {
+  const once = new Map(skippedTests.map((each) => [`${each.file}: ${each.skipped}: ${each.reason}`, each]));
+  const { lines, isLacking } = skippedSummary([...once.values()]);
+  for (const line of lines) say(line);
+  if (isLacking) say('  `.ci/run --install` installs what is missing.');
+  if (isLacking && process.env['CI'] === 'true') {
+    say('✖ CI is "true", where no test may be skipped for want of a program');
+    return false;
+  }
+  return true;
+}
+
 /** Files in processes of their own, without checks. @returns the exit code */
 async function runAlone(files: readonly string[]): Promise<number> {
   const { code, results } = await runPlan({ pure: [], shared: [], alone: files }, { isWhole: false });
@@ -158,6 +180,13 @@ async function runShared(
 
 /** @returns the exit code */
 async function main(): Promise<number> {
+  const modules = modulesOf(root);
+  const isPure = needsNoServer(modules);
+  const here = (files: readonly string[]): string[] => {
+    const { files: runnable, skipped } = withoutMissing(root, files, modules);
+    skippedTests.push(...skipped);
+    return runnable;
+  };
   const all = globSync('{test,packages/*/test}/**/*.test.ts', {
     cwd: root,
     exclude: ['**/node_modules/**'],
@@ -167,14 +196,13 @@ async function main(): Promise<number> {
   const folders = named.filter((name) => !name.endsWith('.ts')).map((name) => `${name.replace(/\/$/, '')}/`);
   const inFolders = all.filter((file) => folders.some((folder) => file.startsWith(folder)));
   if (hasPattern || named.length > folders.length)
-    return runAlone(named.length === 0 ? all : [...inFolders, ...named.filter((name) => name.endsWith('.ts'))]);
-  const isPure = needsNoServer(root);
-  if (folders.length > 0) return (await runShared(inFolders, isPure, false)) ? 0 : 1;
+    return runAlone(here(named.length === 0 ? all : [...inFolders, ...named.filter((name) => name.endsWith('.ts'))]));
+  if (folders.length > 0) return (await runShared(here(inFolders), isPure, false)) ? 0 : 1;
   const gone = namesWithoutFile(all);
   if (gone.length > 0) say(`✖ test/runner/plan.ts names files that do not exist: ${gone.join(', ')}`);
   const [failedChecks, passed] = await Promise.all([
     staticChecks(root, say, { isQuick, signal: interrupted.signal }),
-    runShared(isQuick ? all.filter(isQuickFile(isPure)) : all, isPure, !isQuick),
+    runShared(here(isQuick ? all.filter(isQuickFile(isPure)) : all), isPure, !isQuick),
   ]);
   for (const name of failedChecks) say(`✖ ${name}: failed, see above`);
   return passed && failedChecks.length === 0 && gone.length === 0 ? 0 : 1;
@@ -184,6 +212,7 @@ async function main(): Promise<number> {
 const onSignal = () => interrupted.abort();
 process.on('SIGINT', onSignal);
 process.on('SIGTERM', onSignal);
-process.exitCode = await main();
+const code = await main();
+process.exitCode = saySkipped() ? code : 1;
 process.off('SIGINT', onSignal);
 process.off('SIGTERM', onSignal);

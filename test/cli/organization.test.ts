@@ -13,6 +13,7 @@ import { verifyWebhook, type WebhookEvent } from '#client/index.ts';
 import { at, textAt } from '#test/support/api-world.ts';
 import { type CommandLine, commandLine, type Ended } from '#test/support/command-line.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
+import { needs } from '#test/support/programs.ts';
 import { keptService, type StartedService } from '#test/support/started-service.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -209,7 +210,7 @@ describe('with the session of a person', () => {
   });
 });
 
-test('completion knows commands, options and choices', async () => {
+test('completion knows commands, options and choices', needs('bash'), async () => {
   const script = path.join(cli.folder, 'completion.bash');
   writeFileSync(script, await ok('completion', '--shell', 'bash'));
   const complete = async (...words: string[]): Promise<string[]> => {

@@ -244,7 +244,7 @@ export { names };
 
 for (const runtime of RUNTIMES) {
   const program = findRuntime(runtime);
-  const skip = program === undefined && `there is no ${runtime.name} here: npm run runtimes`;
+  const skip = program === undefined && `needs ${runtime.name}: npm run runtimes`;
   describe(`on ${runtime.name}`, { skip }, () => {
     const start = (project: string, file: string, args: readonly string[] = []) =>
       run(program ?? '', [...runtime.args, file, ...args], {

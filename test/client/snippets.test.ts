@@ -12,6 +12,7 @@ import { type SnippetKind, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { dnsStub, SmtpClient } from '#test/mail/mail-world.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
 
@@ -88,14 +89,14 @@ async function snippet(kind: SnippetKind): Promise<string> {
 const shell = (script: string) =>
   run('bash', ['-eo', 'pipefail', '-c', script], { cwd: folder, env: environment, timeout: 60_000 });
 
-test('CLI: logs in, lists and opens the mail', async () => {
+test('CLI: logs in, lists and opens the mail', needs('bash'), async () => {
   const { stdout } = await shell(await snippet('cli'));
   assert.match(stdout, /Logged in as/);
   assert.match(stdout, /First mail/);
   assert.match(stdout, /Hello\./);
 });
 
-test('cURL: lists the mail', async () => {
+test('cURL: lists the mail', needs('bash', 'curl'), async () => {
   const { stdout } = await shell(await snippet('curl'));
   const list = at(JSON.parse(stdout), 'data');
   assert.ok(Array.isArray(list) && list.length > 0);
@@ -109,16 +110,20 @@ test('TypeScript: lists unread mail with the published package', async () => {
   assert.match(stdout, /Not read yet/);
 });
 
-test('IMAP, POP3, SMTP: Python’s clients log in with the printed settings, send and read', async () => {
-  const input = JSON.stringify({ settings: await snippet('mail-client'), caFile: testTls().caFile });
-  const program = run('python3', [fileURLToPath(new URL('connect_mail_clients.py', import.meta.url))], {
-    timeout: 60_000,
-  });
-  program.child.stdin?.end(input);
-  const { stdout } = await program;
-  assert.equal(at(JSON.parse(stdout), 'foundByImap'), 1);
-  assert.ok(Number(at(JSON.parse(stdout), 'countedByPop3')) >= 2);
-});
+test(
+  'IMAP, POP3, SMTP: Python’s clients log in with the printed settings, send and read',
+  needs('python3'),
+  async () => {
+    const input = JSON.stringify({ settings: await snippet('mail-client'), caFile: testTls().caFile });
+    const program = run('python3', [fileURLToPath(new URL('connect_mail_clients.py', import.meta.url))], {
+      timeout: 60_000,
+    });
+    program.child.stdin?.end(input);
+    const { stdout } = await program;
+    assert.equal(at(JSON.parse(stdout), 'foundByImap'), 1);
+    assert.ok(Number(at(JSON.parse(stdout), 'countedByPop3')) >= 2);
+  },
+);
 
 test('MCP: a client with this configuration sees the tools and the mail', async () => {
   const server = at(JSON.parse(await snippet('mcp')), 'mcpServers', 'mailbox');

@@ -17,18 +17,19 @@ import {
 import { sealedSecrets } from '#core/platform/sealed-secrets.ts';
 import { openServices, type Services } from '#core/platform/services.ts';
 import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { needs } from '#test/support/programs.ts';
 import { openTestServices, testLog, testSettings } from '#test/support/services.ts';
 import { tcpProxy } from '#test/support/tcp-proxy.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const NOBODY_ID = 65_534;
-const isRoot = process.getuid?.() === 0;
+const DISK = needs('the right to mount file systems');
 const folder = mkdtempSync(path.join(tmpdir(), 'readiness-'));
 const mounted: string[] = [];
 let services: Services;
 let temporal: TemporalClient;
 
-/** A small file system of its own. Tests of full disks need root, as in CI. */
+/** A small file system of its own. */
 function smallDisk(name: string, sizeKiB: number): string {
   const disk = mkdtempSync(path.join(folder, name));
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeKiB}k`, 'tmpfs', disk]);
@@ -150,8 +151,7 @@ test('a read-only PostgreSQL makes every process not ready, and it recovers', as
   });
 });
 
-test('a full disk of PostgreSQL makes a process not ready, and it recovers', async () => {
-  assert.ok(isRoot, 'this test mounts a small file system: run it as root');
+test('a full disk of PostgreSQL makes a process not ready, and it recovers', DISK, async () => {
   const disk = smallDisk('tablespace-', 64 * 1024);
   chownSync(disk, NOBODY_ID, NOBODY_ID);
   const own = await openTestServices({ DATA_DIR: path.join(folder, 'data') });
@@ -246,8 +246,7 @@ test('secrets of a key that is not configured show: some are a warning, all make
   assert.equal((await found('api')).checks.secretsKeys, 'ok');
 });
 
-test('a full disk of DATA_DIR makes mail not ready, api not', async () => {
-  assert.ok(isRoot, 'this test mounts a small file system: run it as root');
+test('a full disk of DATA_DIR makes mail not ready, api not', DISK, async () => {
   const disk = smallDisk('spool-', 512);
   const on = { ...services, settings: { ...services.settings, DATA_DIR: disk } };
   await withMonitor(

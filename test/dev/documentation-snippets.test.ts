@@ -17,6 +17,7 @@ import { samplePath } from '#dev/documentation/sample-request.ts';
 import { apiFacts } from '#dev/documentation/write-documentation.ts';
 import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
 import { answerOf, routeOf } from '#dev/route-coverage.ts';
+import { needs, PYTHON } from '#test/support/programs.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -108,7 +109,7 @@ function assertAsked(names: readonly string[]): void {
   );
 }
 
-test('every operation has a cURL command that sends its request', async () => {
+test('every operation has a cURL command that sends its request', needs('bash', 'curl'), async () => {
   const snippets = snippetsIn('cURL');
   assert.equal(snippets.length, facts.routes.length);
   const script = snippets
@@ -172,7 +173,7 @@ for (const [name, run] of Object.entries(programs)) {
   assertAsked(snippets.map(([name]) => name));
 });
 
-test('every call of the Python package has the right types and sends its request', async () => {
+test('every call of the Python package has the right types and sends its request', needs(PYTHON), async () => {
   const snippets = snippetsIn('Python');
   assert.ok(snippets.length > 100);
   const indented = (text: string) => text.replaceAll(/^(?=.)/gm, '    ');

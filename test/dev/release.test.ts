@@ -7,6 +7,7 @@ import path from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readLockfile, unverifiedPackages, withHashes } from '#dev/lockfile.ts';
+import { needs } from '#test/support/programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const parent = mkdtempSync(path.join(tmpdir(), 'release-'));
@@ -112,10 +113,10 @@ function makeRepository(test: string): void {
   commit();
 }
 
-beforeEach(() => makeRepository('exit 0'));
 after(() => rmSync(parent, { recursive: true, force: true }));
 
-describe('a release', () => {
+describe('a release', needs('git'), () => {
+  beforeEach(() => makeRepository('exit 0'));
   test('is one commit with all versions and the changelog, and an annotated tag', () => {
     const { code, output } = release('0.2.0');
     assert.equal(code, 0, output);
@@ -191,7 +192,8 @@ describe('a release', () => {
   });
 });
 
-describe('a release is refused, and nothing is changed,', () => {
+describe('a release is refused, and nothing is changed,', needs('git'), () => {
+  beforeEach(() => makeRepository('exit 0'));
   test('while the tests fail, unless they are skipped', () => {
     makeRepository('exit 3');
     assertRefused(['0.2.0'], /the tests failed/);

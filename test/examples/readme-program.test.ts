@@ -17,6 +17,7 @@ import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { dnsStub, SmtpClient } from '#test/mail/mail-world.ts';
 import { type ApiWorld, apiWorld, at, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import { needs, PYTHON } from '#test/support/programs.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -90,7 +91,7 @@ test('ten lines create a mailbox, register, read the code, answer with a PDF and
   await runAndCheck(world.organization, process.execPath, ['run.ts']);
 });
 
-test('ten lines of Python do the same as the ten of TypeScript', async () => {
+test('ten lines of Python do the same as the ten of TypeScript', needs(PYTHON), async () => {
   const [, program = ''] = /```python\n([^]*?)```/.exec(readFileSync(path.join(root, 'README.md'), 'utf8')) ?? [];
   assert.ok(program.trim().split('\n').length <= LINES_MAX && program.includes('verify_webhook'));
   writeFileSync(path.join(folder, 'program.py'), program);

@@ -9,9 +9,11 @@ import { signWebhook } from '#client/sign-webhook.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { dnsStub, SmtpClient } from '#test/mail/mail-world.ts';
 import { type ApiWorld, apiWorld, type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { needs, programFile } from '#test/support/programs.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type ExampleProgram, startExample } from './example-program.ts';
 
+const FASTAPI = 'python3 with fastapi and uvicorn';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const SECRET = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
 
@@ -155,10 +157,9 @@ server.listen(0, '127.0.0.1', () => console.log('port ' + server.address().port)
   assert.equal(program.output().match(/email_received: Hello/g)?.length, 1);
 });
 
-test('receive in FastAPI: the application does the same', async () => {
+test('receive in FastAPI: the application does the same', needs(FASTAPI), async () => {
   programOf('receive-webhooks', 'main.py');
-  // Debian's own Python has the packages that .ci/run installs.
-  const program = start('/usr/bin/python3', ['-m', 'uvicorn', 'main:app', '--app-dir', folder, '--port', '0'], {
+  const program = start(programFile(FASTAPI), ['-m', 'uvicorn', 'main:app', '--app-dir', folder, '--port', '0'], {
     WEBHOOK_SECRET: SECRET,
   });
   const url = await program.wrote(/running on (http:\S+)/);

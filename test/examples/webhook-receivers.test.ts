@@ -6,14 +6,15 @@ import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import { letter } from '#test/mail/mail-world.ts';
 import { at, textAt } from '#test/support/api-world.ts';
+import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type WholeService, wholeService } from '#test/support/whole-service.ts';
 import { type ExampleProgram, startExample } from './example-program.ts';
 
 const RECEIVERS = {
-  TypeScript: [process.execPath, 'examples/webhook-receiver-typescript/receiver.ts'],
-  Python: ['python3', 'examples/webhook-receiver-python/receiver.py'],
+  TypeScript: [[], process.execPath, 'examples/webhook-receiver-typescript/receiver.ts'],
+  Python: [['python3'], 'python3', 'examples/webhook-receiver-python/receiver.py'],
 } as const;
 const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
 const [SECRET, OTHER_SECRET] = [secretOf(7), secretOf(8)];
@@ -39,11 +40,11 @@ before(async () => {
 });
 after(() => service?.close());
 
-for (const [language, [program, file]] of Object.entries(RECEIVERS)) {
+for (const [language, [programs, program, file]] of Object.entries(RECEIVERS)) {
   const start = (environment: Readonly<Record<string, string>>) =>
     startExample(program, [file], { PORT: '0', ...environment });
 
-  describe(`the receiver in ${language}`, () => {
+  describe(`the receiver in ${language}`, needs(...programs), () => {
     let receiver: ExampleProgram;
     let url: string;
     let agent: Agent;

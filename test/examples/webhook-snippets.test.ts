@@ -1,6 +1,6 @@
 /** The programs of docs/webhooks.md, as printed there, with real deliveries. */
 import assert from 'node:assert/strict';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -17,6 +17,7 @@ import {
 } from '#domain/delivery-limits.ts';
 import { MAX_DELIVERY_ATTEMPTS, RETRY_DELAYS_MS } from '#domain/retry-ladder.ts';
 import { textAt } from '#test/support/api-world.ts';
+import { findProgram, lacks, needs, type ProgramName } from '#test/support/programs.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type WholeService, wholeService } from '#test/support/whole-service.ts';
@@ -41,8 +42,11 @@ let endpoint: { readonly id: string; readonly secret: string };
 let keySetUrl: string;
 let publicKey: string;
 
+/** What creates the endpoint. */
+const SETUP = ['bash', 'curl'] as const satisfies readonly ProgramName[];
 before(async () => {
   folder = mkdtempSync(path.join(tmpdir(), 'webhook-snippets-'));
+  if (lacks(...SETUP) !== undefined) return;
   mkdirSync(path.join(folder, 'node_modules/@agent-mailbox'), { recursive: true });
   symlinkSync(path.join(root, 'client'), path.join(folder, 'node_modules/@agent-mailbox/client'));
   writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
@@ -99,11 +103,6 @@ const only = (version: string, headers: Signed): Signed => ({
     .join(' '),
 });
 
-const lacks = (program: string, ...args: string[]): string | false =>
-  spawnSync(program, args, { stdio: 'ignore' }).status === 0
-    ? false
-    : `${[program, ...args].join(' ')} does not run here`;
-
 async function compiledGo(): Promise<readonly [string, string[]]> {
   const env = {
     PATH: process.env['PATH'],
@@ -119,32 +118,30 @@ async function compiledGo(): Promise<readonly [string, string[]]> {
 
 interface Language {
   readonly name: string;
-  /** Why a kind of signature cannot be tried here. */
-  readonly skip: Readonly<Record<'v1' | 'v1a', string | false>>;
+  /** The programs for a kind of signature. */
+  readonly programs: Readonly<Record<'v1' | 'v1a', readonly ProgramName[]>>;
   command(): Promise<readonly [program: string, args: string[]]>;
 }
 
-const NO_PYTHON = lacks('python3', '--version');
-const NO_GO = lacks('go', 'version');
 const LANGUAGES: readonly Language[] = [
   {
     name: 'TypeScript',
-    skip: { v1: false, v1a: false },
+    programs: { v1: [], v1a: [] },
     command: async () => [process.execPath, [path.join(folder, 'receiver.ts')]],
   },
   {
     name: 'Python',
-    skip: { v1: NO_PYTHON, v1a: NO_PYTHON || lacks('python3', '-c', 'import cryptography') },
-    command: async () => ['python3', [path.join(folder, 'receiver.py')]],
+    programs: { v1: ['python3'], v1a: ['python3', 'python3 with cryptography'] },
+    command: async () => [findProgram('python3 with cryptography') ?? 'python3', [path.join(folder, 'receiver.py')]],
   },
-  { name: 'Go', skip: { v1: NO_GO, v1a: NO_GO }, command: compiledGo },
+  { name: 'Go', programs: { v1: ['go'], v1a: ['go'] }, command: compiledGo },
 ];
 
 for (const language of LANGUAGES)
   describe(`the receiver in ${language.name}`, () => {
     for (const version of ['v1', 'v1a'] as const)
       test(`verifies ${version}, handles a delivery once, refuses everything else`, {
-        skip: language.skip[version],
+        ...needs(...SETUP, ...language.programs[version]),
         timeout: 2 * PROGRAM_MAX_MS,
       }, async () => {
         const port = await testPort();
@@ -191,32 +188,36 @@ for (const language of LANGUAGES)
       });
   });
 
-test('the script for cURL and openssl verifies both, and refuses everything else', async () => {
-  const verify = async (headers: Signed, body: string, env: Readonly<Record<string, string>>): Promise<string> => {
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    writeFileSync(path.join(folder, 'header.txt'), `POST /hook HTTP/1.1\r\n${lines.join('')}\r\n`);
-    writeFileSync(path.join(folder, 'body.json'), body);
-    const options = { cwd: folder, timeout: PROGRAM_MAX_MS, env: { PATH: process.env['PATH'], ...env } };
-    return run('bash', ['verify.sh', 'header.txt', 'body.json'], options).then(
-      ({ stdout }) => stdout.trim(),
-      (error: { stderr?: string; code?: unknown }) => {
-        assert.equal(error.code, 1, error.stderr);
-        return String(error.stderr).trim().split('\n').at(-1) ?? '';
-      },
-    );
-  };
-  const { headers, body } = await newDelivery();
-  const [SECRET, KEYS] = [{ WEBHOOK_SECRET: endpoint.secret }, { KEY_SET_URL: keySetUrl }];
-  assert.equal(await verify(headers, body, SECRET), 'v1 is right');
-  assert.equal(await verify(headers, body, KEYS), 'v1a is right');
-  for (const env of [SECRET, KEYS]) {
-    assert.equal(await verify(headers, `${body} `, env), 'no signature is right');
-    const old = { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) - 400) };
-    assert.equal(await verify(old, body, env), 'too old or too new');
-  }
-  assert.equal(await verify(only('v1a', headers), body, SECRET), 'no signature is right');
-  assert.equal(await verify(only('v1', headers), body, KEYS), 'no signature is right');
-});
+test(
+  'the script for cURL and openssl verifies both, and refuses everything else',
+  needs(...SETUP, 'openssl'),
+  async () => {
+    const verify = async (headers: Signed, body: string, env: Readonly<Record<string, string>>): Promise<string> => {
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      writeFileSync(path.join(folder, 'header.txt'), `POST /hook HTTP/1.1\r\n${lines.join('')}\r\n`);
+      writeFileSync(path.join(folder, 'body.json'), body);
+      const options = { cwd: folder, timeout: PROGRAM_MAX_MS, env: { PATH: process.env['PATH'], ...env } };
+      return run('bash', ['verify.sh', 'header.txt', 'body.json'], options).then(
+        ({ stdout }) => stdout.trim(),
+        (error: { stderr?: string; code?: unknown }) => {
+          assert.equal(error.code, 1, error.stderr);
+          return String(error.stderr).trim().split('\n').at(-1) ?? '';
+        },
+      );
+    };
+    const { headers, body } = await newDelivery();
+    const [SECRET, KEYS] = [{ WEBHOOK_SECRET: endpoint.secret }, { KEY_SET_URL: keySetUrl }];
+    assert.equal(await verify(headers, body, SECRET), 'v1 is right');
+    assert.equal(await verify(headers, body, KEYS), 'v1a is right');
+    for (const env of [SECRET, KEYS]) {
+      assert.equal(await verify(headers, `${body} `, env), 'no signature is right');
+      const old = { ...headers, 'webhook-timestamp': String(Number(headers['webhook-timestamp']) - 400) };
+      assert.equal(await verify(old, body, env), 'too old or too new');
+    }
+    assert.equal(await verify(only('v1a', headers), body, SECRET), 'no signature is right');
+    assert.equal(await verify(only('v1', headers), body, KEYS), 'no signature is right');
+  },
+);
 
 test('the page has the numbers of the service', () => {
   const rows = [...PAGE.matchAll(/^\| (\d) \| (.+) \|$/gm)].map(([, number, text]) => [Number(number), text]);

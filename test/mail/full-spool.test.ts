@@ -11,6 +11,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail-limits.ts';
 import { openSpool } from '#mailstore/spool.ts';
+import { needs, type ProgramName } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
 import { storedMail } from './clients/stored-mail.ts';
 import { LineClient } from './line-client.ts';
@@ -22,10 +23,10 @@ after(() => world.close());
 const spoolFolder = path.join(world.services.settings.DATA_DIR, 'spool');
 /** More than the spool holds, but not a multiple of any block or chunk. */
 const ROOM_BYTES = MESSAGE_MEMORY_MAX_BYTES + 4_096 + 5;
-const isRoot = process.getuid?.() === 0;
 
 interface FullDisk {
   readonly name: string;
+  readonly program: ProgramName;
   /** Makes the spool full beyond `ROOM_BYTES`, or takes that back. */
   set(full: boolean): void;
 }
@@ -35,18 +36,19 @@ const setFileSizeLimit = (limit: string): void => {
 };
 
 const DISKS: readonly FullDisk[] = [
-  { name: 'a file size limit', set: (full) => setFileSizeLimit(full ? String(ROOM_BYTES) : 'unlimited') },
-  ...(isRoot
-    ? [
-        {
-          name: 'a small file system',
-          set: (full: boolean) =>
-            void (full
-              ? execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${ROOM_BYTES}`, 'tmpfs', spoolFolder])
-              : execFileSync('umount', [spoolFolder])),
-        },
-      ]
-    : []),
+  {
+    name: 'a file size limit',
+    program: 'prlimit',
+    set: (full) => setFileSizeLimit(full ? String(ROOM_BYTES) : 'unlimited'),
+  },
+  {
+    name: 'a small file system',
+    program: 'the right to mount file systems',
+    set: (full) =>
+      void (full
+        ? execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${ROOM_BYTES}`, 'tmpfs', spoolFolder])
+        : execFileSync('umount', [spoolFolder])),
+  },
 ];
 
 async function whileFull<T>(disk: FullDisk, work: () => Promise<T>): Promise<T> {
@@ -61,7 +63,7 @@ async function whileFull<T>(disk: FullDisk, work: () => Promise<T>): Promise<T> 
 const large = (subject: string): string => letter(subject, '', `${'x'.repeat(998)}\n`.repeat(400));
 
 for (const disk of DISKS) {
-  test(`${disk.name}: a spool that could not take every byte gives none`, async () => {
+  test(`${disk.name}: a spool that could not take every byte gives none`, needs(disk.program), async () => {
     const folder = disk.name.includes('file system') ? spoolFolder : mkdtempSync(path.join(tmpdir(), 'spool-'));
     await whileFull(disk, async () => {
       const spool = openSpool(folder, 0);
@@ -74,40 +76,48 @@ for (const disk of DISKS) {
     if (folder !== spoolFolder) rmSync(folder, { recursive: true });
   });
 
-  test(`${disk.name}: inbound SMTP answers 452 4.3.1, and the connection accepts the next message`, async () => {
-    const mailbox = await world.createMailbox(`full-${DISKS.indexOf(disk)}`);
-    const client = await world.connect();
-    const message = large('too much for the disk');
-    await whileFull(disk, async () => {
-      assert.match(await client.send('bob@example.com', [mailbox.address], message), /^452 4\.3\.1 /);
-      assert.match(await client.send('bob@example.com', [mailbox.address], letter('small')), /^250 /);
-    });
-    assert.match(await client.send('bob@example.com', [mailbox.address], message), /^250 /);
-    client.close();
-    const stored = await storedMail(world, mailbox);
-    assert.deepEqual(
-      stored.map((bytes) => bytes.length > 400_000),
-      [false, true],
-    );
-  });
+  test(
+    `${disk.name}: inbound SMTP answers 452 4.3.1, and the connection accepts the next message`,
+    needs(disk.program),
+    async () => {
+      const mailbox = await world.createMailbox(`full-${DISKS.indexOf(disk)}`);
+      const client = await world.connect();
+      const message = large('too much for the disk');
+      await whileFull(disk, async () => {
+        assert.match(await client.send('bob@example.com', [mailbox.address], message), /^452 4\.3\.1 /);
+        assert.match(await client.send('bob@example.com', [mailbox.address], letter('small')), /^250 /);
+      });
+      assert.match(await client.send('bob@example.com', [mailbox.address], message), /^250 /);
+      client.close();
+      const stored = await storedMail(world, mailbox);
+      assert.deepEqual(
+        stored.map((bytes) => bytes.length > 400_000),
+        [false, true],
+      );
+    },
+  );
 
-  test(`${disk.name}: submission answers 452 4.3.1, and the connection accepts the message later`, async () => {
-    const mailbox = await world.createMailbox(`full-sender-${DISKS.indexOf(disk)}`);
-    const client = await SmtpClient.open('127.0.0.1', world.mail.submissionStarttls.port);
-    await client.command('EHLO client.test');
-    await client.startTls(readFileSync(testTls().caFile));
-    await client.command('EHLO client.test');
-    const credentials = Buffer.from(`\0${mailbox.address}\0${mailbox.token}`).toString('base64');
-    assert.match(await client.command(`AUTH PLAIN ${credentials}`), /^235 /);
-    const message = large('sent').replace('bob@example.com', mailbox.address);
-    await whileFull(disk, async () =>
-      assert.match(await client.send(mailbox.address, [mailbox.address], message), /^452 4\.3\.1 /),
-    );
-    assert.match(await client.send(mailbox.address, [mailbox.address], message), /^250 /);
-    client.close();
-  });
+  test(
+    `${disk.name}: submission answers 452 4.3.1, and the connection accepts the message later`,
+    needs(disk.program),
+    async () => {
+      const mailbox = await world.createMailbox(`full-sender-${DISKS.indexOf(disk)}`);
+      const client = await SmtpClient.open('127.0.0.1', world.mail.submissionStarttls.port);
+      await client.command('EHLO client.test');
+      await client.startTls(readFileSync(testTls().caFile));
+      await client.command('EHLO client.test');
+      const credentials = Buffer.from(`\0${mailbox.address}\0${mailbox.token}`).toString('base64');
+      assert.match(await client.command(`AUTH PLAIN ${credentials}`), /^235 /);
+      const message = large('sent').replace('bob@example.com', mailbox.address);
+      await whileFull(disk, async () =>
+        assert.match(await client.send(mailbox.address, [mailbox.address], message), /^452 4\.3\.1 /),
+      );
+      assert.match(await client.send(mailbox.address, [mailbox.address], message), /^250 /);
+      client.close();
+    },
+  );
 
-  test(`${disk.name}: APPEND answers NO [UNAVAILABLE], and the connection continues`, async () => {
+  test(`${disk.name}: APPEND answers NO [UNAVAILABLE], and the connection continues`, needs(disk.program), async () => {
     const mailbox = await world.createMailbox(`full-append-${DISKS.indexOf(disk)}`);
     const client = await LineClient.open(world.mail.imap.port, { secure: true });
     await client.line();

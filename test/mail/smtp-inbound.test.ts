@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
 import { readBlob } from '#mailstore/blob-store.ts';
+import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { letter, type MailWorld, openMailWorld, type SmtpClient, type TestMailbox } from './mail-world.ts';
@@ -60,7 +61,7 @@ describe('inbound SMTP', () => {
     client.close();
   });
 
-  it('takes mail from swaks over STARTTLS', async () => {
+  it('takes mail from swaks over STARTTLS', needs('swaks'), async () => {
     const { stdout } = await run('swaks', [
       ...['--server', `${world.mail.smtp.host}:${world.mail.smtp.port}`, '--tls', '--to', ann.address],
       ...['--from', 'swaks@example.com', '--header', 'Subject: by swaks', '--body', 'body of swaks'],

@@ -13,6 +13,7 @@ import { PYTHON_VERSIONS, pythonEnvironment, pythonOf, usualPython } from '#dev/
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { dnsStub } from '#test/mail/mail-world.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
+import { needs, PYTHON } from '#test/support/programs.ts';
 
 const run = promisify(execFile);
 const folder = fileURLToPath(new URL('../../python', import.meta.url));
@@ -59,7 +60,7 @@ for (const version of PYTHON_VERSIONS)
     assert.match(live, /Ran [1-9]\d* tests[^]*\nOK\n$/);
   });
 
-test('every method calls the route that docs/coverage.md names', async () => {
+test('every method calls the route that docs/coverage.md names', needs(PYTHON), async () => {
   const [both, ...more] = JSON.parse(await python(usualPython() ?? '', ['-m', 'tests.asked_routes'])) as Readonly<
     Record<string, readonly string[]>
   >[];
@@ -79,11 +80,7 @@ test('the text of a model has nothing that a route shows only once', () => {
     assert.match(model, new RegExp(`"${name.replaceAll(/[A-Z]/g, '_$&').toLowerCase()}"`), name);
 });
 
-test('a supported version of Python is installed', () => {
-  assert.notEqual(usualPython(), undefined, `install Python ${PYTHON_VERSIONS.join(' or ')}`);
-});
-
-test('it builds, installs into an empty folder, and is typed there', async () => {
+test('it builds, installs into an empty folder, and is typed there', needs(PYTHON), async () => {
   const interpreter = pythonEnvironment(usualPython() ?? '', 'requirements-tools');
   const empty = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-python-'));
   try {
@@ -153,7 +150,7 @@ mailbox.send_message(subject=1)  # type: ignore[arg-type]
 mailbox.send_message(text="no subject")  # type: ignore[call-arg]
 `;
 
-test('the source and its tests are strictly typed', async () => {
+test('the source and its tests are strictly typed', needs(PYTHON), async () => {
   const interpreter = pythonEnvironment(usualPython() ?? '', 'requirements-tools');
   const cache = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-mypy-'));
   try {

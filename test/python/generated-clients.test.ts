@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
+import { needs, PYTHON } from '#test/support/programs.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -142,7 +143,7 @@ console.log(JSON.stringify({ purpose: read.data?.purpose, held: sent.data?.statu
   assert.deepEqual(result, EXPECTED);
 });
 
-test('openapi-python-client', async () => {
+test('openapi-python-client', needs(PYTHON), async () => {
   const interpreter = pythonEnvironment(usualPython() ?? '', 'requirements-tools');
   const output = path.join(folder, 'generated_client');
   // It formats with ruff, which it looks for there.

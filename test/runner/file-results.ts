@@ -1,5 +1,6 @@
 /**
- * A reporter of node's test runner: lines of JSON about each test file, wherever it runs; the last one of a file counts.
+ * A reporter of node's test runner: lines of JSON about each test file, wherever it runs, of which the last one counts,
+ * and about each skipped test.
  * `test/run.ts` compares them with the files it wanted to run: the runner itself does not know the files of a process
  * that died.
  */
@@ -16,11 +17,18 @@ export interface FileResult {
   readonly isShare?: true;
 }
 
+/** A test that was not run. */
+export interface SkippedTest {
+  readonly file: string;
+  readonly skipped: string;
+  readonly reason: string;
+}
+
 const SHARE = /\.test\.mjs$/;
 const TEST_FILE = /^(?:test|packages)\/.*\.test\.ts$/;
 
 export default async function* fileResults(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
-  const line = (result: FileResult) => `${JSON.stringify(result)}\n`;
+  const line = (result: FileResult | SkippedTest) => `${JSON.stringify(result)}\n`;
   const failed = new Set<string>();
   let tests = 0;
   for await (const event of source) {
@@ -33,7 +41,9 @@ export default async function* fileResults(source: AsyncIterable<TestEvent>): As
     if (event.type === 'test:dequeue' && event.data.nesting === 0 && TEST_FILE.test(event.data.name))
       yield line({ file: event.data.name, end: 'started', ms: 0, tests: 0 });
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
-    const { name, nesting, details } = event.data;
+    const { name, nesting, details, skip, file } = event.data;
+    if (typeof skip === 'string' && file !== undefined)
+      yield line({ file: path.relative(process.cwd(), file), skipped: name, reason: skip });
     if (event.type === 'test:fail' && nesting === 0 && SHARE.test(name)) {
       yield line({ file: name, end: 'failed', ms: details.duration_ms, tests: 0, isShare: true });
       continue;

@@ -23,6 +23,7 @@ const ALONE: readonly string[] = [
   'test/mime/growth.test.ts',
   'test/sending/engine-away.test.ts',
   'test/dev/migrate.test.ts',
+  'test/dev/missing-programs.test.ts',
   'test/mail/clients/everything-at-once.test.ts',
   'test/core/outage-lines.test.ts',
   'test/delivery/across-processes.test.ts',

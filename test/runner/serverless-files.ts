@@ -41,8 +41,8 @@ function resolved(folder: string, map: 'exports' | 'imports', name: string): str
   throw new Error(`${folder} has no ${map} for ${name}`);
 }
 
-/** @returns a predicate: whether no module that the file loads, however far away, is heavy */
-export function needsNoServer(root: string): (file: string) => boolean {
+/** @returns what a file loads, however far away: paths of own modules, and names of others */
+export function modulesOf(root: string): (file: string) => ReadonlySet<string> {
   const loads = new Map<string, readonly string[]>();
   const importsOf = (file: string): readonly string[] => {
     const known = loads.get(file);
@@ -63,9 +63,13 @@ export function needsNoServer(root: string): (file: string) => boolean {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (seen.has(next)) continue;
       seen.add(next);
-      if (HEAVY.test(next)) return false;
       if (path.isAbsolute(next)) open.push(...importsOf(next));
     }
-    return true;
+    return seen;
   };
+}
+
+/** @returns a predicate: whether no module that the file loads is heavy */
+export function needsNoServer(modules: (file: string) => ReadonlySet<string>): (file: string) => boolean {
+  return (file) => ![...modules(file)].some((name) => HEAVY.test(name));
 }

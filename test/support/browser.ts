@@ -3,35 +3,14 @@
  * console, an exception, or a request to another host.
  */
 import assert from 'node:assert/strict';
-import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import path from 'node:path';
 import { type Browser, type BrowserContext, type Cookie, chromium, type Page, type Request } from 'playwright-core';
 import { kept } from './kept.ts';
+import { programFile } from './programs.ts';
 import { waitUntil } from './wait-until.ts';
 
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-/** The same engine without windows and viewers: half the CPU, steadier measurements, and it always paints. */
-const SHELL = 'chromium-headless-shell';
-/** Applications of macOS are not on PATH. */
-const MAC_PROGRAM = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-function browserProgram(withViewers: boolean): string {
-  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
-  if (existsSync(MAC_PROGRAM)) return MAC_PROGRAM;
-  for (const name of withViewers ? NAMES : [SHELL, ...NAMES])
-    for (const folder of folders) {
-      const file = path.join(folder, name);
-      try {
-        accessSync(file, constants.X_OK);
-        return file;
-      } catch {
-        // Not here.
-      }
-    }
-  throw new Error('The tests of the dashboard need Chromium: install the package chromium.');
-}
 
 export interface OpenedPage {
   readonly page: Page;
@@ -102,7 +81,7 @@ const keptProgram = (withViewers: boolean) =>
   kept(
     (): Promise<Browser> =>
       chromium.launch({
-        executablePath: browserProgram(withViewers),
+        executablePath: programFile(withViewers ? 'chromium' : 'chromium or its headless shell'),
         args: [
           '--no-sandbox',
           '--disable-gpu',

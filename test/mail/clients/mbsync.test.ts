@@ -16,6 +16,7 @@ import { after, test } from 'node:test';
 import { ImapFlow } from 'imapflow';
 import { LineClient } from '#test/mail/line-client.ts';
 import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
 import { runProgram } from './run-program.ts';
 
@@ -135,50 +136,54 @@ const changes = (mailbox: TestMailbox) =>
 const flagsOf = (messages: Map<string, { flags: string }>) =>
   new Map([...messages].map(([subject, { flags }]) => [subject, [...flags].toSorted().join('')]));
 
-test('twenty rounds of changes on both sides meanwhile: both come out alike, with no UID trouble', async () => {
-  const mailbox = await world.createMailbox('mbsync');
-  const near = maildir(mailbox);
-  const deliver = (subject: string) => world.send(mailbox.address, letter(subject));
-  for (let count = 0; count < 10; count++) await deliver(`start ${count}`);
-  await near.sync();
-  assert.equal(near.messages().size, 10);
-  const far = await connect(mailbox);
-  await far.mailboxOpen('INBOX');
-  for (let round = 0; round < 20; round++) {
-    // Here: flag one, remove another.
-    const [one, two] = [...near.messages().values()];
-    if (one !== undefined) renameSync(one.file, `${one.file.replace(/\/new\//, '/cur/').replace(/:2,.*$/, '')}:2,F`);
-    if (two !== undefined && round % 2 === 0) unlinkSync(two.file);
-    // There, while it runs: deliveries, flags, a move there and one back, an expunge, a copy put aside by APPEND.
-    const running = near.sync();
-    await Promise.all([
-      deliver(`round ${round} a`),
-      deliver(`round ${round} b`),
-      far.append('Archive', letter(`aside ${round}`).replaceAll('\n', '\r\n'), ['\\Seen']),
-    ]);
-    await far.noop();
-    await far.messageFlagsAdd('*', ['\\Answered']);
-    await far.messageFlagsRemove('2', ['\\Flagged']);
-    await far.messageMove('1', 'Archive');
-    await far.messageDelete('2');
-    if (round % 4 === 3) {
-      await far.mailboxOpen('Archive');
-      await far.messageMove('1', 'INBOX');
-      await far.mailboxOpen('INBOX');
+test(
+  'twenty rounds of changes on both sides meanwhile: both come out alike, with no UID trouble',
+  needs('mbsync'),
+  async () => {
+    const mailbox = await world.createMailbox('mbsync');
+    const near = maildir(mailbox);
+    const deliver = (subject: string) => world.send(mailbox.address, letter(subject));
+    for (let count = 0; count < 10; count++) await deliver(`start ${count}`);
+    await near.sync();
+    assert.equal(near.messages().size, 10);
+    const far = await connect(mailbox);
+    await far.mailboxOpen('INBOX');
+    for (let round = 0; round < 20; round++) {
+      // Here: flag one, remove another.
+      const [one, two] = [...near.messages().values()];
+      if (one !== undefined) renameSync(one.file, `${one.file.replace(/\/new\//, '/cur/').replace(/:2,.*$/, '')}:2,F`);
+      if (two !== undefined && round % 2 === 0) unlinkSync(two.file);
+      // There, while it runs: deliveries, flags, a move there and one back, an expunge, a copy put aside by APPEND.
+      const running = near.sync();
+      await Promise.all([
+        deliver(`round ${round} a`),
+        deliver(`round ${round} b`),
+        far.append('Archive', letter(`aside ${round}`).replaceAll('\n', '\r\n'), ['\\Seen']),
+      ]);
+      await far.noop();
+      await far.messageFlagsAdd('*', ['\\Answered']);
+      await far.messageFlagsRemove('2', ['\\Flagged']);
+      await far.messageMove('1', 'Archive');
+      await far.messageDelete('2');
+      if (round % 4 === 3) {
+        await far.mailboxOpen('Archive');
+        await far.messageMove('1', 'INBOX');
+        await far.mailboxOpen('INBOX');
+      }
+      await running;
     }
-    await running;
-  }
-  await far.logout();
-  await near.sync();
-  const before = await changes(mailbox);
-  await near.sync();
-  assert.deepEqual(await changes(mailbox), before, 'a further run changes nothing');
-  for (const name of ['INBOX', 'Archive'])
-    assert.deepEqual(flagsOf(near.messages(name)), await inbox(mailbox, name), name);
-  assert.deepEqual(await world.faults(), []);
-});
+    await far.logout();
+    await near.sync();
+    const before = await changes(mailbox);
+    await near.sync();
+    assert.deepEqual(await changes(mailbox), before, 'a further run changes nothing');
+    for (const name of ['INBOX', 'Archive'])
+      assert.deepEqual(flagsOf(near.messages(name)), await inbox(mailbox, name), name);
+    assert.deepEqual(await world.faults(), []);
+  },
+);
 
-test('a folder made on one side appears on the other, with its mail', async () => {
+test('a folder made on one side appears on the other, with its mail', needs('mbsync'), async () => {
   const mailbox = await world.createMailbox('mbsync-folders');
   const near = maildir(mailbox);
   await near.sync();
@@ -191,6 +196,7 @@ test('a folder made on one side appears on the other, with its mail', async () =
 });
 
 test(`the first synchronization of ${MESSAGES} messages brings them all, the second changes nothing`, {
+  ...needs('mbsync'),
   timeout: RUN_WITHIN_MS * 3,
 }, async () => {
   const mailbox = await world.createMailbox('mbsync-large');

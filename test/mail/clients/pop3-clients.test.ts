@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import Pop3Command from 'node-pop3';
 import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
 import { runPython } from './run-program.ts';
 import { sha256, storedMail } from './stored-mail.ts';
@@ -31,36 +32,40 @@ interface PoplibSession {
   tops: number[];
 }
 
-test('Python’s poplib reads and deletes over TLS and STLS, byte for byte, with stable ids', async () => {
-  const mailbox = await filled('poplib');
-  const { address, token } = mailbox;
-  const messages = await storedMail(world, mailbox);
-  const common = { caFile, address, token };
-  const first = await runPython<PoplibSession>('poplib_session.py', {
-    ...common,
-    port: world.mail.pop3.port,
-    starttls: false,
-    delete: [2],
-  });
-  assert.equal(first.count, 3);
-  assert.deepEqual(first.hashes, messages.map(sha256));
-  assert.deepEqual(first.sizes, first.lengths);
-  assert.equal(
-    first.size,
-    first.lengths.reduce((sum, length) => sum + length, 0),
-  );
-  assert.ok(first.capabilities.includes('SASL') && !first.capabilities.includes('STLS'));
-  const second = await runPython<PoplibSession>('poplib_session.py', {
-    ...common,
-    port: world.mail.pop3Starttls.port,
-    starttls: true,
-    delete: [],
-  });
-  assert.ok(second.before.includes('STLS') && !second.before.includes('USER'));
-  assert.deepEqual(second.ids, [first.ids[0], first.ids[2]]);
-  assert.deepEqual(second.hashes, [first.hashes[0], first.hashes[2]]);
-  assert.deepEqual(await world.faults(), []);
-});
+test(
+  'Python’s poplib reads and deletes over TLS and STLS, byte for byte, with stable ids',
+  needs('python3'),
+  async () => {
+    const mailbox = await filled('poplib');
+    const { address, token } = mailbox;
+    const messages = await storedMail(world, mailbox);
+    const common = { caFile, address, token };
+    const first = await runPython<PoplibSession>('poplib_session.py', {
+      ...common,
+      port: world.mail.pop3.port,
+      starttls: false,
+      delete: [2],
+    });
+    assert.equal(first.count, 3);
+    assert.deepEqual(first.hashes, messages.map(sha256));
+    assert.deepEqual(first.sizes, first.lengths);
+    assert.equal(
+      first.size,
+      first.lengths.reduce((sum, length) => sum + length, 0),
+    );
+    assert.ok(first.capabilities.includes('SASL') && !first.capabilities.includes('STLS'));
+    const second = await runPython<PoplibSession>('poplib_session.py', {
+      ...common,
+      port: world.mail.pop3Starttls.port,
+      starttls: true,
+      delete: [],
+    });
+    assert.ok(second.before.includes('STLS') && !second.before.includes('USER'));
+    assert.deepEqual(second.ids, [first.ids[0], first.ids[2]]);
+    assert.deepEqual(second.hashes, [first.hashes[0], first.hashes[2]]);
+    assert.deepEqual(await world.faults(), []);
+  },
+);
 
 test('node-pop3 lists, retrieves and deletes', async () => {
   const mailbox = await filled('node-pop3');

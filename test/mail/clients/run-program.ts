@@ -1,4 +1,4 @@
-/** Runs mail programs of the system. One that is missing fails the test: a client that is not tried proves nothing. */
+/** Runs mail programs of the system; a test says which it `needs` (`test/support/programs.ts`). */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -29,13 +29,11 @@ export function runProgram(
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
   child.stdin.end(options.input ?? '');
   return new Promise((resolve, reject) => {
-    child.once('error', (error) =>
-      reject(
-        new Error(
-          `${program} cannot be run (${error.message}); CONTRIBUTING.md lists the programs that the tests need`,
-        ),
-      ),
-    );
+    child.once('error', (error) => {
+      // A child that never started leaves its pipes open.
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      reject(new Error(`${program} cannot be run (${error.message})`));
+    });
     child.once('close', (code, signal) => {
       const result = { stdout: Buffer.concat(stdout).toString(), stderr: Buffer.concat(stderr).toString() };
       if (code === null) reject(new Error(`${program} ended by ${signal}: ${result.stderr}`));
