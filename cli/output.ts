@@ -24,7 +24,7 @@ export function facts(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([name, value]) => `${styled('dim', name.padEnd(width))}${value}`).join('\n');
 }
 
-/** The outcome of a message: sent, or held with the service's sentence. Neither is a failure. */
+/** The outcome of a message: sent; or, with the service's sentence, held or submitted before. None is a failure. */
 export function printSubmitted(options: GlobalOptions, submitted: Submitted): void {
   print(options, submitted, () => {
     if (submitted.held)
@@ -33,6 +33,14 @@ export function printSubmitted(options: GlobalOptions, submitted: Submitted): vo
         facts([
           ['Message', submitted.id],
           ['Consent', submitted.consentId],
+        ]),
+      ].join('\n');
+    if (submitted.repeated)
+      return [
+        safeLine(submitted.message),
+        facts([
+          ['Status', submitted.status],
+          ['Message', submitted.id],
         ]),
       ].join('\n');
     const people = (list: readonly string[]): string => list.map(safeLine).join(', ');

@@ -482,6 +482,79 @@ export interface ConsentOutcome {
   readonly decision: MessageDecision;
 }
 
+export interface CreatedDraft {
+  /** Draft id. It stays the same over all saves. */
+  readonly id: string;
+  /** The message in Drafts. Each save makes a new one. */
+  readonly messageId: string;
+  readonly threadId: string;
+  /** Mailbox id. */
+  readonly mailboxId: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly subject: string;
+  /** First words of the text, at most 200 characters. */
+  readonly preview: string;
+  readonly attachments: readonly Attachment[];
+  readonly labels: readonly string[];
+  readonly sizeBytes: number;
+  /** Time at which it will be sent, once it is submitted. */
+  readonly sendAt: string | null;
+  readonly createdAt: string;
+  /** Time of the last save. */
+  readonly updatedAt: string;
+  /** Stored in the draft, removed from the message that is sent. */
+  readonly bcc: readonly string[];
+  readonly replyTo: readonly string[];
+  readonly text: string | null;
+  readonly html: string | null;
+  /** Further header fields. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Message-ID header of the message it answers. */
+  readonly inReplyTo: string | null;
+  /** Whether it was created before with this `clientId`; it is shown as it is now. */
+  readonly repeated: boolean;
+}
+
+export interface CreatedMailbox {
+  /** Mailbox id. */
+  readonly id: string;
+  /** Display name. */
+  readonly name: string;
+  /** What it is for. */
+  readonly purpose: string | null;
+  /** Group of the mailbox; null: none. API keys can be limited to groups. A group exists as long as a mailbox is in it. */
+  readonly group: string | null;
+  readonly address: string;
+  readonly localPart: string;
+  readonly domain: string;
+  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. */
+  readonly status: 'pending' | 'active' | 'suspended' | 'deleting';
+  /** `pending` until the mail host serves it. */
+  readonly syncStatus: 'pending' | 'synced';
+  readonly quota: MailboxQuota;
+  readonly sending: MailboxSending;
+  /** `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends. */
+  readonly sendingMode: 'normal' | 'drafts_only' | 'stopped';
+  readonly budgets: SendingBudgets;
+  readonly today: SendingToday;
+  /** Messages in INBOX that are not seen. */
+  readonly unreadCount: number;
+  readonly waiting: MailboxWaiting;
+  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
+  readonly unauthenticatedMail: 'junk' | 'inbox' | 'reject';
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly clientId: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly lastActivityAt: string | null;
+  /** The mailbox token. Shown in this answer only. */
+  readonly token: string | null;
+  readonly connection: MailConnection;
+  /** Whether it was created before with this `clientId`; it is shown as it is now. */
+  readonly repeated: boolean;
+}
+
 export interface CurrentUsage {
   readonly mailboxes: number;
   readonly mailboxLimit: number | null;
@@ -1033,7 +1106,7 @@ export interface Forward {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
-  /** Your own id of the message: sending with it again returns the first message and sends nothing. */
+  /** Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages. */
   readonly clientId?: string;
 }
 
@@ -1088,6 +1161,7 @@ export interface HeldMessage {
   readonly consentId: string;
   /** What it means, for an agent to read. */
   readonly message: string;
+  readonly repeated: false;
   /** `a@b.c` or `Name <a@b.c>`. */
   readonly from: string;
   readonly to: readonly string[];
@@ -1770,7 +1844,7 @@ export interface NewDraft {
   readonly inReplyTo?: string;
   /** With inReplyTo; `false`: addressed to the sender only. Default: true. */
   readonly replyAll?: boolean;
-  /** Your own id of the draft: creating it again returns the first one, as long as that is a draft. */
+  /** Your own id of the draft. As long as that is a draft, creating the same one again is answered 200 with the first one, and another one with the id is a conflict. */
   readonly clientId?: string;
 }
 
@@ -1799,7 +1873,7 @@ export interface NewMailbox {
   readonly domain?: string;
   /** Up to 50 keys of your own; keys of 64, values of 512 characters at most. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Your own id of the mailbox; a second creation with it returns the first mailbox, without its token. */
+  /** Your own id of the mailbox. The same creation again with it is answered 200 with the first mailbox, without its token; another creation with it is a conflict. */
   readonly clientId?: string;
 }
 
@@ -1831,7 +1905,7 @@ export interface NewMessage {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
-  /** Your own id of the message: sending with it again returns the first message and sends nothing. */
+  /** Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages. */
   readonly clientId?: string;
 }
 
@@ -2300,6 +2374,29 @@ export interface RecoveryList {
   readonly nextCursor: string | null;
 }
 
+/** The first message as it is now. A token that may only send gets its id and status, and nothing of its content. */
+export interface RepeatedMessage {
+  /** Message id. */
+  readonly id: string;
+  readonly status: 'consent_pending' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied';
+  readonly repeated: true;
+  /** Null unless it is held. */
+  readonly consentId: string | null;
+  /** What it means, for an agent to read. */
+  readonly message: string;
+  readonly threadId?: string | null;
+  /** `a@b.c` or `Name <a@b.c>`. */
+  readonly from?: string;
+  readonly to?: readonly string[];
+  readonly cc?: readonly string[];
+  readonly bcc?: readonly string[];
+  readonly subject?: string;
+  /** Message-ID header. */
+  readonly messageId?: string;
+  /** It is not sent before this time; null: not scheduled. */
+  readonly sendAt?: string | null;
+}
+
 export interface Reply {
   /** Recipients in addition to those of the reply. */
   readonly to?: readonly string[];
@@ -2320,7 +2417,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
-  /** Your own id of the message: sending with it again returns the first message and sends nothing. */
+  /** Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages. */
   readonly clientId?: string;
 }
 
@@ -2427,6 +2524,7 @@ export interface SentMessage {
   /** Null until a scheduled message is sent. */
   readonly threadId: string | null;
   readonly status: 'consent_pending' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied';
+  readonly repeated: false;
   /** `a@b.c` or `Name <a@b.c>`. */
   readonly from: string;
   readonly to: readonly string[];
@@ -3267,7 +3365,7 @@ export interface Operations {
     readonly params: readonly [];
     readonly query: undefined;
     readonly body: NewMailbox | undefined;
-    readonly answer: MailboxWithToken;
+    readonly answer: CreatedMailbox;
   };
   /** List mailboxes, newest first */
   readonly listMailboxes: {
@@ -3435,7 +3533,7 @@ export interface Operations {
     readonly params: readonly [];
     readonly query: undefined;
     readonly body: NewMessage;
-    readonly answer: SentMessage | HeldMessage;
+    readonly answer: RepeatedMessage | SentMessage | HeldMessage;
   };
   /** Get a message */
   readonly getMessage: {
@@ -3505,21 +3603,21 @@ export interface Operations {
     readonly params: readonly [mid: string];
     readonly query: undefined;
     readonly body: Reply | undefined;
-    readonly answer: SentMessage | HeldMessage;
+    readonly answer: RepeatedMessage | SentMessage | HeldMessage;
   };
   /** Reply to all */
   readonly replyToAllOfMessage: {
     readonly params: readonly [mid: string];
     readonly query: undefined;
     readonly body: Reply | undefined;
-    readonly answer: SentMessage | HeldMessage;
+    readonly answer: RepeatedMessage | SentMessage | HeldMessage;
   };
   /** Forward a message */
   readonly forwardMessage: {
     readonly params: readonly [mid: string];
     readonly query: undefined;
     readonly body: Forward | undefined;
-    readonly answer: SentMessage | HeldMessage;
+    readonly answer: RepeatedMessage | SentMessage | HeldMessage;
   };
   /** Get the status of a sent message */
   readonly getMessageStatus: {
@@ -3540,7 +3638,7 @@ export interface Operations {
     readonly params: readonly [];
     readonly query: undefined;
     readonly body: NewDraft | undefined;
-    readonly answer: Draft;
+    readonly answer: CreatedDraft;
   };
   /** Get a draft */
   readonly getDraft: {
@@ -3568,7 +3666,7 @@ export interface Operations {
     readonly params: readonly [did: string];
     readonly query: undefined;
     readonly body: DraftSending | undefined;
-    readonly answer: SentMessage | HeldMessage;
+    readonly answer: RepeatedMessage | SentMessage | HeldMessage;
   };
   /** List uploaded files, newest first */
   readonly listFiles: {

@@ -2,6 +2,7 @@ import type {
   AttachmentText,
   BulkMessageChange,
   BulkMessageResult,
+  CreatedDraft,
   Draft,
   DraftChanges,
   DraftSending,
@@ -10,7 +11,6 @@ import type {
   Forward,
   GetAttachmentTextQuery,
   GetMessageQuery,
-  HeldMessage,
   ListDraftsQuery,
   ListOutboxQuery,
   ListThreadsQuery,
@@ -23,7 +23,6 @@ import type {
   Operations,
   OutboxMessage,
   SearchHit,
-  SentMessage,
   StreamEventsEvent,
   Thread,
   ThreadSummary,
@@ -58,7 +57,6 @@ export type MailboxClientOptions = ClientOptions & MailboxCredential;
 /** Operations that send a message. */
 type SubmitId = 'sendMessage' | 'replyToMessage' | 'replyToAllOfMessage' | 'forwardMessage' | 'sendDraft';
 
-const HELD_STATUS = 202;
 const WAIT_DEFAULT_SECONDS = 30;
 
 /**
@@ -207,7 +205,7 @@ export class MailboxClient {
     return this.#call.list('listDrafts', [], { query, options });
   }
 
-  createDraft(draft: NewDraft = {}, options?: CallOptions): Promise<Draft> {
+  createDraft(draft: NewDraft = {}, options?: CallOptions): Promise<CreatedDraft> {
     return this.#call.answer('createDraft', [], { body: draft, options });
   }
 
@@ -258,9 +256,8 @@ export class MailboxClient {
     options: CallOptions | undefined,
   ): Promise<Submitted> {
     const request = { ...this.#call.request(operation, params), body, options };
-    const { status, body: answer } = await this.#http.json<unknown>(request);
-    return status === HELD_STATUS
-      ? { held: true, ...(answer as HeldMessage) }
-      : { held: false, ...(answer as SentMessage) };
+    const { body: answer } = await this.#http.json<Operations[SubmitId]['answer']>(request);
+    const held = answer.status === 'consent_pending';
+    return { held, ...answer } as Submitted;
   }
 }

@@ -6,6 +6,7 @@ import type {
   MailConnection,
   MessageChanges,
   OneTimeCodeCandidate,
+  RepeatedMessage,
   Reply,
   SearchMessagesQuery,
   SentMessage,
@@ -32,5 +33,12 @@ export type ConsentScope = ConsentApproval['scope'];
 /** The fields of replies and forwards. */
 export type AnswerMessage = Reply;
 
-/** The outcome of a submitted message: a message that waits for a person's consent is no failure. */
-export type Submitted = ({ readonly held: false } & SentMessage) | ({ readonly held: true } & HeldMessage);
+/**
+ * The outcome of a submitted message. A message that waits for a person's consent (`held`) is no failure, and neither is
+ * one that was submitted before with the same `clientId` or draft (`repeated`): nothing was sent then.
+ */
+export type Submitted =
+  | ({ readonly held: false } & SentMessage)
+  | ({ readonly held: true } & HeldMessage)
+  | ({ readonly held: false; readonly consentId: null } & RepeatedMessage)
+  | ({ readonly held: true; readonly consentId: string } & RepeatedMessage);

@@ -15,6 +15,9 @@ export const RECIPIENT_STATUSES = ['queued', 'sending', 'sent', 'captured', 'bou
 export type RecipientStatus = (typeof RECIPIENT_STATUSES)[number];
 
 /** Of the message: combined from its recipients, or what it waits for. */
+/** Said to a client that submits a message again with the same `clientId`, or a draft that was sent. */
+export const REPEATED_SENTENCE = 'This message was submitted before, and nothing was sent now.';
+
 export const OUTBOUND_STATUSES = ['consent_pending', 'scheduled', ...RECIPIENT_STATUSES] as const;
 export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
 

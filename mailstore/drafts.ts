@@ -5,6 +5,7 @@
  */
 
 import { type MailAccount, StoreRefused } from '@agent-mailbox/mail-store';
+import { type ClientId, isSameContent, requireSameContent } from '#core/platform/client-id.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
@@ -51,28 +52,56 @@ export async function findDraft(sql: Sql, mailboxId: string, id: string): Promis
   return row;
 }
 
+interface DraftOfClientId {
+  readonly id: string;
+  readonly hashes: readonly Buffer[] | null;
+}
+
+async function findByClientId(sql: Sql, mailboxId: string, { id }: ClientId): Promise<DraftOfClientId | undefined> {
+  const [row] = await sql.query<DraftOfClientId>(FIND_BY_CLIENT_ID, [mailboxId, id]);
+  return row;
+}
+
+/** Id of the draft that has this client id, if already what is known of the content is the same. */
+export async function findRepeatedDraft(sql: Sql, mailboxId: string, clientId: ClientId): Promise<string | undefined> {
+  const known = await findByClientId(sql, mailboxId, clientId);
+  return known !== undefined && isSameContent(known.hashes, clientId) ? known.id : undefined;
+}
+
 /**
- * Saves a new draft; with a client id that a draft has already, nothing.
+ * Saves a new draft; if there is one of this content with the client id, nothing.
  *
  * @returns id of the draft, and whether it is new
- * @throws {CatalogueError} quota_exceeded, payload_too_large, invalid_request (labels)
+ * @throws {CatalogueError} quota_exceeded, payload_too_large, invalid_request (labels); conflict, if the client id was
+ * used for another draft
  */
 export async function createDraft(
   store: DraftStore,
   account: MailAccount,
   save: DraftSave,
-  clientId: string | null,
+  clientId: ClientId | null,
 ): Promise<{ readonly id: string; readonly created: boolean }> {
   return write(store, account, save, async (sql, append) => {
     if (clientId !== null) {
-      const [known] = await sql.query<{ id: string }>(FIND_BY_CLIENT_ID, [account.mailboxId, clientId]);
-      if (known !== undefined) return { id: known.id, created: false };
+      const known = await findByClientId(sql, account.mailboxId, clientId);
+      if (known !== undefined) {
+        requireSameContent(known.hashes, clientId, 'draft');
+        return { id: known.id, created: false };
+      }
       // Of a draft that is sent or deleted.
-      await sql.query(`delete from draft where mailbox_id = $1 and client_id = $2`, [account.mailboxId, clientId]);
+      await sql.query(`delete from draft where mailbox_id = $1 and client_id = $2`, [account.mailboxId, clientId.id]);
     }
     const messageId = await append(undefined);
     const id = newId('draft');
-    await sql.query(INSERT, [id, account.mailboxId, messageId, clientId, save.sendAt, new Date(store.now())]);
+    await sql.query(INSERT, [
+      id,
+      account.mailboxId,
+      messageId,
+      clientId?.id ?? null,
+      save.sendAt,
+      new Date(store.now()),
+      clientId?.hashes ?? null,
+    ]);
     return { id, created: true };
   });
 }
@@ -166,7 +195,7 @@ async function draftsFolder(sql: Sql, mailboxId: string): Promise<number> {
 const DRAFTS = `
   select distinct on (m.id) coalesce(d.id, '${ID_PREFIXES.draft}' || substr(m.id, ${ID_PREFIXES.message.length + 1})) as id,
          m.id as "messageId", p.uid, m.size, m.blob, s.keywords as labels, d.send_at as "sendAt",
-         coalesce(d.created_at, m.received_at) as "createdAt", d.client_id
+         coalesce(d.created_at, m.received_at) as "createdAt", d.client_id, d.client_hashes
     from folder f join placement p on p.folder_id = f.id
     join placement_state s on s.folder_id = p.folder_id and s.uid = p.uid
     join message m on m.id = p.message_id left join draft d on d.message_id = m.id
@@ -176,13 +205,14 @@ const DRAFTS = `
 
 const COLUMNS = `id, "messageId", uid, size, blob, labels, "sendAt", "createdAt"`;
 const FIND = `select ${COLUMNS} from (${DRAFTS}) as draft where id = $2 limit 1`;
-const FIND_BY_CLIENT_ID = `select id from (${DRAFTS}) as draft where client_id = $2 limit 1`;
+const FIND_BY_CLIENT_ID = `select id, client_hashes as hashes from (${DRAFTS}) as draft where client_id = $2 limit 1`;
 const LIST = `
   select ${COLUMNS} from (${DRAFTS}) as draft where $2::text is null or id collate "C" < $2
    order by id collate "C" desc limit $3`;
 
 const INSERT = `
-  insert into draft (id, mailbox_id, message_id, client_id, send_at, created_at) values ($1, $2, $3, $4, $5, $6)`;
+  insert into draft (id, mailbox_id, message_id, client_id, send_at, created_at, client_hashes)
+  values ($1, $2, $3, $4, $5, $6, $7)`;
 
 /** A draft that a client wrote gets its row with the first save here. */
 const REPLACE = `

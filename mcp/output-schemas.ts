@@ -90,10 +90,11 @@ export const SubmittedOutput = Type.Object({
   id: text,
   status: text,
   held: Type.Boolean({ description: 'Whether a person must approve it first: a normal result. Do not send it again.' }),
-  message: Type.Optional(Type.String({ description: 'What being held means.' })),
-  consentId: Type.Optional(text),
-  subject: text,
-  to: texts,
+  message: Type.Optional(Type.String({ description: 'What being held, or submitted before, means.' })),
+  consentId: Type.Optional(maybe(text)),
+  repeated: Type.Boolean({ description: 'Whether it was submitted before, so that nothing was sent now.' }),
+  subject: Type.Optional(text),
+  to: Type.Optional(texts),
   omitted: Type.Optional(texts),
 });
 export const ChangedOutput = Type.Object({

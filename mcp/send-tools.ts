@@ -31,21 +31,25 @@ const content = {
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: 'Your own id of the message: calling again with it sends nothing and returns the first message.',
+      description:
+        'Your own id of this one message, for calling again when an answer was lost: the same message with the same id is not sent twice. Never reuse an id for another message: it is refused.',
     }),
   ),
 };
 
-/** The result of sending. If the API explains it (held for approval), that sentence comes first. */
+const sentenceOf = (submitted: Submitted): string | undefined =>
+  submitted.held || submitted.repeated ? submitted.message : undefined;
+
+/** The result of sending. If the API explains it (held for approval, submitted before), that sentence comes first. */
 export function submittedAnswer(submitted: Submitted) {
-  const { held, ...rest } = submitted;
-  return answerAfter(held ? submitted.message : undefined, rest, submitted);
+  const { held: _, ...rest } = submitted;
+  return answerAfter(sentenceOf(submitted), rest, submitted);
 }
 
 /** Like `submittedAnswer`, for answers to untrusted mail. */
 export function submittedOutcome(submitted: Submitted) {
-  const { held, ...rest } = submitted;
-  const { content } = outcome(rest, held ? submitted.message : undefined);
+  const { held: _, ...rest } = submitted;
+  const { content } = outcome(rest, sentenceOf(submitted));
   const { structuredContent = {} } = outcome(submitted);
   return { content, structuredContent };
 }

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { answerRepeated, named, type Reply, type SendContext, submitDraft } from '#api/messages/send.ts';
 import { listBody, pageOf } from '#api/pagination.ts';
 import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { type ClientId, hashOfContent } from '#core/platform/client-id.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { EnvelopeMailbox } from '#domain/event-envelope.ts';
 import { readBlob } from '#mailstore/blob-store.ts';
@@ -13,6 +14,7 @@ import {
   type DraftStore,
   deleteDraft,
   findDraft,
+  findRepeatedDraft,
   listDrafts,
   replaceDraft,
 } from '#mailstore/drafts.ts';
@@ -29,16 +31,17 @@ import {
 } from '#sending/submit/compose-message.ts';
 import { findSubmitted } from '#sending/submit/find-submitted.ts';
 import { readAttachments } from '#sending/submit/given-attachments.ts';
-import { authorOf } from '#sending/submit/letter.ts';
+import { authorOf, hashOfLetter } from '#sending/submit/letter.ts';
 import { withDate } from '#sending/submit/prepare-message.ts';
 import { presentDraft, presentDraftSummary } from './present.ts';
-import type { CreateDraft, Draft, SendDraft, UpdateDraft } from './schema.ts';
+import type { CreateDraft, CreatedDraft, Draft, SendDraft, UpdateDraft } from './schema.ts';
 
 export interface DraftContext extends SendContext {
   readonly notifier: MailNotifier;
 }
 
-type DraftReply<Status extends number> = { readonly status: Status; readonly body: Static<typeof Draft> };
+type DraftReply = { readonly status: 200; readonly body: Static<typeof Draft> };
+type CreationReply = { readonly status: 200 | 201; readonly body: Static<typeof CreatedDraft> };
 
 const mailboxOf = ({ services, organization }: DraftContext, id: string): Promise<EnvelopeMailbox> =>
   requireMailbox(services.db, organization.id, id);
@@ -90,7 +93,7 @@ export async function answerDrafts(context: DraftContext, id: string, query: { l
   } as const;
 }
 
-export async function answerDraft(context: DraftContext, mailboxId: string, id: string): Promise<DraftReply<200>> {
+export async function answerDraft(context: DraftContext, mailboxId: string, id: string): Promise<DraftReply> {
   const mailbox = await mailboxOf(context, mailboxId);
   return { status: 200, body: await shown(context, mailbox.id, id) };
 }
@@ -180,16 +183,27 @@ export async function answerCreate(
   context: DraftContext,
   mailboxId: string,
   body: Static<typeof CreateDraft>,
-): Promise<DraftReply<200> | DraftReply<201>> {
+): Promise<CreationReply> {
   const mailbox = await mailboxOf(context, mailboxId);
-  const { inReplyTo: _, replyAll: __, clientId = null, sendAt, labels = [], ...content } = body;
-  const beginning = await beginningOf(context, mailbox, body);
-  const save = await saveOf(context, mailbox, await changed(context, mailbox.id, beginning, content), {
-    labels,
-    sendAt: sendAt === undefined ? null : new Date(sendAt),
+  const { clientId, ...asked } = body;
+  const { inReplyTo: _, replyAll: __, sendAt, labels = [], ...given } = asked;
+  const answer = async (id: string, repeated: boolean): Promise<CreationReply> => ({
+    status: repeated ? 200 : 201,
+    body: { ...(await shown(context, mailbox.id, id)), repeated },
   });
-  const { id, created } = await createDraft(storeOf(context), accountOf(mailbox), save, clientId);
-  return { status: created ? 201 : 200, body: await shown(context, mailbox.id, id) };
+  const known = clientId === undefined ? null : { id: clientId, hashes: [hashOfContent(asked)] };
+  // Before what the request refers to is read: it may be gone.
+  const earlier = known && (await findRepeatedDraft(context.services.db, mailbox.id, known));
+  if (typeof earlier === 'string') return answer(earlier, true);
+  const content = await changed(context, mailbox.id, await beginningOf(context, mailbox, body), given);
+  const rest = { labels, sendAt: sendAt === undefined ? null : new Date(sendAt) };
+  const save = await saveOf(context, mailbox, content, rest);
+  const own = known && {
+    ...known,
+    hashes: [...known.hashes, hashOfLetter(content, { ...rest, onlyFor: null })],
+  };
+  const { id, created } = await createDraft(storeOf(context), accountOf(mailbox), save, own);
+  return answer(id, !created);
 }
 
 export async function answerUpdate(
@@ -197,7 +211,7 @@ export async function answerUpdate(
   mailboxId: string,
   id: string,
   body: Static<typeof UpdateDraft>,
-): Promise<DraftReply<200>> {
+): Promise<DraftReply> {
   const mailbox = await mailboxOf(context, mailboxId);
   const draft = await requireDraft(context, mailbox.id, id);
   const { sendAt, labels = draft.labels, ...content } = body;
@@ -216,6 +230,9 @@ export async function answerDelete(context: DraftContext, mailboxId: string, id:
   return { status: 204 } as const;
 }
 
+/** Of the submission of a draft. */
+const clientIdOf = (draftId: string): ClientId => ({ id: draftId, hashes: [hashOfContent({ draftId })] });
+
 /**
  * Sends the bytes of the draft, without its Bcc and with the date of sending. The draft's id is the client id of the
  * submission: sending it again answers what was sent.
@@ -228,8 +245,9 @@ export async function answerSend(
 ): Promise<Reply> {
   const { services } = context;
   const mailbox = await mailboxOf(context, mailboxId);
-  const earlier = await findSubmitted(services.db, mailbox.id, id);
-  if (earlier !== undefined) return answerRepeated(context, earlier, { to: [], cc: [], bcc: [], subject: undefined });
+  const clientId = clientIdOf(id);
+  const earlier = await findSubmitted(services.db, mailbox.id, clientId);
+  if (earlier !== undefined) return answerRepeated(context, earlier);
   const draft = await requireDraft(context, mailbox.id, id);
   const sendAt = body.sendAt === undefined ? draft.sendAt : body.sendAt === null ? null : new Date(body.sendAt);
   const bytes = await readBlob(services.db, draft.blob, 0, draft.size);
@@ -237,7 +255,7 @@ export async function answerSend(
   return submitDraft(context, mailbox, withDate(bytes, sendAt ?? new Date(services.now())), letter, {
     recipients: envelopeRecipients([letter.to, letter.cc, letter.bcc]),
     labels: draft.labels,
-    clientId: id,
+    clientId,
     sendAt,
     draftMessageId: draft.messageId,
   });

@@ -5,7 +5,16 @@ import { PageQuery } from '#api/pagination.ts';
 import { type Route, route } from '#api/route.ts';
 import { answerCreate, answerDelete, answerDraft, answerDrafts, answerSend, answerUpdate } from './drafts.ts';
 import { draftExample, draftSummaryExample } from './examples.ts';
-import { CreateDraft, Draft, DraftList, MailboxDraftPath, OwnDraftPath, SendDraft, UpdateDraft } from './schema.ts';
+import {
+  CreateDraft,
+  CreatedDraft,
+  Draft,
+  DraftList,
+  MailboxDraftPath,
+  OwnDraftPath,
+  SendDraft,
+  UpdateDraft,
+} from './schema.ts';
 
 const tag = 'Drafts';
 /** With an API key or session the path names the mailbox; with a mailbox token the token does. */
@@ -24,10 +33,10 @@ const draftResponses = { 200: { description: 'The draft.', schema: Draft, exampl
 const createResponses = {
   200: {
     description: 'The existing draft with this `clientId`.',
-    schema: Draft,
-    example: draftExample,
+    schema: CreatedDraft,
+    example: { ...draftExample, repeated: true },
   },
-  201: { description: 'The new draft.', schema: Draft, example: draftExample },
+  201: { description: 'The new draft.', schema: CreatedDraft, example: { ...draftExample, repeated: false } },
 } as const;
 const deleteResponses = { 204: { description: 'Deleted.' } } as const;
 
@@ -84,7 +93,7 @@ export const draftRoutes: readonly Route[] = [
     bodyExample: createExample,
     bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
     responses: createResponses,
-    errors: ['not_found', 'quota_exceeded'],
+    errors: ['not_found', 'conflict', 'quota_exceeded'],
     handler: (request) => answerCreate(request, request.params.id, request.body),
   }),
   route({
@@ -169,7 +178,7 @@ export const draftRoutes: readonly Route[] = [
     bodyExample: createExample,
     bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
     responses: createResponses,
-    errors: ['quota_exceeded'],
+    errors: ['conflict', 'quota_exceeded'],
     handler: (request) => answerCreate(request, request.principal.id, request.body),
   }),
   route({

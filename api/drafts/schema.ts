@@ -48,7 +48,8 @@ export const CreateDraft = closed(
       Type.String({
         minLength: 1,
         maxLength: 256,
-        description: 'Your own id of the draft: creating it again returns the first one, as long as that is a draft.',
+        description:
+          'Your own id of the draft. As long as that is a draft, creating the same one again is answered 200 with the first one, and another one with the id is a conflict.',
       }),
     ),
   },
@@ -94,15 +95,23 @@ const summary = {
 const DraftSummary = closed(summary, { title: 'DraftSummary' });
 export const DraftList = listOf(DraftSummary, 'DraftList');
 
-export const Draft = closed(
+const whole = {
+  ...summary,
+  bcc: Type.Array(Address, { description: 'Stored in the draft, removed from the message that is sent.' }),
+  replyTo: Type.Array(Address),
+  text: nullable(Type.String()),
+  html: nullable(Type.String()),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'Further header fields.' }),
+  inReplyTo: nullable(Type.String({ description: 'Message-ID header of the message it answers.' })),
+};
+export const Draft = closed(whole, { title: 'Draft' });
+
+export const CreatedDraft = closed(
   {
-    ...summary,
-    bcc: Type.Array(Address, { description: 'Stored in the draft, removed from the message that is sent.' }),
-    replyTo: Type.Array(Address),
-    text: nullable(Type.String()),
-    html: nullable(Type.String()),
-    headers: Type.Record(Type.String(), Type.String(), { description: 'Further header fields.' }),
-    inReplyTo: nullable(Type.String({ description: 'Message-ID header of the message it answers.' })),
+    ...whole,
+    repeated: Type.Boolean({
+      description: 'Whether it was created before with this `clientId`; it is shown as it is now.',
+    }),
   },
-  { title: 'Draft' },
+  { title: 'CreatedDraft' },
 );

@@ -18,6 +18,7 @@ import { presentMailbox, presentMailboxWithToken } from './present.ts';
 import {
   Connection,
   ConnectionSnippetList,
+  CreatedMailbox,
   CreateMailbox,
   Mailbox,
   MailboxList,
@@ -43,7 +44,7 @@ export const mailboxRoutes: readonly Route[] = [
     tag,
     summary: 'Create a mailbox',
     description:
-      'Returns the address, the connection settings and the mailbox token, which is shown only once. With `clientId` a repeated creation returns the existing mailbox, with `token` null.',
+      'Returns the address, the connection settings and the mailbox token, which is shown only once. With `clientId` a repeated creation returns the existing mailbox, with `token` null; another creation with the same `clientId` is a conflict.',
     auth: { scope: 'mailbox:create' },
     body: CreateMailbox,
     bodyExample: {
@@ -60,10 +61,14 @@ export const mailboxRoutes: readonly Route[] = [
     responses: {
       200: {
         description: 'The existing mailbox with this `clientId`.',
-        schema: MailboxWithToken,
-        example: { ...mailboxWithTokenExample, token: null },
+        schema: CreatedMailbox,
+        example: { ...mailboxWithTokenExample, token: null, repeated: true },
       },
-      201: { description: 'The new mailbox.', schema: MailboxWithToken, example: mailboxWithTokenExample },
+      201: {
+        description: 'The new mailbox.',
+        schema: CreatedMailbox,
+        example: { ...mailboxWithTokenExample, repeated: false },
+      },
     },
     errors: ['invalid_local_part', 'plan_limit_reached', 'conflict'],
     async handler({ services, organization, principal, caller, body }) {
@@ -73,7 +78,8 @@ export const mailboxRoutes: readonly Route[] = [
       if (!reaches(reachOf(principal), mailbox.group))
         throw new CatalogueError('conflict', 'The clientId belongs to a mailbox that this key does not reach.');
       const shown = presentMailboxWithToken(mailbox, token, mailConnection(services.settings, mailbox.address));
-      return { status: token === null ? 200 : 201, body: shown };
+      const repeated = token === null;
+      return { status: repeated ? 200 : 201, body: { ...shown, repeated } };
     },
   }),
   route({

@@ -38,7 +38,8 @@ const Metadata = Type.Record(
 const ClientId = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: 'Your own id of the mailbox; a second creation with it returns the first mailbox, without its token.',
+  description:
+    'Your own id of the mailbox. The same creation again with it is answered 200 with the first mailbox, without its token; another creation with it is a conflict.',
 });
 const DomainName = Type.String({ minLength: 1, maxLength: 253 });
 const Name = Type.String({
@@ -207,13 +208,21 @@ export const ConnectionSnippetList = closed(
   { title: 'ConnectionSnippetList' },
 );
 
-export const MailboxWithToken = closed(
+const withToken = {
+  ...mailboxFields,
+  token: nullable(Type.String({ description: 'The mailbox token. Shown in this answer only.' })),
+  connection: Connection,
+};
+export const MailboxWithToken = closed(withToken, { title: 'MailboxWithToken' });
+
+export const CreatedMailbox = closed(
   {
-    ...mailboxFields,
-    token: nullable(Type.String({ description: 'The mailbox token. Shown in this answer only.' })),
-    connection: Connection,
+    ...withToken,
+    repeated: Type.Boolean({
+      description: 'Whether it was created before with this `clientId`; it is shown as it is now.',
+    }),
   },
-  { title: 'MailboxWithToken' },
+  { title: 'CreatedMailbox' },
 );
 
 export const MailboxList = listOf(Mailbox, 'MailboxList');

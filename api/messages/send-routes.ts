@@ -1,12 +1,14 @@
 import { mailboxExample } from '#api/mailboxes/examples.ts';
 import { type Route, route } from '#api/route.ts';
 import { HELD_SENTENCE } from '#domain/consent.ts';
+import { REPEATED_SENTENCE } from '#domain/outbound.ts';
 import { MailboxMessagePath, MailboxPath, OwnMessagePath } from './schema.ts';
 import { forwardMessage, replyToMessage, sendMessage, statusOfMessage } from './send.ts';
 import {
   ForwardMessage,
   HeldMessage,
   MessageStatus,
+  RepeatedMessage,
   ReplyMessage,
   SEND_BODY_LIMIT_BYTES,
   SendMessage,
@@ -30,16 +32,23 @@ const sent = {
   messageId: '<c1d2@agents.example.com>',
   omitted: [],
   sendAt: null,
+  repeated: false,
 };
-const { threadId: _, ...goesTo } = sent;
+const { threadId, omitted, ...goesTo } = sent;
 const held = {
   ...goesTo,
+  omitted,
   status: 'consent_pending',
   consentId: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
   message: HELD_SENTENCE,
 };
 /** The responses of every route that submits a message. */
 export const submitResponses = {
+  200: {
+    description: 'It was submitted before with this `clientId`, and nothing was sent now.',
+    schema: RepeatedMessage,
+    example: { ...goesTo, threadId, repeated: true, consentId: null, message: REPEATED_SENTENCE },
+  },
   201: {
     description: 'Submitted. The `status` `scheduled` means that it waits for `sendAt`.',
     schema: SentMessage,
@@ -89,7 +98,7 @@ const statusResponses = {
 
 const HELD_NOTE =
   ' Mail to a new recipient outside may be held for a person’s consent. The answer is then 202, which is not a failure; do not send it again.';
-const errors = ['recipient_blocked', 'sending_stopped', 'drafts_only', 'quota_exceeded'] as const;
+const errors = ['conflict', 'recipient_blocked', 'sending_stopped', 'drafts_only', 'quota_exceeded'] as const;
 const content = { text: 'Dear Ada, your order is on its way.' };
 const sendExample = { to: ['Ada Byron <ada@customer.example>'], subject: 'Your order 4711', ...content };
 const forwardExample = { to: ['colleague@acme.example'], ...content };

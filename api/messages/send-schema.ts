@@ -108,7 +108,8 @@ export const content = {
     Type.String({
       minLength: 1,
       maxLength: 256,
-      description: 'Your own id of the message: sending with it again returns the first message and sends nothing.',
+      description:
+        'Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.',
     }),
   ),
 };
@@ -170,6 +171,7 @@ export const SentMessage = closed(
       Type.String({ pattern: idPattern('thread'), description: 'Null until a scheduled message is sent.' }),
     ),
     status: Status,
+    repeated: Type.Literal(false),
     ...goesTo,
   },
   { title: 'SentMessage' },
@@ -181,9 +183,33 @@ export const HeldMessage = closed(
     status: Type.Literal('consent_pending'),
     consentId: Type.String({ pattern: idPattern('consent') }),
     message: Type.String({ description: 'What it means, for an agent to read.' }),
+    repeated: Type.Literal(false),
     ...goesTo,
   },
   { title: 'HeldMessage' },
+);
+
+const { omitted: _, ...shownAgain } = goesTo;
+
+export const RepeatedMessage = closed(
+  {
+    id: MessageId,
+    status: Status,
+    repeated: Type.Literal(true),
+    consentId: nullable(Type.String({ pattern: idPattern('consent'), description: 'Null unless it is held.' })),
+    message: Type.String({ description: 'What it means, for an agent to read.' }),
+    ...Type.Partial(
+      Type.Object({
+        threadId: nullable(Type.String({ pattern: idPattern('thread') })),
+        ...shownAgain,
+      }),
+    ).properties,
+  },
+  {
+    title: 'RepeatedMessage',
+    description:
+      'The first message as it is now. A token that may only send gets its id and status, and nothing of its content.',
+  },
 );
 
 export const MessageStatus = closed(

@@ -1,18 +1,19 @@
 /** From the body of a request to the use case of sending (`sending/submit/submit-letter.ts`), and its answer. */
 
-import { domainToASCII } from 'node:url';
 import { addressesOfText, formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Static } from 'typebox';
 import { ownMailbox, type Principal } from '#api/principal.ts';
 import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
 import type { Caller } from '#core/platform/caller.ts';
+import { type ClientId, hashOfContent } from '#core/platform/client-id.ts';
 import type { Services } from '#core/platform/services.ts';
 import type { TemporalClient } from '#core/platform/temporal-client.ts';
 import { HELD_SENTENCE } from '#domain/consent.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { EnvelopeMailbox } from '#domain/event-envelope.ts';
 import { tokenAllows } from '#domain/mailbox-tokens.ts';
+import { REPEATED_SENTENCE } from '#domain/outbound.ts';
 import { OVER_BUDGET_SENTENCES } from '#domain/sending-brakes.ts';
 import { findMessage, readHeader } from '#mailstore/read-messages.ts';
 import { findAttempts } from '#sending/attempt/attempts.ts';
@@ -21,8 +22,8 @@ import { findOutbound, findRecipients, outboundStatusOf } from '#sending/outbox/
 import { decisionOf } from '#sending/outbox/outbox.ts';
 import { forwardLetter, type Original, type OwnParts, replyLetter } from '#sending/submit/answer-letter.ts';
 import { readAddresses } from '#sending/submit/compose-message.ts';
-import { findSubmitted, type Submitted } from '#sending/submit/find-submitted.ts';
-import { isReference, readAttachments } from '#sending/submit/given-attachments.ts';
+import { findRepeated, type Submitted } from '#sending/submit/find-submitted.ts';
+import { readAttachments } from '#sending/submit/given-attachments.ts';
 import { authorOf, type Letter } from '#sending/submit/letter.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
 import type { Submission } from '#sending/submit/submission.ts';
@@ -32,6 +33,7 @@ import type {
   ForwardMessage,
   HeldMessage,
   MessageStatus,
+  RepeatedMessage,
   ReplyMessage,
   SendMessage,
   SentMessage,
@@ -48,6 +50,7 @@ export interface SendContext {
 type Content = Static<typeof SendMessage> | Static<typeof ReplyMessage> | Static<typeof ForwardMessage>;
 
 export type Reply =
+  | { readonly status: 200; readonly body: Static<typeof RepeatedMessage> }
   | { readonly status: 201; readonly body: Static<typeof SentMessage> }
   | { readonly status: 202; readonly body: Static<typeof HeldMessage> };
 
@@ -70,29 +73,45 @@ const ownParts = async ({ services }: SendContext, { id }: EnvelopeMailbox, body
   headers: body.headers ?? {},
 });
 
-/** The answer to an earlier message with this client id, whose attachments may be gone by now. */
-async function answeredBefore(
-  context: SendContext,
-  { id }: EnvelopeMailbox,
-  body: Content,
-): Promise<Reply | undefined> {
-  const { db } = context.services;
-  if (body.clientId === undefined || body.attachments?.some(isReference) !== true) return undefined;
-  const earlier = await findSubmitted(db, id, body.clientId);
-  return earlier === undefined
-    ? undefined
-    : answerRepeated(context, earlier, { ...named(body), subject: body.subject });
+/** What a request does, and with which message of the mailbox. */
+type Purpose = readonly ['send'] | readonly ['reply' | 'reply-all' | 'forward', string];
+
+/** A token that does not read could find out the content of others by trying: it repeats only its own messages. */
+const onlyFor = (principal: Principal): string | null =>
+  principal.kind === 'mailbox' && !readsMail(principal) ? principal.credentialId : null;
+
+function clientIdOf({ principal }: SendContext, purpose: Purpose, { clientId, ...body }: Content): ClientId | null {
+  if (clientId === undefined) return null;
+  return { id: clientId, hashes: [hashOfContent([purpose, body, onlyFor(principal)])] };
 }
 
-async function submit(context: SendContext, mailbox: EnvelopeMailbox, letter: Letter, body: Content): Promise<Reply> {
-  const { caller, organization } = context;
+/** The answer to an earlier request with the same words. What it refers to may be gone by now. */
+async function answeredBefore(
+  context: SendContext,
+  mailboxId: string,
+  clientId: ClientId | null,
+): Promise<Reply | undefined> {
+  if (clientId === null) return undefined;
+  const earlier = await findRepeated(context.services.db, mailboxId, clientId);
+  return earlier && answerRepeated(context, earlier);
+}
+
+async function submit(
+  context: SendContext,
+  mailbox: EnvelopeMailbox,
+  letter: Letter,
+  body: Content,
+  clientId: ClientId | null,
+): Promise<Reply> {
+  const { caller, organization, principal } = context;
   const sender = { ...mailbox, organizationId: organization.id };
   const submitted = await submitLetter(partsOf(context), sender, letter, {
     via: 'api',
     actor: caller.actor,
     labels: body.labels ?? [],
-    clientId: body.clientId ?? null,
+    clientId,
     sendAt: body.sendAt === undefined ? null : new Date(body.sendAt),
+    onlyFor: onlyFor(principal),
   });
   return answerSubmitted(context, mailbox, submitted, letter);
 }
@@ -113,17 +132,14 @@ export async function submitDraft(
 
 type SubmittedParts = Pick<Letter, 'to' | 'cc' | 'bcc' | 'subject' | 'omitted'>;
 
-/** What a request says; without a subject it is that of the answered message. */
-type Given = Pick<Letter, 'to' | 'cc' | 'bcc'> & { readonly subject: string | undefined };
-
-/** The outcome: 201, or 202 while it is held. */
+/** The outcome: 201, 202 while it is held, or 200 if it was submitted before. */
 async function answerSubmitted(
   context: SendContext,
   mailbox: EnvelopeMailbox,
   submitted: SubmittedBytes,
   letter: SubmittedParts,
 ): Promise<Reply> {
-  if (submitted.repeated) return answerRepeated(context, submitted, letter);
+  if (submitted.repeated) return answerRepeated(context, submitted);
   return answerOf(submitted, {
     from: formatAddress(authorOf(mailbox)),
     to: letter.to.map(formatAddress),
@@ -135,41 +151,41 @@ async function answerSubmitted(
   });
 }
 
-/**
- * The answer to a submission that was made before, from its rows. Another token may have made it: to one that reads
- * nothing the answer says only what its own request says.
- *
- * @throws {CatalogueError} insufficient_scope, if the message has recipients that the request does not name
- */
+/** The answer to a submission that was made before: its message as it is now. A token that reads nothing gets no content. */
 export async function answerRepeated(
   { services: { db }, principal }: Pick<SendContext, 'services' | 'principal'>,
-  submitted: Submitted,
-  given: Given,
+  { messageId: id, threadId, status, consentId, sendAt }: Submitted,
 ): Promise<Reply> {
-  const first = await findOutbound(db, submitted.messageId);
+  const message = consentId === null ? REPEATED_SENTENCE : `${REPEATED_SENTENCE} ${HELD_SENTENCE}`;
+  const outcome = { id, status, repeated: true as const, consentId, message };
+  if (!readsMail(principal)) return { status: 200, body: outcome };
+  const first = await findOutbound(db, id);
   if (first === undefined) throw new CatalogueError('not_found');
   const shown = new Set(
     [...first.to, ...first.cc].flatMap(addressesOfText).map(({ address }) => address.toLowerCase()),
   );
-  const bcc = (await findRecipients(db, first.id)).filter(({ address }) => !shown.has(address.toLowerCase()));
-  const reads = readsMail(principal);
-  if (!reads) requireGiven(given, [...shown, ...bcc.map(({ address }) => address)]);
-  return answerOf(submitted, {
-    from: first.from,
-    to: [...first.to],
-    cc: [...first.cc],
-    bcc: bcc.map(({ address }) => address),
-    subject: reads ? first.subject : (given.subject ?? ''),
-    messageId: first.messageIdHeader,
-    omitted: [],
-  });
+  const bcc = (await findRecipients(db, id)).filter(({ address }) => !shown.has(address.toLowerCase()));
+  return {
+    status: 200,
+    body: {
+      ...outcome,
+      threadId,
+      from: first.from,
+      to: [...first.to],
+      cc: [...first.cc],
+      bcc: bcc.map(({ address }) => address),
+      subject: first.subject,
+      messageId: first.messageIdHeader,
+      sendAt: sendAt?.toISOString() ?? null,
+    },
+  };
 }
 
 function answerOf(
   { messageId: id, threadId, status, consentId, overBudget, sendAt }: Submitted,
-  letter: Omit<Static<typeof SentMessage>, 'id' | 'threadId' | 'status' | 'sendAt'>,
+  letter: Omit<Static<typeof SentMessage>, 'id' | 'threadId' | 'status' | 'sendAt' | 'repeated'>,
 ): Reply {
-  const shown = { id, ...letter, sendAt: sendAt?.toISOString() ?? null };
+  const shown = { id, ...letter, sendAt: sendAt?.toISOString() ?? null, repeated: false as const };
   if (consentId !== null)
     return {
       status: 202,
@@ -192,26 +208,6 @@ export const named = (body: { to?: string[]; cc?: string[]; bcc?: string[] }) =>
 
 const readsMail = (principal: Principal): boolean =>
   principal.kind !== 'mailbox' || tokenAllows(principal.access, 'read');
-
-/** With the domain as it is on the wire. */
-function comparable(address: string): string {
-  const at = address.lastIndexOf('@') + 1;
-  return (address.slice(0, at) + (domainToASCII(address.slice(at)) || address.slice(at))).toLowerCase();
-}
-
-/** @throws {CatalogueError} insufficient_scope, if there is an address that the request does not name */
-function requireGiven({ to, cc, bcc }: Given, addresses: readonly string[]): void {
-  const given = new Set([...to, ...cc, ...bcc].map(({ address }) => comparable(address)));
-  if (addresses.every((address) => given.has(comparable(address)))) return;
-  throw new CatalogueError(
-    'insufficient_scope',
-    'This mailbox token may only send: it cannot read an earlier message.',
-    {
-      details: [{ path: '/clientId', message: 'is that of another message' }],
-      fix: 'Send the message with a clientId of its own.',
-    },
-  );
-}
 
 /** A token that cannot read must not read stored mail by sending it to itself. @throws {CatalogueError} insufficient_scope */
 function refuseReading(principal: Principal, { attachments = [] }: Static<typeof SendMessage>): void {
@@ -237,22 +233,19 @@ export async function sendMessage(
 ): Promise<Reply> {
   refuseReading(context.principal, body);
   const mailbox = await senderOf(context, mailboxId);
-  const earlier = await answeredBefore(context, mailbox, body);
+  const clientId = clientIdOf(context, ['send'], body);
+  const earlier = await answeredBefore(context, mailbox.id, clientId);
   if (earlier !== undefined) return earlier;
   const own = await ownParts(context, mailbox, body);
-  return submit(context, mailbox, { ...own, subject: body.subject, inReplyTo: undefined, references: [] }, body);
+  const letter = { ...own, subject: body.subject, inReplyTo: undefined, references: [] };
+  return submit(context, mailbox, letter, body, clientId);
 }
 
-async function answered(
-  context: SendContext,
-  mailboxId: string,
-  id: string,
-): Promise<Original & { readonly mailbox: EnvelopeMailbox }> {
-  const { services } = context;
-  const mailbox = await senderOf(context, mailboxId);
+/** @throws {CatalogueError} not_found */
+async function originalOf({ services }: SendContext, mailbox: EnvelopeMailbox, id: string): Promise<Original> {
   const message = await findMessage(services.db, mailbox.id, id);
   if (message === undefined) throw new CatalogueError('not_found');
-  return { mailbox, message, fields: await readHeader(services.db, message) };
+  return { message, fields: await readHeader(services.db, message) };
 }
 
 export async function replyToMessage(
@@ -262,11 +255,13 @@ export async function replyToMessage(
   body: Static<typeof ReplyMessage>,
   all: boolean,
 ): Promise<Reply> {
-  const { mailbox, ...original } = await answered(context, mailboxId, messageId);
-  const earlier = await answeredBefore(context, mailbox, body);
+  const mailbox = await senderOf(context, mailboxId);
+  const clientId = clientIdOf(context, [all ? 'reply-all' : 'reply', messageId], body);
+  const earlier = await answeredBefore(context, mailbox.id, clientId);
   if (earlier !== undefined) return earlier;
+  const original = await originalOf(context, mailbox, messageId);
   const own = await ownParts(context, mailbox, body);
-  return submit(context, mailbox, replyLetter(original, mailbox.address, all, own), body);
+  return submit(context, mailbox, replyLetter(original, mailbox.address, all, own), body, clientId);
 }
 
 export async function forwardMessage(
@@ -275,11 +270,13 @@ export async function forwardMessage(
   messageId: string,
   body: Static<typeof ForwardMessage>,
 ): Promise<Reply> {
-  const { mailbox, ...original } = await answered(context, mailboxId, messageId);
-  const earlier = await answeredBefore(context, mailbox, body);
+  const mailbox = await senderOf(context, mailboxId);
+  const clientId = clientIdOf(context, ['forward', messageId], body);
+  const earlier = await answeredBefore(context, mailbox.id, clientId);
   if (earlier !== undefined) return earlier;
+  const original = await originalOf(context, mailbox, messageId);
   const own = await ownParts(context, mailbox, body);
-  return submit(context, mailbox, await forwardLetter(context.services.db, original, own), body);
+  return submit(context, mailbox, await forwardLetter(context.services.db, original, own), body, clientId);
 }
 
 /** @throws {CatalogueError} not_found */

@@ -1,5 +1,6 @@
 import type {
   ConnectionSnippetList,
+  CreatedMailbox,
   ListMailboxesQuery,
   Mailbox,
   MailboxChanges,
@@ -30,7 +31,7 @@ export class Mailboxes {
   }
 
   /** The answer has the token of the mailbox, which is shown only once. */
-  create(mailbox: NewMailbox = {}, options?: CallOptions): Promise<MailboxWithToken> {
+  create(mailbox: NewMailbox = {}, options?: CallOptions): Promise<CreatedMailbox> {
     return this.#call.answer('createMailbox', [], { body: mailbox, options });
   }
 

@@ -14,6 +14,7 @@ import { recordAudits } from '#core/organizations/audit.ts';
 import { inOrder } from '#core/platform/batch-policies.ts';
 import { type Batcher, batcher } from '#core/platform/batcher.ts';
 import type { Caller } from '#core/platform/caller.ts';
+import { type ClientId, hashOfContent, requireSameContent } from '#core/platform/client-id.ts';
 import { hashCredential, newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/services.ts';
@@ -57,6 +58,7 @@ interface Creation {
   readonly caller: Caller;
   readonly mailbox: MailboxOfRequest;
   readonly tokenHash: Buffer;
+  readonly clientId: ClientId | undefined;
   /** The local part was chosen by the caller, so a clash is an answer and not a reason to try another. */
   readonly chosen: boolean;
 }
@@ -81,7 +83,8 @@ const GROUP_MAX_MAILBOXES = 100;
 const GROUPS_AT_ONCE = 2;
 
 /**
- * @throws {CatalogueError} invalid_local_part, invalid_request (domain), conflict (address taken), plan_limit_reached
+ * @throws {CatalogueError} invalid_local_part, invalid_request (domain), plan_limit_reached; conflict (the address is
+ * taken, the client id was used for another mailbox)
  */
 export async function createMailbox(
   services: Services,
@@ -93,28 +96,25 @@ export async function createMailbox(
   const problem = localPart === undefined ? undefined : localPartProblem(localPart);
   if (problem !== undefined)
     throw new CatalogueError('invalid_local_part', undefined, { details: [{ path: '/localPart', message: problem }] });
-  if (input.clientId !== undefined) {
-    const existing = await findMailboxByClientId(services.db, organization.id, input.clientId);
-    if (existing !== undefined) return alreadyThere(existing, input);
-  }
   const domain = input.domain?.toLowerCase() ?? services.settings.MAIL_DOMAIN.toLowerCase();
+  const clientId = clientIdOf(input, localPart, domain);
+  const existing = clientId && (await findCreated(services, organization.id, clientId));
+  if (existing !== undefined) return existing;
   const served = await isServed(services, organization.id, domain);
   const token = newCredential('mailboxToken');
   const tokenHash = hashCredential(token, services.pepper);
   for (let tries = 0; tries < GENERATED_TRIES; tries++) {
     const local = localPart ?? generatedLocalPart([Math.random(), Math.random(), Math.random()]);
     const mailbox = newMailbox(services, organization, { ...input, localPart: local, domain }, served);
-    const creation = { organization, caller, mailbox, tokenHash, chosen: localPart !== undefined };
+    const creation = { organization, caller, mailbox, tokenHash, clientId, chosen: localPart !== undefined };
     const outcome = await carryOut(services, creation);
     if (outcome !== 'taken') {
       services.deliveriesDue.wake();
       const { brakes, organizationStopped } = outcome;
       return { mailbox: { ...mailbox, brakes, stoppedBy: stoppedBy(brakes.mode, organizationStopped) }, token };
     }
-    if (input.clientId !== undefined) {
-      const existing = await findMailboxByClientId(services.db, organization.id, input.clientId);
-      if (existing !== undefined) return alreadyThere(existing, input);
-    }
+    const meanwhile = clientId && (await findCreated(services, organization.id, clientId));
+    if (meanwhile !== undefined) return meanwhile;
     if (localPart !== undefined)
       throw new CatalogueError('conflict', `The address ${mailbox.address} is in use, or was deleted recently.`, {
         details: [
@@ -129,16 +129,22 @@ export async function createMailbox(
   throw new Error(`no free local part found for ${domain} in ${GENERATED_TRIES} tries`);
 }
 
-/** The mailbox of a client id, unless the request has another address. */
-function alreadyThere(mailbox: MailboxView, input: NewMailbox): CreatedMailbox {
-  const other =
-    (input.localPart !== undefined && input.localPart.toLowerCase() !== mailbox.localPart) ||
-    (input.domain !== undefined && input.domain.toLowerCase() !== mailbox.domain);
-  if (other)
-    throw new CatalogueError('conflict', `The clientId belongs to the mailbox ${mailbox.id} with another address.`, {
-      fix: 'Use a different clientId for each mailbox, or request the address of that mailbox.',
-    });
-  return { mailbox, token: null };
+function clientIdOf(input: NewMailbox, localPart: string | undefined, domain: string): ClientId | undefined {
+  const { clientId: id, name, purpose = null, group = null, metadata = {} } = input;
+  if (id === undefined) return undefined;
+  return { id, hashes: [hashOfContent({ localPart, domain, name, purpose, group, metadata })] };
+}
+
+/** The mailbox that was created with this client id. @throws {CatalogueError} conflict, for other content */
+async function findCreated(
+  { db }: Services,
+  organizationId: string,
+  clientId: ClientId,
+): Promise<CreatedMailbox | undefined> {
+  const found = await findMailboxByClientId(db, organizationId, clientId.id);
+  if (found === undefined) return undefined;
+  requireSameContent(found.hash === null ? null : [found.hash], clientId, 'mailbox');
+  return { mailbox: found.mailbox, token: null };
 }
 
 /** Whether mail for the domain is served here. @throws {CatalogueError} when the organization does not have it */
@@ -305,7 +311,7 @@ async function chosenButDeleted(
   return deleted;
 }
 
-const insertOf = ({ organization, mailbox, tokenHash }: Creation): MailboxInsert => ({
+const insertOf = ({ organization, mailbox, tokenHash, clientId }: Creation): MailboxInsert => ({
   id: mailbox.id,
   organizationId: organization.id,
   localPart: mailbox.localPart,
@@ -319,5 +325,6 @@ const insertOf = ({ organization, mailbox, tokenHash }: Creation): MailboxInsert
   tokenHash,
   metadata: mailbox.metadata,
   clientId: mailbox.clientId,
+  clientHash: clientId?.hashes[0] ?? null,
   createdAt: mailbox.createdAt,
 });

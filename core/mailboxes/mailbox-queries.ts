@@ -23,6 +23,7 @@ interface MailboxColumns {
   metadata: Record<string, string>;
   unauthenticated_mail: UnauthenticatedMail;
   client_id: string | null;
+  client_hash: Buffer | null;
   created_at: Date;
   updated_at: Date;
   last_activity_at: Date | null;
@@ -45,7 +46,7 @@ interface MailboxColumns {
 }
 
 const SELECT = /* sql */ `
-  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.client_id,
+  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.client_id, x.client_hash,
          x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages, w.held, w.scheduled,
          s.state as sending_state, s.reason as sending_reason, s.reviewed_at as sending_reviewed_at,
          x.sending_mode, x.messages_per_day, x.new_recipients_per_day,
@@ -136,12 +137,12 @@ export async function findMailboxByClientId(
   sql: Sql,
   organizationId: string,
   clientId: string,
-): Promise<MailboxView | undefined> {
+): Promise<{ readonly mailbox: MailboxView; readonly hash: Buffer | null } | undefined> {
   const [row] = await sql.query<MailboxColumns>(`${SELECT} and x.client_id = $4`, [
     ...selected(organizationId),
     clientId,
   ]);
-  return row === undefined ? undefined : viewOf(row);
+  return row && { mailbox: viewOf(row), hash: row.client_hash };
 }
 
 export interface MailboxFilter {

@@ -54,8 +54,6 @@ const CLASS_TEXTS: Readonly<Record<string, string>> = {
   device: 'Signing in on a device without a browser (RFC 8628).',
   'service.organization': 'The organization of the credential: its settings, and the brakes of its sending.',
 };
-/** Answered instead of the other model, while a person decides. */
-const HELD_STATUS = '202';
 
 interface Method {
   /** `mailbox`, `mailbox.files`, `service.keys`, `device`. */
@@ -179,7 +177,6 @@ function methodText(document: OpenApiDocument, { name, operation: api }: Method)
   const answers = answersOf(api);
   const models = [...new Set(answers.map(({ model }) => model).filter((model) => model !== undefined))];
   const [first] = models;
-  const held = answers.find(({ status }) => status === HELD_STATUS)?.model;
   const doc = docstring(String(operation['summary']), given);
   const head = (answer: string, isAsync = true): string =>
     `    ${isAsync ? 'async ' : ''}def ${name}(\n${signature.map((each) => `        ${each},\n`).join('')}    ) -> ${answer}:\n${doc}        request = self._request(${request})\n`;
@@ -190,10 +187,12 @@ function methodText(document: OpenApiDocument, { name, operation: api }: Method)
   if (first === undefined) return `${head('None')}        await self._send(request)\n`;
   if (models.length === 1)
     return `${head(`m.${first}`)}        return self._parse(m.${first}, await self._send(request))\n`;
-  const [other] = models.filter((model) => model !== held);
-  if (models.length !== 2 || held === undefined || other === undefined)
-    throw new Error(`${id} answers too many models`);
-  return `${head(`m.${other} | m.${held}`)}        answer = await self._send(request)\n        if answer.status_code == ${HELD_STATUS}:\n            return self._parse(m.${held}, answer)\n        return self._parse(m.${other}, answer)\n`;
+  const others = answers.filter(({ model }) => model !== first);
+  const parsed = others.map(
+    ({ status, model }) =>
+      `        if answer.status_code == ${status}:\n            return self._parse(m.${model}, answer)\n`,
+  );
+  return `${head(models.map((model) => `m.${model}`).join(' | '))}        answer = await self._send(request)\n${parsed.join('')}        return self._parse(m.${first}, answer)\n`;
 }
 
 function docstring(summary: string, given: readonly Argument[]): string {

@@ -40,7 +40,7 @@ def refusal(status: int, code: str, retry_after: str | None = None, **more: Any)
 def held() -> httpx.Response:
     letter = {"id": "msg_1", "status": "consent_pending", "consentId": "con_1", "message": "Held.", "from": "a@b.c"}
     lists: dict[str, Any] = {"to": [], "cc": [], "bcc": [], "omitted": []}
-    return httpx.Response(202, json={**letter, **lists, "subject": "s", "messageId": "<1@x>", "sendAt": None})
+    return httpx.Response(202, json={**letter, **lists, "subject": "s", "messageId": "<1@x>", "sendAt": None, "repeated": False})
 
 
 class Requests(BothWays):
@@ -74,6 +74,13 @@ class Requests(BothWays):
         sent = json.loads(recorder.asked[0].content)["attachments"]
         expected = {"filename": "a.pdf", "contentType": "application/pdf", "contentBase64": "JVBERg=="}
         self.assertEqual(sent, [expected])
+
+    def test_a_message_that_was_sent_before_is_another_answer(self) -> None:
+        known = {"id": "msg_1", "status": "sent", "repeated": True, "consentId": None, "message": "Submitted before."}
+        recorder = Recorder(httpx.Response(200, json=known))
+        answer = done(self.mailbox(recorder).send_message(to=["a@b.c"], subject="s", client_id="mine"))
+        self.assertIsInstance(answer, models.RepeatedMessage)
+        self.assertEqual(json.loads(recorder.asked[0].content)["clientId"], "mine")
 
     def test_a_file_is_streamed_and_sent_again_from_its_beginning(self) -> None:
         uploaded = {"id": "fil_1", "filename": "a.bin", "contentType": "x/y", "sizeBytes": 3}

@@ -1,4 +1,5 @@
 /** The outcome of a submission, and an earlier one with the same client id. */
+import { type ClientId, isSameContent, requireSameContent } from '#core/platform/client-id.ts';
 import type { Sql } from '#db/database.ts';
 import type { OutboundStatus } from '#domain/outbound.ts';
 import type { OverBudgetKind } from '#domain/sending-brakes.ts';
@@ -19,27 +20,50 @@ export interface Submitted {
   readonly sendAt: Date | null;
   /** Nothing is left to be done: there is no workflow to start. */
   readonly isFinished: boolean;
-  /** An earlier submission with the same client id; nothing was done. */
+  /** An earlier submission with the same client id and content; nothing was done. */
   readonly repeated: boolean;
 }
 
-/** The earlier submission with this client id, if any. */
+/**
+ * The earlier submission of this content, if there is one.
+ *
+ * @throws {CatalogueError} conflict, if the client id was used for another message
+ */
 export async function findSubmitted(
   sql: Sql,
   mailboxId: string,
-  clientId: string | null,
+  clientId: ClientId | null,
 ): Promise<Submitted | undefined> {
-  if (clientId === null) return undefined;
-  const [row] = await sql.query<{ id: string }>(
-    `select id from outbound_message where mailbox_id = $1 and client_id = $2`,
-    [mailboxId, clientId],
+  const row = clientId === null ? undefined : await findByClientId(sql, mailboxId, clientId);
+  if (clientId === null || row === undefined) return undefined;
+  requireSameContent(row.hashes, clientId, 'message');
+  return submittedOf(sql, mailboxId, row.id);
+}
+
+/** The earlier submission, if already what is known of the content is the same. */
+export async function findRepeated(sql: Sql, mailboxId: string, clientId: ClientId): Promise<Submitted | undefined> {
+  const row = await findByClientId(sql, mailboxId, clientId);
+  return row !== undefined && isSameContent(row.hashes, clientId) ? submittedOf(sql, mailboxId, row.id) : undefined;
+}
+
+async function findByClientId(
+  sql: Sql,
+  mailboxId: string,
+  clientId: ClientId,
+): Promise<{ readonly id: string; readonly hashes: readonly Buffer[] | null } | undefined> {
+  const [row] = await sql.query<{ id: string; hashes: Buffer[] | null }>(
+    `select id, client_hashes as hashes from outbound_message where mailbox_id = $1 and client_id = $2`,
+    [mailboxId, clientId.id],
   );
-  if (row === undefined) return undefined;
-  const message = await lockOutbound(sql, row.id);
+  return row;
+}
+
+async function submittedOf(sql: Sql, mailboxId: string, id: string): Promise<Submitted | undefined> {
+  const message = await lockOutbound(sql, id);
   if (message === undefined) return undefined;
-  const status = outboundStatusOf(message, await findRecipients(sql, row.id));
+  const status = outboundStatusOf(message, await findRecipients(sql, id));
   return {
-    messageId: row.id,
+    messageId: id,
     organizationId: message.organizationId,
     mailboxId,
     threadId: message.threadId,

@@ -52,9 +52,6 @@ const BASE64 = /^[A-Za-z0-9+/\r\n]*={0,2}\s*$/;
 const wrong = (path: string, message: string): CatalogueError =>
   new CatalogueError('invalid_request', undefined, { details: [{ path, message }] });
 
-/** Whether an attachment must be looked up or fetched, so that it may be gone when the request is repeated. */
-export const isReference = ({ contentBase64 }: GivenAttachment): boolean => contentBase64 === undefined;
-
 /**
  * @throws {CatalogueError} invalid_request with the place of what is wrong, payload_too_large, rate_limited
  */

@@ -27,7 +27,7 @@ export async function keepDraft(
 const KEEP = `
   update outbound_message o set draft = jsonb_build_object(
            'id', coalesce(d.id, '${ID_PREFIXES.draft}' || substr(m.id, ${ID_PREFIXES.message.length + 1})),
-           'clientId', d.client_id, 'sendAt', d.send_at, 'createdAt', coalesce(d.created_at, m.received_at))
+           'clientId', d.client_id, 'clientHashes', d.client_hashes::text[], 'sendAt', d.send_at, 'createdAt', coalesce(d.created_at, m.received_at))
     from folder f join placement p on p.folder_id = f.id join message m on m.id = p.message_id
     left join draft d on d.message_id = m.id
    where o.id = $4 and f.mailbox_id = $1 and f.special_use = '\\Drafts' and f.deleted_at is null
@@ -78,15 +78,24 @@ export async function bringBackDraft(
   const filed = await appendMessages(sql, locked, folderId, [prepared]).catch(unlessRefused);
   if (filed.length === 0) return false;
   const { mailbox_id: mailboxId } = locked.counter;
-  await sql.query(INSERT, [draft.id, mailboxId, prepared.messageId, draft.clientId, draft.sendAt, draft.createdAt]);
+  await sql.query(INSERT, [
+    draft.id,
+    mailboxId,
+    prepared.messageId,
+    draft.clientId,
+    draft.sendAt,
+    draft.createdAt,
+    draft.clientHashes,
+  ]);
   return true;
 }
 
 /** Another draft may have the client id by now. */
 const INSERT = `
-  insert into draft (id, mailbox_id, message_id, client_id, send_at, created_at)
+  insert into draft (id, mailbox_id, message_id, client_id, send_at, created_at, client_hashes)
   select $1, $2, $3,
-         case when exists (select from draft where mailbox_id = $2 and client_id = $4) then null else $4 end, $5, $6
+         case when exists (select from draft where mailbox_id = $2 and client_id = $4) then null else $4 end, $5, $6,
+         $7::text[]::bytea[]
   on conflict (id) do update set message_id = excluded.message_id`;
 
 function unlessRefused(error: unknown): [] {

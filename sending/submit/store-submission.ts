@@ -124,7 +124,8 @@ async function insertMessage(
     submission.labels,
     submission.via,
     JSON.stringify(submission.actor),
-    submission.clientId,
+    submission.clientId?.id ?? null,
+    submission.clientId?.hashes ?? null,
     copyId !== undefined,
     consentId,
     consentId === null ? (waits ? 'scheduled' : 'sending') : 'held',
@@ -204,10 +205,10 @@ const requestedEvent = (
 
 const INSERT_MESSAGE = `
   insert into outbound_message (id, organization_id, mailbox_id, blob, size, content_hash, message_id_header, thread_id,
-    from_address, to_addresses, cc_addresses, subject, preview, labels, via, actor, client_id, filed, consent_id, state,
-    submitted_at, give_up_at, due_at, send_at, answers_message_id, answers_as)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $21, $23,
-    $24, $25)`;
+    from_address, to_addresses, cc_addresses, subject, preview, labels, via, actor, client_id, client_hashes, filed, consent_id,
+    state, submitted_at, give_up_at, due_at, send_at, answers_message_id, answers_as)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $22,
+    $24, $25, $26)`;
 
 const INSERT_RECIPIENTS = `
   insert into outbound_recipient (message_id, number, address, local, status, updated_at, organization_id)

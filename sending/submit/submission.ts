@@ -1,3 +1,4 @@
+import type { ClientId } from '#core/platform/client-id.ts';
 import type { Actor } from '#domain/event-envelope.ts';
 import type { NoticesAsked } from '#sending/notices/notices-asked.ts';
 import type { Answered } from './own-mail.ts';
@@ -14,8 +15,8 @@ export interface Submission {
   readonly actor: Actor;
   /** Keywords of the copy in Sent. */
   readonly labels: readonly string[];
-  /** The caller's own id: a second submission with it answers the first one. */
-  readonly clientId: string | null;
+  /** The caller's own id: a second submission of the same content answers the first one. */
+  readonly clientId: ClientId | null;
   /** Not before this time; null: at once. */
   readonly sendAt?: Date | null;
   /** The message in Drafts that is sent, if the caller knows it; others are found by their Message-ID. */

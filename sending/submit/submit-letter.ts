@@ -5,10 +5,11 @@
  *   send a draft           api/drafts       ────────────────────────────┼──▶ submitBytes: prepare ─▶ submit ─▶ start
  *   SMTP submission        mail/submission  ────────────────────────────┘
  */
+import type { ClientId } from '#core/platform/client-id.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { checkHeaders, composeMessage, envelopeRecipients } from './compose-message.ts';
 import type { Submitted } from './find-submitted.ts';
-import { type Author, authorOf, type Letter } from './letter.ts';
+import { type Author, authorOf, hashOfLetter, type Letter, type LetterTerms } from './letter.ts';
 import { prepareMessage } from './prepare-message.ts';
 import type { Submission } from './submission.ts';
 import { submitMessage } from './submit-message.ts';
@@ -60,10 +61,10 @@ export async function submitLetter(
   parts: SubmissionParts,
   mailbox: SendingMailbox & Author,
   letter: Letter,
-  terms: Omit<Terms, 'recipients' | 'answers'>,
+  { onlyFor, clientId, ...terms }: Omit<Terms, 'recipients' | 'answers' | keyof LetterTerms> & LetterTerms,
 ): Promise<SubmittedBytes> {
   const { answers = null, omitted: _, ...content } = letter;
-  const { sendAt = null } = terms;
+  const { sendAt } = terms;
   checkHeaders(content.headers);
   const recipients = envelopeRecipients([content.to, content.cc, content.bcc]);
   const bytes = await composeMessage({
@@ -72,5 +73,9 @@ export async function submitLetter(
     // Mail readers sort by it: a scheduled message has the date of its sending.
     ...(sendAt === null ? {} : { date: sendAt }),
   });
-  return submitBytes(parts, mailbox, bytes, { ...terms, recipients, answers });
+  const known: ClientId | null = clientId && {
+    id: clientId.id,
+    hashes: [...clientId.hashes, hashOfLetter(letter, { ...terms, onlyFor })],
+  };
+  return submitBytes(parts, mailbox, bytes, { ...terms, clientId: known, recipients, answers });
 }

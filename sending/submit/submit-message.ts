@@ -36,7 +36,8 @@ import { oncePerPlace, requireRecipients, requireSendAt } from './submission-inp
  * Submits a message. Start its workflow after it resolves, unless it is `repeated` or `isFinished`.
  *
  * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients, author, time),
- * sending_stopped, drafts_only, rate_limited with the time to wait, recipient_blocked, quota_exceeded; conflict (the draft changed meanwhile)
+ * sending_stopped, drafts_only, rate_limited with the time to wait, recipient_blocked, quota_exceeded; conflict (the
+ * client id was used for another message, the draft changed meanwhile)
  */
 export async function submitMessage(services: SendingServices, given: Submission): Promise<Submitted> {
   const { db } = services;

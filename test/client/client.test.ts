@@ -130,6 +130,31 @@ describe('against the API', () => {
     assert.equal((await consents.deny(second.consentId, 'No.')).decision?.reason, 'No.');
   });
 
+  test('a repeated message, draft or mailbox says so; other content under its id is an error', async () => {
+    const client = open(ann, { fetch: checkedFetch });
+    const letter = { to: [ben.address], subject: 'Once', text: 'x', clientId: 'once' };
+    const [first, again] = [await client.sendMessage(letter), await client.sendMessage(letter)];
+    assert.deepEqual([first.repeated, again.repeated, again.held], [false, true, false]);
+    assert.deepEqual([again.id, again.subject], [first.id, 'Once']);
+    const conflict = await errorOf(open(ann).sendMessage({ ...letter, text: 'y' }));
+    assert.deepEqual([conflict.code, conflict.status], ['conflict', 409]);
+    const held = { ...letter, to: ['once@outside.example'], clientId: 'held-once' };
+    const [waits, still] = [await client.sendMessage(held), await client.sendMessage(held)];
+    assert.ok(waits.held && still.held && still.repeated);
+    const consentId: string = still.consentId;
+    assert.equal(consentId, waits.consentId);
+    const draft = { subject: 'Mine', clientId: 'draft-once' };
+    assert.deepEqual(
+      [(await client.createDraft(draft)).repeated, (await client.createDraft(draft)).repeated],
+      [false, true],
+    );
+    const key = world.organization.key['x-organization-key'] ?? '';
+    const { mailboxes } = new OrganizationClient({ url: world.api.url, apiKey: key, fetch: checkedFetch });
+    const wanted = { name: 'Once', clientId: 'mailbox-once' };
+    const [made, there] = [await mailboxes.create(wanted), await mailboxes.create(wanted)];
+    assert.deepEqual([made.repeated, there.repeated, there.token], [false, true, null]);
+  });
+
   test('drafts, and the mail of a mailbox by a key of its organization', async () => {
     const service = new OrganizationClient({
       url: world.api.url,

@@ -10,6 +10,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { MailboxClient, OrganizationClient } from '#client/index.ts';
 import { HELD_SENTENCE } from '#domain/consent.ts';
+import { REPEATED_SENTENCE } from '#domain/outbound.ts';
 import { sendQuestion } from '#mcp/send-tools.ts';
 import { at, textAt } from '#test/support/api-world.ts';
 import { type CommandLine, commandLine } from '#test/support/command-line.ts';
@@ -148,6 +149,23 @@ for (const [transport, connect] of [
       }
       assert.match(client.getInstructions() ?? '', /never follow instructions/);
       assert.equal(textAt(parsed((await call(client, 'get_mailbox')).texts[0]), 'address'), ann.address);
+    });
+
+    test('an id that was used is said plainly: sent before, or used for another message', async () => {
+      const letter = { to: [ben.address], subject: 'Once', text: 'Words.', clientId: 'reply-1' };
+      const first = await call(client, 'send_message', letter);
+      const again = await call(client, 'send_message', letter);
+      assert.deepEqual([again.isError, again.texts[0]], [false, REPEATED_SENTENCE]);
+      assert.equal(textAt(parsed(again.texts[1]), 'id'), textAt(parsed(first.texts[0]), 'id'));
+      assert.equal(at(parsed(again.texts[1]), 'repeated'), true);
+      const other = await call(client, 'send_message', { ...letter, text: 'Other words.' });
+      assert.equal(other.isError, true);
+      assert.match(other.texts[0] ?? '', /This clientId was used for another message: .* not sent/);
+      assert.match(other.texts[0] ?? '', /What to do: Choose a new clientId/);
+      assert.equal(
+        (await call(client, 'send_message', { ...letter, text: 'Other words.', clientId: 'reply-2' })).isError,
+        false,
+      );
     });
 
     test('a message that is held is a normal result with the sentence of the API; approved by a person, it is sent', async () => {

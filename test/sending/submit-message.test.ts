@@ -26,7 +26,8 @@ async function fileInSent(message: string): Promise<void> {
 }
 
 test('two submissions with one client id at once are one message', async () => {
-  const submit = () => world.submit(letter('twice'), ['ann@example.com'], { clientId: 'order-1' });
+  const clientId = { id: 'order-1', hashes: [Buffer.from('same')] };
+  const submit = () => world.submit(letter('twice'), ['ann@example.com'], { clientId });
   const answers = await Promise.all([submit(), submit(), submit()]);
   assert.equal(new Set(answers.map(({ messageId }) => messageId)).size, 1);
   assert.equal(answers.filter(({ repeated }) => repeated).length, 2);

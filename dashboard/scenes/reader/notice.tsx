@@ -30,7 +30,7 @@ export function NoticeBar({ notice, onClose }: { readonly notice: Notice | undef
 }
 
 function SentWords({ sent }: { readonly sent: Sent }): ReactNode {
-  if (sent.status === 'consent_pending' && 'consentId' in sent)
+  if (sent.status === 'consent_pending' && 'consentId' in sent && sent.consentId !== null)
     return (
       <p>
         <strong className="font-medium">Held for approval.</strong> This mailbox has not written to all of these
@@ -41,5 +41,5 @@ function SentWords({ sent }: { readonly sent: Sent }): ReactNode {
       </p>
     );
   if (sent.status === 'scheduled') return <p>Scheduled. It can be withdrawn in the outbox until its time.</p>;
-  return <p>Sent to {[...sent.to, ...sent.cc, ...sent.bcc].join(', ')}.</p>;
+  return <p>Sent to {[sent.to, sent.cc, sent.bcc].flatMap((each) => each ?? []).join(', ')}.</p>;
 }

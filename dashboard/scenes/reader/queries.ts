@@ -10,7 +10,8 @@ export type Folder = Schemas['Folder'];
 export type Draft = Schemas['Draft'];
 export type DraftChanges = Schemas['DraftChanges'];
 export type NewDraft = Schemas['NewDraft'];
-export type Sent = Schemas['SentMessage'] | Schemas['HeldMessage'];
+/** `RepeatedMessage`: it was sent a moment ago, by another press of the button. */
+export type Sent = Schemas['SentMessage'] | Schemas['HeldMessage'] | Schemas['RepeatedMessage'];
 
 /** The rows of a view. They are kept up to date by `cache.ts`: asking for all loaded pages again would cost too much. */
 export const listQuery = (id: string, view: View) =>

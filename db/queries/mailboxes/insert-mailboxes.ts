@@ -16,6 +16,7 @@ export interface MailboxInsert {
   readonly tokenHash: Buffer;
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
+  readonly clientHash: Buffer | null;
   readonly createdAt: Date;
 }
 
@@ -39,16 +40,16 @@ const INSERT = /* sql */ `
   with made as (
     insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash,
         metadata, client_id, created_at, updated_at, purpose, sending_mode, messages_per_day,
-        new_recipients_per_day, group_name)
+        new_recipients_per_day, group_name, client_hash)
     select i.id, i.organization_id, i.local_part, i.domain, i.address, i.name, i.status, i.sync_status, i.token_hash,
            i.metadata, i.client_id, i.created_at, i.created_at, i.purpose,
            coalesce(o.settings->>'newMailboxSendingMode', 'normal'), (o.settings->>'newMailboxDailyMessages')::int,
            (o.settings->>'newMailboxDailyNewRecipients')::int,
-           i.group_name
+           i.group_name, i.client_hash
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-             $9::bytea[], $10::jsonb[], $11::text[], $12::timestamptz[], $14::text[], $15::text[])
+             $9::bytea[], $10::jsonb[], $11::text[], $12::timestamptz[], $14::text[], $15::text[], $16::bytea[])
         as i(id, organization_id, local_part, domain, address, name, status, sync_status, token_hash, metadata,
-             client_id, created_at, purpose, group_name)
+             client_id, created_at, purpose, group_name, client_hash)
       join organizations o on o.id = i.organization_id
      where not exists (select 1 from mailboxes gone where gone.address = i.address and gone.deleted_at > $13)
      order by i.address
@@ -86,6 +87,7 @@ export async function insertMailboxes(
     reusableBefore,
     mailboxes.map(({ purpose }) => purpose),
     mailboxes.map(({ group }) => group),
+    mailboxes.map(({ clientHash }) => clientHash),
   ]);
   return new Map(
     rows.map((row) => [

@@ -263,7 +263,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
           "type": "string",
           "minLength": 1,
           "maxLength": 256,
-          "description": "Your own id of the message: calling again with it sends nothing and returns the first message."
+          "description": "Your own id of this one message, for calling again when an answer was lost: the same message with the same id is not sent twice. Never reuse an id for another message: it is refused."
         },
         "attachments": {
           "type": "array",
@@ -641,7 +641,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
           "type": "string",
           "minLength": 1,
           "maxLength": 256,
-          "description": "Your own id of the message: calling again with it sends nothing and returns the first message."
+          "description": "Your own id of this one message, for calling again when an answer was lost: the same message with the same id is not sent twice. Never reuse an id for another message: it is refused."
         },
         "attachments": {
           "type": "array",
@@ -798,7 +798,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
           "type": "string",
           "minLength": 1,
           "maxLength": 256,
-          "description": "Your own id of the message: calling again with it sends nothing and returns the first message."
+          "description": "Your own id of this one message, for calling again when an answer was lost: the same message with the same id is not sent twice. Never reuse an id for another message: it is refused."
         },
         "attachments": {
           "type": "array",

@@ -492,6 +492,79 @@ class ConsentOutcome(Model):
     decision: MessageDecision
 
 
+class CreatedDraft(Model):
+    # Draft id. It stays the same over all saves.
+    id: str
+    # The message in Drafts. Each save makes a new one.
+    message_id: str
+    thread_id: str
+    # Mailbox id.
+    mailbox_id: str
+    to: list[str]
+    cc: list[str]
+    subject: str
+    # First words of the text, at most 200 characters.
+    preview: str
+    attachments: list[Attachment]
+    labels: list[str]
+    size_bytes: int
+    # Time at which it will be sent, once it is submitted.
+    send_at: datetime | None
+    created_at: datetime
+    # Time of the last save.
+    updated_at: datetime
+    # Stored in the draft, removed from the message that is sent.
+    bcc: list[str]
+    reply_to: list[str]
+    text: str | None
+    html: str | None
+    # Further header fields.
+    headers: dict[str, str]
+    # Message-ID header of the message it answers.
+    in_reply_to: str | None
+    # Whether it was created before with this `clientId`; it is shown as it is now.
+    repeated: bool
+
+
+class CreatedMailbox(Model):
+    # Mailbox id.
+    id: str
+    # Display name.
+    name: str
+    # What it is for.
+    purpose: str | None
+    # Group of the mailbox; null: none. API keys can be limited to groups. A group exists as long as a mailbox is in it.
+    group: str | None
+    address: str
+    local_part: str
+    domain: str
+    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused.
+    status: Annotated[Literal["pending", "active", "suspended", "deleting"], OPEN]
+    # `pending` until the mail host serves it.
+    sync_status: Annotated[Literal["pending", "synced"], OPEN]
+    quota: MailboxQuota
+    sending: MailboxSending
+    # `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
+    sending_mode: Annotated[Literal["normal", "drafts_only", "stopped"], OPEN]
+    budgets: SendingBudgets
+    today: SendingToday
+    # Messages in INBOX that are not seen.
+    unread_count: int
+    waiting: MailboxWaiting
+    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
+    unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN]
+    metadata: dict[str, str]
+    client_id: str | None
+    created_at: datetime
+    updated_at: datetime
+    last_activity_at: datetime | None
+    # The mailbox token. Shown in this answer only.
+    token: str | None
+    connection: MailConnection
+    # Whether it was created before with this `clientId`; it is shown as it is now.
+    repeated: bool
+
+
 class CurrentUsage(Model):
     mailboxes: int
     mailbox_limit: int | None
@@ -1053,7 +1126,7 @@ class Forward(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
-    # Your own id of the message: sending with it again returns the first message and sends nothing.
+    # Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
     client_id: str | None = None
 
 
@@ -1108,6 +1181,7 @@ class HeldMessage(Model):
     consent_id: str
     # What it means, for an agent to read.
     message: str
+    repeated: Literal[False]
     # `a@b.c` or `Name <a@b.c>`.
     from_: str
     to: list[str]
@@ -1798,7 +1872,7 @@ class NewDraft(Model):
     in_reply_to: str | None = None
     # With inReplyTo; `false`: addressed to the sender only. Default: true.
     reply_all: bool | None = None
-    # Your own id of the draft: creating it again returns the first one, as long as that is a draft.
+    # Your own id of the draft. As long as that is a draft, creating the same one again is answered 200 with the first one, and another one with the id is a conflict.
     client_id: str | None = None
 
 
@@ -1827,7 +1901,7 @@ class NewMailbox(Model):
     domain: str | None = None
     # Up to 50 keys of your own; keys of 64, values of 512 characters at most.
     metadata: dict[str, str] | None = None
-    # Your own id of the mailbox; a second creation with it returns the first mailbox, without its token.
+    # Your own id of the mailbox. The same creation again with it is answered 200 with the first mailbox, without its token; another creation with it is a conflict.
     client_id: str | None = None
 
 
@@ -1859,7 +1933,7 @@ class NewMessage(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
-    # Your own id of the message: sending with it again returns the first message and sends nothing.
+    # Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
     client_id: str | None = None
 
 
@@ -2334,6 +2408,30 @@ class RecoveryList(Model):
     next_cursor: str | None
 
 
+class RepeatedMessage(Model):
+    """The first message as it is now. A token that may only send gets its id and status, and nothing of its content."""
+
+    # Message id.
+    id: str
+    status: Annotated[Literal["consent_pending", "scheduled", "queued", "sending", "sent", "captured", "bounced", "suppressed", "denied"], OPEN]
+    repeated: Literal[True]
+    # Null unless it is held.
+    consent_id: str | None
+    # What it means, for an agent to read.
+    message: str
+    thread_id: str | None = None
+    # `a@b.c` or `Name <a@b.c>`.
+    from_: str | None = None
+    to: list[str] | None = None
+    cc: list[str] | None = None
+    bcc: list[str] | None = None
+    subject: str | None = None
+    # Message-ID header.
+    message_id: str | None = None
+    # It is not sent before this time; null: not scheduled.
+    send_at: datetime | None = None
+
+
 class Reply(Model):
     # Recipients in addition to those of the reply.
     to: list[str] | None = None
@@ -2354,7 +2452,7 @@ class Reply(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
-    # Your own id of the message: sending with it again returns the first message and sends nothing.
+    # Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
     client_id: str | None = None
 
 
@@ -2462,6 +2560,7 @@ class SentMessage(Model):
     # Null until a scheduled message is sent.
     thread_id: str | None
     status: Annotated[Literal["consent_pending", "scheduled", "queued", "sending", "sent", "captured", "bounced", "suppressed", "denied"], OPEN]
+    repeated: Literal[False]
     # `a@b.c` or `Name <a@b.c>`.
     from_: str
     to: list[str]

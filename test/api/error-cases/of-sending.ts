@@ -38,6 +38,17 @@ export const sendCases: Readonly<Record<string, Reach>> = Object.fromEntries(
         },
       ]),
       [
+        `${operation} conflict`,
+        async (world: ApiWorld) => {
+          const { mailbox, messageId } = await ownMail(world);
+          const body = { ...bodyTo(mailbox.address), clientId: 'used' };
+          const ask = (more: object) =>
+            world.call('POST', path(base(mailbox.id), messageId), { as: as(mailbox), body: { ...body, ...more } });
+          await ask({});
+          return ask({ text: 'y' });
+        },
+      ],
+      [
         `${operation} quota_exceeded`,
         async (world: ApiWorld) => {
           const { mailbox, messageId } = await ownMail(world);
@@ -128,6 +139,13 @@ export const draftCases: Readonly<Record<string, Reach>> = Object.fromEntries(
         async (world) => {
           const { own, as: credential } = await full(world);
           return world.call('PATCH', own, { as: credential, body });
+        },
+      ],
+      [
+        `create${name}Draft conflict`,
+        async (world) => {
+          const { path, as: credential } = await draftOf(world, { ...body, clientId: 'used' });
+          return world.call('POST', path, { as: credential, body: { ...body, text: 'y', clientId: 'used' } });
         },
       ],
       [`update${name}Draft conflict`, (world) => meanwhile(world, 'PATCH', '', { subject: 'x' })],

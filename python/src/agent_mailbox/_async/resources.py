@@ -28,7 +28,7 @@ class AsyncMailboxes(AsyncResource):
         metadata: Mapping[str, str] | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
-    ) -> m.MailboxWithToken:
+    ) -> m.CreatedMailbox:
         """Create a mailbox.
 
         local_part: Part before the @. Default: a pronounceable one is generated.
@@ -37,10 +37,10 @@ class AsyncMailboxes(AsyncResource):
         group: Group of the mailbox; null: none. API keys can be limited to groups. A group exists as long as a mailbox is in it.
         domain: A domain of the organization; default: that of the instance.
         metadata: Up to 50 keys of your own; keys of 64, values of 512 characters at most.
-        client_id: Your own id of the mailbox; a second creation with it returns the first mailbox, without its token.
+        client_id: Your own id of the mailbox. The same creation again with it is answered 200 with the first mailbox, without its token; another creation with it is a conflict.
         """
         request = self._request("POST", "/api/mailboxes", body={"localPart": local_part, "name": name, "purpose": purpose, "group": group, "domain": domain, "metadata": metadata, "clientId": client_id}, idempotency_key=idempotency_key)
-        return self._parse(m.MailboxWithToken, await self._send(request))
+        return self._parse(m.CreatedMailbox, await self._send(request))
 
     def list(
         self,
@@ -333,7 +333,7 @@ class AsyncMailbox(AsyncResource):
         send_at: datetime | str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
-    ) -> m.SentMessage | m.HeldMessage:
+    ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
         """Send a message.
 
         to: Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.
@@ -343,13 +343,15 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
-        client_id: Your own id of the message: sending with it again returns the first message and sends nothing.
+        client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
         request = self._request("POST", "/api/mailbox/messages", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
+        if answer.status_code == 201:
+            return self._parse(m.SentMessage, answer)
         if answer.status_code == 202:
             return self._parse(m.HeldMessage, answer)
-        return self._parse(m.SentMessage, answer)
+        return self._parse(m.RepeatedMessage, answer)
 
     async def get_message(
         self,
@@ -478,7 +480,7 @@ class AsyncMailbox(AsyncResource):
         send_at: datetime | str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
-    ) -> m.SentMessage | m.HeldMessage:
+    ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
         """Reply to a message.
 
         to: Recipients in addition to those of the reply.
@@ -489,13 +491,15 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
-        client_id: Your own id of the message: sending with it again returns the first message and sends nothing.
+        client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
         request = self._request("POST", "/api/mailbox/messages/{mid}/reply", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
+        if answer.status_code == 201:
+            return self._parse(m.SentMessage, answer)
         if answer.status_code == 202:
             return self._parse(m.HeldMessage, answer)
-        return self._parse(m.SentMessage, answer)
+        return self._parse(m.RepeatedMessage, answer)
 
     async def reply_all(
         self,
@@ -514,7 +518,7 @@ class AsyncMailbox(AsyncResource):
         send_at: datetime | str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
-    ) -> m.SentMessage | m.HeldMessage:
+    ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
         """Reply to all.
 
         to: Recipients in addition to those of the reply.
@@ -525,13 +529,15 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
-        client_id: Your own id of the message: sending with it again returns the first message and sends nothing.
+        client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
         request = self._request("POST", "/api/mailbox/messages/{mid}/reply-all", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
+        if answer.status_code == 201:
+            return self._parse(m.SentMessage, answer)
         if answer.status_code == 202:
             return self._parse(m.HeldMessage, answer)
-        return self._parse(m.SentMessage, answer)
+        return self._parse(m.RepeatedMessage, answer)
 
     async def forward(
         self,
@@ -550,7 +556,7 @@ class AsyncMailbox(AsyncResource):
         send_at: datetime | str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
-    ) -> m.SentMessage | m.HeldMessage:
+    ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
         """Forward a message.
 
         to: Recipients. There must be one in to, cc or bcc.
@@ -561,13 +567,15 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
-        client_id: Your own id of the message: sending with it again returns the first message and sends nothing.
+        client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
         request = self._request("POST", "/api/mailbox/messages/{mid}/forward", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
+        if answer.status_code == 201:
+            return self._parse(m.SentMessage, answer)
         if answer.status_code == 202:
             return self._parse(m.HeldMessage, answer)
-        return self._parse(m.SentMessage, answer)
+        return self._parse(m.RepeatedMessage, answer)
 
     async def message_status(
         self,
@@ -609,7 +617,7 @@ class AsyncMailbox(AsyncResource):
         reply_all: bool | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
-    ) -> m.Draft:
+    ) -> m.CreatedDraft:
         """Save a new draft.
 
         to: Recipients, as `a@b.c` or `Name <a@b.c>`.
@@ -621,10 +629,10 @@ class AsyncMailbox(AsyncResource):
         send_at: Send it at this time, once it is submitted; stored with the draft.
         in_reply_to: The message it answers. Without to, cc and bcc it is addressed like a reply to all. Default subject: `Re:` and the subject of that message.
         reply_all: With inReplyTo; `false`: addressed to the sender only. Default: true.
-        client_id: Your own id of the draft: creating it again returns the first one, as long as that is a draft.
+        client_id: Your own id of the draft. As long as that is a draft, creating the same one again is answered 200 with the first one, and another one with the id is a conflict.
         """
         request = self._request("POST", "/api/mailbox/drafts", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "attachments": attachments, "labels": labels, "headers": headers, "text": text, "html": html, "sendAt": send_at, "inReplyTo": in_reply_to, "replyAll": reply_all, "clientId": client_id}, idempotency_key=idempotency_key)
-        return self._parse(m.Draft, await self._send(request))
+        return self._parse(m.CreatedDraft, await self._send(request))
 
     async def get_draft(
         self,
@@ -677,16 +685,18 @@ class AsyncMailbox(AsyncResource):
         *,
         send_at: datetime | str | None | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
-    ) -> m.SentMessage | m.HeldMessage:
+    ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
         """Send a draft.
 
         send_at: Replaces the stored time; null: at once.
         """
         request = self._request("POST", "/api/mailbox/drafts/{did}/send", (draft_id,), body={"sendAt": send_at}, idempotency_key=idempotency_key)
         answer = await self._send(request)
+        if answer.status_code == 201:
+            return self._parse(m.SentMessage, answer)
         if answer.status_code == 202:
             return self._parse(m.HeldMessage, answer)
-        return self._parse(m.SentMessage, answer)
+        return self._parse(m.RepeatedMessage, answer)
 
     def list_threads(
         self,

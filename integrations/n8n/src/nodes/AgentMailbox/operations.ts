@@ -18,8 +18,6 @@ interface Run {
 type Result = Pick<Item, 'json' | 'binary'>;
 type Operation = (run: Run) => Promise<readonly Result[]>;
 
-const ACCEPTED = 202;
-
 /** Without fields that are empty. */
 const filled = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== undefined));
@@ -82,7 +80,7 @@ async function content(run: Run, ...names: string[]): Promise<Fields> {
 }
 
 /** `held`: it waits for a person, which is a normal result. It must not be sent again. */
-const sent = ({ body, status }: Answer): Result[] => [{ json: { ...body, held: status === ACCEPTED } }];
+const sent = ({ body }: Answer): Result[] => [{ json: { ...body, held: body['status'] === 'consent_pending' } }];
 
 const filters = ({ host, more: { since, ...rest } }: Run): Fields => ({
   ...rest,
