@@ -12,11 +12,9 @@ import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/member-notices.ts';
 import { ORGANIZATION_CHANGE_RETENTION_DAYS } from '#domain/organization-stream.ts';
 import {
   DELETED_ENDPOINT_RETENTION_DAYS,
-  FORMER_STEP,
   HARD_BOUNCE_RETENTION_DAYS,
   INVITATION_RETENTION_DAYS,
   KNOWN_RECIPIENT_RETENTION_DAYS,
-  RETENTION_STEPS,
   type RetentionInput,
   type RetentionOutput,
   type RetentionStep,
@@ -64,7 +62,6 @@ export async function retentionStep(
   { heartbeat, isEnding }: StepContext,
   portionRows = PORTION_ROWS,
 ): Promise<RetentionOutput> {
-  if (step === FORMER_STEP) return { done: 0, more: false };
   const portion = portionOf(services, step, portionRows);
   const until = performance.now() + STEP_MS;
   let [done, after] = [0, from];
@@ -81,22 +78,6 @@ export async function retentionStep(
   } finally {
     clearInterval(timer);
   }
-}
-
-/** All steps to their end. */
-export async function deleteHistory(services: RetentionServices): Promise<Record<RetentionStep, number>> {
-  const context: StepContext = { heartbeat() {}, isEnding: () => false };
-  const done: Partial<Record<RetentionStep, number>> = {};
-  for (const step of RETENTION_STEPS) {
-    let total = 0;
-    for (let [more, after] = [true, '']; more; ) {
-      const output = await retentionStep(services, { step, after }, context);
-      total += output.done;
-      [more, after] = [output.more, output.after ?? ''];
-    }
-    done[step] = total;
-  }
-  return done as Record<RetentionStep, number>; // every step was done above
 }
 
 const ended = async (work: Promise<number>): Promise<Portion> => ({ done: await work, more: false });

@@ -14,7 +14,7 @@ import { chooseTransport } from '#sending/transports/choose-transport.ts';
 import type { Transport } from '#sending/transports/transport.ts';
 import { type AttemptContext, attemptDeliveries } from './attempt-deliveries.ts';
 import { attemptRecorder } from './attempt-recorder.ts';
-import { deleteHistory, retentionStep } from './delete-history.ts';
+import { retentionStep } from './delete-history.ts';
 import { endpointNotes } from './endpoint-notes.ts';
 import { endpointSlots } from './endpoint-slots.ts';
 import type { LaneAttempts } from './fast-lane/wait-for-lanes.ts';
@@ -56,8 +56,6 @@ export interface Activities extends OutboundActivities {
   recoverSome(input: RecoveryInput): Promise<RecoveryProgress>;
   /** Carries out one step of retention for half a minute at most. */
   retentionStep(input: RetentionInput): Promise<RetentionOutput>;
-  /** All steps at once, for runs of the workflow that began before they were apart. */
-  deleteHistory(): Promise<void>;
 }
 
 /** The parts of attempts that a worker has once: slots, recorder, notes. */
@@ -126,9 +124,6 @@ export function createActivities(dependencies: ActivityDependencies): Activities
         heartbeat: (done) => context.heartbeat(done),
         isEnding: () => context.cancellationSignal.aborted || draining.aborted,
       });
-    },
-    async deleteHistory() {
-      await deleteHistory(services);
     },
   };
 }

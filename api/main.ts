@@ -13,13 +13,15 @@ await runPart({
     const temporal = connectTemporal(services.settings);
     life.onStop('Temporal connection', () => temporal.close());
     readiness.useTemporal(temporal);
-    const dispatcher = startDispatcher(services, temporal);
-    life.onStop('dispatcher', () => dispatcher.close());
-    const outboundSweep = startOutboundSweep(services, temporal);
-    life.onStop('sweep of outgoing mail', () => outboundSweep.close());
+    // Started when the port is known to be free, and closed after the requests have ended.
+    const started: { close(): Promise<void> }[] = [];
+    life.onStop('dispatcher, sweep of outgoing mail', async () => {
+      for (const each of started.toReversed()) await each.close();
+    });
     const mcp = mcpHttp((error) => services.log.debug({ error: error.message }, 'an MCP request was refused'));
     const api = await startApi(services, temporal, mcp, readiness);
     life.onStop('API', () => api.close());
+    started.push(startDispatcher(services, temporal), startOutboundSweep(services, temporal));
     services.log.info({ url: api.url }, 'the API listens');
   },
 });

@@ -2297,7 +2297,7 @@ export interface ReadinessChecks {
   readonly worker?: 'ok' | 'not_running' | 'unknown';
   readonly secretsKeys: 'ok' | 'missing_some' | 'missing' | 'unknown';
   readonly dataFolder?: 'ok' | 'full' | 'unwritable';
-  readonly certificate?: 'ok' | 'expiring' | 'expired' | 'unreadable';
+  readonly certificate?: 'ok' | 'expiring' | 'expired' | 'untrusted' | 'wrong_name' | 'unreadable';
 }
 
 export interface ReadinessProblem {

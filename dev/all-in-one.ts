@@ -12,6 +12,7 @@ import type { Services } from '#core/platform/services.ts';
 import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { startMail } from '#mail/start.ts';
+import { readCertificate } from '#mail/tls.ts';
 import { mcpHttp } from '#mcp/http.ts';
 import { startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';
 import { installTemporalRuntime, startWorker } from '#worker/start.ts';
@@ -27,6 +28,8 @@ export interface AllInOne {
 /** Opens everything; `life` closes it again, listeners first. */
 export async function startAllInOne(services: Services, life: ProcessLife): Promise<AllInOne> {
   const { settings } = services;
+  // The mail listeners come last: a wrong certificate must not be found after everything else has started.
+  await readCertificate(settings);
   installTemporalRuntime(services);
   const connection = await NativeConnection.connect(temporalConnectionOptions(settings));
   life.onStop('Temporal connection', () => connection.close());

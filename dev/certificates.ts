@@ -7,10 +7,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { DEVELOPMENT_ROOT_NAME } from '#core/platform/check-certificate.ts';
 import { writeWhole } from './write-file.ts';
 import { makeCertificate } from './x509-certificate.ts';
 
-const ROOT_NAME = 'Agent Mailbox development root';
 const ROOT_VALID_DAYS = 3_650;
 /** Apple's limit for certificates that are to be trusted is 398 days. */
 const HOST_VALID_DAYS = 397;
@@ -45,6 +45,12 @@ function isGood(file: string, names: readonly string[], caPem: string, nowMs: nu
   }
 }
 
+/** Where `developmentCertificates` writes. */
+export function developmentCertificateFiles(folder: string): CertificateFiles & { readonly caKeyFile: string } {
+  const file = (name: string) => path.resolve(folder, name);
+  return { caFile: file('ca.pem'), caKeyFile: file('ca.key'), certFile: file('host.pem'), keyFile: file('host.key') };
+}
+
 /**
  * Root and host certificate, created or renewed if needed.
  *
@@ -56,10 +62,9 @@ export function developmentCertificates(
   nowMs = Date.now(),
 ): CertificateFiles {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const file = (name: string) => path.join(folder, name);
-  const [caFile, caKeyFile, certFile, keyFile] = [file('ca.pem'), file('ca.key'), file('host.pem'), file('host.key')];
+  const { caFile, caKeyFile, certFile, keyFile } = developmentCertificateFiles(folder);
   if (!existsSync(caFile) || !existsSync(caKeyFile) || isDue(readFileSync(caFile, 'utf8'), nowMs)) {
-    const root = makeCertificate({ commonName: ROOT_NAME, validDays: ROOT_VALID_DAYS, isCa: true });
+    const root = makeCertificate({ commonName: DEVELOPMENT_ROOT_NAME, validDays: ROOT_VALID_DAYS, isCa: true });
     writeWhole(caKeyFile, root.keyPem, 0o600);
     writeWhole(caFile, root.certPem, 0o644);
   }
@@ -68,11 +73,11 @@ export function developmentCertificates(
   const dnsNames = [...new Set([...LOOPBACK_NAMES, ...names.filter((name) => !/^[\d.]+$|:/.test(name))])];
   if (!existsSync(keyFile) || !isGood(certFile, dnsNames, caPem, nowMs)) {
     const host = makeCertificate({
-      commonName: dnsNames[0] ?? ROOT_NAME,
+      commonName: dnsNames[0] ?? DEVELOPMENT_ROOT_NAME,
       validDays: HOST_VALID_DAYS,
       dnsNames,
       ipAddresses: LOOPBACK_ADDRESSES,
-      issuer: { commonName: ROOT_NAME, key: createPrivateKey(readFileSync(caKeyFile)) },
+      issuer: { commonName: DEVELOPMENT_ROOT_NAME, key: createPrivateKey(readFileSync(caKeyFile)) },
     });
     writeWhole(keyFile, host.keyPem, 0o600);
     writeWhole(certFile, host.certPem + caPem, 0o644);

@@ -13,6 +13,15 @@ at least DATABASE_URL, TEMPORAL_ADDRESS, SECRETS_KEYS and CREDENTIAL_PEPPER, the
 \`npm run migrate\` before the first start and after each upgrade.
 
 If a value is wrong, the start fails and names the setting and the values it accepts.
+
+All processes of an installation have TEMPORAL_NAMESPACE, TEMPORAL_TASK_QUEUE, CREDENTIAL_PEPPER and MAIL_DOMAIN alike.
+\`npm run migrate\` and \`npm start\` write them into the database (the pepper as a fingerprint). A process with another
+value, or with SECRETS_KEYS that open no secret of the database, ends with the reason before it listens, sends or starts
+anything. To change one of the first three, stop all processes and run \`npm run migrate -- --accept-changed-settings\`
+(or \`npm start -- --accept-changed-settings\`) once with the new value; MAIL_DOMAIN changes with the next \`npm run migrate\`.
+Only these two commands create a namespace in Temporal. Keep TEMPORAL_ADDRESS, API_PUBLIC_URL, MAIL_HOSTNAME and the
+groups Webhooks and Mail alike too; they are not compared, since an address can have several names, and mail hosts can
+differ.
 `;
 
 const GROUP_NOTES: Partial<Record<(typeof SETTING_GROUPS)[number], string>> = {

@@ -1,7 +1,7 @@
 /**
  * Prepares database and Temporal for the processes: `npm run migrate`, and the first step in docker-compose.yml.
  *
- * Migrates the database to the newest schema, creates the first organization if there is none, creates the namespace
+ * Migrates the database to the newest schema, writes the settings that all processes must have alike, creates the first organization if there is none, creates the namespace
  * and search attributes that Temporal lacks, and creates development certificates if the file of TLS_CERT does not
  * exist. Sign-in, password and API key of the first organization are printed by each run until its owner has signed in.
  *
@@ -9,16 +9,21 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import {
+  ACCEPT_CHANGED_SETTINGS,
+  requireAcceptedSettings,
+  storeAgreedSettings,
+} from '#core/platform/agreed-settings.ts';
 import { requirePostgres } from '#core/platform/dependencies.ts';
 import { reasonOf } from '#core/platform/error-reason.ts';
 import { createLogger, logDestination } from '#core/platform/logger.ts';
 import { openServices, type Services } from '#core/platform/services.ts';
 import { readSettings, type Settings, SettingsError } from '#core/platform/settings.ts';
+import { requireOwnSecretsKeys } from '#core/platform/start-checks.ts';
 import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
 import { requireTemporal } from '#core/platform/temporal-setup.ts';
-import { UnknownSchemaError } from '#db/adopt-earlier-schema.ts';
-import { migrate, preparingAlone } from '#db/migrate.ts';
-import { developmentCertificates } from './certificates.ts';
+import { migrate, preparingAlone, UnknownSchemaError } from '#db/migrate.ts';
+import { developmentCertificateFiles, developmentCertificates } from './certificates.ts';
 import { ensureFirstOrganization, type FirstOrganization } from './first-organization.ts';
 import { progressOn } from './progress.ts';
 import { newFirstCredentials } from './secrets-file.ts';
@@ -44,7 +49,15 @@ async function prepare(): Promise<void> {
 }
 
 async function prepareAll(services: Services, settings: Settings): Promise<void> {
-  await progress.step('Database schema', () => migrate(services.db));
+  requireCertificatePlace(settings);
+  const { TEMPORAL_NAMESPACE: _namespace, TEMPORAL_TASK_QUEUE: _taskQueue, ...withoutTemporal } = settings;
+  const agreed = settings.TEMPORAL_ADDRESS === undefined ? withoutTemporal : settings;
+  await requireAcceptedSettings(services.db, agreed, process.argv.includes(ACCEPT_CHANGED_SETTINGS));
+  await progress.step('Database schema', async () => {
+    await migrate(services.db);
+    await storeAgreedSettings(services.db, agreed);
+  });
+  await requireOwnSecretsKeys(services);
   const made = newFirstCredentials(settings.OWNER_EMAIL ?? `owner@${settings.MAIL_DOMAIN}`);
   const credentials = { ...made, password: settings.OWNER_PASSWORD ?? made.password };
   const first = await progress.step('Organization', () => ensureFirstOrganization(services, credentials));
@@ -52,7 +65,9 @@ async function prepareAll(services: Services, settings: Settings): Promise<void>
   showCredentials(first, settings);
   if (settings.TEMPORAL_ADDRESS !== undefined)
     await progress.step('Temporal namespace and search attributes', async (note) => {
-      const added = await requireTemporal(temporalConnectionOptions(settings), settings.TEMPORAL_NAMESPACE);
+      const added = await requireTemporal(temporalConnectionOptions(settings), settings.TEMPORAL_NAMESPACE, {
+        mayCreateNamespace: true,
+      });
       if (added.length > 0) note(`made ${added.join(', ')}`);
     });
   makeMissingCertificate(settings);
@@ -72,14 +87,19 @@ function showCredentials({ state, email, password, apiKey }: FirstOrganization, 
   );
 }
 
-/** @throws {SettingsError} if a certificate is missing and cannot be created */
-function makeMissingCertificate({ TLS_CERT, TLS_KEY, MAIL_HOSTNAME, MAIL_DOMAIN }: Settings): void {
+/** @throws {SettingsError} if a certificate is missing, and a development certificate would have another name */
+function requireCertificatePlace({ TLS_CERT, TLS_KEY }: Settings): void {
   if (TLS_CERT === undefined || TLS_KEY === undefined || existsSync(TLS_CERT)) return;
-  const { certFile, keyFile } = developmentCertificates(path.dirname(TLS_CERT), [MAIL_HOSTNAME, MAIL_DOMAIN]);
+  const { certFile, keyFile } = developmentCertificateFiles(path.dirname(TLS_CERT));
   if (certFile !== path.resolve(TLS_CERT) || keyFile !== path.resolve(TLS_KEY))
     throw new SettingsError([
-      `TLS_CERT: there is no ${TLS_CERT}. A development certificate was created as ${certFile}`,
+      `TLS_CERT: there is no ${TLS_CERT}. Put the certificate there; for a development certificate set TLS_CERT=${certFile} and TLS_KEY=${keyFile}`,
     ]);
+}
+
+function makeMissingCertificate({ TLS_CERT, MAIL_HOSTNAME, MAIL_DOMAIN }: Settings): void {
+  if (TLS_CERT === undefined || existsSync(TLS_CERT)) return;
+  const { certFile } = developmentCertificates(path.dirname(TLS_CERT), [MAIL_HOSTNAME, MAIL_DOMAIN]);
   progress.warn(`TLS_CERT did not exist: a development certificate was created as ${certFile}`);
 }
 

@@ -9,6 +9,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { recordAudits } from '#core/organizations/audit.ts';
 import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/organizations/password-resets.ts';
+import { requireAgreedSettings } from '#core/platform/agreed-settings.ts';
 import { requirePostgres } from '#core/platform/dependencies.ts';
 import { reasonOf } from '#core/platform/error-reason.ts';
 import { publicAddress } from '#core/platform/public-address.ts';
@@ -44,6 +45,7 @@ async function run(email: string | undefined): Promise<void> {
   await requirePostgres(DATABASE_URL);
   const db = await openDatabase({ url: DATABASE_URL, poolMax: POOL_MAX });
   try {
+    await requireAgreedSettings(db, { CREDENTIAL_PEPPER });
     const account = await findResetAccount(db, email);
     if (account === undefined) throw new Error(`no account has the address ${email}`);
     const url = await publicAddress({ db, settings });

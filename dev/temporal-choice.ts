@@ -40,7 +40,7 @@ export async function chooseTemporal(options: TemporalChoiceOptions): Promise<Ch
   await endLeftoverTemporal(folder, onProgress);
   if (settings.TEMPORAL_ADDRESS !== undefined) {
     const connection = temporalConnectionOptions(settings);
-    const added = await requireTemporal(connection, namespace);
+    const added = await requireTemporal(connection, namespace, { mayCreateNamespace: true });
     return {
       origin: 'configured',
       address: connection.address,
@@ -57,7 +57,7 @@ export async function chooseTemporal(options: TemporalChoiceOptions): Promise<Ch
         `The program that listens on ${address} is not a Temporal with namespace "${namespace}" (${problem}). ` +
           'Stop it, set TEMPORAL_PORT to another port, or set TEMPORAL_ADDRESS to the Temporal you want to use.',
       );
-    const added = await requireTemporal({ address }, namespace);
+    const added = await requireTemporal({ address }, namespace, { mayCreateNamespace: true });
     return { origin: 'found', address, uiUrl: settings.TEMPORAL_UI_URL, added, server: undefined };
   }
   const program = await temporalProgram({ configured: settings.TEMPORAL_CLI, signal: options.signal, onProgress });

@@ -10,12 +10,20 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import {
+  ACCEPT_CHANGED_SETTINGS,
+  requireAcceptedSettings,
+  storeAgreedSettings,
+} from '#core/platform/agreed-settings.ts';
 import { requirePostgres } from '#core/platform/dependencies.ts';
 import { reasonOf } from '#core/platform/error-reason.ts';
 import { createLogger, type Logger, logDestination } from '#core/platform/logger.ts';
 import { type ProcessLife, runProcess, stackOf } from '#core/platform/process-life.ts';
+import type { Readiness } from '#core/platform/readiness.ts';
 import { openServices } from '#core/platform/services.ts';
 import { readSettings, SETTINGS, type SettingName, type Settings, SettingsError } from '#core/platform/settings.ts';
+import { requireOwnSecretsKeys } from '#core/platform/start-checks.ts';
+import { openDatabase } from '#db/database.ts';
 import { migrate, preparingAlone } from '#db/migrate.ts';
 import { type AllInOne, startAllInOne } from './all-in-one.ts';
 import { buildDashboard } from './build-dashboard.ts';
@@ -100,8 +108,7 @@ function madeUp(
     values['TLS_CERT'] = files.certFile;
     values['TLS_KEY'] = files.keyFile;
     caFile = files.caFile;
-    if (production) notes.push('The mail listeners use a development certificate: set TLS_CERT and TLS_KEY.');
-    else if (settings.WEBHOOK_EXTRA_CA === undefined) values['WEBHOOK_EXTRA_CA'] = files.caFile;
+    if (!production && settings.WEBHOOK_EXTRA_CA === undefined) values['WEBHOOK_EXTRA_CA'] = files.caFile;
   }
   if (!production && settings.WEBHOOK_ALLOW_DESTINATIONS.length === 0) {
     values['WEBHOOK_ALLOW_DESTINATIONS'] = LOOPBACK;
@@ -121,16 +128,35 @@ function listenerFacts(listeners: AllInOne['listeners'], settings: Settings): Ma
   return Object.fromEntries(facts) as MailListenerFacts;
 }
 
-async function awaitReady(apiUrl: string, life: ProcessLife): Promise<void> {
+/** @returns what `/readyz` warns of */
+async function awaitReady(apiUrl: string, life: ProcessLife): Promise<string[]> {
   const deadline = Date.now() + READY_WITHIN_MS;
   let found = '';
   while (Date.now() < deadline && !life.stopping.aborted) {
     const answer = await fetch(`${apiUrl}/readyz`).catch(() => undefined);
-    if (answer?.ok) return;
     found = (await answer?.text()) ?? 'no answer';
+    if (answer?.ok) return (JSON.parse(found) as Readiness).problems.map(({ message }) => message);
     await delay(READY_POLL_MS);
   }
+  if (life.stopping.aborted) return [];
   throw new Error(`The service was not ready within ${READY_WITHIN_MS / 1000} s: ${found}`);
+}
+
+/**
+ * Before Temporal gets a namespace, and before anything is migrated.
+ *
+ * @throws {SettingsError} if the database belongs to another installation
+ */
+async function requireOwnDatabase(url: string, settings: Settings): Promise<void> {
+  // The default differs with the server that is found, and no other process uses it.
+  const { TEMPORAL_TASK_QUEUE, ...others } = settings;
+  const agreed = process.env['TEMPORAL_TASK_QUEUE'] ? { ...others, TEMPORAL_TASK_QUEUE } : others;
+  const db = await openDatabase({ url, poolMax: 1 });
+  try {
+    await requireAcceptedSettings(db, agreed, process.argv.includes(ACCEPT_CHANGED_SETTINGS));
+  } finally {
+    await db.close();
+  }
 }
 
 async function start(life: ProcessLife): Promise<void> {
@@ -149,6 +175,13 @@ async function start(life: ProcessLife): Promise<void> {
   const { values, notes, caFile } = madeUp(given, dataDir);
   const secrets = secretsFile(path.join(dataDir, 'secrets.json'), given.OWNER_EMAIL ?? `owner@${given.MAIL_DOMAIN}`);
   await requireFreePorts(given);
+  const own = {
+    SECRETS_KEYS: secrets.secretsKeys,
+    CREDENTIAL_PEPPER: secrets.credentialPepper,
+    ...(given.MODE === 'production' ? {} : { OPERATOR_KEY: secrets.operatorKey }),
+    ...Object.fromEntries(Object.entries(process.env).filter(([, value]) => value?.trim())),
+    ...values,
+  };
 
   const events = (name: string): ChildEvents => ({
     onCrash(message) {
@@ -183,6 +216,7 @@ async function start(life: ProcessLife): Promise<void> {
     return server.url;
   });
 
+  await requireOwnDatabase(databaseUrl, readSettings(own));
   const temporal = await step('Temporal', async (note) => {
     const chosen = await chooseTemporal({
       settings: given,
@@ -197,21 +231,19 @@ async function start(life: ProcessLife): Promise<void> {
     }
     return chosen;
   });
+  let taskQueue = given.TEMPORAL_TASK_QUEUE;
   if (temporal.origin === 'found') {
     notes.push(`Temporal: the server found on ${temporal.address} is used, and will not be stopped at the end.`);
     // Others may use it too: a separate task queue keeps their tasks apart from ours.
-    if (!process.env['TEMPORAL_TASK_QUEUE']) values['TEMPORAL_TASK_QUEUE'] = `agent-mailbox-${secrets.installation}`;
+    if (!process.env['TEMPORAL_TASK_QUEUE']) taskQueue = `agent-mailbox-${secrets.installation}`;
   }
   if (temporal.added.length > 0) notes.push(`Temporal: made ${temporal.added.join(', ')}.`);
 
   const settings = readSettings({
-    SECRETS_KEYS: secrets.secretsKeys,
-    CREDENTIAL_PEPPER: secrets.credentialPepper,
-    ...(given.MODE === 'production' ? {} : { OPERATOR_KEY: secrets.operatorKey }),
-    ...Object.fromEntries(Object.entries(process.env).filter(([, value]) => value?.trim())),
-    ...values,
+    ...own,
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_TASK_QUEUE: taskQueue,
     ...(temporal.uiUrl === undefined ? {} : { TEMPORAL_UI_URL: temporal.uiUrl }),
   });
   for (const note of notes) log.warn(note);
@@ -222,6 +254,8 @@ async function start(life: ProcessLife): Promise<void> {
       databaseUrl,
       async () => {
         await migrate(services.db);
+        await storeAgreedSettings(services.db, settings);
+        await requireOwnSecretsKeys(services);
         return ensureFirstOrganization(services, {
           ...secrets.first,
           ...(given.OWNER_PASSWORD === undefined ? {} : { password: given.OWNER_PASSWORD }),
@@ -242,7 +276,7 @@ async function start(life: ProcessLife): Promise<void> {
   await step('Documentation', (note) => buildDocumentation(() => note('building the pages, once')));
   const all = await step('API, worker, mail', async () => {
     const started = await startAllInOne(services, life);
-    await awaitReady(started.apiUrl, life);
+    notes.push(...(await awaitReady(started.apiUrl, life)));
     return started;
   });
   life.stopping.throwIfAborted();

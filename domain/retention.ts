@@ -71,11 +71,8 @@ export const RETENTION_STEPS = [
 ] as const;
 export type RetentionStep = (typeof RETENTION_STEPS)[number];
 
-/** The last step of runs that began with an earlier version; it does nothing any more. */
-export const FORMER_STEP = 'readAgain';
-
 export interface RetentionInput {
-  readonly step: RetentionStep | typeof FORMER_STEP;
+  readonly step: RetentionStep;
   /** Where the step continues, from its last activity. */
   readonly after?: string;
 }
@@ -205,6 +202,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
     'suppressions',
     `addresses that do not exist: ${days(HARD_BOUNCE_RETENTION_DAYS)}; complaints: until they are deleted`,
   ),
+  kept('installation_setting', 'owner', 'one row for each setting that all processes must have alike'),
   kept('readiness_probe', 'owner', 'one row for each kind of process'),
   kept('migrations', 'owner', 'one row for each migration'),
 ];

@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
 import tls from 'node:tls';
 import { certificateFiles } from '#core/platform/certificate-files.ts';
+import { reasonOf } from '#core/platform/error-reason.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type Settings, SettingsError } from '#core/platform/settings.ts';
 
@@ -70,6 +71,28 @@ export function endWithClient(secured: tls.TLSSocket): tls.TLSSocket {
 }
 
 /**
+ * The certificate and its key.
+ *
+ * @throws {SettingsError} if there is no usable certificate
+ */
+export async function readCertificate(settings: Settings): Promise<CertificatePair> {
+  const { certFile, keyFile } = certificateFiles(settings);
+  try {
+    return await readPair(certFile, keyFile);
+  } catch (error) {
+    throw new SettingsError([
+      `the certificate of the mail listeners cannot be used (${certFile}, ${keyFile}): ${reasonOf(error)}. Set TLS_CERT and TLS_KEY, or let \`npm start\` make a development certificate`,
+    ]);
+  }
+}
+
+async function readPair(certFile: string, keyFile: string): Promise<CertificatePair> {
+  const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
+  tls.createSecureContext({ cert, key }); // throws when the two do not belong together
+  return { cert, key };
+}
+
+/**
  * @param onChange called with each new valid pair
  * @throws {SettingsError} if there is no usable certificate
  */
@@ -79,22 +102,9 @@ export async function openCertificate(
   onChange: (pair: CertificatePair) => void,
 ): Promise<CertificateFiles> {
   const { certFile, keyFile } = certificateFiles(settings);
-  const read = async (): Promise<CertificatePair> => {
-    const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
-    tls.createSecureContext({ cert, key }); // throws when the two do not belong together
-    return { cert, key };
-  };
-  let current: CertificatePair;
-  try {
-    current = await read();
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new SettingsError([
-      `the certificate of the mail listeners cannot be used (${certFile}, ${keyFile}): ${reason}. Set TLS_CERT and TLS_KEY, or let \`npm start\` make a development certificate`,
-    ]);
-  }
+  let current = await readCertificate(settings);
   const reload = () => {
-    read().then(
+    readPair(certFile, keyFile).then(
       (pair) => {
         if (pair.cert.equals(current.cert) && pair.key.equals(current.key)) return;
         current = pair;

@@ -1,5 +1,6 @@
 /** The process `worker`: workflows and their activities. */
 import { NativeConnection } from '@temporalio/worker';
+import { isAgreedNamespace } from '#core/platform/agreed-settings.ts';
 import { runPart } from '#core/platform/run-part.ts';
 import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
 import { requireTemporal } from '#core/platform/temporal-setup.ts';
@@ -10,7 +11,9 @@ await runPart({
   async start(services, life, readiness) {
     const { settings } = services;
     const options = temporalConnectionOptions(settings);
-    const made = await requireTemporal(options, settings.TEMPORAL_NAMESPACE);
+    // Temporal may have lost its state since `migrate` created the namespace.
+    const mayCreateNamespace = await isAgreedNamespace(services.db, settings);
+    const made = await requireTemporal(options, settings.TEMPORAL_NAMESPACE, { mayCreateNamespace });
     if (made.length > 0) services.log.warn({ made }, 'made what Temporal lacked');
     installTemporalRuntime(services);
     const connection = await NativeConnection.connect(options);

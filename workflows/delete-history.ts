@@ -3,9 +3,9 @@
  * their period (`domain/retention.ts`). Each step is an activity of its own, repeated while there is more. A failing
  * step does not block the others; the run fails at its end, so that the failure is visible.
  */
-import { ApplicationFailure, isCancellation, patched, proxyActivities } from '@temporalio/workflow';
+import { ApplicationFailure, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { FORMER_STEP, RETENTION_STEPS, type RetentionInput } from '#domain/retention.ts';
+import { RETENTION_STEPS, type RetentionInput, type RetentionStep } from '#domain/retention.ts';
 
 /** A step of half a minute is repeated this often at most; the next run continues. */
 const ROUNDS_MAX = 60;
@@ -17,22 +17,9 @@ const { retentionStep } = proxyActivities<Pick<Activities, 'retentionStep'>>({
   retry: { initialInterval: '10 seconds', maximumInterval: '2 minutes', maximumAttempts: 10 },
 });
 
-/** Of runs that began before the steps were apart. */
-const asOne = proxyActivities<Pick<Activities, 'deleteHistory'>>({
-  startToCloseTimeout: '10 minutes',
-  retry: { initialInterval: '10 seconds', maximumAttempts: 10 },
-});
-
 export async function deleteHistory(): Promise<void> {
-  if (!patched('retention-steps')) {
-    await asOne.deleteHistory.executeWithOptions({ summary: 'drop old partitions, make new ones' }, []);
-    return;
-  }
-  const steps: readonly RetentionInput['step'][] = patched('mail-is-read-when-due')
-    ? RETENTION_STEPS
-    : [...RETENTION_STEPS, FORMER_STEP];
-  const failed: RetentionInput['step'][] = [];
-  for (const step of steps) {
+  const failed: RetentionStep[] = [];
+  for (const step of RETENTION_STEPS) {
     try {
       let input: RetentionInput = { step };
       for (let round = 0; round < ROUNDS_MAX; round++) {

@@ -14,7 +14,7 @@
  * Deliveries that are due close together are attempted together; the trade-off is a retry up to 3 % of the first delay
  * later, for far fewer activities when an endpoint is down.
  */
-import { condition, continueAsNew, patched, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { EndpointDeliveryInput, EndpointDeliveryState, StopReason } from '#domain/delivery-workflows.ts';
 import { RETRY_GROUPING_RATIO } from '#domain/retry-ladder.ts';
 import { attemptOfEndpoint } from './delivery-activities.ts';
@@ -39,9 +39,8 @@ export async function endpointDelivery(input: EndpointDeliveryInput): Promise<vo
   setHandler(carryDeliveries, ({ deliveries }) => {
     // What it carries already may have moved on since.
     const added = deliveries.filter(({ id }) => !dueAtMs.has(id));
-    if (added.length === 0 || !patched('carry-deliveries')) return;
     for (const delivery of added) dueAtMs.set(delivery.id, delivery.dueAtMs);
-    hasMore = true;
+    hasMore ||= added.length > 0;
   });
   setHandler(deliveryState, () => {
     const waiting = [...dueAtMs].map(([id, at]) => ({ id, dueAtMs: at }));

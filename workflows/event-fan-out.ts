@@ -11,7 +11,6 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   getExternalWorkflowHandle,
   ParentClosePolicy,
-  patched,
   startChild,
   WorkflowIdReusePolicy,
   workflowInfo,
@@ -61,7 +60,6 @@ async function startRetries(endpoint: WaitingEndpoint, ladderMs: readonly number
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
-    if (!patched('carry-deliveries')) return;
     try {
       await getExternalWorkflowHandle(workflowId).signal(carryDeliveries, { deliveries });
       return;

@@ -13,7 +13,7 @@
  * the engine lost is started again under the same id. One with many destinations continues as new before its history
  * gets too long.
  */
-import { condition, continueAsNew, patched, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
 import type { OutboundInput } from '#domain/outbound-workflow.ts';
 import { consentGate } from './outbound-consent.ts';
@@ -54,8 +54,7 @@ export async function outboundMessage({ messageId }: OutboundInput): Promise<voi
     const isWoken = () => cancelled || (progress.stopped === true && decisions.count > seen);
     if (waitMs > 0) await condition(isWoken, waitMs, { summary });
     // The clock of the worker may be behind that of the engine: without a pause this would loop.
-    else if (patched('pause-between-rounds')) await condition(() => cancelled, PAUSE_MS, { summary });
-    if (!cancelled && workflowInfo().continueAsNewSuggested && patched('continue-as-new'))
-      await continueAsNew<typeof outboundMessage>({ messageId });
+    else await condition(() => cancelled, PAUSE_MS, { summary });
+    if (!cancelled && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof outboundMessage>({ messageId });
   }
 }

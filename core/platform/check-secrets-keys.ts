@@ -1,4 +1,4 @@
-import { keysInUse } from '#core/reseal/reseal.ts';
+import { sealedSamples } from '#core/reseal/reseal.ts';
 import type { Sql } from '#db/database.ts';
 import type { SealedSecrets } from './sealed-secrets.ts';
 
@@ -10,13 +10,30 @@ import type { SealedSecrets } from './sealed-secrets.ts';
  */
 export type SecretsKeysState = 'ok' | 'missing_some' | 'missing';
 
-/** Compares the key ids of sealed values with those of SECRETS_KEYS. Reads every sealed value: not for each request. */
+/**
+ * Opens some sealed values of each key id: another installation may have another key under the same id. Reads every
+ * sealed value: not for each request.
+ *
+ * @returns ids of the keys that SECRETS_KEYS lacks, or has with another value
+ */
 export async function checkSecretsKeys(
   db: Sql,
   secrets: SealedSecrets,
 ): Promise<{ readonly state: SecretsKeysState; readonly missingIds: readonly string[] }> {
-  const used = [...(await keysInUse(db)).keys()];
-  const missingIds = used.filter((id) => !secrets.keyIds.includes(id));
+  const used = Map.groupBy(await sealedSamples(db), ({ keyId }) => keyId);
+  // One that opens is enough: a value can be damaged.
+  const missingIds = [...used].flatMap(([id, samples]) =>
+    samples.some(({ sealed, place }) => opens(secrets, sealed, place)) ? [] : [id],
+  );
   if (missingIds.length === 0) return { state: 'ok', missingIds };
-  return { state: missingIds.length === used.length ? 'missing' : 'missing_some', missingIds };
+  return { state: missingIds.length === used.size ? 'missing' : 'missing_some', missingIds };
+}
+
+function opens(secrets: SealedSecrets, sealed: string, place: string): boolean {
+  try {
+    secrets.open(sealed, place);
+    return true;
+  } catch {
+    return false;
+  }
 }

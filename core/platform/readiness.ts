@@ -39,7 +39,7 @@ export const CHECK_STATES = {
   worker: ['ok', 'not_running', 'unknown'],
   secretsKeys: ['ok', 'missing_some', 'missing', 'unknown'],
   dataFolder: ['ok', 'full', 'unwritable'],
-  certificate: ['ok', 'expiring', 'expired', 'unreadable'],
+  certificate: ['ok', 'expiring', 'expired', 'untrusted', 'wrong_name', 'unreadable'],
 } as const satisfies Record<string, readonly string[]>;
 export type CheckName = keyof typeof CHECK_STATES;
 
@@ -144,6 +144,10 @@ const MESSAGES: Readonly<Record<CheckName, Readonly<Record<string, string>>>> = 
   certificate: {
     expiring: 'The certificate of the mail listeners (TLS_CERT) expires within 14 days: renew it.',
     expired: 'The certificate of the mail listeners (TLS_CERT) has expired: mail clients refuse it. Renew it.',
+    untrusted:
+      'The certificate of the mail listeners (TLS_CERT) is a development certificate, or one that issued itself: mail clients refuse it. Set TLS_CERT and TLS_KEY to one of a certificate authority.',
+    wrong_name:
+      'The certificate of the mail listeners (TLS_CERT) is not for MAIL_HOSTNAME: mail clients refuse it. Set the name or the certificate right.',
     unreadable: 'The certificate of the mail listeners (TLS_CERT) cannot be read; the log has the reason.',
   },
 };

@@ -1,6 +1,7 @@
 /** The frame of the single processes (api, worker, mail): settings, log on standard error, services, readiness, end. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pendingMigrations } from '#db/migrate.ts';
+import { isPreparing, pendingMigrations } from '#db/migrate.ts';
+import { hasAgreedSettings } from './agreed-settings.ts';
 import { requirePostgres } from './dependencies.ts';
 import { reasonOf } from './error-reason.ts';
 import { startHealthServer } from './health-server.ts';
@@ -9,6 +10,7 @@ import { type ProcessLife, runProcess, stackOf } from './process-life.ts';
 import { openReadiness, type ReadinessMonitor } from './readiness.ts';
 import { openServices, type Services } from './services.ts';
 import { readSettings, SettingsError } from './settings.ts';
+import { requireOwnInstallation } from './start-checks.ts';
 
 const STANDARD_ERROR = 2;
 const MIGRATIONS_POLL_MS = 1_000;
@@ -55,7 +57,10 @@ export async function runPart(part: Part): Promise<void> {
       life.onStop('health server', () => health.close());
       await awaitMigrations(services, life.stopping);
       if (life.stopping.aborted) return;
+      await requireOwnInstallation(services);
       await part.start(services, life, readiness);
+      // Warnings are logged before the line that says it runs.
+      await readiness.current();
       log.info({ part: part.name, health: health.url }, 'running');
     },
   );
@@ -65,7 +70,8 @@ export async function runPart(part: Part): Promise<void> {
 async function awaitMigrations({ db, log }: Services, stopping: AbortSignal): Promise<void> {
   for (let waiting = false; !stopping.aborted; waiting = true) {
     const pending = await pendingMigrations(db);
-    if (pending.length === 0) {
+    // A first migration writes the settings after the schema.
+    if (pending.length === 0 && ((await hasAgreedSettings(db)) || !(await isPreparing(db)))) {
       if (waiting) log.info('the database is migrated');
       return;
     }

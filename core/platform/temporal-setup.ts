@@ -29,7 +29,8 @@ const hasCode = (error: unknown, code: number): boolean => isGrpcServiceError(er
 export const isNamespaceMissing = (error: unknown): boolean => hasCode(error, GRPC.notFound);
 
 /**
- * Creates the missing namespace and search attributes.
+ * Creates the missing namespace and search attributes. A namespace is created only under the name that the database
+ * knows: a misspelled one would be a world of its own, without an error.
  *
  * @returns what was created, in words; empty: everything existed
  * @throws {SettingsError} if the server does not allow it, e.g. Temporal Cloud, with the command that creates it
@@ -45,9 +46,14 @@ export async function completeTemporal(connection: TemporalServices, namespace: 
 /**
  * The same at the start of a process, over its own connection, waiting until a new namespace can be used.
  *
+ * @param mayCreateNamespace whether `migrate` or `npm start` runs, or the database was set up with this namespace
  * @throws {SettingsError} if the server does not answer, or does not let us create what is missing
  */
-export async function requireTemporal(options: TemporalConnectionOptions, namespace: string): Promise<string[]> {
+export async function requireTemporal(
+  options: TemporalConnectionOptions,
+  namespace: string,
+  { mayCreateNamespace }: { readonly mayCreateNamespace: boolean },
+): Promise<string[]> {
   let connection: Connection;
   try {
     connection = await Connection.connect({ ...options, connectTimeout: CONNECT_WITHIN_MS });
@@ -58,6 +64,7 @@ export async function requireTemporal(options: TemporalConnectionOptions, namesp
     ]);
   }
   try {
+    if (!mayCreateNamespace) await requireNamespace(connection, namespace);
     const madeNamespace = await makeNamespace(connection, namespace);
     const made = madeNamespace ? [`namespace ${namespace}`] : [];
     for (const deadline = Date.now() + USABLE_WITHIN_MS; ; ) {
@@ -76,6 +83,17 @@ export async function requireTemporal(options: TemporalConnectionOptions, namesp
 
 const answer = <Result>(connection: TemporalServices, ask: () => Promise<Result>): Promise<Result> =>
   connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, ask);
+
+async function requireNamespace(connection: TemporalServices, namespace: string): Promise<void> {
+  try {
+    await answer(connection, () => connection.workflowService.describeNamespace({ namespace }));
+  } catch (error) {
+    if (!isNamespaceMissing(error)) throw error;
+    throw new SettingsError([
+      `TEMPORAL_NAMESPACE: the server has no namespace "${namespace}". Correct the name, or run \`npm run migrate\`, which creates it`,
+    ]);
+  }
+}
 
 /** @returns whether it was made by this call */
 async function makeNamespace(connection: TemporalServices, namespace: string): Promise<boolean> {

@@ -13,6 +13,7 @@ import { keyIdOf, SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts'
 
 const PORTION_ROWS = 200;
 const FAILURES_SHOWN_MAX = 20;
+const SAMPLES_OF_EACH_KEY = 3;
 
 export interface Resealed {
   /** Values that were sealed again. */
@@ -75,6 +76,21 @@ export async function keysInUse(sql: Sql): Promise<Map<string, number>> {
   return new Map(rows.map(({ id, n }) => [id, Number(n)]));
 }
 
+export interface SealedSample {
+  readonly keyId: string;
+  readonly sealed: string;
+  readonly place: string;
+}
+
+/** A few values of each column and key, by which a key is recognized. */
+export async function sealedSamples(sql: Sql): Promise<SealedSample[]> {
+  const rows = await sql.query<{ of: number; keyId: string; key: string[]; sealed: string }>(SAMPLES);
+  return rows.flatMap(({ of, keyId, key, sealed }) => {
+    const column = SEALED_COLUMNS[of];
+    return column === undefined ? [] : [{ keyId, sealed, place: column.place(...key) }];
+  });
+}
+
 /** A value that does not open is about the row; everything with a code is about the database. */
 const isSealFault = (error: unknown): boolean =>
   error instanceof Error && (!('code' in error) || String(error.code).startsWith('ERR_'));
@@ -96,3 +112,12 @@ const KEYS_IN_USE = `
   select id, count(*)::int as n from (${SEALED_COLUMNS.map(
     ({ table, column }) => `select ${keyIdOf(column)} as id from ${table} where ${column} is not null`,
   ).join(' union all ')}) as used group by id order by id`;
+
+const SAMPLES = SEALED_COLUMNS.map(
+  ({ table, column, key }, index) => `
+  select ${index} as "of", id as "keyId", key, sealed from (
+    select ${keyIdOf(column)} as id, array[${key.join(', ')}]::text[] as key, ${column} as sealed,
+           row_number() over (partition by ${keyIdOf(column)}) as n
+      from ${table} where ${column} is not null) as numbered
+   where n <= ${SAMPLES_OF_EACH_KEY}`,
+).join(' union all ');

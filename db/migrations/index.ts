@@ -18,6 +18,7 @@ import { Migration20261122000119_webhook_signing_keys } from './Migration2026112
 import { Migration20261122000120_event_extracts } from './Migration20261122000120_event_extracts.ts';
 import { Migration20261122000121_unbroken_signs } from './Migration20261122000121_unbroken_signs.ts';
 import { Migration20261122000122_oauth } from './Migration20261122000122_oauth.ts';
+import { Migration20261125000115_installation_settings } from './Migration20261125000115_installation_settings.ts';
 import { Migration20261125000140_client_ids } from './Migration20261125000140_client_ids.ts';
 
 /** All migrations, oldest first. */
@@ -43,4 +44,5 @@ export const migrations = [
   Migration20261122000121_unbroken_signs,
   Migration20261122000122_oauth,
   Migration20261125000140_client_ids,
+  Migration20261125000115_installation_settings,
 ];

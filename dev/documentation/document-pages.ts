@@ -31,7 +31,7 @@ const ORDER = [
   'mail',
   'dashboard',
 ];
-const OPERATION = ['configuration', 'architecture', 'security', 'bench', 'changelog', 'contributing'];
+const OPERATION = ['configuration', 'upgrading', 'architecture', 'security', 'bench', 'changelog', 'contributing'];
 const RECIPE_ORDER = ['sign-up-with-a-code', 'support-inbox', 'approve-by-phone', 'receive-webhooks'];
 const SHORT_TITLES: Readonly<Record<string, string>> = {
   '/docs/client': 'TypeScript client',

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { deleteHistory } from '#activities/delete-history.ts';
 import { sweepNotices } from '#core/organizations/member-notices.ts';
 import { engineStarts } from '#core/platform/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
@@ -8,6 +7,7 @@ import { disableFailingEndpoints } from '#core/webhooks/disable-failing-endpoint
 import { noteEndpointFailure, noteEndpointSuccess } from '#db/queries/webhooks/endpoint-health.ts';
 import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '#domain/endpoint-limits.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/member-notices.ts';
+import { deleteHistory } from '#test/support/delete-history.ts';
 import { testLog } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import {

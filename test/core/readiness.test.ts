@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createPrivateKey, randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -17,6 +17,7 @@ import {
 import { sealedSecrets } from '#core/platform/sealed-secrets.ts';
 import { openServices, type Services } from '#core/platform/services.ts';
 import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { makeCertificate } from '#dev/x509-certificate.ts';
 import { needs } from '#test/support/programs.ts';
 import { openTestServices, testLog, testSettings } from '#test/support/services.ts';
 import { tcpProxy } from '#test/support/tcp-proxy.ts';
@@ -284,6 +285,40 @@ test('a certificate that expires soon, has expired or cannot be read shows as a 
   const on = { ...services, settings: { ...services.settings, TLS_CERT: path.join(folder, 'nowhere.pem') } };
   const found = await withMonitor('mail', (monitor) => monitor.current(), { on });
   assert.deepEqual([found.status, found.checks.certificate], ['ready', 'unreadable']);
+});
+
+test('in production a certificate that mail clients refuse is a warning', async () => {
+  const inProduction = (more: Partial<Services['settings']>) => ({
+    ...services,
+    settings: { ...services.settings, MODE: 'production' as const, ...more },
+  });
+  const certificate = async (on: Services) => {
+    const { status, checks, problems } = await withMonitor('mail', (monitor) => monitor.current(), { on });
+    assert.deepEqual(
+      problems.map(({ check, blocking }) => [check, blocking]),
+      [['certificate', false]],
+    );
+    assert.equal(status, 'ready');
+    return checks.certificate;
+  };
+  assert.equal(await certificate(inProduction({})), 'untrusted');
+
+  const write = (name: string, pem: string) => {
+    const file = path.join(folder, name);
+    writeFileSync(file, pem);
+    return file;
+  };
+  const issuedItself = makeCertificate({ commonName: 'mail.test', validDays: 90, dnsNames: ['mail.test'] });
+  const own = inProduction({ TLS_CERT: write('self.pem', issuedItself.certPem) });
+  assert.equal(await certificate(own), 'untrusted');
+
+  const root = makeCertificate({ commonName: 'An authority', validDays: 90, isCa: true });
+  const issuer = { commonName: 'An authority', key: createPrivateKey(root.keyPem) };
+  const issued = makeCertificate({ commonName: 'mail.test', validDays: 90, dnsNames: ['mail.test'], issuer });
+  const TLS_CERT = write('issued.pem', issued.certPem);
+  assert.equal(await certificate(inProduction({ TLS_CERT, MAIL_HOSTNAME: 'other.test' })), 'wrong_name');
+  const good = await withMonitor('mail', (monitor) => monitor.current(), { on: inProduction({ TLS_CERT }) });
+  assert.equal(good.checks.certificate, 'ok');
 });
 
 test('each check is a metric, and many requests share one run', async () => {

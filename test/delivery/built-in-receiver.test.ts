@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { NativeConnection } from '@temporalio/worker';
-import { deleteHistory } from '#activities/delete-history.ts';
 import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { RECEIVER_BODY_MAX_BYTES, RECEIVER_REQUESTS_MAX } from '#domain/webhook-receiver.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type TestOrganization,
   textAt,
 } from '#test/support/api-world.ts';
+import { deleteHistory } from '#test/support/delete-history.ts';
 import { temporalConnection } from '#test/support/temporal-connection.ts';
 import { startTestWorker } from '#test/support/test-worker.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

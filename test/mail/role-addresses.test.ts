@@ -1,7 +1,6 @@
 /** Mail to postmaster and abuse of every domain served here reaches the owners (RFC 5321 §4.5.1), and cannot run in a circle. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { deleteHistory } from '#activities/delete-history.ts';
 import { sweepNotices } from '#core/organizations/member-notices.ts';
 import { engineStarts } from '#core/platform/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
@@ -9,6 +8,7 @@ import { localPartProblem } from '#domain/mailbox-address.ts';
 import { ROLE_MAIL_MAX_BYTES, ROLE_MAIL_PER_HOUR_MAX } from '#domain/role-addresses.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/sending/outbound-world.ts';
 import { logIn } from '#test/sending/submission-client.ts';
+import { deleteHistory } from '#test/support/delete-history.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { storedMail } from './clients/stored-mail.ts';
 import { letter } from './mail-world.ts';

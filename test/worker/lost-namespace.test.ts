@@ -5,6 +5,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { storeAgreedSettings } from '#core/platform/agreed-settings.ts';
+import { openServices } from '#core/platform/services.ts';
 import { readSettings } from '#core/platform/settings.ts';
 import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
 import { requireTemporal } from '#core/platform/temporal-setup.ts';
@@ -45,7 +47,10 @@ before(async () => {
   temporal = connectTemporal(
     testSettings({ TEMPORAL_NAMESPACE: namespace, TEMPORAL_TASK_QUEUE: environment['TEMPORAL_TASK_QUEUE'] ?? '' }),
   );
-  await requireTemporal({ address: testTemporalAddress() }, namespace);
+  const services = await openServices(readSettings(environment), testLog());
+  await storeAgreedSettings(services.db, services.settings);
+  await services.close();
+  await requireTemporal({ address: testTemporalAddress() }, namespace, { mayCreateNamespace: true });
 });
 after(async () => {
   await temporal?.close();

@@ -2330,7 +2330,7 @@ class ReadinessChecks(Model):
     secrets_keys: Annotated[Literal["ok", "missing_some", "missing", "unknown"], OPEN]
     worker: Annotated[Literal["ok", "not_running", "unknown"], OPEN] | None = None
     data_folder: Annotated[Literal["ok", "full", "unwritable"], OPEN] | None = None
-    certificate: Annotated[Literal["ok", "expiring", "expired", "unreadable"], OPEN] | None = None
+    certificate: Annotated[Literal["ok", "expiring", "expired", "untrusted", "wrong_name", "unreadable"], OPEN] | None = None
 
 
 class ReadinessProblem(Model):
