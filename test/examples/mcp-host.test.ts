@@ -79,7 +79,7 @@ async function overStdio({ token }: Mailbox): Promise<Client> {
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [PROGRAM, 'mcp'],
+      args: [PROGRAM, 'mcp', '--files', folder],
       env: { ...cli.environment, AGENT_MAILBOX_TOKEN: token ?? '' },
       stderr: 'pipe',
     }),
