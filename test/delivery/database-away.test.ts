@@ -69,6 +69,43 @@ test('a result that the database refuses in every form is reported at once, not 
   assert.equal(writes, 3, 'as it is, without what text cannot hold, and bare');
 });
 
+test('while many results wait to be written nothing further is sent, until they are written', async () => {
+  const written = Promise.withResolvers<void>();
+  const recorder = attemptRecorder({
+    sql: {
+      async query() {
+        await written.promise;
+        return [];
+      },
+    },
+    probe: async () => {},
+    draining: new AbortController().signal,
+    log: testLog(),
+  });
+  assert.equal(await recorder.ready(() => true), true);
+  const records: Promise<void>[] = [];
+  /** Whether the next attempt may be sent at once. */
+  const isReady = async (): Promise<boolean> => {
+    let ready = false;
+    void recorder
+      .ready(() => records.length > 0 || ready)
+      .then(() => {
+        ready = true;
+      });
+    for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
+    return ready;
+  };
+  while (await isReady()) {
+    assert.ok(records.length < 1_000, 'a crash would send all of these twice');
+    records.push(recorder.record(resultOf(`dlv_${records.length}`)));
+  }
+  const waiting = recorder.ready(() => true);
+  assert.ok(records.length > 1, 'one slow write does not stop the sending');
+  written.resolve();
+  await Promise.all(records);
+  assert.equal(await waiting, true);
+});
+
 test('a row that PostgreSQL refuses does not block its batch, and is stored in a form that it accepts', async () => {
   const services = await openTestServices();
   try {
