@@ -12,6 +12,11 @@ export const ACCESS_TOKEN_LIFE_SECONDS = 3_600;
 /** Since its last use, each of which makes a new one. */
 export const REFRESH_TOKEN_LIFE_DAYS = 60;
 /**
+ * Time in which a used refresh token gets the answer of its use again, as long as the refresh token in it is unused: that
+ * answer may have been lost. A later use ends the grant (RFC 9700 §4.14.2).
+ */
+export const REFRESH_REPEAT_SECONDS = 30;
+/**
  * Tokens of one grant that are kept: valid access tokens, and used refresh tokens, whose second use is noticed. A program
  * that asks every half hour has fewer, and one that asks without end does not fill the disk.
  */

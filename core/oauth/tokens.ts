@@ -1,17 +1,22 @@
 /**
- * Tokens of programs with access (RFC 6749 §4.1.3, §6). Codes and refresh tokens are used once. If one is used again, it
- * was stolen or its answer was lost. Nobody can know which, so the grant ends (RFC 9700 §4.14).
+ * Tokens of programs with access (RFC 6749 §4.1.3, §6). Codes and refresh tokens are used once:
+ *
+ *   unused ──use──▶ used ──again within 30 s, the new refresh token unused──▶ the same answer: the first one was lost
+ *                    └──again otherwise──▶ the grant ends: somebody stole it (RFC 9700 §4.14.2)
+ *
+ * A code has no second answer (RFC 6749 §4.1.2). Answers are not stored: they are computed from the token that was used.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Caller } from '#core/platform/caller.ts';
-import { hashCredential, newCredential } from '#core/platform/credentials.ts';
+import { hashCredential, replacingCredential } from '#core/platform/credentials.ts';
 import type { Services } from '#core/platform/services.ts';
 import type { Sql } from '#db/database.ts';
-import { type CredentialKind, isCredential } from '#domain/credential-format.ts';
+import { CREDENTIAL_RANDOM_BYTES, type CredentialKind, isCredential } from '#domain/credential-format.ts';
 import type { TokenAccess } from '#domain/mailbox-tokens.ts';
 import {
   ACCESS_TOKEN_LIFE_SECONDS,
   ACCESS_TOKENS_PER_GRANT_MAX,
+  REFRESH_REPEAT_SECONDS,
   REFRESH_TOKEN_LIFE_DAYS,
   USED_TOKENS_PER_GRANT_MAX,
 } from '#domain/oauth.ts';
@@ -41,7 +46,10 @@ interface TokenRow {
   readonly codeChallenge: string;
   readonly resource: string;
   readonly access: TokenAccess;
-  readonly isUsed: boolean;
+  /** Null: it was not used. */
+  readonly usedAt: Date | null;
+  /** Of the credentials that it was exchanged for. */
+  readonly salt: Buffer | null;
   readonly isExpired: boolean;
   /** Whether the person who granted the access is still a member. */
   readonly isMember: boolean;
@@ -59,7 +67,7 @@ async function lockToken(
   const [row] = await sql.query<TokenRow>(
     `select g.id as "grantId", g.organization_id as "organizationId", g.client_id as "clientId",
             g.redirect_uri as "redirectUri", g.code_challenge as "codeChallenge", g.resource, g.access,
-            t.used_at is not null as "isUsed", t.expires_at <= $3 as "isExpired",
+            t.used_at as "usedAt", t.salt, t.expires_at <= $3 as "isExpired",
             exists (select from members m where m.organization_id = g.organization_id and m.user_id = g.user_id)
               as "isMember"
        from oauth_tokens t join oauth_grants g on g.id = t.grant_id
@@ -77,6 +85,28 @@ const SURPLUS = /* sql */ `
     union all
     (select hash from oauth_tokens where grant_id = $1 and used_at is not null order by used_at desc offset $3)))`;
 
+/** The tokens that a code or refresh token is exchanged for. */
+const replacing = (token: string, salt: Buffer, { pepper }: Services) => ({
+  accessToken: replacingCredential('oauthAccess', token, salt, pepper),
+  refreshToken: replacingCredential('oauthRefresh', token, salt, pepper),
+});
+
+/** The answer of an earlier use, whose answer may have been lost; undefined: it must have been received. */
+async function earlierAnswer(
+  sql: Sql,
+  services: Services,
+  token: string,
+  { usedAt, salt, access }: TokenRow,
+): Promise<NewTokens | undefined> {
+  if (usedAt === null || salt === null) return undefined;
+  if (services.now() - usedAt.getTime() > REFRESH_REPEAT_SECONDS * 1_000) return undefined;
+  const tokens = replacing(token, salt, services);
+  const unused = await sql.query(`select from oauth_tokens where hash = $1 and used_at is null`, [
+    hashCredential(tokens.refreshToken, services.pepper),
+  ]);
+  return unused.length === 0 ? undefined : { ...tokens, access };
+}
+
 /** Uses a code or refresh token. @param check what else the request must say; a text refuses it */
 async function useToken(
   services: Services,
@@ -92,13 +122,17 @@ async function useToken(
   const unknown = refused(`The ${kind === 'code' ? 'code' : 'refresh token'} is unknown, expired or was used before.`);
   if (!isCredential(form, token)) return unknown;
   const hash = hashCredential(token, pepper);
-  const [accessToken, refreshToken] = [newCredential('oauthAccess'), newCredential('oauthRefresh')];
+  const salt = randomBytes(CREDENTIAL_RANDOM_BYTES);
+  const { accessToken, refreshToken } = replacing(token, salt, services);
   const nowMs = now();
   return db.transaction(async (sql) => {
     const row = await lockToken(sql, hash, kind, nowMs);
     // Issued to another client.
     if (row === undefined || row.clientId !== clientId) return unknown;
-    if (row.isUsed) {
+    if (row.usedAt !== null) {
+      const isSameRequest = kind === 'refresh' && row.isMember && (resource ?? row.resource) === row.resource;
+      const earlier = isSameRequest ? await earlierAnswer(sql, services, token, row) : undefined;
+      if (earlier !== undefined) return earlier;
       await endGrant(sql, row, caller, `a ${kind === 'code' ? 'code' : 'refresh token'} was used twice`);
       return unknown;
     }
@@ -111,8 +145,8 @@ async function useToken(
     const refreshUntil = new Date(nowMs + REFRESH_TOKEN_LIFE_DAYS * DAY_MS);
     await sql.query(
       // Used ones are kept as long as the new one, so that a second use is noticed.
-      `update oauth_tokens set used_at = $2, expires_at = greatest(expires_at, $3) where hash = $1`,
-      [hash, new Date(nowMs), refreshUntil],
+      `update oauth_tokens set used_at = $2, expires_at = greatest(expires_at, $3), salt = $4 where hash = $1`,
+      [hash, new Date(nowMs), refreshUntil, salt],
     );
     await sql.query(
       `insert into oauth_tokens (hash, grant_id, kind, expires_at)

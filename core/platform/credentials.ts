@@ -7,10 +7,29 @@ import {
 } from '#domain/credential-format.ts';
 
 /** A new credential in its full text. It is shown once and never stored. */
-export function newCredential(kind: CredentialKind): string {
-  const text = CREDENTIAL_PREFIXES[kind] + randomBytes(CREDENTIAL_RANDOM_BYTES).toString('base64url');
+export const newCredential = (kind: CredentialKind): string => credentialOf(kind, randomBytes(CREDENTIAL_RANDOM_BYTES));
+
+function credentialOf(kind: CredentialKind, bytes: Uint8Array): string {
+  const text = CREDENTIAL_PREFIXES[kind] + Buffer.from(bytes).toString('base64url');
   return text + credentialChecksum(text);
 }
+
+/**
+ * The credential that replaces another one. With the same salt it is the same again, so that an answer can be repeated
+ * without storing it. To compute it takes the replaced credential, which is not stored, the salt and the pepper.
+ *
+ * @param salt random, for this replacement only
+ */
+export const replacingCredential = (
+  kind: CredentialKind,
+  replaced: string,
+  salt: Uint8Array,
+  pepper: Uint8Array,
+): string =>
+  credentialOf(
+    kind,
+    hashCredential(`replaces ${CREDENTIAL_PREFIXES[kind]} ${Buffer.from(salt).toString('hex')} ${replaced}`, pepper),
+  );
 
 /**
  * The stored form of a credential: HMAC-SHA256 with the instance's pepper. 32 random bytes need no slow hash, and an

@@ -20,6 +20,7 @@ import { Migration20261122000121_unbroken_signs } from './Migration2026112200012
 import { Migration20261122000122_oauth } from './Migration20261122000122_oauth.ts';
 import { Migration20261125000115_installation_settings } from './Migration20261125000115_installation_settings.ts';
 import { Migration20261125000140_client_ids } from './Migration20261125000140_client_ids.ts';
+import { Migration20261125000141_repeated_refreshes } from './Migration20261125000141_repeated_refreshes.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -45,4 +46,5 @@ export const migrations = [
   Migration20261122000122_oauth,
   Migration20261125000140_client_ids,
   Migration20261125000115_installation_settings,
+  Migration20261125000141_repeated_refreshes,
 ];

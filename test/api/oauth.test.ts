@@ -9,6 +9,7 @@ import {
   ACCESS_TOKEN_LIFE_SECONDS,
   ACCESS_TOKENS_PER_GRANT_MAX,
   accessesFor,
+  REFRESH_REPEAT_SECONDS,
   USED_TOKENS_PER_GRANT_MAX,
 } from '#domain/oauth.ts';
 import { isRegistered, problemOfClientId } from '#domain/oauth-client.ts';
@@ -49,6 +50,10 @@ const get = async (path: string) => (await fetch(new URL(path, world.api.url))).
 const token = (form: Readonly<Record<string, string>>) => postForm(`${world.api.url}/oauth/token`, form);
 const refreshed = ({ clientId, refreshToken }: Pick<GivenTokens, 'clientId' | 'refreshToken'>) =>
   token({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: clientId });
+
+/** As if every token that was used had been used this long before. */
+const usedBefore = (seconds: number) =>
+  world.sql(`update oauth_tokens set used_at = used_at - make_interval(secs => $1) where used_at is not null`, [seconds]);
 
 const mcp = (as: Credential, name = 'get_mailbox', input: object = {}) =>
   world.call('POST', '/mcp', {
@@ -239,11 +244,64 @@ test('a refresh token is used once; a second use ends the grant, with an entry i
   const stolen = await refreshed({ ...second, clientId: 'https://thief.example/c' });
   assert.equal(at(stolen.body, 'error'), 'invalid_grant');
   assert.equal((await mcp(credential)).status, 200, 'a guess of another program ends nothing');
+  await usedBefore(REFRESH_REPEAT_SECONDS);
   assert.equal(at((await refreshed(first)).body, 'error'), 'invalid_grant');
   assert.equal((await mcp(credential)).status, 401);
   assert.equal(at((await refreshed(second)).body, 'error'), 'invalid_grant');
   const audit = await world.call('GET', '/api/audit?action=grant.deleted', { as: world.organization.admin.session });
   assert.match(textAt(audit.body, 'data', 0, 'details', 'why'), /refresh token was used twice/);
+});
+
+test('a refresh whose answer was lost is answered the same again for a short time, to the same program', async () => {
+  const first = await givenTokens(world, me(), mailbox.id);
+  const answer = await refreshed(first);
+  assert.equal(answer.status, 200, JSON.stringify(answer.body));
+  await usedBefore(REFRESH_REPEAT_SECONDS - 5);
+  assert.equal(at((await refreshed({ ...first, clientId: 'https://thief.example/c' })).body, 'error'), 'invalid_grant');
+  const again = await refreshed(first);
+  assert.deepEqual([again.status, again.body], [200, answer.body]);
+  assert.equal(again.headers.get('cache-control'), 'no-store');
+  const credential = asBearer(textAt(again.body, 'access_token'));
+  assert.equal((await mcp(credential)).status, 200);
+  const stored = JSON.stringify(await world.sql(`select * from oauth_tokens`));
+  assert.ok(!stored.includes(textAt(answer.body, 'access_token')) && !stored.includes(first.refreshToken));
+  // Its answer was received: whoever has the old token now is somebody else.
+  const next = await refreshed({ ...first, refreshToken: textAt(again.body, 'refresh_token') });
+  assert.equal(next.status, 200, JSON.stringify(next.body));
+  assert.equal(at((await refreshed(first)).body, 'error'), 'invalid_grant');
+  assert.equal((await mcp(credential)).status, 401);
+});
+
+test('refreshes at the same time get the same answer', async () => {
+  const first = await givenTokens(world, me(), mailbox.id);
+  const answers = await Promise.all([1, 2, 3, 4].map(() => refreshed(first)));
+  for (const { status, body } of answers) assert.deepEqual([status, body], [200, answers[0]?.body]);
+  const [row] = await world.sql(
+    `select count(*)::int as count from oauth_tokens t join oauth_grants g on g.id = t.grant_id
+      where g.client_id = $1 and t.kind = 'refresh' and t.used_at is null and g.id =
+        (select max(id) from oauth_grants)`,
+    [first.clientId],
+  );
+  assert.equal(row?.['count'], 1);
+});
+
+test('a refresh is not repeated for another resource, to who left, or after it was revoked', async () => {
+  const resource = { resource: 'https://elsewhere.example/mcp' };
+  const other = await givenTokens(world, me(), mailbox.id);
+  const form = { grant_type: 'refresh_token', refresh_token: other.refreshToken, client_id: other.clientId };
+  assert.equal((await token(form)).status, 200);
+  assert.equal(at((await token({ ...form, ...resource })).body, 'error'), 'invalid_grant');
+  assert.equal((await mcp(other.credential)).status, 401, 'another request under a used token is no repetition');
+  const revoked = await givenTokens(world, me(), mailbox.id);
+  const answer = await refreshed(revoked);
+  const refreshToken = textAt(answer.body, 'refresh_token');
+  await postForm(`${world.api.url}/oauth/revoke`, { token: refreshToken, client_id: revoked.clientId });
+  assert.equal(at((await refreshed(revoked)).body, 'error'), 'invalid_grant');
+  const person = await world.newPerson(world.organization.id, 'member');
+  const left = await givenTokens(world, person.session, mailbox.id);
+  assert.equal((await refreshed(left)).status, 200);
+  await world.call('DELETE', `/api/members/${person.memberId}`, { as: world.organization.owner.session });
+  assert.equal(at((await refreshed(left)).body, 'error'), 'invalid_grant');
 });
 
 test('an access token expires, is revoked alone, and ends with its grant', async () => {
