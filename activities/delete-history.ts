@@ -93,6 +93,9 @@ async function inTurn(tables: readonly string[], portion: (table: string) => Pro
   return { done, more: false };
 }
 
+/** Of `oauth_clients`. */
+const WITHOUT_ACCESS = 'not exists (select from oauth_grants g where g.client_id = oauth_clients.id)';
+
 function portionOf(
   services: RetentionServices,
   step: RetentionStep,
@@ -127,9 +130,17 @@ function portionOf(
             'oauth_requests',
             'oauth_tokens',
             'oauth_grants',
+            'oauth_clients',
             'mailbox_file',
           ],
-          (table) => expired(table, 'expires_at', 0, table === 'mailbox_file' ? Math.min(rows, PORTION_FILES) : rows),
+          (table) =>
+            expired(
+              table,
+              'expires_at',
+              0,
+              table === 'mailbox_file' ? Math.min(rows, PORTION_FILES) : rows,
+              table === 'oauth_clients' ? WITHOUT_ACCESS : 'true',
+            ),
         );
     case 'invitations':
       return () => expired('invitations', 'expires_at', INVITATION_RETENTION_DAYS);

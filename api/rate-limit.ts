@@ -4,13 +4,14 @@ import { countUse, type UseCount } from '#db/queries/platform/count-use.ts';
 import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/approval-notices.ts';
 import { LINK_TOKEN_TRIES_PER_MINUTE } from '#domain/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE } from '#domain/oauth.ts';
+import { OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR, OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE } from '#domain/oauth.ts';
 import { PLAN_NAMES, PLANS } from '#domain/plans.ts';
 import type { ActiveOrganization } from './principal.ts';
 import type { ReplyHeaders } from './route.ts';
 
 const WINDOW_SECONDS = 60;
 export const API_WINDOW_MS = WINDOW_SECONDS * 1_000;
+const HOUR_MS = 3_600_000;
 /** Name of an organization's count of requests, in SQL. */
 export const API_USE_KEY = `'api:' || o.id`;
 export const LIMITED_PLANS = PLAN_NAMES.filter((name) => PLANS[name].apiRequestsPerMinute !== null);
@@ -52,14 +53,20 @@ export async function limitRate(
 }
 
 /**
- * Limits the use of links with a credential by the source of the request, before the credential is checked.
+ * Limits a use by the source of the request, before anything of it is checked.
  *
  * @throws {CatalogueError} rate_limited
  */
-async function limitSource(services: Services, use: string, ipAddress: string, perMinute: number): Promise<void> {
+async function limitSource(
+  services: Services,
+  use: string,
+  ipAddress: string,
+  uses: number,
+  windowMs = API_WINDOW_MS,
+): Promise<void> {
   const key = `${use}:${sourceOf(ipAddress)}`;
-  const { used, resetsInMs } = await countUse(services.db, key, API_WINDOW_MS, services.now());
-  if (used > perMinute)
+  const { used, resetsInMs } = await countUse(services.db, key, windowMs, services.now());
+  if (used > uses)
     throw new CatalogueError('rate_limited', undefined, {
       retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
     });
@@ -71,6 +78,9 @@ export const limitApprovalLinks = (services: Services, ipAddress: string): Promi
 /** For the endpoints of OAuth. */
 export const limitOAuthTokens = (services: Services, ipAddress: string): Promise<void> =>
   limitSource(services, 'oauth', ipAddress, OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE);
+
+export const limitOAuthRegistrations = (services: Services, ipAddress: string): Promise<void> =>
+  limitSource(services, 'oauth_register', ipAddress, OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR, HOUR_MS);
 
 /** For tokens of invitations and password resets. */
 export const limitLinkTokens = (services: Services, ipAddress: string): Promise<void> =>

@@ -1112,10 +1112,12 @@ export interface Forward {
 
 export interface Grant {
   readonly id: string;
-  /** Address of the document that describes the program. */
+  /** Address of the document that describes the program, or the id of its registration, `oac_…`. */
   readonly clientId: string;
   /** What the program calls itself: anybody could call it so. */
   readonly clientName: string;
+  /** Host of the document. Only it confirms the name; null: the program registered itself, nobody does. */
+  readonly clientHost: string | null;
   /** `full`: everything. `read`: can only read. `send`: can only send, and read the status of sent messages. */
   readonly access: 'full' | 'read' | 'send';
   /** The member who granted the access, which ends with the membership. */
@@ -1983,12 +1985,12 @@ export interface OAuthRedirect {
 
 export interface OAuthRequest {
   readonly id: string;
-  /** Address of the document that describes the program. */
+  /** Address of the document that describes the program, or the id of its registration, `oac_…`. */
   readonly clientId: string;
   /** What the program calls itself: anybody could call it so. */
   readonly clientName: string;
-  /** Host of the document. Only it confirms the name. */
-  readonly clientHost: string;
+  /** Host of the document. Only it confirms the name; null: the program registered itself, nobody does. */
+  readonly clientHost: string | null;
   /** Host that receives the access; null: a program on the computer of the browser. */
   readonly redirectHost: string | null;
   /** The accesses that it asks for, one of which can be granted. */

@@ -32,6 +32,7 @@ export const ID_PREFIXES = {
   deviceSignIn: 'dsi_',
   oauthRequest: 'oar_',
   oauthGrant: 'oag_',
+  oauthClient: 'oac_',
   roleMail: 'rml_',
   receiver: 'rcp_',
   receivedRequest: 'rrq_',

@@ -1,7 +1,9 @@
 /**
- * Programs that ask for access by OAuth have no account here: the id of a client is the https URL of a document that
- * describes it (OAuth Client ID Metadata Document). The document is untrusted content.
+ * Programs that ask for access by OAuth. The id of a client is the https URL of a document that describes it (OAuth Client
+ * ID Metadata Document); or that of its registration (RFC 7591), for programs without such a document. Either description
+ * is untrusted content. Of a document at least the host is known, of a registration nothing.
  */
+import { idPattern } from './ids.ts';
 import { oneLine } from './one-line.ts';
 
 export const CLIENT_ID_MAX_CHARACTERS = 1_024;
@@ -12,9 +14,9 @@ const REDIRECT_URIS_MAX = 50;
 const REDIRECT_URI_MAX_CHARACTERS = 2_048;
 
 export interface OAuthClient {
-  /** The URL of its document. */
+  /** The URL of its document, or the id of its registration. */
   readonly id: string;
-  /** What it calls itself, on one line; its host if it has no name. */
+  /** What it calls itself, on one line. */
   readonly name: string;
   readonly redirectUris: readonly string[];
 }
@@ -30,7 +32,13 @@ const SCHEME_WITH_PERIOD = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
 /** RFC 3986: others stand percent-encoded. `URL` would take a line break or U+0000 and drop or encode it. */
 const URI_CHARACTERS = /^[\x21-\x7e]+$/;
 
-/** @returns why a text cannot be the id of a client; undefined: it can */
+const REGISTERED = new RegExp(idPattern('oauthClient'));
+export const isRegistrationId = (text: string): boolean => REGISTERED.test(text);
+
+/** Host of the document of a client; null for a registration, whose name nobody confirms. */
+export const hostOfClient = (id: string): string | null => (isRegistrationId(id) ? null : new URL(id).host);
+
+/** @returns why a text cannot be the id of a client with a document; undefined: it can */
 export function problemOfClientId(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || text.length > CLIENT_ID_MAX_CHARACTERS) return 'must be the https URL of a document';
@@ -75,16 +83,69 @@ function withoutPort(text: string): string | symbol {
 
 /** @returns the client, or why its document cannot be used */
 export function readClientDocument(clientId: string, document: unknown): OAuthClient | { readonly problem: string } {
-  const fields: Readonly<Record<string, unknown>> = Object(document ?? {});
+  const fields = fieldsOf(document);
   if (fields['client_id'] !== clientId) return { problem: 'its client_id is not its own address' };
-  const method = fields['token_endpoint_auth_method'] ?? 'none';
-  if (method !== 'none')
-    return { problem: 'it asks for a client secret or key: token_endpoint_auth_method must be none' };
+  const problem = problemOfMethod(fields) ?? problemOfRedirects(fields);
+  if (problem !== undefined) return { problem };
+  // Those that are not allowed are never equal to one that is.
+  return { id: clientId, name: nameOf(fields, new URL(clientId).host), redirectUris: redirectsOf(fields) };
+}
+
+/** What a program says when it registers. */
+export type Registration = Omit<OAuthClient, 'id'>;
+
+/** As RFC 7591 §3.2.2 names it. */
+export interface RegistrationProblem {
+  readonly error: 'invalid_redirect_uri' | 'invalid_client_metadata';
+  readonly problem: string;
+}
+
+const UNNAMED = 'A program without a name';
+
+/** Reads the metadata of a registration (RFC 7591 §2). Fields that are not listed here are ignored. */
+export function readRegistration(document: unknown): Registration | RegistrationProblem {
+  const fields = fieldsOf(document);
+  const problem =
+    problemOfMethod(fields) ??
+    problemOfList(fields['grant_types'], 'grant_types', 'authorization_code') ??
+    problemOfList(fields['response_types'], 'response_types', 'code');
+  if (problem !== undefined) return { error: 'invalid_client_metadata', problem };
+  const wrong = problemOfRedirects(fields);
+  if (wrong !== undefined) return { error: 'invalid_redirect_uri', problem: wrong };
+  const redirectUris = redirectsOf(fields);
+  if (redirectUris.length < Object(fields['redirect_uris']).length || !redirectUris.every(isRedirectUri))
+    return {
+      error: 'invalid_redirect_uri',
+      problem:
+        'each of redirect_uris must be https, http on 127.0.0.1, [::1] or localhost, or the scheme of an installed program, without fragment or user name',
+    };
+  return { name: nameOf(fields, UNNAMED), redirectUris };
+}
+
+const fieldsOf = (document: unknown): Readonly<Record<string, unknown>> => Object(document ?? {});
+
+const problemOfMethod = (fields: Readonly<Record<string, unknown>>): string | undefined =>
+  (fields['token_endpoint_auth_method'] ?? 'none') === 'none'
+    ? undefined
+    : 'it asks for a client secret or key: token_endpoint_auth_method must be none';
+
+function problemOfRedirects(fields: Readonly<Record<string, unknown>>): string | undefined {
   const uris = fields['redirect_uris'];
-  if (!Array.isArray(uris) || uris.length === 0 || uris.length > REDIRECT_URIS_MAX)
-    return { problem: `redirect_uris must be a list of 1 to ${REDIRECT_URIS_MAX}` };
-  const redirectUris = uris.filter((each): each is string => typeof each === 'string');
+  return !Array.isArray(uris) || uris.length === 0 || uris.length > REDIRECT_URIS_MAX
+    ? `redirect_uris must be a list of 1 to ${REDIRECT_URIS_MAX}`
+    : undefined;
+}
+
+/** Absent: the server chooses. */
+const problemOfList = (given: unknown, name: string, needed: string): string | undefined =>
+  given === undefined || (Array.isArray(given) && given.includes(needed)) ? undefined : `${name} must have ${needed}`;
+
+function redirectsOf(fields: Readonly<Record<string, unknown>>): string[] {
+  const uris: unknown = fields['redirect_uris'];
+  return Array.isArray(uris) ? uris.filter((each): each is string => typeof each === 'string') : [];
+}
+
+function nameOf(fields: Readonly<Record<string, unknown>>, otherwise: string): string {
   const name = typeof fields['client_name'] === 'string' ? oneLine(fields['client_name']) : '';
-  const shown = name.toWellFormed().slice(0, CLIENT_NAME_MAX_CHARACTERS).toWellFormed();
-  return { id: clientId, name: shown || new URL(clientId).host, redirectUris };
+  return name.toWellFormed().slice(0, CLIENT_NAME_MAX_CHARACTERS).toWellFormed() || otherwise;
 }

@@ -26,6 +26,14 @@ export const USED_TOKENS_PER_GRANT_MAX = 3_000;
 export const OAUTH_REQUESTS_PER_PERSON_AND_HOUR = 60;
 /** Token requests and revocations from one source. Hosts in the cloud use one source for many people. */
 export const OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE = 600;
+/** Registrations of programs (RFC 7591) from one source. Hosts in the cloud use one source for many people. */
+export const OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR = 60;
+/** A registration with which nobody opened a request is deleted after this time. */
+export const OAUTH_UNUSED_CLIENT_LIFE_HOURS = 24;
+/** Such registrations that are kept; the oldest make room. */
+export const OAUTH_UNUSED_CLIENTS_MAX = 10_000;
+/** A registration is kept this long after its last request, and as long as it has access. */
+export const OAUTH_CLIENT_LIFE_DAYS = 90;
 /** Programs that may be connected with one mailbox; the one used least recently makes room. */
 export const GRANTS_PER_MAILBOX_MAX = 100;
 

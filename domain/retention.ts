@@ -13,7 +13,7 @@ import {
   REDELIVERY_WINDOW_DAYS,
 } from './mail-limits.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from './member-notices.ts';
-import { REFRESH_TOKEN_LIFE_DAYS } from './oauth.ts';
+import { OAUTH_CLIENT_LIFE_DAYS, OAUTH_UNUSED_CLIENT_LIFE_HOURS, REFRESH_TOKEN_LIFE_DAYS } from './oauth.ts';
 import { ORGANIZATION_CHANGE_RETENTION_DAYS } from './organization-stream.ts';
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from './outbound.ts';
 import { SENDING_USE_RETENTION_DAYS } from './sending-brakes.ts';
@@ -153,6 +153,11 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('password_resets', 'sessions', 'until they are used or expire'),
   kept('device_sign_ins', 'sessions', 'until they are used or expire'),
   kept('oauth_requests', 'sessions', 'until they are decided or expire'),
+  kept(
+    'oauth_clients',
+    'sessions',
+    `${OAUTH_UNUSED_CLIENT_LIFE_HOURS} hours if nobody used them, else ${days(OAUTH_CLIENT_LIFE_DAYS)} after their last request, and as long as they have access`,
+  ),
   kept('oauth_grants', 'sessions', `until revoked, or ${days(REFRESH_TOKEN_LIFE_DAYS)} after their last use`),
   kept('oauth_tokens', 'sessions', 'as the grant; codes and access tokens until they expire'),
   kept('public_address', 'owner', 'one row'),

@@ -1,9 +1,10 @@
 /** The parameters of an authorization request: RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2. */
 
+import { useRegisteredClient } from '#core/oauth/clients.ts';
 import type { NewOAuthRequest } from '#core/oauth/requests.ts';
 import type { Services } from '#core/platform/services.ts';
 import { accessesFor, CODE_CHALLENGE, OAUTH_STATE, OAUTH_STATE_MAX_CHARACTERS } from '#domain/oauth.ts';
-import { isRegistered } from '#domain/oauth-client.ts';
+import { isRegistered, isRegistrationId, type OAuthClient } from '#domain/oauth-client.ts';
 import { fetchClient, wrongParameter } from './client-document.ts';
 
 const KNOWN = [
@@ -32,6 +33,18 @@ export function parametersOf(search: URLSearchParams, onRepeated: (name: string)
     if (values.length > 1) throw onRepeated(name);
     return values[0] === '' ? undefined : values[0];
   };
+}
+
+/** @throws {CatalogueError} invalid_request, with the reason */
+async function clientOf(services: Services, clientId: string): Promise<OAuthClient> {
+  if (!isRegistrationId(clientId)) return fetchClient(services, clientId);
+  const client = await useRegisteredClient(services, clientId);
+  if (client === undefined)
+    throw wrongParameter(
+      'client_id',
+      'is no registration here, or expired: remove the server in the program, add it again',
+    );
+  return client;
 }
 
 /**
@@ -67,7 +80,7 @@ export async function readAuthorizationRequest(
   const resource = resourceOf(publicUrl);
   if ((value('resource') ?? resource) !== resource) throw wrongParameter('resource', `must be ${resource}`);
   const accesses = accessesFor(value('scope'));
-  const client = await fetchClient(services, clientId);
+  const client = await clientOf(services, clientId);
   if (!isRegistered(client, redirectUri)) throw wrongParameter('redirect_uri', 'is not one of the program');
   return { client, redirectUri, state, codeChallenge, resource, accesses };
 }

@@ -1,14 +1,16 @@
 /**
- * The OAuth 2.1 endpoints that programs call themselves: metadata (RFC 8414, RFC 9728), authorization, tokens, and
- * revocation (RFC 7009). Their forms and errors are those of OAuth, not those of the API.
+ * The OAuth 2.1 endpoints that programs call themselves: metadata (RFC 8414, RFC 9728), registration (RFC 7591),
+ * authorization, tokens, and revocation (RFC 7009). Their forms and errors are those of OAuth, not those of the API.
  */
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiContext, RequestState } from '#api/handle.ts';
-import { limitOAuthTokens } from '#api/rate-limit.ts';
-import { readText } from '#api/read-body.ts';
+import { limitOAuthRegistrations, limitOAuthTokens } from '#api/rate-limit.ts';
+import { readBody, readText } from '#api/read-body.ts';
+import { registerClient } from '#core/oauth/clients.ts';
 import { exchangeCode, refreshTokens, revokeToken, type TokenResult } from '#core/oauth/tokens.ts';
 import type { Caller } from '#core/platform/caller.ts';
+import { CatalogueError } from '#domain/errors.ts';
 import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
 import {
   ACCESS_TOKEN_LIFE_SECONDS,
@@ -18,6 +20,7 @@ import {
   OAUTH_SCOPES,
   scopeOfAccess,
 } from '#domain/oauth.ts';
+import { CLIENT_DOCUMENT_MAX_BYTES, readRegistration } from '#domain/oauth-client.ts';
 import { parametersOf, resourceOf } from './authorization-request.ts';
 
 export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource/mcp';
@@ -25,7 +28,14 @@ export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource/mc
 const CONSENT_PAGE = '/authorize';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
-/** An error in the form of RFC 6749 §5.2. */
+/** What a public client of this server may do. */
+const PUBLIC_CLIENT = {
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+} as const;
+
+/** An error in the form of RFC 6749 §5.2, and of RFC 7591 §3.2.2. */
 class ProtocolError extends Error {
   readonly error: string;
   constructor(error: string, description: string) {
@@ -57,12 +67,13 @@ const authorizationServer = (publicUrl: string): object => ({
   authorization_endpoint: `${publicUrl}/oauth/authorize`,
   token_endpoint: `${publicUrl}/oauth/token`,
   revocation_endpoint: `${publicUrl}/oauth/revoke`,
+  registration_endpoint: `${publicUrl}/oauth/register`,
   scopes_supported: OAUTH_SCOPES,
-  response_types_supported: ['code'],
+  response_types_supported: PUBLIC_CLIENT.response_types,
   response_modes_supported: ['query'],
-  grant_types_supported: ['authorization_code', 'refresh_token'],
-  token_endpoint_auth_methods_supported: ['none'],
-  revocation_endpoint_auth_methods_supported: ['none'],
+  grant_types_supported: PUBLIC_CLIENT.grant_types,
+  token_endpoint_auth_methods_supported: [PUBLIC_CLIENT.token_endpoint_auth_method],
+  revocation_endpoint_auth_methods_supported: [PUBLIC_CLIENT.token_endpoint_auth_method],
   code_challenge_methods_supported: ['S256'],
   client_id_metadata_document_supported: true,
   authorization_response_iss_parameter_supported: true,
@@ -82,6 +93,16 @@ async function formOf(context: Context): Promise<Form & { readonly optional: (na
     return value;
   };
   return Object.assign(required, { optional });
+}
+
+/** The body of a registration. */
+async function metadataOf(context: Context): Promise<unknown> {
+  try {
+    return (await readBody(context.req, CLIENT_DOCUMENT_MAX_BYTES)).value;
+  } catch (error) {
+    if (!(error instanceof CatalogueError)) throw error;
+    throw new ProtocolError('invalid_client_metadata', error.message);
+  }
 }
 
 export function addOAuth(router: Router<RequestState>, { services, publicUrl }: ApiContext): void {
@@ -110,10 +131,14 @@ export function addOAuth(router: Router<RequestState>, { services, publicUrl }: 
     context.redirect(`${CONSENT_PAGE}?request=q${Buffer.from(querystring).toString('base64url')}`);
   });
 
-  const endpoint = (name: string, run: (context: Context & { state: RequestState }) => Promise<void>) =>
+  const endpoint = (
+    name: string,
+    run: (context: Context & { state: RequestState }) => Promise<void>,
+    limit = limitOAuthTokens,
+  ) =>
     router.post(`/oauth/${name}`, async (context) => {
       context.state.operationId = `oauth-${name}`;
-      await limitOAuthTokens(services, context.ip);
+      await limit(services, context.ip);
       try {
         await run(context);
       } catch (error) {
@@ -121,6 +146,23 @@ export function addOAuth(router: Router<RequestState>, { services, publicUrl }: 
         answer(context, 400, { error: error.error, error_description: error.message });
       }
     });
+
+  endpoint(
+    'register',
+    async (context) => {
+      const registration = readRegistration(await metadataOf(context));
+      if ('error' in registration) throw new ProtocolError(registration.error, `${registration.problem}.`);
+      const { id, createdAt } = await registerClient(services, registration);
+      answer(context, 201, {
+        client_id: id,
+        client_id_issued_at: Math.floor(createdAt.getTime() / 1_000),
+        client_name: registration.name,
+        redirect_uris: registration.redirectUris,
+        ...PUBLIC_CLIENT,
+      });
+    },
+    limitOAuthRegistrations,
+  );
 
   endpoint('token', async (context) => {
     const form = await formOf(context);

@@ -10,7 +10,7 @@ import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
 import { TOKEN_ACCESSES } from '#domain/mailbox-tokens.ts';
 import { OAUTH_QUERY_MAX_CHARACTERS, OAUTH_REQUEST_LIFE_SECONDS } from '#domain/oauth.ts';
-import { isLoopback } from '#domain/oauth-client.ts';
+import { hostOfClient, isLoopback } from '#domain/oauth-client.ts';
 import { readAuthorizationRequest } from './authorization-request.ts';
 
 const tag = 'Connected programs';
@@ -22,6 +22,15 @@ const Access = Type.Enum(TOKEN_ACCESSES, {
   description:
     '`full`: everything. `read`: can only read. `send`: can only send, and read the status of sent messages.',
 });
+
+const ClientId = Type.String({
+  description: 'Address of the document that describes the program, or the id of its registration, `oac_…`.',
+});
+const ClientHost = nullable(
+  Type.String({
+    description: 'Host of the document. Only it confirms the name; null: the program registered itself, nobody does.',
+  }),
+);
 
 const NewOAuthRequest = closed(
   {
@@ -37,9 +46,9 @@ const NewOAuthRequest = closed(
 const OAuthRequest = closed(
   {
     id: Type.String({ pattern: idPattern('oauthRequest') }),
-    clientId: Type.String({ description: 'Address of the document that describes the program.' }),
+    clientId: ClientId,
     clientName: Type.String({ description: 'What the program calls itself: anybody could call it so.' }),
-    clientHost: Type.String({ description: 'Host of the document. Only it confirms the name.' }),
+    clientHost: ClientHost,
     redirectHost: nullable(
       Type.String({ description: 'Host that receives the access; null: a program on the computer of the browser.' }),
     ),
@@ -76,8 +85,9 @@ const OAuthRedirect = closed(
 const Grant = closed(
   {
     id: Type.String({ pattern: idPattern('oauthGrant') }),
-    clientId: Type.String({ description: 'Address of the document that describes the program.' }),
+    clientId: ClientId,
     clientName: Type.String({ description: 'What the program calls itself: anybody could call it so.' }),
+    clientHost: ClientHost,
     access: Access,
     createdBy: Type.String({ description: 'The member who granted the access, which ends with the membership.' }),
     createdAt: dateTime(),
@@ -95,6 +105,7 @@ const GrantParams = closed({
 
 const presentGrant = ({ userName, createdAt, lastUsedAt, ...grant }: GrantRow) => ({
   ...grant,
+  clientHost: hostOfClient(grant.clientId),
   createdBy: userName,
   createdAt: createdAt.toISOString(),
   lastUsedAt: lastUsedAt?.toISOString() ?? null,
@@ -113,7 +124,7 @@ export const oauthRoutes: readonly Route[] = [
     operationId: 'beginOAuthRequest',
     tag,
     summary: 'See which program asks for a mailbox',
-    description: `Fetches the document of the program and checks the request. The same person can decide the request within ${OAUTH_REQUEST_LIFE_SECONDS / 60} minutes.`,
+    description: `Fetches the document of the program, or reads its registration, and checks the request. The same person can decide the request within ${OAUTH_REQUEST_LIFE_SECONDS / 60} minutes.`,
     auth: 'session',
     body: NewOAuthRequest,
     bodyExample: { query: `response_type=code&client_id=${encodeURIComponent(CLIENT_ID)}` },
@@ -144,7 +155,7 @@ export const oauthRoutes: readonly Route[] = [
           id,
           clientId: asked.client.id,
           clientName: asked.client.name,
-          clientHost: new URL(asked.client.id).host,
+          clientHost: hostOfClient(asked.client.id),
           redirectHost: redirectHostOf(asked.redirectUri),
           accesses: asked.accesses.slice(),
           expiresAt: expiresAt.toISOString(),
@@ -203,6 +214,7 @@ export const oauthRoutes: readonly Route[] = [
               id: GRANT_ID,
               clientId: CLIENT_ID,
               clientName: 'Example Host',
+              clientHost: 'host.example',
               access: 'read' as const,
               createdBy: 'Ada Lovelace',
               createdAt: '2026-11-21T09:15:00.000Z',

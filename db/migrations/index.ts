@@ -21,6 +21,7 @@ import { Migration20261122000122_oauth } from './Migration20261122000122_oauth.t
 import { Migration20261125000115_installation_settings } from './Migration20261125000115_installation_settings.ts';
 import { Migration20261125000140_client_ids } from './Migration20261125000140_client_ids.ts';
 import { Migration20261125000141_repeated_refreshes } from './Migration20261125000141_repeated_refreshes.ts';
+import { Migration20261125000142_oauth_clients } from './Migration20261125000142_oauth_clients.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -47,4 +48,5 @@ export const migrations = [
   Migration20261125000140_client_ids,
   Migration20261125000115_installation_settings,
   Migration20261125000141_repeated_refreshes,
+  Migration20261125000142_oauth_clients,
 ];

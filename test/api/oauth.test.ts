@@ -53,7 +53,9 @@ const refreshed = ({ clientId, refreshToken }: Pick<GivenTokens, 'clientId' | 'r
 
 /** As if every token that was used had been used this long before. */
 const usedBefore = (seconds: number) =>
-  world.sql(`update oauth_tokens set used_at = used_at - make_interval(secs => $1) where used_at is not null`, [seconds]);
+  world.sql(`update oauth_tokens set used_at = used_at - make_interval(secs => $1) where used_at is not null`, [
+    seconds,
+  ]);
 
 const mcp = (as: Credential, name = 'get_mailbox', input: object = {}) =>
   world.call('POST', '/mcp', {

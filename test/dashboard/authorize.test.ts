@@ -10,7 +10,7 @@ import { buildDashboard } from '#dev/build-dashboard.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
 import { assertAccessible, assertFitsWindow, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { SIGNED_OUT, signedInPage } from '#test/support/dashboard-sign-in.ts';
-import { BACK, type McpHost, startMcpHost } from '#test/support/mcp-host.ts';
+import { BACK, type McpHost, NAME_OF_REGISTERED, startMcpHost } from '#test/support/mcp-host.ts';
 import { asking, oauthHost } from '#test/support/oauth-host.ts';
 
 let world: ApiWorld;
@@ -95,6 +95,33 @@ test('a refused program gets no code; a hostile name is shown as what it is; the
   await page.getByRole('button', { name: 'Refuse' }).click();
   await page.getByText(BACK).waitFor();
   assert.deepEqual([host.brought().get('error'), host.brought().get('code')], ['access_denied', null]);
+  assertNoFaults(SIGNED_OUT, LEAVES);
+});
+
+test('a host without a document registers itself; its name is shown as text that nobody has confirmed', async () => {
+  const { admin, mailbox } = world.organization;
+  const registering = await startMcpHost('registers');
+  const mcpUrl = new URL('/mcp', world.api.url);
+  const transport = new StreamableHTTPClientTransport(mcpUrl, { authProvider: registering.provider });
+  await assert.rejects(new Client({ name: 'test', version: '1' }).connect(transport), /[Uu]nauthorized/);
+  const { page, assertNoFaults } = await open(admin);
+  await page.goto(registering.page());
+  await page.getByText(NAME_OF_REGISTERED, { exact: true }).waitFor();
+  await page.getByText('the program itself; nobody has confirmed it').waitFor();
+  await page.getByText('a program on this computer').waitFor();
+  await assertAccessible(page, 'the question of a registered program');
+  await page.getByLabel('Mailbox', { exact: true }).selectOption({ label: mailbox.address });
+  await page.getByRole('button', { name: 'Connect it' }).click();
+  await page.getByText(BACK).waitFor();
+  await transport.finishAuth(registering.brought());
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StreamableHTTPClientTransport(mcpUrl, { authProvider: registering.provider }));
+  const { structuredContent } = await client.callTool({ name: 'get_mailbox', arguments: {} });
+  assert.equal(Reflect.get(Object(structuredContent), 'address'), mailbox.address);
+  await client.close();
+  await page.goto(`/mailboxes/${mailbox.id}?tab=connect`);
+  await page.getByRole('list', { name: 'Connected programs' }).getByText('(name not confirmed)').waitFor();
+  registering.close();
   assertNoFaults(SIGNED_OUT, LEAVES);
 });
 

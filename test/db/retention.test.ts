@@ -142,6 +142,17 @@ const CASES: readonly Case[] = [
   },
   {
     step: 'sessions',
+    table: 'oauth_clients',
+    keptDays: 0,
+    insert: (daysAgo) =>
+      query(
+        `insert into oauth_clients (id, name, redirect_uris, created_at, expires_at)
+         values ($1, 'x', '{}', now(), now() + interval '1 minute' - make_interval(days => $2))`,
+        [newId('oauthClient'), daysAgo],
+      ),
+  },
+  {
+    step: 'sessions',
     table: 'oauth_tokens',
     keptDays: 0,
     async insert(daysAgo) {
@@ -304,7 +315,7 @@ async function runStep(step: RetentionStep, table: string): Promise<{ done: numb
     ...services.db,
     async query<Row extends object>(text: string, values?: readonly unknown[]) {
       const rows = await ask<Row>(text, values);
-      if (text.trimStart().startsWith('delete') && text.includes(table)) portions.push(rows.length);
+      if (new RegExp(`^\\s*delete from ${table}\\b`).test(text)) portions.push(rows.length);
       return rows;
     },
   };

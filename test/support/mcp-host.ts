@@ -21,10 +21,14 @@ export interface McpHost {
   close(): void;
 }
 
+/** Anybody could call a program so. */
+export const NAME_OF_REGISTERED = 'A <b>well-known</b> host';
+
 /** Shown to the person who comes back. */
 export const BACK = 'Back in the program.';
 
-export async function startMcpHost(): Promise<McpHost> {
+/** @param identity `document`: it has one at an address of its own; `registers`: it registers itself (RFC 7591) */
+export async function startMcpHost(identity: 'document' | 'registers' = 'document'): Promise<McpHost> {
   let brought = new URLSearchParams();
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://127.0.0.1');
@@ -41,8 +45,11 @@ export async function startMcpHost(): Promise<McpHost> {
   let discovery: OAuthDiscoveryState | undefined;
   const provider: OAuthClientProvider = {
     redirectUrl: callbackUrl,
-    clientMetadataUrl: (await oauthHost()).clientId,
-    clientMetadata: { client_name: 'Test Host', redirect_uris: [callbackUrl] },
+    ...(identity === 'document' ? { clientMetadataUrl: (await oauthHost()).clientId } : {}),
+    clientMetadata: {
+      client_name: identity === 'document' ? 'Test Host' : NAME_OF_REGISTERED,
+      redirect_uris: [callbackUrl],
+    },
     // A number to a careless router.
     state: () => '1e5',
     clientInformation: () => client,

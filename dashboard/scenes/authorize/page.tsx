@@ -67,7 +67,11 @@ function Question({ asked }: { readonly asked: OAuthRequest }) {
         </p>
         <dl className="grid grid-cols-[110px_minmax(0,1fr)] gap-x-4 gap-y-1.5 break-words">
           <dt className="text-muted">Name given by</dt>
-          <dd className="font-mono text-[13px] leading-6">{asked.clientHost}</dd>
+          {asked.clientHost === null ? (
+            <dd>the program itself; nobody has confirmed it</dd>
+          ) : (
+            <dd className="font-mono text-[13px] leading-6">{asked.clientHost}</dd>
+          )}
           <dt className="text-muted">Access goes to</dt>
           <dd>
             {asked.redirectHost === null ? (

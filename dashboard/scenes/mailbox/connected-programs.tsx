@@ -41,7 +41,11 @@ export function ConnectedPrograms({ id }: { readonly id: string }) {
               <div className="min-w-0">
                 <span className="block font-medium break-words">
                   <ForeignText text={grant.clientName} />{' '}
-                  <span className="font-mono text-[13px] font-normal text-muted">{new URL(grant.clientId).host}</span>
+                  {grant.clientHost === null ? (
+                    <span className="font-normal text-muted">(name not confirmed)</span>
+                  ) : (
+                    <span className="font-mono text-[13px] font-normal text-muted">{grant.clientHost}</span>
+                  )}
                 </span>
                 <span className="block text-muted">
                   {ACCESSES[grant.access]}, granted by <ForeignText text={grant.createdBy} />{' '}

@@ -1132,10 +1132,12 @@ class Forward(Model):
 
 class Grant(Model):
     id: str
-    # Address of the document that describes the program.
+    # Address of the document that describes the program, or the id of its registration, `oac_…`.
     client_id: str
     # What the program calls itself: anybody could call it so.
     client_name: str
+    # Host of the document. Only it confirms the name; null: the program registered itself, nobody does.
+    client_host: str | None
     # `full`: everything. `read`: can only read. `send`: can only send, and read the status of sent messages.
     access: Annotated[Literal["full", "read", "send"], OPEN]
     # The member who granted the access, which ends with the membership.
@@ -2011,12 +2013,12 @@ class OAuthRedirect(Model):
 
 class OAuthRequest(Model):
     id: str
-    # Address of the document that describes the program.
+    # Address of the document that describes the program, or the id of its registration, `oac_…`.
     client_id: str
     # What the program calls itself: anybody could call it so.
     client_name: str
-    # Host of the document. Only it confirms the name.
-    client_host: str
+    # Host of the document. Only it confirms the name; null: the program registered itself, nobody does.
+    client_host: str | None
     # Host that receives the access; null: a program on the computer of the browser.
     redirect_host: str | None
     # The accesses that it asks for, one of which can be granted.
