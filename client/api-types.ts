@@ -2288,7 +2288,7 @@ export interface Readiness {
   /** Each process checks only what it needs. */
   readonly process: 'api' | 'worker' | 'mail' | 'all';
   readonly checks: ReadinessChecks;
-  /** The checks that are not `ok`. */
+  /** The checks that are not `ok`; of `databaseSettings` each setting that harms. */
   readonly problems: readonly ReadinessProblem[];
 }
 
@@ -2298,12 +2298,14 @@ export interface ReadinessChecks {
   readonly temporal: 'ok' | 'unreachable' | 'unknown';
   readonly worker?: 'ok' | 'not_running' | 'unknown';
   readonly secretsKeys: 'ok' | 'missing_some' | 'missing' | 'unknown';
+  /** Whether settings of the PostgreSQL server harm the service; `problems` has each of them. */
+  readonly databaseSettings: 'ok' | 'harmful' | 'unknown';
   readonly dataFolder?: 'ok' | 'full' | 'unwritable';
   readonly certificate?: 'ok' | 'expiring' | 'expired' | 'untrusted' | 'wrong_name' | 'unreadable';
 }
 
 export interface ReadinessProblem {
-  readonly check: 'postgresql' | 'migrations' | 'temporal' | 'worker' | 'secretsKeys' | 'dataFolder' | 'certificate';
+  readonly check: 'postgresql' | 'migrations' | 'temporal' | 'worker' | 'secretsKeys' | 'databaseSettings' | 'dataFolder' | 'certificate';
   readonly state: string;
   /** Whether it makes the process not ready. Otherwise it is a warning. */
   readonly blocking: boolean;

@@ -60,6 +60,8 @@ export interface Database extends Sql, ByteSource {
 export interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;
+  /** Shown in `pg_stat_activity`, 63 characters at most. */
+  readonly name?: string;
   /** Called for connections that the server closed; the pool replaces them automatically. */
   readonly onError?: (error: Error) => void;
 }
@@ -124,7 +126,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     extensions: [Migrator],
     migrations: { migrationsList: migrations, snapshot: false, tableName: 'migrations' },
     pool: { min: 0, max: options.poolMax, idleTimeoutMillis: IDLE_CONNECTION_MS },
-    driverOptions: { onConnect: onConnect(), application_name: 'agent-mailbox' },
+    driverOptions: { onConnect: onConnect(), application_name: options.name ?? 'agent-mailbox' },
     // Tables of the mail store and of the rate limiter are not entities: the schema diff must leave them alone.
     schemaGenerator: { skipTables: [/^(?!organizations|users|members)/] },
     forceUtcTimezone: true,

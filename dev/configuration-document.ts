@@ -24,7 +24,40 @@ groups Webhooks and Mail alike too; they are not compared, since an address can 
 differ.
 `;
 
+/** The states of `core/platform/check-database.ts`, in words. */
+const OWN_POSTGRESQL = `With DATABASE_URL the service uses a server of yours: PostgreSQL 15 to 18 in its default configuration, a database with
+the encoding UTF8, and a role that owns it. It needs no extension and no superuser:
+
+\`\`\`sql
+create role agent_mailbox login password '…';
+create database agent_mailbox owner agent_mailbox encoding 'UTF8' template template0;
+\`\`\`
+
+Each connection sets for itself what its statements depend on (\`db/connections.ts\`): no compilation of plans (JIT), no parallel plans, UTC,
+ISO dates, READ COMMITTED. The following it cannot set. \`/readyz\` (\`databaseSettings\`), the log of each process at its start, \`npm run migrate\`
+and the screen of \`npm start\` warn of each, with what to do; none of them stops the service:
+
+| setting | harms when |
+|---|---|
+| \`fsync\`, \`full_page_writes\`, \`synchronous_commit\` | off: accepted mail or the whole database may be lost in a crash |
+| \`autovacuum\`, \`track_counts\` | off: tables grow and become slow |
+| \`max_connections\`, connection limits of role and database | below what all processes together may open, beside the sessions of other programs such as Temporal |
+| \`shared_buffers\` | below 64 MB |
+| \`temp_file_limit\` | below 256 MB |
+| \`statement_timeout\`, \`transaction_timeout\` | below 60 s |
+| \`lock_timeout\`, \`idle_in_transaction_session_timeout\`, \`idle_session_timeout\` | below 5 s, 30 s, 5 minutes |
+| \`lc_messages\` | not English, and the role may not set it |
+| \`session_replication_role\` | not \`origin\` |
+| collation of the database | knows the letters of ASCII alone (\`C\`), or was changed by an upgrade of the system since its indexes were made |
+| row security | hides rows of our tables from the role |
+
+A database with another encoding, and a server before version 15, are refused at the start. For a large installation we recommend beside that
+\`shared_buffers\` of a quarter of the memory, \`max_wal_size\` of 4 GB, and \`autovacuum_naptime\` of 10 s, as in \`docker-compose.yml\`; the benchmarks
+on a distribution's server run without them. PgBouncer may be in front of the server in session mode. Its transaction mode cannot be used:
+the service listens to notifications, and keeps prepared statements and locks of sessions.`;
+
 const GROUP_NOTES: Partial<Record<(typeof SETTING_GROUPS)[number], string>> = {
+  PostgreSQL: OWN_POSTGRESQL,
   Process: '`npm start` stores everything in DATA_DIR; remove that folder to start with an empty service.',
   Secrets:
     'Generate them once and keep them with your backups: without SECRETS_KEYS the sealed secrets in the database cannot be opened.\n\n' +

@@ -8,7 +8,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { startWatched } from './child-process.ts';
 import { freePort } from './free-port.ts';
-import type { PostgresBinary } from './postgres-binaries.ts';
+import { type PostgresBinary, postgresBinaries } from './postgres-binaries.ts';
 
 const HOST = '127.0.0.1';
 const USER = 'app';
@@ -38,7 +38,13 @@ export function distributionPostgres(): DistributionPrograms | undefined {
     existsSync(path.join(each, 'initdb')),
   );
   if (folder === undefined) return undefined;
-  const binary: PostgresBinary = (name) => path.join(folder, name);
+  return programsOf((name) => path.join(folder, name));
+}
+
+/** Those of the embedded server, which a distribution server can be made of as well. */
+export const embeddedPrograms = (): DistributionPrograms => programsOf(postgresBinaries(owner));
+
+function programsOf(binary: PostgresBinary): DistributionPrograms {
   const [, major] = /\(PostgreSQL\) (\d+)/.exec(execFileSync(binary('postgres'), ['--version']).toString()) ?? [];
   return { major: Number(major), binary };
 }

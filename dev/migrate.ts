@@ -14,6 +14,7 @@ import {
   requireAcceptedSettings,
   storeAgreedSettings,
 } from '#core/platform/agreed-settings.ts';
+import { checkDatabase } from '#core/platform/check-database.ts';
 import { requirePostgres } from '#core/platform/dependencies.ts';
 import { reasonOf } from '#core/platform/error-reason.ts';
 import { createLogger, logDestination } from '#core/platform/logger.ts';
@@ -58,6 +59,7 @@ async function prepareAll(services: Services, settings: Settings): Promise<void>
     await storeAgreedSettings(services.db, agreed);
   });
   await requireOwnSecretsKeys(services);
+  for (const { message } of await checkDatabase(services.db)) progress.warn(`PostgreSQL: ${message}`);
   const made = newFirstCredentials(settings.OWNER_EMAIL ?? `owner@${settings.MAIL_DOMAIN}`);
   const credentials = { ...made, password: settings.OWNER_PASSWORD ?? made.password };
   const first = await progress.step('Organization', () => ensureFirstOrganization(services, credentials));

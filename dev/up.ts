@@ -15,6 +15,7 @@ import {
   requireAcceptedSettings,
   storeAgreedSettings,
 } from '#core/platform/agreed-settings.ts';
+import { checkDatabase } from '#core/platform/check-database.ts';
 import { requirePostgres } from '#core/platform/dependencies.ts';
 import { reasonOf } from '#core/platform/error-reason.ts';
 import { createLogger, type Logger, logDestination } from '#core/platform/logger.ts';
@@ -247,7 +248,7 @@ async function start(life: ProcessLife): Promise<void> {
     ...(temporal.uiUrl === undefined ? {} : { TEMPORAL_UI_URL: temporal.uiUrl }),
   });
   for (const note of notes) log.warn(note);
-  const services = await openServices(settings, log);
+  const services = await openServices(settings, log, 'all');
   life.onStop('services', () => services.close());
   const first = await step('Database', (note) =>
     preparingAlone(
@@ -280,6 +281,7 @@ async function start(life: ProcessLife): Promise<void> {
     return started;
   });
   life.stopping.throwIfAborted();
+  for (const { message } of await checkDatabase(services.db)) notes.push(`PostgreSQL: ${message}`);
 
   const facts: ServiceFacts = {
     apiUrl: all.apiUrl,

@@ -22,6 +22,7 @@ import {
   type WorkerAttempts,
 } from '#activities/index.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
+import { FURTHER_CONNECTIONS } from '#core/platform/database-connections.ts';
 import { reasonOf } from '#core/platform/error-reason.ts';
 import type { Services } from '#core/platform/services.ts';
 import { type TemporalClient, temporalClient } from '#core/platform/temporal-client.ts';
@@ -60,9 +61,6 @@ const SHUTDOWN_FORCE = '30 seconds';
 /** Most of them wait for answers. A hanging endpoint occupies 20 at most (`activities/endpoint-slots.ts`). */
 const ACTIVITIES_AT_ONCE = 2_000;
 
-/** For reservations of its activities, which are short. */
-const STEADY_CONNECTIONS = 3;
-
 /** The last warning of the SDK; one per process. */
 let lastComplaint: string | undefined;
 
@@ -91,7 +89,7 @@ export async function startWorker(
   const sender = extras.sender ?? (await senderOf(services));
   const temporal = temporalClient(connection, settings, { eager: true, close: () => connection.close() });
   const draining = new AbortController();
-  const steady = openSteadyPlans(settings.DATABASE_URL ?? '', STEADY_CONNECTIONS, () => {});
+  const steady = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.workflows, () => {});
   const ofWorker: WorkerAttempts = {
     services,
     sender,

@@ -14,6 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { type AttemptDependencies, attemptMaker, type MakeAttempt } from '#activities/make-attempt.ts';
 import { inOrder } from '#core/platform/batch-policies.ts';
 import { batcher } from '#core/platform/batcher.ts';
+import { FURTHER_CONNECTIONS } from '#core/platform/database-connections.ts';
 import { laneDeliveries } from '#core/platform/metrics.ts';
 import { retryDelaysMs } from '#core/platform/retry-ladder-setting.ts';
 import type { Services } from '#core/platform/services.ts';
@@ -57,8 +58,6 @@ const IDLE_LOOK_MS = 1_000;
 const RETRY_MS = 1_000;
 /** Between claims that find nothing though something waits, of organizations over their share. */
 const NOTHING_FOUND_MS = 20;
-/** One for claims, one for signs of life. */
-const CONNECTIONS = 2;
 const RELEASES_PER_WRITE = 200;
 const RELEASE_GATHER_MS = 10;
 
@@ -72,7 +71,7 @@ export function startFastLane(
   const id = randomUUID();
   const ladderMs = retryDelaysMs(settings);
   // A lost connection shows in the statement that needed it.
-  const db = openSteadyPlans(settings.DATABASE_URL ?? '', CONNECTIONS, () => {});
+  const db = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.fastLane, () => {});
   const life = signOfLife(db, id, log);
   const outcomes = laneOutcomes(deps);
   const inFlight = new Map<string, Promise<void>>();

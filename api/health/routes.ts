@@ -17,6 +17,9 @@ const Readiness = Type.Object(
         temporal: Type.Enum(CHECK_STATES.temporal),
         worker: Type.Optional(Type.Enum(CHECK_STATES.worker)),
         secretsKeys: Type.Enum(CHECK_STATES.secretsKeys),
+        databaseSettings: Type.Enum(CHECK_STATES.databaseSettings, {
+          description: 'Whether settings of the PostgreSQL server harm the service; `problems` has each of them.',
+        }),
         dataFolder: Type.Optional(Type.Enum(CHECK_STATES.dataFolder)),
         certificate: Type.Optional(Type.Enum(CHECK_STATES.certificate)),
       },
@@ -34,13 +37,13 @@ const Readiness = Type.Object(
         },
         { title: 'ReadinessProblem', additionalProperties: false },
       ),
-      { description: 'The checks that are not `ok`.' },
+      { description: 'The checks that are not `ok`; of `databaseSettings` each setting that harms.' },
     ),
   },
   { title: 'Readiness', additionalProperties: false },
 );
 
-const OK = { postgresql: 'ok', migrations: 'ok', temporal: 'ok', secretsKeys: 'ok' } as const;
+const OK = { postgresql: 'ok', migrations: 'ok', temporal: 'ok', secretsKeys: 'ok', databaseSettings: 'ok' } as const;
 
 export const healthRoutes: readonly Route[] = [
   route({

@@ -19,19 +19,26 @@ function shownUrl(url: string): string {
   return shown.href;
 }
 
-/** @throws {SettingsError} when the server cannot be reached or is too old */
+/** @throws {SettingsError} when the server cannot be reached or is too old, or the database stores other text than UTF-8 */
 export async function requirePostgres(url: string): Promise<void> {
   const client = newConnection(url, 'agent-mailbox start', { withinMs: POSTGRES_WITHIN_MS });
   client.on('error', () => {}); // A connection lost from here on fails the query below.
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: number }>(
-      `select current_setting('server_version_num')::int as version`,
+    const { rows } = await client.query<{ version: number; encoding: string }>(
+      `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
     );
     const major = Math.floor((rows[0]?.version ?? 0) / 10_000);
     if (major < POSTGRES_MINIMUM)
       throw new SettingsError([
         `DATABASE_URL is a PostgreSQL ${major} server, but at least version ${POSTGRES_MINIMUM} is needed: upgrade it, or use another server`,
+      ]);
+    // Elsewhere mail in other scripts is refused or, worse, cut within a character.
+    const encoding = rows[0]?.encoding;
+    if (encoding !== 'UTF8')
+      throw new SettingsError([
+        `DATABASE_URL is a database with the encoding ${encoding}, but UTF8 is needed. An encoding cannot be changed: ` +
+          "create another database: create database … encoding 'UTF8' template template0",
       ]);
   } catch (error) {
     if (error instanceof SettingsError) throw error;

@@ -13,8 +13,10 @@ import { infrastructureFault } from '#db/infrastructure-error.ts';
 import { pendingMigrations } from '#db/migrate.ts';
 import { probeWrites } from '#db/write-probe.ts';
 import { type CertificateState, checkCertificate } from './check-certificate.ts';
+import { checkDatabase as checkDatabaseSettings, type DatabaseProblem } from './check-database.ts';
 import { checkDisk, type DiskState } from './check-disk.ts';
 import { checkSecretsKeys, type SecretsKeysState } from './check-secrets-keys.ts';
+import type { ProcessName } from './database-connections.ts';
 import { reasonOf } from './error-reason.ts';
 import { certificateExpiry, readinessCheck, readyGauge } from './metrics.ts';
 import { type OutageLog, outageLog } from './outage-log.ts';
@@ -26,8 +28,7 @@ const CHECK_EVERY_MS = 5_000;
 const FRESH_MS = 2_000;
 /** It reads every sealed value. */
 const SECRETS_EVERY_MS = 60_000;
-
-export type ProcessName = 'api' | 'worker' | 'mail' | 'all';
+const DATABASE_SETTINGS_EVERY_MS = 60_000;
 
 /**
  * Possible results of each check. `unknown`: it could not run, because something else is unavailable or not started.
@@ -38,6 +39,7 @@ export const CHECK_STATES = {
   temporal: ['ok', 'unreachable', 'unknown'],
   worker: ['ok', 'not_running', 'unknown'],
   secretsKeys: ['ok', 'missing_some', 'missing', 'unknown'],
+  databaseSettings: ['ok', 'harmful', 'unknown'],
   dataFolder: ['ok', 'full', 'unwritable'],
   certificate: ['ok', 'expiring', 'expired', 'untrusted', 'wrong_name', 'unreadable'],
 } as const satisfies Record<string, readonly string[]>;
@@ -49,6 +51,7 @@ interface CheckStates {
   readonly temporal: (typeof CHECK_STATES.temporal)[number];
   readonly worker?: (typeof CHECK_STATES.worker)[number];
   readonly secretsKeys: SecretsKeysState | 'unknown';
+  readonly databaseSettings: (typeof CHECK_STATES.databaseSettings)[number];
   readonly dataFolder?: DiskState;
   readonly certificate?: CertificateState;
 }
@@ -106,6 +109,7 @@ function isBlocking(process: ProcessName, check: CheckName, state: string): bool
     case 'secretsKeys':
       return state === 'missing' && process !== 'mail';
     case 'certificate':
+    case 'databaseSettings':
       return false;
   }
 }
@@ -137,6 +141,9 @@ const MESSAGES: Readonly<Record<CheckName, Readonly<Record<string, string>>>> = 
     missing_some: 'Some secrets were sealed with a key that SECRETS_KEYS lacks: add it after the first.',
     unknown: 'Not known while PostgreSQL does not answer.',
   },
+  databaseSettings: {
+    unknown: 'Not known while PostgreSQL does not answer.',
+  },
   dataFolder: {
     full: 'The disk of DATA_DIR has no room for another message: free some space.',
     unwritable: 'The spool folder in DATA_DIR cannot be written; the log has the reason.',
@@ -166,6 +173,7 @@ export function openReadiness(services: Database, process: ProcessName): Readine
   let temporal: TemporalClient | undefined;
   let worker: { isRunning(): boolean } | undefined;
   let secretsKeys: { readonly state: CheckStates['secretsKeys']; readonly checkedAtMs: number } | undefined;
+  let databaseSettings: { readonly problems: readonly DatabaseProblem[]; readonly checkedAtMs: number } | undefined;
   let last: { readonly result: Readiness; readonly atMs: number } | undefined;
   let run: Promise<Readiness> | undefined;
   let closed = false;
@@ -209,6 +217,26 @@ export function openReadiness(services: Database, process: ProcessName): Readine
     }
   }
 
+  /** After the database was found to answer. @returns undefined: not known yet */
+  async function checkServer(outage: OutageLog): Promise<readonly DatabaseProblem[] | undefined> {
+    const atMs = performance.now();
+    if (databaseSettings !== undefined && atMs - databaseSettings.checkedAtMs < DATABASE_SETTINGS_EVERY_MS)
+      return databaseSettings.problems;
+    const before = databaseSettings?.problems ?? [];
+    try {
+      const problems = await within(checkDatabaseSettings(db));
+      databaseSettings = { problems, checkedAtMs: atMs };
+      for (const { state, message } of problems)
+        if (!before.some((each) => each.state === state)) log.warn({ check: 'databaseSettings', state }, message);
+      for (const { state } of before)
+        if (!problems.some((each) => each.state === state))
+          log.info({ check: 'databaseSettings', state }, 'a setting of PostgreSQL harms no longer');
+    } catch (error) {
+      outage.failed(error);
+    }
+    return databaseSettings?.problems;
+  }
+
   async function checkFolder(): Promise<DiskState | undefined> {
     if (!further.dataFolder) return undefined;
     const { state, error } = await checkDisk(path.join(settings.DATA_DIR, 'spool'));
@@ -244,15 +272,17 @@ export function openReadiness(services: Database, process: ProcessName): Readine
     ]);
     const known = database.postgresql !== 'unreachable' && database.migrations === 'ok';
     const workerState = worker === undefined ? 'unknown' : worker.isRunning() ? 'ok' : 'not_running';
+    const serverProblems = known ? await checkServer(postgresOutage) : databaseSettings?.problems;
     const checks: CheckStates = {
       ...database,
       temporal: temporalState,
       ...(further.worker ? { worker: workerState } : {}),
       secretsKeys: known ? await checkSecrets(postgresOutage) : (secretsKeys?.state ?? 'unknown'),
+      databaseSettings: serverProblems === undefined ? 'unknown' : serverProblems.length === 0 ? 'ok' : 'harmful',
       ...(dataFolder === undefined ? {} : { dataFolder }),
       ...(certificate === undefined ? {} : { certificate }),
     };
-    const result = evaluate(process, checks);
+    const result = evaluate(process, checks, serverProblems);
     for (const [check, state] of Object.entries(checks)) readinessCheck.set({ check }, state === 'ok' ? 1 : 0);
     readyGauge.set(result.status === 'ready' ? 1 : 0);
     return result;
@@ -296,11 +326,17 @@ export function openReadiness(services: Database, process: ProcessName): Readine
   };
 }
 
-/** What the states of the checks mean for a process. */
-export function evaluate(process: ProcessName, checks: CheckStates): Readiness {
+/** What the states of the checks mean for a process. @param serverProblems one by one, those of `databaseSettings` */
+export function evaluate(
+  process: ProcessName,
+  checks: CheckStates,
+  serverProblems: readonly DatabaseProblem[] = [],
+): Readiness {
   const problems = Object.entries(checks).flatMap(([name, state]: [string, string]): ReadinessProblem[] => {
     if (state === 'ok') return [];
     const check = name as CheckName; // the keys of CheckStates
+    if (check === 'databaseSettings' && state === 'harmful')
+      return serverProblems.map((problem) => ({ check, blocking: false, ...problem }));
     // A process that is starting is not ready.
     const blocking = isBlocking(process, check, state) || (check === 'temporal' && state === 'unknown');
     return [{ check, state, blocking, message: MESSAGES[check][state] ?? '' }];

@@ -48,7 +48,7 @@ export async function runPart(part: Part): Promise<void> {
       stopWithinMs = settings.SHUTDOWN_DEADLINE_SECONDS * 1_000;
       log = createLogger(settings.LOG_LEVEL, logDestination(STANDARD_ERROR));
       if (settings.DATABASE_URL !== undefined) await requirePostgres(settings.DATABASE_URL);
-      const services = await openServices(settings, log);
+      const services = await openServices(settings, log, part.name);
       life.onStop('services', () => services.close());
       const readiness = openReadiness(services, part.name);
       life.onStop('readiness', () => readiness.close());

@@ -68,7 +68,7 @@ export const SERVICE_SETTINGS = {
   DATABASE_POOL_MAX: setting(integer(2, 500), {
     group: 'PostgreSQL',
     fallback: '20',
-    text: 'Connections per process. In addition, a worker opens five and an API process two for webhook deliveries, and one more listens for new ones. All processes together must stay below the server’s max_connections.',
+    text: 'Connections per process. In addition, a worker opens six, an API process four, a mail process one, and `npm start` nine. `/readyz` warns when all processes together may open more than the server’s max_connections allows.',
   }),
   POSTGRES_PORT: setting(port, {
     group: 'PostgreSQL',

@@ -1,5 +1,6 @@
 import { type DeliveriesDue, openDeliveriesDue } from '#core/events/deliveries-due.ts';
 import { type Database, openDatabase } from '#db/database.ts';
+import { connectionName, type ProcessName } from './database-connections.ts';
 import type { Logger } from './logger.ts';
 import { outageLog } from './outage-log.ts';
 import { type SealedSecrets, sealedSecrets } from './sealed-secrets.ts';
@@ -23,9 +24,10 @@ export interface Services {
 /**
  * Opens what a process needs. The launcher first adds the values it generated (database address, keys).
  *
+ * @param process of the service; undefined: a program beside it
  * @throws {SettingsError} if a setting is missing that only `npm start` generates
  */
-export async function openServices(settings: Settings, log: Logger): Promise<Services> {
+export async function openServices(settings: Settings, log: Logger, process?: ProcessName): Promise<Services> {
   const missing = (['DATABASE_URL', 'SECRETS_KEYS', 'CREDENTIAL_PEPPER'] as const).filter((name) => !settings[name]);
   const { DATABASE_URL, SECRETS_KEYS, CREDENTIAL_PEPPER } = settings;
   if (DATABASE_URL === undefined || SECRETS_KEYS === undefined || CREDENTIAL_PEPPER === undefined)
@@ -33,6 +35,7 @@ export async function openServices(settings: Settings, log: Logger): Promise<Ser
   const db = await openDatabase({
     url: DATABASE_URL,
     poolMax: settings.DATABASE_POOL_MAX,
+    ...(process === undefined ? {} : { name: connectionName(process, settings.DATABASE_POOL_MAX) }),
     // One for each connection of the pool.
     onError: (error) => outageLog(log, 'PostgreSQL').noticed(error),
   });

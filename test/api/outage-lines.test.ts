@@ -43,7 +43,8 @@ test('a burst of requests refused by a full disk logs one line, and one when it 
     const answer = await world.call('POST', `${api.url}${path}`, { as: world.organization.key, body });
     assert.deepEqual([answer.status, errorCode(answer)], [503, 'unavailable'], answer.text);
   };
-  const lines = () => written.map((line) => JSON.parse(line) as { level: number; msg: string; failures?: number });
+  const lines = () =>
+    written.map((line) => JSON.parse(line) as { level: number; msg: string; failures?: number; check?: string });
   try {
     await Promise.all(
       Array.from({ length: REQUESTS / 2 }, async (_, n) => {
@@ -52,7 +53,8 @@ test('a burst of requests refused by a full disk logs one line, and one when it 
       }),
     );
     assert.deepEqual(
-      lines().flatMap(({ level, msg }) => (level >= WARN ? [msg] : [])),
+      // The server of the tests has settings of its own that harm.
+      lines().flatMap(({ level, msg, check }) => (level >= WARN && check !== 'databaseSettings' ? [msg] : [])),
       ['PostgreSQL is away'],
     );
     await world.sql('drop function disk_full cascade');

@@ -1,9 +1,4 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { openServices, type Services } from '#core/platform/services.ts';
@@ -11,7 +6,7 @@ import { connect, newConnection } from '#db/connections.ts';
 import type { Sql } from '#db/database.ts';
 import { preparingAlone } from '#db/migrate.ts';
 import { openSteadyPlans } from '#db/steady-plans.ts';
-import { accepts, freePort } from '#dev/free-port.ts';
+import { pgbouncerProgram, startPgBouncer } from '#test/support/pgbouncer.ts';
 import { createTestDatabase, type TestDatabase, testLog, testSettings } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -110,57 +105,10 @@ test('a connection that replaces a lost one begins with the same settings', asyn
   }
 });
 
-function pgbouncerProgram(): string | undefined {
-  for (const program of ['/usr/sbin/pgbouncer', 'pgbouncer'])
-    try {
-      execFileSync(program, ['--version'], { stdio: 'ignore' });
-      return program;
-    } catch {
-      // Not there.
-    }
-  return undefined;
-}
-
-/** PgBouncer as installed, with the one setting that matters here. @returns the address of the database behind it */
-async function startPgBouncer(
-  program: string,
-  folder: string,
-  url: string,
-): Promise<{ url: string; child: ChildProcess }> {
-  const { hostname, port, username, password, pathname } = new URL(url);
-  const ownPort = await freePort();
-  const users = path.join(folder, 'users.txt');
-  writeFileSync(users, `"${username}" "${password}"\n`);
-  const configuration = path.join(folder, 'pgbouncer.ini');
-  writeFileSync(
-    configuration,
-    [
-      '[databases]',
-      `* = host=${hostname} port=${port}`,
-      '[pgbouncer]',
-      'listen_addr = 127.0.0.1',
-      `listen_port = ${ownPort}`,
-      'unix_socket_dir =',
-      'auth_type = scram-sha-256',
-      `auth_file = ${users}`,
-      'pool_mode = session',
-    ].join('\n'),
-  );
-  chmodSync(folder, 0o755);
-  const isRoot = process.getuid?.() === 0;
-  const child = spawn(program, ['-q', ...(isRoot ? ['-u', 'nobody'] : []), configuration], { stdio: 'ignore' });
-  await once(child, 'spawn');
-  await waitUntil('PgBouncer to listen', () => accepts('127.0.0.1', ownPort));
-  return { url: `postgres://${username}:${password}@127.0.0.1:${ownPort}${pathname}`, child };
-}
-
-const pgbouncer = pgbouncerProgram();
-
 test('the service works through PgBouncer in session mode', {
-  skip: pgbouncer === undefined && 'no PgBouncer: `apt-get install pgbouncer`',
+  skip: pgbouncerProgram() === undefined && 'no PgBouncer: `apt-get install pgbouncer`',
 }, async () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'pgbouncer-'));
-  const pooler = await startPgBouncer(pgbouncer ?? '', folder, database.url);
+  const pooler = await startPgBouncer(database.url, { mode: 'session' });
   const through = await openServices(testSettings({ DATABASE_URL: pooler.url }), testLog());
   const steady = openSteadyPlans(pooler.url, 2, () => {});
   try {
@@ -175,7 +123,6 @@ test('the service works through PgBouncer in session mode', {
   } finally {
     await steady.close();
     await through.close();
-    pooler.child.kill('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    await pooler.stop();
   }
 });

@@ -5,9 +5,11 @@ import path from 'node:path';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import {
+  type DistributionPrograms,
   type DistributionServer,
   type DistributionServerOptions,
   distributionPostgres,
+  embeddedPrograms,
   startDistributionServer,
 } from '#dev/distribution-postgres.ts';
 
@@ -15,12 +17,20 @@ import {
 export const withoutDistributionServer = (): string | false =>
   distributionPostgres() === undefined && 'no PostgreSQL of the distribution: `apt-get install postgresql`';
 
+type Configuration = Pick<DistributionServerOptions, 'settings' | 'initdb' | 'environment'>;
+
 /** A server that is stopped and removed by `stop`. */
-export async function distributionServer(
-  options: Pick<DistributionServerOptions, 'settings' | 'initdb' | 'environment'> = {},
-): Promise<DistributionServer> {
+export async function distributionServer(configuration: Configuration = {}): Promise<DistributionServer> {
   const programs = distributionPostgres();
   if (programs === undefined) throw new Error('no PostgreSQL of the distribution');
+  return startServer(programs, configuration);
+}
+
+/** The same, with the programs of the embedded server where the distribution has none. */
+export const configuredServer = (configuration: Configuration = {}): Promise<DistributionServer> =>
+  startServer(distributionPostgres() ?? embeddedPrograms(), configuration);
+
+async function startServer(programs: DistributionPrograms, options: Configuration): Promise<DistributionServer> {
   const folder = mkdtempSync(path.join(tmpdir(), 'distribution-postgres-'));
   try {
     const server = await startDistributionServer({ ...options, programs, folder });

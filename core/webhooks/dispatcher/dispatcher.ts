@@ -12,6 +12,7 @@
  * Nothing depends on the dispatcher's memory (`dispatcher-state.ts`). Claimed rows carry the id of their workflow,
  * starting it again has no effect, and the sweep does so for every delivery that is overdue.
  */
+import { FURTHER_CONNECTIONS } from '#core/platform/database-connections.ts';
 import { engineStarts } from '#core/platform/engine-starts.ts';
 import { workflowFollower } from '#core/platform/follow-workflow.ts';
 import { newId } from '#core/platform/new-id.ts';
@@ -43,8 +44,6 @@ import { slowLanes } from './slow-lanes.ts';
 import { startFanOut, startOrJoinEndpointDelivery } from './start-deliveries.ts';
 import { startDeliverySweep } from './sweep-deliveries.ts';
 
-/** One for each loop that claims. */
-const STEADY_CONNECTIONS = 2;
 /** How long `close` waits for the end of a claim that is running, in milliseconds. */
 const CLAIM_GRACE_MS = 2_000;
 
@@ -70,7 +69,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
   );
   const count = countInFlight(state, shares, log);
   // A lost connection is reported by the statement that uses it.
-  const steady = openSteadyPlans(services.settings.DATABASE_URL ?? '', STEADY_CONNECTIONS, () => {});
+  const steady = openSteadyPlans(services.settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.dispatcher, () => {});
   const stampedWith = (fanOutId: string) => reported(() => claimedBy(db, fanOutId));
   const newFanOutId = (nowMs: number) => newId('event', nowMs).replace('evt_', 'fan-out/');
   const untaken = deliveryClaims(

@@ -2321,7 +2321,7 @@ class Readiness(Model):
     # Each process checks only what it needs.
     process: Annotated[Literal["api", "worker", "mail", "all"], OPEN]
     checks: ReadinessChecks
-    # The checks that are not `ok`.
+    # The checks that are not `ok`; of `databaseSettings` each setting that harms.
     problems: list[ReadinessProblem]
 
 
@@ -2330,13 +2330,15 @@ class ReadinessChecks(Model):
     migrations: Annotated[Literal["ok", "pending", "unknown"], OPEN]
     temporal: Annotated[Literal["ok", "unreachable", "unknown"], OPEN]
     secrets_keys: Annotated[Literal["ok", "missing_some", "missing", "unknown"], OPEN]
+    # Whether settings of the PostgreSQL server harm the service; `problems` has each of them.
+    database_settings: Annotated[Literal["ok", "harmful", "unknown"], OPEN]
     worker: Annotated[Literal["ok", "not_running", "unknown"], OPEN] | None = None
     data_folder: Annotated[Literal["ok", "full", "unwritable"], OPEN] | None = None
     certificate: Annotated[Literal["ok", "expiring", "expired", "untrusted", "wrong_name", "unreadable"], OPEN] | None = None
 
 
 class ReadinessProblem(Model):
-    check: Annotated[Literal["postgresql", "migrations", "temporal", "worker", "secretsKeys", "dataFolder", "certificate"], OPEN]
+    check: Annotated[Literal["postgresql", "migrations", "temporal", "worker", "secretsKeys", "databaseSettings", "dataFolder", "certificate"], OPEN]
     state: str
     # Whether it makes the process not ready. Otherwise it is a warning.
     blocking: bool

@@ -1,0 +1,62 @@
+/** PgBouncer before a server, as a test's own program. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { accepts, freePort } from '#dev/free-port.ts';
+import { waitUntil } from './wait-until.ts';
+
+/** Path of the program; undefined: it is not installed. */
+export function pgbouncerProgram(): string | undefined {
+  for (const program of ['/usr/sbin/pgbouncer', 'pgbouncer'])
+    try {
+      execFileSync(program, ['--version'], { stdio: 'ignore' });
+      return program;
+    } catch {
+      // Not there.
+    }
+  return undefined;
+}
+
+export interface PgBouncer {
+  /** Address of the same database behind it. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Its defaults, apart from the mode. @param url of the database, with a password */
+export async function startPgBouncer(url: string, { mode }: { mode: 'session' | 'transaction' }): Promise<PgBouncer> {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const folder = mkdtempSync(path.join(tmpdir(), 'pgbouncer-'));
+  const ownPort = await freePort();
+  const users = path.join(folder, 'users.txt');
+  writeFileSync(users, `"${username}" "${password}"\n`);
+  const configuration = path.join(folder, 'pgbouncer.ini');
+  const lines = [
+    '[databases]',
+    `* = host=${hostname} port=${port}`,
+    '[pgbouncer]',
+    'listen_addr = 127.0.0.1',
+    `listen_port = ${ownPort}`,
+    'unix_socket_dir =',
+    'auth_type = scram-sha-256',
+    `auth_file = ${users}`,
+    `pool_mode = ${mode}`,
+  ];
+  writeFileSync(configuration, `${lines.join('\n')}\n`);
+  chmodSync(folder, 0o755);
+  const isRoot = process.getuid?.() === 0;
+  const program = pgbouncerProgram() ?? 'pgbouncer';
+  const child = spawn(program, ['-q', ...(isRoot ? ['-u', 'nobody'] : []), configuration], { stdio: 'ignore' });
+  await once(child, 'spawn');
+  await waitUntil('PgBouncer to listen', () => accepts('127.0.0.1', ownPort));
+  return {
+    url: `postgres://${username}:${password}@127.0.0.1:${ownPort}${pathname}`,
+    async stop() {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
