@@ -11,13 +11,9 @@ import { requirePostgres } from '#core/platform/dependencies.ts';
 import { openReadiness } from '#core/platform/readiness.ts';
 import { openServices, type Services } from '#core/platform/services.ts';
 import type { DistributionServer } from '#dev/distribution-postgres.ts';
-import {
-  configuredServer,
-  distributionServer,
-  migratedDatabase,
-  withoutDistributionServer,
-} from '#test/support/distribution-server.ts';
-import { pgbouncerProgram, startPgBouncer } from '#test/support/pgbouncer.ts';
+import { configuredServer, distributionServer, migratedDatabase } from '#test/support/distribution-server.ts';
+import { startPgBouncer } from '#test/support/pgbouncer.ts';
+import { needs, programFile } from '#test/support/programs.ts';
 import { testLog, testSettings } from '#test/support/services.ts';
 
 /** As installed: no setting was changed. */
@@ -210,43 +206,40 @@ test('a database with another encoding than UTF8 is refused at the start, with w
   await requirePostgres(url);
 });
 
-test('translated messages have a warning where the role may not choose the language', {
-  skip: withoutDistributionServer(),
-}, async (t) => {
-  const locales = mkdtempSync(path.join(tmpdir(), 'locales-'));
-  try {
+test(
+  'translated messages have a warning where the role may not choose the language',
+  needs('PostgreSQL of the distribution', 'localedef'),
+  async () => {
+    const locales = mkdtempSync(path.join(tmpdir(), 'locales-'));
     try {
-      execFileSync('localedef', ['-i', 'de_DE', '-f', 'UTF-8', path.join(locales, 'de_DE.UTF-8')], { stdio: 'ignore' });
-    } catch {
-      return t.skip('no sources of locales: `apt-get install locales`');
-    }
-    execFileSync('chmod', ['-R', 'a+rX', locales]);
-    const german = await distributionServer({
-      environment: { LOCPATH: locales },
-      initdb: ['--encoding', 'UTF8', '--locale', 'de_DE.UTF-8'],
-    });
-    try {
-      await german.run([`create role ${ROLE} login password 'password'`]);
-      const { url } = await placeOn(german);
-      assert.deepEqual(await statesAt(url), ['lc_messages_translated']);
-      // A superuser may, and a role that was allowed to.
-      assert.deepEqual(await statesAt(german.url('postgres')), []);
-      await german.run([`grant set on parameter lc_messages to ${ROLE}`]);
-      assert.deepEqual(await statesAt(url), []);
-      const services = await open(url);
-      await assert.rejects(services.db.query('select * from nowhere'), /relation "nowhere" does not exist/);
-      await services.close();
+      const german = path.join(locales, 'de_DE.UTF-8');
+      execFileSync(programFile('localedef'), ['-i', 'de_DE', '-f', 'UTF-8', german], { stdio: 'ignore' });
+      execFileSync('chmod', ['-R', 'a+rX', locales]);
+      const translated = await distributionServer({
+        environment: { LOCPATH: locales },
+        initdb: ['--encoding', 'UTF8', '--locale', 'de_DE.UTF-8'],
+      });
+      try {
+        await translated.run([`create role ${ROLE} login password 'password'`]);
+        const { url } = await placeOn(translated);
+        assert.deepEqual(await statesAt(url), ['lc_messages_translated']);
+        // A superuser may, and a role that was allowed to.
+        assert.deepEqual(await statesAt(translated.url('postgres')), []);
+        await translated.run([`grant set on parameter lc_messages to ${ROLE}`]);
+        assert.deepEqual(await statesAt(url), []);
+        const services = await open(url);
+        await assert.rejects(services.db.query('select * from nowhere'), /relation "nowhere" does not exist/);
+        await services.close();
+      } finally {
+        await translated.stop();
+      }
     } finally {
-      await german.stop();
+      rmSync(locales, { recursive: true, force: true });
     }
-  } finally {
-    rmSync(locales, { recursive: true, force: true });
-  }
-});
+  },
+);
 
-test('a pooler in transaction mode has a warning', {
-  skip: pgbouncerProgram() === undefined && 'no PgBouncer: `apt-get install pgbouncer`',
-}, async () => {
+test('a pooler in transaction mode has a warning', needs('pgbouncer'), async () => {
   const { url } = await placeOn(server);
   const pooler = await startPgBouncer(url, { mode: 'transaction' });
   const [one, other] = [await open(pooler.url), await open(pooler.url)];

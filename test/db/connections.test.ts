@@ -6,7 +6,8 @@ import { connect, newConnection } from '#db/connections.ts';
 import type { Sql } from '#db/database.ts';
 import { preparingAlone } from '#db/migrate.ts';
 import { openSteadyPlans } from '#db/steady-plans.ts';
-import { pgbouncerProgram, startPgBouncer } from '#test/support/pgbouncer.ts';
+import { startPgBouncer } from '#test/support/pgbouncer.ts';
+import { needs } from '#test/support/programs.ts';
 import { createTestDatabase, type TestDatabase, testLog, testSettings } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -105,9 +106,7 @@ test('a connection that replaces a lost one begins with the same settings', asyn
   }
 });
 
-test('the service works through PgBouncer in session mode', {
-  skip: pgbouncerProgram() === undefined && 'no PgBouncer: `apt-get install pgbouncer`',
-}, async () => {
+test('the service works through PgBouncer in session mode', needs('pgbouncer'), async () => {
   const pooler = await startPgBouncer(database.url, { mode: 'session' });
   const through = await openServices(testSettings({ DATABASE_URL: pooler.url }), testLog());
   const steady = openSteadyPlans(pooler.url, 2, () => {});

@@ -13,10 +13,6 @@ import {
   startDistributionServer,
 } from '#dev/distribution-postgres.ts';
 
-/** For the option `skip` of a test: why it cannot run on this machine; false: it can. */
-export const withoutDistributionServer = (): string | false =>
-  distributionPostgres() === undefined && 'no PostgreSQL of the distribution: `apt-get install postgresql`';
-
 type Configuration = Pick<DistributionServerOptions, 'settings' | 'initdb' | 'environment'>;
 
 /** A server that is stopped and removed by `stop`. */

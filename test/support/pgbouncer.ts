@@ -1,23 +1,12 @@
 /** PgBouncer before a server, as a test's own program. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { accepts, freePort } from '#dev/free-port.ts';
+import { programFile } from './programs.ts';
 import { waitUntil } from './wait-until.ts';
-
-/** Path of the program; undefined: it is not installed. */
-export function pgbouncerProgram(): string | undefined {
-  for (const program of ['/usr/sbin/pgbouncer', 'pgbouncer'])
-    try {
-      execFileSync(program, ['--version'], { stdio: 'ignore' });
-      return program;
-    } catch {
-      // Not there.
-    }
-  return undefined;
-}
 
 export interface PgBouncer {
   /** Address of the same database behind it. */
@@ -47,8 +36,9 @@ export async function startPgBouncer(url: string, { mode }: { mode: 'session' | 
   writeFileSync(configuration, `${lines.join('\n')}\n`);
   chmodSync(folder, 0o755);
   const isRoot = process.getuid?.() === 0;
-  const program = pgbouncerProgram() ?? 'pgbouncer';
-  const child = spawn(program, ['-q', ...(isRoot ? ['-u', 'nobody'] : []), configuration], { stdio: 'ignore' });
+  const child = spawn(programFile('pgbouncer'), ['-q', ...(isRoot ? ['-u', 'nobody'] : []), configuration], {
+    stdio: 'ignore',
+  });
   await once(child, 'spawn');
   await waitUntil('PgBouncer to listen', () => accepts('127.0.0.1', ownPort));
   return {

@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { distributionPostgres } from '#dev/distribution-postgres.ts';
 import { pythonOf, usualPython } from '#dev/python-environment.ts';
 
 const ASK_MAX_MS = 30_000;
@@ -79,19 +80,39 @@ const mounting: Program = {
   mac: 'run the tests on Linux',
 };
 
+/** Debian keeps the server's programs outside of PATH, and this one in it. */
+const distributionServer: Program = {
+  find: (environment) =>
+    onPath('pg_lsclusters', environment).length > 0 || environment['PG_BIN'] !== undefined
+      ? distributionPostgres()?.binary('postgres')
+      : undefined,
+  debian: 'apt-get install postgresql',
+  mac: 'run the tests on Linux, or set PG_BIN to the folder of a server’s programs',
+};
+
+const localeSources: Program = {
+  find: (environment) =>
+    existsSync('/usr/share/i18n/locales/de_DE') ? onPath('localedef', environment)[0] : undefined,
+  debian: 'apt-get install locales',
+  mac: 'run the tests on Linux',
+};
+
 const PROGRAMS = {
   'the right to mount file systems': mounting,
   bash: program('bash', ['--version'], 'bash'),
+  'PostgreSQL of the distribution': distributionServer,
   chromium: browser(BROWSERS),
   'chromium or its headless shell': browser([HEADLESS_SHELL, ...BROWSERS]),
   curl: program('curl', ['--version'], 'curl'),
   git: program('git', ['--version'], 'git'),
   go: program('go', ['version'], 'golang-go', 'go'),
   java: program('java', ['-version'], 'default-jre-headless', 'openjdk'),
+  localedef: localeSources,
   mbsync: program('mbsync', ['--version'], 'isync'),
   msmtp: program('msmtp', ['--version'], 'msmtp'),
   mvn: program('mvn', ['--version'], 'maven'),
   openssl: program('openssl', ['version'], 'openssl'),
+  pgbouncer: program('pgbouncer', ['--version'], 'pgbouncer'),
   prlimit: program('prlimit', ['--version'], 'util-linux'),
   python3: program('python3', ['--version'], 'python3', 'python'),
   'python3 with cryptography': pythonWith('cryptography', 'python3-cryptography', 'cryptography'),
