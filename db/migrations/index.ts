@@ -22,6 +22,7 @@ import { Migration20261125000115_installation_settings } from './Migration202611
 import { Migration20261125000140_client_ids } from './Migration20261125000140_client_ids.ts';
 import { Migration20261125000141_repeated_refreshes } from './Migration20261125000141_repeated_refreshes.ts';
 import { Migration20261125000142_oauth_clients } from './Migration20261125000142_oauth_clients.ts';
+import { Migration20261125000150_indexes_of_references } from './Migration20261125000150_indexes_of_references.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -49,4 +50,5 @@ export const migrations = [
   Migration20261125000115_installation_settings,
   Migration20261125000141_repeated_refreshes,
   Migration20261125000142_oauth_clients,
+  Migration20261125000150_indexes_of_references,
 ];
