@@ -11,6 +11,7 @@ import { READING_ATTEMPT_RETENTION_DAYS } from '#domain/mail-limits.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/member-notices.ts';
 import { ORGANIZATION_CHANGE_RETENTION_DAYS } from '#domain/organization-stream.ts';
 import {
+  ATTACHMENT_DIGEST_RETENTION_DAYS,
   DELETED_ENDPOINT_RETENTION_DAYS,
   HARD_BOUNCE_RETENTION_DAYS,
   INVITATION_RETENTION_DAYS,
@@ -169,7 +170,18 @@ function portionOf(
           Math.min(rows, PORTION_SENT_MAILS),
         );
     case 'knownRecipients':
-      return () => expired('known_recipient', 'last_used_at', KNOWN_RECIPIENT_RETENTION_DAYS);
+      return async () => {
+        const known = await expired('known_recipient', 'last_used_at', KNOWN_RECIPIENT_RETENTION_DAYS);
+        if (known.more) return known;
+        const digests = await expired(
+          'attachment_digest',
+          'stored_at',
+          ATTACHMENT_DIGEST_RETENTION_DAYS,
+          rows,
+          'not exists (select from message m where m.id = attachment_digest.message_id)',
+        );
+        return { done: known.done + digests.done, more: digests.more };
+      };
     case 'suppressions':
       return () => expired('suppression', 'created_at', HARD_BOUNCE_RETENTION_DAYS, rows, `reason = 'hard_bounce'`);
     case 'endpoints':

@@ -355,7 +355,7 @@ export interface Consent {
   /** The recipients it is about. */
   readonly recipients: readonly string[];
   /** Why the message waits; `not_recorded`: the request is older than this field. */
-  readonly heldBecause: 'first_contact' | 'always' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded';
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded';
   readonly subject: string;
   /** First words of the text. */
   readonly preview: string;
@@ -367,7 +367,7 @@ export interface Consent {
 
 export interface ConsentApproval {
   readonly edit?: ConsentEdit;
-  /** `message`: this message and replies in its thread. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers. */
+  /** `message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers. */
   readonly scope: 'message' | 'address' | 'domain';
 }
 
@@ -1150,7 +1150,7 @@ export interface HeldAnswer {
 
 export interface HeldBecause {
   /** `not_recorded`: the request was made by a version that stored no reason. */
-  readonly kind: 'first_contact' | 'always' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded';
+  readonly kind: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded';
   /** The same for people. */
   readonly sentence: string;
   readonly recipients: readonly string[];
@@ -2071,6 +2071,8 @@ export interface OrganizationSettings {
   readonly outboundConsent: 'off' | 'first_contact' | 'always';
   /** Days after which an undecided request is denied. */
   readonly consentExpiresInDays: number;
+  /** In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail. */
+  readonly repliesNeedApproval: boolean;
   /** Whether an API key may decide; otherwise only a signed-in person. */
   readonly consentByApiKey: boolean;
   /** No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most. */
@@ -2093,6 +2095,8 @@ export interface OrganizationSettingsChanges {
   readonly outboundConsent?: 'off' | 'first_contact' | 'always';
   /** Days after which an undecided request is denied. */
   readonly consentExpiresInDays?: number;
+  /** In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail. */
+  readonly repliesNeedApproval?: boolean;
   /** Whether an API key may decide; otherwise only a signed-in person. */
   readonly consentByApiKey?: boolean;
   /** No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most. */
@@ -2232,7 +2236,7 @@ export interface OutboxMessage {
   /** The same status as in `GET …/messages/:mid/status`. */
   readonly status: 'consent_pending' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied';
   /** Why it is held; null: it is not. */
-  readonly heldBecause: 'first_contact' | 'always' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded' | null;
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded' | null;
   /** Why it is listed, for an agent to read. */
   readonly reason: string | null;
   readonly to: readonly string[];

@@ -1,6 +1,20 @@
 /** Consent of a person to mail that leaves the organization. */
 import { OVER_BUDGET_KINDS, OVER_BUDGET_SENTENCES } from './sending-brakes.ts';
 
+/** Requests that one transaction of an approval decides: its locks are short, and nobody waits long for them. */
+export const DECIDED_AT_ONCE_MAX = 100;
+/** Portions that the request of the approval decides; a sweep of the API processes decides the rest. */
+export const DECIDED_PORTIONS_MAX = 10;
+
+/** A reply with more text than this is not compared with the mail that it may quote: it is held. */
+export const REPLY_COMPARED_MAX_BYTES = 1_048_576;
+/** A reply may quote the newest of these messages of its thread. */
+export const REPLY_QUOTES_MESSAGES_MAX = 50;
+/** Characters of their texts together. */
+export const REPLY_QUOTES_MAX_CHARACTERS = 524_288;
+/** Lines that a reply may quote. */
+export const REPLY_QUOTED_LINES_MAX = 5_000;
+
 /** When mail to an outside address waits for a person: never, at the first contact, always. */
 export const OUTBOUND_CONSENT_MODES = ['off', 'first_contact', 'always'] as const;
 export type OutboundConsentMode = (typeof OUTBOUND_CONSENT_MODES)[number];
@@ -14,14 +28,25 @@ export const CONSENT_STATUSES = ['pending', 'approved', 'denied'] as const;
 export type ConsentStatus = (typeof CONSENT_STATUSES)[number];
 
 /**
- * The scope of an approval: this message (and replies in its thread), its recipients from now on, or their domains from
- * now on.
+ * The scope of an approval: this message (and its recipient for replies in its thread), its recipients from now on, or
+ * their domains from now on.
  */
 export const CONSENT_SCOPES = ['message', 'address', 'domain'] as const;
 export type ConsentScope = (typeof CONSENT_SCOPES)[number];
 
-/** Why a message waits for a person. `not_recorded`: the request is older than these kinds. */
-export const HELD_BECAUSE_KINDS = ['first_contact', 'always', ...OVER_BUDGET_KINDS, 'not_recorded'] as const;
+/**
+ * Why a message waits for a person. `carries_other_mail`: a reply to somebody who wrote first contains mail of others;
+ * `reply_target`: it would go where the answered message asks for replies, at another organization than its author's.
+ * `not_recorded`: the request is older than these kinds.
+ */
+export const HELD_BECAUSE_KINDS = [
+  'first_contact',
+  'always',
+  'carries_other_mail',
+  'reply_target',
+  ...OVER_BUDGET_KINDS,
+  'not_recorded',
+] as const;
 export type HeldBecauseKind = (typeof HELD_BECAUSE_KINDS)[number];
 
 /** Recipients that a sentence names; further ones are counted. */
@@ -37,6 +62,10 @@ export function heldBecauseSentence(kind: HeldBecauseKind, recipients: readonly 
       return `First contact with ${all}.`;
     case 'always':
       return `Every message to a recipient outside the organization needs the approval of a person; this one is for ${all}.`;
+    case 'carries_other_mail':
+      return `This reply to ${all} contains a forwarded or quoted mail, or a file, that did not come from the conversation with them.`;
+    case 'reply_target':
+      return `The answered message asks for replies to ${all}, which is not at the domain of its author.`;
     case 'over_message_budget':
     case 'over_new_recipient_budget':
       return `${OVER_BUDGET_SENTENCES[kind]} This message is for ${all}.`;

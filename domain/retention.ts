@@ -23,6 +23,8 @@ import { RECEIVER_LIFE_HOURS, RECEIVER_REQUESTS_MAX } from './webhook-receiver.t
 export const INVITATION_RETENTION_DAYS = 90;
 /** A recipient without mail in either direction for this time needs a new approval. */
 export const KNOWN_RECIPIENT_RETENTION_DAYS = 730;
+/** Digests of attachments, at least; as long as the message if that is longer. */
+export const ATTACHMENT_DIGEST_RETENTION_DAYS = 730;
 /** The use of a known recipient is noted at most this often: it is no write for each mail. */
 export const KNOWN_RECIPIENT_USE_NOTED_DAYS = 30;
 /**
@@ -177,6 +179,11 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('message_text', 'messages', 'as the message'),
   kept('message_content', 'messages', 'as the message'),
   kept('draft', 'messages', 'as the message'),
+  kept(
+    'attachment_digest',
+    'knownRecipients',
+    `as the message, and at least ${days(ATTACHMENT_DIGEST_RETENTION_DAYS)}`,
+  ),
   kept('mailbox_file', 'sessions', `${FILE_LIFE_HOURS} hours; an unfinished upload ${UPLOAD_MAX_MINUTES} minutes`),
   kept('mailbox_file_chunk', 'sessions', 'as the file'),
   kept('blob', 'blobs', 'as long as a message, filed or sent, has its content'),

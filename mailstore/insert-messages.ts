@@ -156,6 +156,7 @@ export async function insertMessages(
     ...lists.map((list) => JSON.stringify(list)),
     [...new Set(placed.map(({ folderId }) => folderId))],
     [...new Set(placed.map(({ mailboxId }) => mailboxId))],
+    JSON.stringify(placed.flatMap(digestsOf)),
   ]);
   for (const { mailbox_id, seq, folder_id, modseq } of log) {
     const [folder, counter] = [folders.get(folder_id), counters.get(mailbox_id)];
@@ -163,6 +164,12 @@ export async function insertMessages(
     if (counter !== undefined) counter.change_seq = seq;
   }
 }
+
+/** Drafts have none: they are the writer's own, and each save is a new message. */
+const digestsOf = ({ message, mailboxId, messageId, flags }: PlacedMessage) =>
+  message.origin === 'draft' || (flags & MAIL_FLAGS.draft) !== 0
+    ? []
+    : message.read.attachmentDigests.map((digest) => ({ mailbox_id: mailboxId, message_id: messageId, digest }));
 
 function folderChanges(placed: readonly PlacedMessage[], folders: ReadonlyMap<number, FolderRow>) {
   return [...groupBy(placed, ({ folderId }) => folderId)].map(([id, group]) => ({
@@ -251,6 +258,13 @@ const INSERT_MESSAGES = `
     select id, convert_from(substring($1::bytea from body_at for body_length), 'UTF8'),
            convert_from(substring($1::bytea from extracts_at for extracts_length), 'UTF8')::jsonb
       from incoming
+  ), new_digest as (
+    insert into attachment_digest (organization_id, digest, message_id)
+    select x.organization_id, decode(d.digest, 'hex'), d.message_id
+      from json_to_recordset($11::json) as d (mailbox_id text, message_id text, digest text)
+      join mailboxes x on x.id = d.mailbox_id
+     order by 1, 2, 3
+    on conflict do nothing
   ), new_placement as (
     insert into placement (folder_id, uid, message_id, internal_date, internal_offset_minutes, save_date, size,
       header_lines, long_header_lines, envelope_text, sent_at)

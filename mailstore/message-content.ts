@@ -49,7 +49,7 @@ export async function readContent(db: Database, message: StoredMessageContent): 
 /** HTML as received, decoded and not otherwise processed; null: none. `cut`: a part is longer than shown. */
 export async function readHtml(
   source: BlobSource,
-  { blob, parts }: StoredMessageContent,
+  { blob, parts }: Pick<StoredMessageContent, 'blob' | 'parts'>,
 ): Promise<{ readonly html: string | null; readonly cut: boolean }> {
   const { html } = bodyParts(parts);
   let cut = false;

@@ -66,6 +66,7 @@ export async function readDueMessage(
     listed.lines,
     listed.longLines,
     listed.envelopeText,
+    read.attachmentDigests,
   ]);
   return content;
 }
@@ -104,6 +105,12 @@ const WRITE = `
   ), listed as (
     update placement set header_lines = $17, long_header_lines = $18, envelope_text = $19, sent_at = $11
      where message_id = $1
+  ), digests as (
+    insert into attachment_digest (organization_id, digest, message_id)
+    select x.organization_id, decode(digest, 'hex'), m.id
+      from message m join mailboxes x on x.id = m.mailbox_id cross join unnest($20::text[]) as digest
+     where m.id = $1 and m.origin <> 'draft' order by 1, 2, 3
+    on conflict do nothing
   ), texts as (
     update message_text set fill_again = true where message_id = $1 and $16
   )

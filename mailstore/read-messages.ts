@@ -341,7 +341,10 @@ const FIND_MESSAGES = `
    where m.mailbox_id = $1 and m.id = any($2::text[]) and state.placements > 0`;
 
 /** Header fields of a stored message. */
-export async function readHeader(source: BlobSource, { blob, parts }: StoredMessageContent): Promise<HeaderField[]> {
+export async function readHeader(
+  source: BlobSource,
+  { blob, parts }: Pick<StoredMessageContent, 'blob' | 'parts'>,
+): Promise<HeaderField[]> {
   const bytes = await readBlob(source, blob, 0, Math.min(parts.body, HEADER_BLOCK_MAX_BYTES));
   return headerFields(bytes, 0, bytes.length);
 }

@@ -13,7 +13,6 @@ import type { Sql } from '#db/database.ts';
 import type { Delivered, DeliveryOutcome, DeliveryWrite, LocalDelivery } from './delivery.ts';
 import { insertMessages, type PlacedMessage } from './insert-messages.ts';
 import type { CounterRow, FolderRow } from './lock-folders.ts';
-import { rememberWriters } from './remember-writers.ts';
 import { assignThreads, knownThreads, type ThreadSeeker } from './threads.ts';
 
 interface Pending {
@@ -84,10 +83,6 @@ export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): 
   });
   await forgetRefused(sql, refused);
   const owed = await file(sql, accepted, folders, counters, known);
-  await rememberWriters(
-    sql,
-    accepted.map(({ write, delivery }) => ({ ...write, delivery })),
-  );
   const outcomes = pending.map((group, i) => refusals[i] ?? deliveredOutcome(group));
   return { outcomes, owed };
 }

@@ -81,7 +81,7 @@ export const ApproveConsent = closed(
     edit: Type.Optional(ConsentEdit),
     scope: Type.Enum([...CONSENT_SCOPES], {
       description:
-        '`message`: this message and replies in its thread. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.',
+        '`message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.',
     }),
   },
   { title: 'ConsentApproval' },

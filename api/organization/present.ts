@@ -15,6 +15,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
     settings: {
       outboundConsent: row.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT,
       consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
+      repliesNeedApproval: row.settings.repliesNeedApproval ?? false,
       consentByApiKey: row.settings.consentByApiKey ?? false,
       sendingStopped: row.settings.sendingStopped ?? false,
       dailyMessages: row.settings.dailyMessages ?? null,

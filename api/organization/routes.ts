@@ -29,6 +29,7 @@ const example = {
   settings: {
     outboundConsent: 'first_contact',
     consentExpiresInDays: 7,
+    repliesNeedApproval: false,
     consentByApiKey: false,
     sendingStopped: false,
     dailyMessages: 5_000,

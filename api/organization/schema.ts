@@ -29,6 +29,10 @@ const consentExpiresInDays = Type.Integer({
   maximum: CONSENT_EXPIRES_DAYS_MAX,
   description: 'Days after which an undecided request is denied.',
 });
+const repliesNeedApproval = Type.Boolean({
+  description:
+    'In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail.',
+});
 const consentByApiKey = Type.Boolean({
   description: 'Whether an API key may decide; otherwise only a signed-in person.',
 });
@@ -52,6 +56,7 @@ const organizationFields = {
     {
       outboundConsent,
       consentExpiresInDays,
+      repliesNeedApproval,
       consentByApiKey,
       sendingStopped,
       dailyMessages: MessagesBudget,
@@ -106,6 +111,7 @@ export const UpdateOrganization = closed(
         {
           outboundConsent: Type.Optional(outboundConsent),
           consentExpiresInDays: Type.Optional(consentExpiresInDays),
+          repliesNeedApproval: Type.Optional(repliesNeedApproval),
           consentByApiKey: Type.Optional(consentByApiKey),
           sendingStopped: Type.Optional(sendingStopped),
           dailyMessages: Type.Optional(MessagesBudget),

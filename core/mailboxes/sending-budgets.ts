@@ -78,7 +78,7 @@ interface NewRecipients {
   readonly mailbox: number;
 }
 
-/** Addresses outside that nothing was sent to before, and that did not write first. */
+/** Addresses outside that nothing was sent to before. Having written first does not make them known. */
 async function countNewRecipients(
   sql: Sql,
   { organizationId, mailboxId, outside }: Pick<BudgetQuestion, 'organizationId' | 'mailboxId' | 'outside'>,
@@ -96,10 +96,7 @@ const WRITTEN = `
 const COUNT_NEW = `
   select count(*) filter (where not exists (${WRITTEN}))::int as organization,
          count(*) filter (where not exists (${WRITTEN} and o.mailbox_id = $2))::int as mailbox
-    from unnest($3::text[]) as a (address)
-   where not exists (
-     select from known_recipient k
-      where k.organization_id = $1 and k.kind = 'address' and k.value = a.address and k.source = 'wrote_first')`;
+    from unnest($3::text[]) as a (address)`;
 
 async function addUse(
   sql: Sql,

@@ -7,6 +7,8 @@ import type { SendingMode } from '#domain/sending-brakes.ts';
 export interface OrganizationSettings {
   outboundConsent?: OutboundConsentMode;
   consentExpiresInDays?: number;
+  /** Replies to people who wrote first wait for a person too. */
+  repliesNeedApproval?: boolean;
   consentByApiKey?: boolean;
   /** Nothing leaves any mailbox. */
   sendingStopped?: boolean;

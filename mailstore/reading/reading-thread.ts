@@ -1,13 +1,13 @@
 /** The thread in which messages are read. It has no connections and no secrets, and may be ended at any time. */
 import { parentPort } from 'node:worker_threads';
-import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
+import { type MessageStructure, readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import { type ReadMessage, withContent } from '#mime/read-message.ts';
 
 /** `ready` once, when the thread can read; then for each message its structure as soon as that is known, then all of it. */
 export type ReadingAnswer =
   /** With the processor time that its start took: loading the word lists is not charged to a message. */
   | { readonly kind: 'ready'; readonly cpuMs: number }
-  | { readonly kind: 'structure'; readonly read: Omit<ReadMessage, 'preview' | 'content'> }
+  | { readonly kind: 'structure'; readonly read: MessageStructure }
   /** With the processor time that the thread has used up to now. */
   | { readonly kind: 'whole'; readonly read: ReadMessage; readonly cpuMs: number };
 

@@ -110,7 +110,7 @@ async function prepareEdit(
   const recipients = await Promise.all(
     lists.envelope.map(async (address) => ({ address, local: await isLocal(services, address) })),
   );
-  const asked = await recipientsToApprove(services, sender, message.threadId, recipients);
+  const asked = await recipientsToApprove(services, sender, recipients);
   const contentHash = prepared.hash.contentHash(lists.envelope);
   const changes: ConsentChanges = {
     ...(edit.subject === undefined ? {} : { subject: textChange(content.before.subject, edit.subject) }),
@@ -246,14 +246,12 @@ async function requireAllowed(
 async function recipientsToApprove(
   services: SendingServices,
   sender: Sender,
-  threadId: string | null,
   recipients: readonly { readonly address: string; readonly local: boolean }[],
 ): Promise<string[]> {
   const question = {
     organizationId: sender.organization.id,
     mailboxId: sender.mailbox.id,
     addresses: await outsideOf(services, sender, recipients),
-    threadId,
   };
   const mode = sender.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT;
   const asked = await recipientsToAsk(services.db, { ...question, mode });

@@ -38,7 +38,7 @@ import { earlierCopy } from '#sending/submit/earlier-copy.ts';
 import { outsideOf } from '#sending/submit/outside-recipients.ts';
 import { noticesToStart, remindInTime } from './approval-notices.ts';
 import { denyByService } from './decide-consent.ts';
-import { threadKnown } from './recipients-to-ask.ts';
+import { threadKnown } from './earned-reply.ts';
 import { afterCommit, release } from './release-message.ts';
 
 interface ConsentRow {

@@ -1,11 +1,12 @@
 /** Reads everything that a submission needs before its transaction begins. It writes nothing except the blob. */
 import type { Sql } from '#db/database.ts';
-import { OUTBOUND_CONSENT_DEFAULT, type OutboundConsentMode } from '#domain/consent.ts';
+import { type HeldBecauseKind, OUTBOUND_CONSENT_DEFAULT } from '#domain/consent.ts';
 import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organization-limits.ts';
 import { storeBlob } from '#mailstore/blob-store.ts';
 import { threadRefs } from '#mailstore/fingerprints.ts';
 import { findThreads } from '#mailstore/threads.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
+import { evaluateReply } from '#sending/consent/earned-reply.ts';
 import { recipientsToAsk } from '#sending/consent/recipients-to-ask.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
@@ -26,7 +27,8 @@ export interface SubmissionPlan {
   readonly outside: readonly string[];
   /** Recipients that a person must approve, whatever the budgets say. */
   readonly toAsk: readonly string[];
-  readonly mode: OutboundConsentMode;
+  /** Why they must, if any must. */
+  readonly heldBecause: HeldBecauseKind;
   /** The thread it answers in, if it does. */
   readonly threadId: string | null;
   readonly answers: Answered | null;
@@ -48,7 +50,7 @@ export async function planSubmission(
   known: Pick<SubmissionPlan, 'submission' | 'sender' | 'read' | 'from' | 'recipients' | 'threadId' | 'now'>,
 ): Promise<SubmissionPlan> {
   const { db } = services;
-  const { submission, sender, recipients, threadId, now } = known;
+  const { submission, sender, read, recipients, threadId, now } = known;
   const { bytes, messageId: messageIdHeader, hash } = submission.prepared;
   const [outside, answers, copy] = await db.together((sql) =>
     Promise.all([
@@ -59,19 +61,31 @@ export async function planSubmission(
     ]),
   );
   const mode = sender.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT;
-  const toAsk = await recipientsToAsk(db, {
+  const strangers = await recipientsToAsk(db, {
     organizationId: sender.organization.id,
     mailboxId: sender.mailbox.id,
     mode,
     addresses: outside,
-    threadId,
   });
+  const isFirstContact = mode === 'first_contact' && strangers.length > 0;
+  const reply = isFirstContact
+    ? await evaluateReply(db, {
+        sender,
+        bytes,
+        read,
+        recipients: submission.recipients,
+        threadId,
+        answers: submission.answers ?? null,
+        copyIds: copy === undefined ? [] : [copy.id],
+        mustBeApproved: sender.settings.repliesNeedApproval ?? false,
+      })
+    : 'first_contact';
   const expiresInDays = sender.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT;
   return {
     ...known,
     outside,
-    toAsk,
-    mode,
+    toAsk: reply === 'earned' ? [] : strangers,
+    heldBecause: mode === 'always' ? mode : reply === 'earned' ? 'first_contact' : reply,
     answers,
     copyId: copy?.id,
     draft: { messageIdHeader, messageId: submission.draftMessageId ?? null },

@@ -157,7 +157,7 @@ async function insertMessage(
 /** Writes the request, its notices and its event. @returns webhook deliveries to dispatch */
 async function askForConsent(
   sql: Sql,
-  { sender, read, contentHash, expiresAt, mode, now }: SubmissionPlan,
+  { sender, read, contentHash, expiresAt, heldBecause, now }: SubmissionPlan,
   message: OutboundMessage,
   consentId: string,
   { asked, overBudget }: Waiting,
@@ -173,7 +173,7 @@ async function askForConsent(
     read.preview,
     expiresAt,
     now,
-    overBudget ?? mode,
+    overBudget ?? heldBecause,
   ]);
   const request = { organizationId: sender.organization.id, consentId, subject: read.subject };
   await writeApprovalNotices(sql, 'approval_request', request, now.getTime());

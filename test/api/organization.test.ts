@@ -32,6 +32,7 @@ test('settings that are not named keep their value', async () => {
   assert.deepEqual(at(answer.body, 'settings'), {
     outboundConsent: 'always',
     consentExpiresInDays: 3,
+    repliesNeedApproval: false,
     consentByApiKey: false,
     sendingStopped: false,
     dailyMessages: null,

@@ -211,7 +211,7 @@ const CASES: readonly Case[] = [
     insert: (daysAgo) =>
       query(
         `insert into known_recipient (organization_id, kind, value, source, last_used_at)
-         values ($1, 'address', $2, 'wrote_first', now() - make_interval(days => $3))`,
+         values ($1, 'address', $2, 'approved', now() - make_interval(days => $3))`,
         [organizationId, newId('event'), daysAgo],
       ),
   },

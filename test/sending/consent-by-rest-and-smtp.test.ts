@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HELD_SENTENCE } from '#domain/consent.ts';
+import { SmtpClient } from '#test/mail/mail-world.ts';
 import { at, errorCode, type TestMailbox, type TestOrganization } from '#test/support/api-world.ts';
 import {
   type Answered,
@@ -48,6 +49,20 @@ const headerOf = async (id: string) =>
     ],
   );
 
+/** The recipient answers a message. @returns the answer in the INBOX */
+async function answerTo({ id }: Answered, author: string): Promise<{ id: string; header: string }> {
+  const header = `<answer-to-${id}@outside.example>`;
+  const client = await SmtpClient.open(world.mail.smtp.host, world.mail.smtp.port);
+  const reply = await client.send(
+    author,
+    [from.address],
+    `From: ${author}\nTo: ${from.address}\nSubject: Re: Question\nMessage-ID: ${header}\nIn-Reply-To: ${await headerOf(id)}\n\nAn answer.\n`,
+  );
+  client.close();
+  assert.match(reply, /^250/);
+  return { id: /msg_\w+/.exec(reply)?.[0] ?? '', header };
+}
+
 for (const entry of SENDING_ENTRY_POINTS) {
   const send = (to: readonly string[], more: Omit<Letter, 'to'> = {}) => world.send(entry, from, { to, ...more });
   const held = async (to: readonly string[], subject = 'Held'): Promise<Answered> => {
@@ -87,14 +102,18 @@ for (const entry of SENDING_ENTRY_POINTS) {
       assert.equal((await world.events('email_sent', message.id)).length, 1);
     });
 
-    test('approved for the message covers replies in its thread, and nothing else', async () => {
+    test('approved for the message covers replies to answers in its thread, and nothing else', async () => {
       const to = stranger();
       const first = await held([to], `Question ${number}`);
       await approve(first, 'message');
       await world.reaches(from, first.id, 'sent');
-      const answers = { id: first.id, header: await headerOf(first.id) };
-      await passes([to], { subject: 'Re: Question', answers });
+      const answers = await answerTo(first, to);
+      const toAuthor = entry === 'REST' ? [] : [to];
+      await passes(toAuthor, { subject: 'Re: Question', answers });
       await held([to], 'Something else');
+      const own = { id: first.id, header: await headerOf(first.id) };
+      const again = await send(toAuthor, { subject: 'Re: Question', answers: own });
+      assert.equal(again.kind, 'held', 'a second message that answers nobody');
       const other = await send([stranger()], { subject: 'Re: Question', answers });
       assert.equal(other.kind, 'held', 'another address in the same thread');
     });

@@ -69,7 +69,7 @@ describe('first contact', () => {
     assert.equal((await eventsOf('email_sent', held)).length, 1);
   });
 
-  test('approved for the message alone is asked again, but not for answers in its thread', async () => {
+  test('approved for the message alone is asked again, but not for replies to answers in its thread', async () => {
     const to = stranger();
     const held = await world.send([to], { subject: 'Question' });
     await approve(held, 'message');
@@ -79,9 +79,22 @@ describe('first contact', () => {
       `select message_id_header as id from outbound_message where id = $1`,
       [held.messageId],
     );
-    const answer = await world.send([to], { subject: 'Re: Question', references: [row?.id ?? ''] });
+    const references = [row?.id ?? '', `<answer@${to}>`];
+    const [asked] = references;
+    const unanswered = await world.send([to], { subject: 'Re: Question', references: [asked ?? ''] });
+    assert.equal(unanswered.status, 'consent_pending', 'nobody answered yet');
+    const [sender, own] = [world.sender.address, references[1]];
+    assert.match(
+      await world.mail.send(
+        sender,
+        `From: ${to}\nTo: ${sender}\nSubject: Re: Question\nMessage-ID: ${own}\nIn-Reply-To: ${asked}\n\nYes.\n`,
+        to,
+      ),
+      /^250/,
+    );
+    const answer = await world.send([to], { subject: 'Re: Question', references });
     assert.equal(await world.finished(answer.messageId), 'sent');
-    const elsewhere = await world.send([stranger()], { subject: 'Re: Question', references: [row?.id ?? ''] });
+    const elsewhere = await world.send([stranger()], { subject: 'Re: Question', references });
     assert.equal(elsewhere.status, 'consent_pending');
   });
 
@@ -138,7 +151,7 @@ describe('first contact', () => {
     assert.equal(denied?.actor['type'], 'system');
   });
 
-  test('is not a contact with a sender that wrote first with DMARC pass; other senders are still strangers', async () => {
+  test('is a reply to everybody but the author of a received message that passed DMARC', async () => {
     const dns = dnsStub({
       'genuine.example': 'v=spf1 ip4:127.0.0.1 -all',
       '_dmarc.genuine.example': 'v=DMARC1; p=reject',
@@ -148,39 +161,27 @@ describe('first contact', () => {
     const other = await openOutboundWorld({ lookup: dns });
     try {
       await other.consentMode('first_contact');
-      for (const from of ['ann@genuine.example', 'ann@unsigned.example'])
-        assert.match(
-          await other.mail.send(
-            other.sender.address,
-            `From: ${from}\nSubject: Hi\nMessage-ID: <${from}>\n\nHi\n`,
-            from,
-          ),
-          /^250/,
+      const receive = (from: string, envelope = from) =>
+        other.mail.send(
+          other.sender.address,
+          Buffer.from(`From: ${from}\nSubject: Hi\nMessage-ID: <${from}>\n\nHi\n`),
+          envelope,
         );
-      assert.notEqual((await other.send(['Ann@genuine.example'])).status, 'consent_pending');
-      assert.equal((await other.send(['ben@genuine.example'])).status, 'consent_pending');
-      assert.equal((await other.send(['ann@unsigned.example'])).status, 'consent_pending');
+      const isHeld = async (to: string, answered?: string) =>
+        (await other.send([to], { subject: 'Re: Hi', references: answered === undefined ? [] : [`<${answered}>`] }))
+          .status === 'consent_pending';
+      for (const from of ['ann@genuine.example', 'ann@unsigned.example']) assert.match(await receive(from), /^250/);
+      assert.equal(await isHeld('Ann@genuine.example', 'ann@genuine.example'), false);
+      assert.equal(await isHeld('Ann@genuine.example'), true, 'new mail');
+      assert.equal(await isHeld('ben@genuine.example', 'ann@genuine.example'), true, 'somebody else');
+      assert.equal(await isHeld('ann@unsigned.example', 'ann@unsigned.example'), true, 'without DMARC');
       // A domain is one domain in all its spellings.
-      assert.match(
-        await other.mail.send(
-          other.sender.address,
-          Buffer.from('From: ann@münchen.example\nSubject: Hi\nMessage-ID: <ann@münchen>\n\nHi\n'),
-          'ann@xn--mnchen-3ya.example',
-        ),
-        /^250/,
-      );
+      assert.match(await receive('ann@münchen.example', 'ann@xn--mnchen-3ya.example'), /^250/);
       for (const to of ['ann@münchen.example', 'ann@xn--mnchen-3ya.example'])
-        assert.notEqual((await other.send([to])).status, 'consent_pending', to);
+        assert.equal(await isHeld(to, 'ann@münchen.example'), false, to);
       // Another host says it was he: DMARC fails, and the mail is labelled.
-      assert.match(
-        await other.mail.send(
-          other.sender.address,
-          'From: cy@genuine.example\nSubject: Hi\nMessage-ID: <cy@genuine.example>\n\nHi\n',
-          'cy@elsewhere.example',
-        ),
-        /^250|^550/,
-      );
-      assert.equal((await other.send(['cy@genuine.example'])).status, 'consent_pending');
+      assert.match(await receive('cy@genuine.example', 'cy@elsewhere.example'), /^250|^550/);
+      assert.equal(await isHeld('cy@genuine.example', 'cy@genuine.example'), true, 'a forged author');
     } finally {
       await other.close();
     }

@@ -11,7 +11,7 @@ const MODES: readonly (readonly [ConsentMode, string, string])[] = [
   [
     'first_contact',
     'First contact',
-    'A message to somebody new waits; after an approval, agents write to them freely.',
+    'A message to somebody new waits. A reply to a verified author passes, to nobody else and with nothing of other mail.',
   ],
   ['off', 'Nothing', 'Agents write to anybody. Block lists and limits still hold.'],
 ];
@@ -27,13 +27,21 @@ export function ConsentRules({
   const update = useUpdateOrganization();
   const [mode, setMode] = useState(settings.outboundConsent);
   const [days, setDays] = useState(String(settings.consentExpiresInDays));
+  const [replies, setReplies] = useState(settings.repliesNeedApproval);
   const [byKey, setByKey] = useState(settings.consentByApiKey);
   const [asking, setAsking] = useState(false);
   const [saved, setSaved] = useState(false);
   const loosens = (byKey && !settings.consentByApiKey) || (mode === 'off' && settings.outboundConsent !== 'off');
   const save = (): void =>
     update.mutate(
-      { settings: { outboundConsent: mode, consentExpiresInDays: Number(days), consentByApiKey: byKey } },
+      {
+        settings: {
+          outboundConsent: mode,
+          repliesNeedApproval: replies,
+          consentExpiresInDays: Number(days),
+          consentByApiKey: byKey,
+        },
+      },
       {
         onSuccess: () => setSaved(true),
         onSettled: () => setAsking(false),
@@ -71,6 +79,21 @@ export function ConsentRules({
           </label>
         ))}
       </fieldset>
+      {mode === 'first_contact' ? (
+        <label className="flex items-start gap-2">
+          <input
+            type="checkbox"
+            disabled={!mayChange}
+            checked={replies}
+            onChange={(event) => setReplies(event.target.checked)}
+            className="mt-0.5 size-4 accent-(--accent)"
+          />
+          <span>
+            <span className="font-medium">Replies need approval</span>
+            <span className="block text-muted">Also replies to people who wrote first.</span>
+          </span>
+        </label>
+      ) : null}
       <Field
         label="Days until a request expires and is denied"
         type="number"

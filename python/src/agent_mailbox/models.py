@@ -363,7 +363,7 @@ class Consent(Model):
     # The recipients it is about.
     recipients: list[str]
     # Why the message waits; `not_recorded`: the request is older than this field.
-    held_because: Annotated[Literal["first_contact", "always", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN]
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN]
     subject: str
     # First words of the text.
     preview: str
@@ -374,7 +374,7 @@ class Consent(Model):
 
 
 class ConsentApproval(Model):
-    # `message`: this message and replies in its thread. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.
+    # `message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.
     scope: Annotated[Literal["message", "address", "domain"], OPEN]
     edit: ConsentEdit | None = None
 
@@ -1170,7 +1170,7 @@ class HeldAnswer(Model):
 
 class HeldBecause(Model):
     # `not_recorded`: the request was made by a version that stored no reason.
-    kind: Annotated[Literal["first_contact", "always", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN]
+    kind: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN]
     # The same for people.
     sentence: str
     recipients: list[str]
@@ -2100,6 +2100,8 @@ class OrganizationSettings(Model):
     outbound_consent: Annotated[Literal["off", "first_contact", "always"], OPEN]
     # Days after which an undecided request is denied.
     consent_expires_in_days: int
+    # In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail.
+    replies_need_approval: bool
     # Whether an API key may decide; otherwise only a signed-in person.
     consent_by_api_key: bool
     # No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most.
@@ -2123,6 +2125,8 @@ class OrganizationSettingsChanges(Model):
     outbound_consent: Annotated[Literal["off", "first_contact", "always"], OPEN] | None = None
     # Days after which an undecided request is denied.
     consent_expires_in_days: int | None = None
+    # In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail.
+    replies_need_approval: bool | None = None
     # Whether an API key may decide; otherwise only a signed-in person.
     consent_by_api_key: bool | None = None
     # No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most.
@@ -2265,7 +2269,7 @@ class OutboxMessage(Model):
     # The same status as in `GET …/messages/:mid/status`.
     status: Annotated[Literal["consent_pending", "scheduled", "queued", "sending", "sent", "captured", "bounced", "suppressed", "denied"], OPEN]
     # Why it is held; null: it is not.
-    held_because: Annotated[Literal["first_contact", "always", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN] | None
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN] | None
     # Why it is listed, for an agent to read.
     reason: str | None
     to: list[str]

@@ -895,7 +895,7 @@ class AsyncConsents(AsyncResource):
     ) -> m.Consent:
         """Approve a held message.
 
-        scope: `message`: this message and replies in its thread. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.
+        scope: `message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.
         """
         request = self._request("POST", "/api/consents/{id}/approve", (id,), body={"edit": edit, "scope": scope}, idempotency_key=idempotency_key)
         return self._parse(m.Consent, await self._send(request))

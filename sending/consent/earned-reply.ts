@@ -1,0 +1,280 @@
+/**
+ * What a stranger earns by writing first: a reply, and nothing else. Such a reply needs no approval.
+ *
+ *   one recipient, From is the mailbox ─▶ answers a message that this mailbox received ─▶ from that recipient, DMARC pass
+ *     ─▶ nothing in it comes from other mail: no forward, no foreign quotation, no file of another conversation
+ *
+ * The answered message is found in the mailbox's own received mail; what a client says about threads is only used to
+ * look it up. A recipient that a person approved in a thread may be answered there the same way, DMARC or not.
+ */
+
+import { type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
+import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
+import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
+import { leaves, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
+import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
+import { organizationalDomain } from '#core/platform/organizational-domain.ts';
+import type { Database, Sql } from '#db/database.ts';
+import {
+  REPLY_COMPARED_MAX_BYTES,
+  REPLY_QUOTED_LINES_MAX,
+  REPLY_QUOTES_MAX_CHARACTERS,
+  REPLY_QUOTES_MESSAGES_MAX,
+} from '#domain/consent.ts';
+import { domainOf } from '#domain/email-address.ts';
+import { HEADER_BLOCK_MAX_BYTES } from '#domain/mail-limits.ts';
+import { deliveryAddress } from '#domain/mailbox-address.ts';
+import { KNOWN_RECIPIENT_USE_NOTED_DAYS } from '#domain/retention.ts';
+import { cameFromOtherMail } from '#mailstore/attachment-digests.ts';
+import type { AuthenticationResults } from '#mailstore/authentication-results.ts';
+import type { MessageOrigin } from '#mailstore/delivery.ts';
+import { readContents, readHtml } from '#mailstore/message-content.ts';
+import { readHeader } from '#mailstore/read-messages.ts';
+import { htmlContent } from '#mime/html-content.ts';
+import { areQuotations, type Quotable, quotable, quotedLines } from '#mime/quotations.ts';
+import type { TextStatus } from '#mime/read-content.ts';
+import type { ReadMessage } from '#mime/read-message.ts';
+import type { Sender } from '#sending/outbox/outbound-message.ts';
+import type { Answered } from '#sending/submit/own-mail.ts';
+
+export interface ReplyQuestion {
+  readonly sender: Sender;
+  readonly bytes: Buffer;
+  readonly read: ReadMessage;
+  /** All recipients of the envelope. */
+  readonly recipients: readonly string[];
+  /** The thread that its references lead to in this mailbox; null: none. */
+  readonly threadId: string | null;
+  /** The message that this service answered or forwarded for the caller. */
+  readonly answers: Answered | null;
+  /** Copies of this very message that a client filed before. */
+  readonly copyIds: readonly string[];
+  /** `settings.repliesNeedApproval`. */
+  readonly mustBeApproved: boolean;
+}
+
+/** `earned`: it needs no approval. Otherwise why it does. */
+export type ReplyVerdict = 'earned' | 'first_contact' | 'carries_other_mail' | 'reply_target';
+
+/** How a thread approval is remembered: for this address in this thread. */
+export const threadKnown = (threadId: string, address: string): string => `${threadId} ${placeOf(address)}`;
+
+/** Evaluates a message that has a stranger among its recipients. Of what it reads it changes only the use of an approval. */
+export async function evaluateReply(db: Database, question: ReplyQuestion): Promise<ReplyVerdict> {
+  const { sender, read, recipients } = question;
+  const [recipient, ...others] = recipients.map(placeOf);
+  const [author, ...authors] = read.from;
+  if (recipient === undefined || others.length > 0 || author === undefined || authors.length > 0)
+    return 'first_contact';
+  if (deliveryAddress(author.address) !== sender.mailbox.address.toLowerCase()) return 'first_contact';
+  if ([...read.to, ...read.cc].some(({ address }) => placeOf(address) !== recipient)) return 'first_contact';
+  const answered = await findAnswered(db, question);
+  const approved = await approvedInThreads(db, sender, answered, recipient);
+  let verdict: ReplyVerdict = 'first_contact';
+  for (const message of answered) {
+    const isKnown = approved.has(message.threadId) && authorOf(message) === recipient;
+    const earns = isKnown ? 'reply' : question.mustBeApproved ? 'nothing' : await earnedBy(db, message, recipient);
+    if (earns === 'reply')
+      return (await carriesOtherMail(db, question, message, recipient)) ? 'carries_other_mail' : 'earned';
+    if (earns === 'elsewhere') verdict = 'reply_target';
+  }
+  return verdict;
+}
+
+/** As lists and envelopes compare addresses: without case, the domain in DNS form. */
+const placeOf = (address: string): string => withAsciiDomain(address.toLowerCase());
+
+/** A message of the conversation, as it was stored. */
+interface ThreadMessage {
+  readonly id: string;
+  readonly threadId: string;
+  readonly origin: MessageOrigin;
+  readonly from: readonly MailAddress[];
+  readonly to: readonly MailAddress[];
+  readonly cc: readonly MailAddress[];
+  readonly subject: string;
+  readonly auth: AuthenticationResults | null;
+  readonly blob: Buffer;
+  readonly size: number;
+  readonly parts: PartNode;
+  readonly textStatus: TextStatus | 'due';
+}
+
+const COLUMNS = `
+  m.id, m.thread_id as "threadId", m.origin, m.from_addresses as "from", m.to_addresses as "to", m.cc_addresses as cc,
+  m.subject, m.auth, m.blob, m.size, m.parts, m.text_status as "textStatus"`;
+
+/** Several may have the Message-ID: whoever knows it can write it into another message. */
+const ANSWERED_MAX = 20;
+const MESSAGE_ID = /<[^<>\s]{1,998}>/g;
+
+/**
+ * Received messages of the mailbox that the message answers: the one that this service answered for the caller, or
+ * those whose Message-ID is the only one in In-Reply-To and whose thread is that of the message.
+ */
+async function findAnswered(sql: Sql, question: ReplyQuestion): Promise<ThreadMessage[]> {
+  const { sender, bytes, read, threadId, answers } = question;
+  if (answers?.as === 'forwarded') return [];
+  const fields = headerFields(bytes, 0, Math.min(read.parts.body, HEADER_BLOCK_MAX_BYTES));
+  const given = fields.filter(({ name }) => name === 'in-reply-to');
+  const ids = given.flatMap(({ value }) => value.match(MESSAGE_ID) ?? []);
+  if (answers === null && (given.length !== 1 || ids.length !== 1 || threadId === null)) return [];
+  return sql.query<ThreadMessage>(ANSWERED, [
+    sender.mailbox.id,
+    answers?.messageId ?? null,
+    threadId,
+    ids[0] ?? null,
+    ANSWERED_MAX,
+  ]);
+}
+
+const ANSWERED = `
+  select ${COLUMNS} from message m
+   where m.mailbox_id = $1 and m.origin in ('smtp', 'local')
+     and case when $2::text is null then m.thread_id = $3 and m.message_id_header = $4
+              else m.id = $2 and m.thread_id = coalesce($3, m.thread_id) end
+   order by m.id desc limit $5`;
+
+/** Threads in which a person approved this recipient. */
+async function approvedInThreads(
+  sql: Sql,
+  { organization }: Sender,
+  answered: readonly ThreadMessage[],
+  recipient: string,
+): Promise<ReadonlySet<string>> {
+  if (answered.length === 0) return new Set();
+  const threadIds = [...new Set(answered.map(({ threadId }) => threadId))];
+  const values = threadIds.map((id) => threadKnown(id, recipient));
+  const rows = await sql.query<{ value: string }>(APPROVED_IN_THREADS, [organization.id, values]);
+  const known = new Set(rows.map(({ value }) => value));
+  return new Set(threadIds.filter((id) => known.has(threadKnown(id, recipient))));
+}
+
+const APPROVED_IN_THREADS = `
+  with used as (
+    update known_recipient set last_used_at = now()
+     where organization_id = $1 and kind = 'thread' and value = any($2::text[]) and source = 'approved'
+       and last_used_at < now() - interval '${KNOWN_RECIPIENT_USE_NOTED_DAYS} days'
+  )
+  select value from known_recipient
+   where organization_id = $1 and kind = 'thread' and value = any($2::text[]) and source = 'approved'`;
+
+/** The only author of a message; undefined: it has several, or none. */
+function authorOf({ from }: Pick<ThreadMessage, 'from'>): string | undefined {
+  const [author, ...others] = from;
+  return author === undefined || others.length > 0 || author.address === '' ? undefined : placeOf(author.address);
+}
+
+/** What its author earned by a received message. `elsewhere`: it asks for replies at another organization. */
+async function earnedBy(
+  db: Database,
+  message: ThreadMessage,
+  recipient: string,
+): Promise<'reply' | 'elsewhere' | 'nothing'> {
+  const author = authorOf(message);
+  const { dmarc } = message.auth ?? {};
+  // The DMARC result and the address come from two parsers: both must be about this domain.
+  const isGenuine =
+    message.origin === 'smtp' && dmarc?.result === 'pass' && author !== undefined && isWithin(author, dmarc.domain);
+  if (!isGenuine) return 'nothing';
+  if (recipient === author) return 'reply';
+  const [replyTo, ...others] = (await readHeader(db, message)).filter(({ name }) => name === 'reply-to');
+  if (replyTo === undefined || others.length > 0) return 'nothing';
+  if (!readableAddresses(replyTo.value).some(({ address }) => placeOf(address) === recipient)) return 'nothing';
+  return organizationalDomain(domainOf(recipient)) === organizationalDomain(domainOf(author)) ? 'reply' : 'elsewhere';
+}
+
+const isWithin = (address: string, domain: string | null): boolean =>
+  domain !== null && domain !== '' && `.${domainOf(address)}`.endsWith(`.${withAsciiDomain(domain.toLowerCase())}`);
+
+/** Files that are mail. */
+const MAIL_FILE = /\.(?:eml|emlx|msg|mbox|mbx)$/i;
+
+/** Whether anything in a reply comes from mail that its recipient did not write or get in this conversation. */
+async function carriesOtherMail(
+  db: Database,
+  { sender, bytes, read, copyIds }: ReplyQuestion,
+  answered: ThreadMessage,
+  recipient: string,
+): Promise<boolean> {
+  // What was not read completely cannot be compared.
+  if (read.content.status !== 'ok') return true;
+  const parts = [...leaves(read.parts)];
+  if (parts.some(({ part }) => isMail(part))) return true;
+  const texts = textsOf(bytes, parts);
+  if (texts === undefined) return true;
+  const quoted = texts.flatMap(quotedLines);
+  if (quoted.length === 0 && read.attachmentDigests.length === 0) return false;
+  if (quoted.length > REPLY_QUOTED_LINES_MAX) return true;
+  const shared = await sharedMessages(db, sender.mailbox.id, answered, recipient);
+  if (quoted.length > 0 && !areQuotations(quoted, await quotableOf(db, shared))) return true;
+  const known = [...shared.map(({ id }) => id), ...copyIds];
+  return cameFromOtherMail(db, sender.organization.id, read.attachmentDigests, known);
+}
+
+/** A mail inside the mail, or a part that could not be taken apart. */
+const isMail = ({ type, subtype, filename }: PartNode): boolean =>
+  type === 'message' || type === 'multipart' || subtype === 'rfc822-headers' || MAIL_FILE.test(filename ?? '');
+
+/** The texts that a reader may see, each alternative. Undefined: there is too much of them. */
+function textsOf(bytes: Buffer, parts: readonly NumberedPart[]): string[] | undefined {
+  const texts = parts.filter(({ part }) => part.type === 'text');
+  const size = texts.reduce((sum, { part }) => sum + part.end - part.body, 0);
+  if (size > REPLY_COMPARED_MAX_BYTES) return undefined;
+  return texts.map(({ part }) =>
+    part.subtype === 'html' ? htmlContent(partText(bytes, part)).text : partText(bytes, part),
+  );
+}
+
+/** Messages of the thread that the recipient wrote or got, newest first, the answered one before all others. */
+async function sharedMessages(
+  sql: Sql,
+  mailboxId: string,
+  answered: ThreadMessage,
+  recipient: string,
+): Promise<ThreadMessage[]> {
+  const rows = await sql.query<ThreadMessage & { readonly sentToIt: boolean }>(OF_THREAD, [
+    mailboxId,
+    answered.threadId,
+    recipient,
+    answered.id,
+    REPLY_QUOTES_MESSAGES_MAX,
+  ]);
+  const isReceived = ({ origin }: ThreadMessage) => origin === 'smtp' || origin === 'local';
+  const names = ({ to, cc }: ThreadMessage) => [...to, ...cc].some(({ address }) => placeOf(address) === recipient);
+  const shared = rows.filter(
+    (message) => message.sentToIt || (isReceived(message) && (authorOf(message) === recipient || names(message))),
+  );
+  return [answered, ...shared];
+}
+
+const OF_THREAD = `
+  select ${COLUMNS},
+         exists (select from outbound_recipient r
+                  where r.message_id = m.id and lower(r.address) = $3 and r.status in ('sent', 'captured')) as "sentToIt"
+    from message m
+   where m.mailbox_id = $1 and m.thread_id = $2 and m.id <> $4
+   order by m.id desc limit $5`;
+
+/** Messages whose HTML may be quoted instead of their plain text. */
+const HTML_QUOTED_MAX = 5;
+
+async function quotableOf(db: Database, messages: readonly ThreadMessage[]): Promise<Quotable> {
+  const contents = await readContents(db, messages);
+  const texts: string[] = [];
+  let left = REPLY_QUOTES_MAX_CHARACTERS;
+  const add = (text: string) => {
+    texts.push(text.slice(0, left));
+    left -= Math.min(left, text.length);
+  };
+  for (const [index, message] of messages.entries()) {
+    if (left === 0) break;
+    add(message.subject);
+    add(contents.get(message.id)?.text ?? '');
+    const { html } = index < HTML_QUOTED_MAX ? await readHtml(db, message) : { html: null };
+    if (html === null) continue;
+    add(htmlContent(html).text);
+    add(html);
+  }
+  return quotable(texts);
+}
