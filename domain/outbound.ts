@@ -22,7 +22,7 @@ export const OUTBOUND_STATUSES = ['consent_pending', 'scheduled', ...RECIPIENT_S
 export type OutboundStatus = (typeof OUTBOUND_STATUSES)[number];
 
 /**
- * `held` waits for consent, `scheduled` only for its time, `sending` has a recipient that is not final, `denied` and
+ * `held` waits for consent, `scheduled` for its time, the end of a stop, or, once approved, its release; `sending` has a recipient that is not final, `denied` and
  * `done` are final.
  */
 export type OutboundState = 'held' | 'scheduled' | 'sending' | 'done' | 'denied';
@@ -30,12 +30,26 @@ export type OutboundState = 'held' | 'scheduled' | 'sending' | 'done' | 'denied'
 /** How a message relates to a stored one: a reply to it, or a forward of it. */
 export type AnsweredAs = 'answered' | 'forwarded';
 
+/** Otherwise a scheduled message was approved and is released at once. */
+export const waitsForTime = ({
+  sendAt,
+  stoppedAt,
+}: {
+  readonly sendAt: Date | null;
+  readonly stoppedAt: Date | null;
+}): boolean => sendAt !== null || stoppedAt !== null;
+
 /** While one recipient is not final, the message is not; afterwards the status that most needs attention is shown. */
 const SHOWN_FIRST: readonly RecipientStatus[] = ['sending', 'queued', 'bounced', 'denied', 'suppressed', 'sent'];
 
-export function outboundStatus(state: OutboundState, recipients: readonly RecipientStatus[]): OutboundStatus {
+/** @param isWaiting of a scheduled message: `waitsForTime` */
+export function outboundStatus(
+  state: OutboundState,
+  recipients: readonly RecipientStatus[],
+  isWaiting = true,
+): OutboundStatus {
   if (state === 'held') return 'consent_pending';
-  if (state === 'scheduled') return 'scheduled';
+  if (state === 'scheduled' && isWaiting) return 'scheduled';
   if (state === 'denied') return 'denied';
   return SHOWN_FIRST.find((status) => recipients.includes(status)) ?? 'captured';
 }

@@ -131,7 +131,7 @@ export const approvalRoutes: readonly Route[] = [
         return { status: 200, body: presentConsent(made) };
       }
       const done = await approveHeld(services, organization.id, principal.consentId, body, caller);
-      return answerDecided(services, temporal, done);
+      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),
   route({
@@ -158,7 +158,7 @@ export const approvalRoutes: readonly Route[] = [
       const made = await madeBefore(services, organization.id, principal, 'denied');
       if (made !== undefined) return { status: 200, body: presentConsent(made) };
       const done = await denyConsent(services, organization.id, principal.consentId, body.reason ?? null, caller);
-      return answerDecided(services, temporal, done);
+      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),
 ];

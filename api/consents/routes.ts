@@ -3,13 +3,14 @@ import { listBody, pageOf } from '#api/pagination.ts';
 import { reachOf } from '#api/principal.ts';
 import { type Route, route } from '#api/route.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
+import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/services.ts';
 import type { TemporalClient } from '#core/platform/temporal-client.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
 import { findConsent, listConsents } from '#sending/consent/consent-queries.ts';
 import { type Decided, denyConsent } from '#sending/consent/decide-consent.ts';
-import { signalDecided } from '#sending/submit/start-outbound.ts';
+import { continueApproval, signalDecided } from '#sending/submit/start-outbound.ts';
 import { decidedExample as decided, pendingExample as pending } from './examples.ts';
 import { presentConsent } from './present.ts';
 import { ApproveConsent, Consent, ConsentList, ConsentPath, ConsentsQuery, DenyConsent } from './schema.ts';
@@ -19,9 +20,17 @@ const tag = 'Consents';
 const DECIDES =
   'Needs a session of a member. An API key may decide only if the organization sets `consentByApiKey`, a mailbox token never. A second decision is a conflict.';
 
-/** The answer to a decision; the workflows are signalled after the commit. */
-export async function answerDecided(services: Services, temporal: TemporalClient, { consent, messageIds }: Decided) {
-  await services.db.afterCommit(() => signalDecided(services, temporal, messageIds));
+/** The answer to a decision; the workflows are signalled, and further requests it covers decided, after the commit. */
+export async function answerDecided(
+  services: Services,
+  temporal: TemporalClient,
+  { consent, messageIds, more }: Decided,
+  { organizationId, caller }: { readonly organizationId: string; readonly caller: Caller },
+) {
+  await services.db.afterCommit(async () => {
+    await signalDecided(services, temporal, messageIds);
+    if (more) await continueApproval(services, temporal, { id: consent.id, organizationId }, caller);
+  });
   return { status: 200, body: presentConsent(consent) } as const;
 }
 
@@ -91,7 +100,8 @@ export const consentRoutes: readonly Route[] = [
           'insufficient_scope',
           'A key limited to groups of mailboxes approves single messages.',
         );
-      return answerDecided(services, temporal, await approveHeld(services, organization.id, params.id, body, caller));
+      const done = await approveHeld(services, organization.id, params.id, body, caller);
+      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),
   route({
@@ -114,7 +124,7 @@ export const consentRoutes: readonly Route[] = [
         throw new CatalogueError('not_found');
       await requireDecider(services.db, organization.id, caller);
       const done = await denyConsent(services, organization.id, params.id, body.reason ?? null, caller);
-      return answerDecided(services, temporal, done);
+      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),
 ];

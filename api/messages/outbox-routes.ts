@@ -7,7 +7,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/services.ts';
 import type { TemporalClient } from '#core/platform/temporal-client.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { outboundStatus } from '#domain/outbound.ts';
+import { outboundStatus, waitsForTime } from '#domain/outbound.ts';
 import { listOutbox, type OutboxMessage, outboxReason } from '#sending/outbox/outbox.ts';
 import { mayBeWithdrawn, withdrawMessage } from '#sending/outbox/withdraw-message.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
@@ -63,12 +63,13 @@ const withdrawResponses = {
   },
 } as const;
 
-function stateOf({ state, recipients, request }: OutboxMessage): (typeof OUTBOX_STATES)[number] {
+function stateOf({ state, recipients, request, sendAt, stoppedAt }: OutboxMessage): (typeof OUTBOX_STATES)[number] {
   const has = (...statuses: readonly string[]) => recipients.some(({ status }) => statuses.includes(status));
   switch (state) {
     case 'held':
-    case 'scheduled':
       return state;
+    case 'scheduled':
+      return waitsForTime({ sendAt, stoppedAt }) ? state : 'queued';
     case 'sending':
       return recipients.every(({ status }) => status === 'queued') ? 'queued' : 'sending';
     case 'denied':
@@ -88,7 +89,7 @@ function presentEntry(message: OutboxMessage, base: string): Static<OutboxEntryS
   return {
     id,
     state: stateOf(message),
-    status: outboundStatus(message.state, statuses),
+    status: outboundStatus(message.state, statuses, waitsForTime(message)),
     heldBecause: message.state === 'held' ? (request?.heldBecause ?? 'not_recorded') : null,
     reason: outboxReason(message),
     to: [...message.to],

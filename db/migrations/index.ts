@@ -19,6 +19,7 @@ import { Migration20261122000120_event_extracts } from './Migration2026112200012
 import { Migration20261122000121_unbroken_signs } from './Migration20261122000121_unbroken_signs.ts';
 import { Migration20261122000122_oauth } from './Migration20261122000122_oauth.ts';
 import { Migration20261125000115_installation_settings } from './Migration20261125000115_installation_settings.ts';
+import { Migration20261125000120_first_contacts } from './Migration20261125000120_first_contacts.ts';
 import { Migration20261125000140_client_ids } from './Migration20261125000140_client_ids.ts';
 import { Migration20261125000141_repeated_refreshes } from './Migration20261125000141_repeated_refreshes.ts';
 import { Migration20261125000142_oauth_clients } from './Migration20261125000142_oauth_clients.ts';

@@ -12,21 +12,14 @@ export async function decisionEvents(
   actor: Actor,
   occurredAt: Date,
 ): Promise<NewEvent[]> {
-  const mailboxes = new Map<string, Awaited<ReturnType<typeof aboutMailbox>>>();
-  for (const { mailboxId } of consents)
-    if (!mailboxes.has(mailboxId)) mailboxes.set(mailboxId, await aboutMailbox(sql, mailboxId));
+  const mailboxes = await aboutMailboxes(sql, [...new Set(consents.map(({ mailboxId }) => mailboxId))]);
   return consents.flatMap((consent) => {
     const about = mailboxes.get(consent.mailboxId);
     return about === undefined ? [] : [decisionEvent(consent, about, actor, occurredAt)];
   });
 }
 
-function decisionEvent(
-  consent: ConsentRow,
-  about: Awaited<ReturnType<typeof aboutMailbox>>,
-  actor: Actor,
-  occurredAt: Date,
-): NewEvent {
+function decisionEvent(consent: ConsentRow, about: AboutMailbox, actor: Actor, occurredAt: Date): NewEvent {
   const decidedAt = occurredAt.toISOString();
   const approved = consent.status === 'approved';
   return {
@@ -49,17 +42,18 @@ function decisionEvent(
 }
 
 /** Organization and mailbox as event envelopes name them. */
-export async function aboutMailbox(
-  sql: Sql,
-  mailboxId: string,
-): Promise<{ organization: EnvelopeOrganization; mailbox: EnvelopeMailbox }> {
-  const [row] = await sql.query<EnvelopeMailbox & { organization: EnvelopeOrganization }>(
+export interface AboutMailbox {
+  readonly organization: EnvelopeOrganization;
+  readonly mailbox: EnvelopeMailbox;
+}
+
+/** By their id. */
+export async function aboutMailboxes(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, AboutMailbox>> {
+  const rows = await sql.query<EnvelopeMailbox & { organization: EnvelopeOrganization }>(
     `select m.id, m.name, m.address, m.local_part as "localPart", m.domain,
             json_build_object('id', o.id, 'name', o.name, 'slug', o.slug) as organization
-       from mailboxes m join organizations o on o.id = m.organization_id where m.id = $1`,
-    [mailboxId],
+       from mailboxes m join organizations o on o.id = m.organization_id where m.id = any($1::text[])`,
+    [ids],
   );
-  if (row === undefined) throw new Error('a held message has no mailbox');
-  const { organization, ...mailbox } = row;
-  return { organization, mailbox };
+  return new Map(rows.map(({ organization, ...mailbox }) => [mailbox.id, { organization, mailbox }]));
 }

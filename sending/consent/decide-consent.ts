@@ -4,17 +4,17 @@
  */
 
 import { recordEvents } from '#core/events/record-event.ts';
-import { recordAudit } from '#core/organizations/audit.ts';
+import { recordAudit, recordAudits } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/services.ts';
 import type { Sql } from '#db/database.ts';
-import type { ConsentScope } from '#domain/consent.ts';
+import { type ConsentScope, DECIDED_AT_ONCE_MAX } from '#domain/consent.ts';
 import { domainOf } from '#domain/email-address.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { type Actor, SYSTEM_ACTOR } from '#domain/event-envelope.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/outbound.ts';
 import { writeApprovalNotices } from './approval-notices.ts';
-import { aboutMailbox, decisionEvents } from './consent-events.ts';
+import { aboutMailboxes, decisionEvents } from './consent-events.ts';
 import { type ConsentRow, findConsent, findConsents } from './consent-queries.ts';
 import { logDecisions } from './decision-log.ts';
 
@@ -24,6 +24,8 @@ export interface Decided {
   readonly consent: ConsentRow;
   /** Messages whose workflows must be signalled. */
   readonly messageIds: readonly string[];
+  /** The approval covers other requests that are not decided yet: `approveCovered`. */
+  readonly more: boolean;
 }
 
 /**
@@ -80,7 +82,8 @@ async function requireDecision(
 }
 
 /**
- * Approves. `address` and `domain` are remembered permanently and approve other requests they cover.
+ * Approves. `address` and `domain` are remembered permanently and approve other requests they cover, at most
+ * {@link DECIDED_AT_ONCE_MAX} in this transaction.
  *
  * @param edit changes the message and its request in the transaction of the decision, once it is this caller's
  * @throws {CatalogueError} not_found, conflict, and what `edit` throws
@@ -94,50 +97,127 @@ export async function approveConsent(
   edit?: (sql: Sql) => Promise<void>,
 ): Promise<Decided> {
   const now = new Date(services.now());
-  const { decided, owed } = await services.db.transaction(async (sql) => {
+  const done = await services.db.transaction(async (sql) => {
     const asked = await findConsent(sql, organizationId, consentId);
     if (asked === undefined) throw new CatalogueError('not_found');
-    const decision = { status: 'approved', scope, reason: null, expired: false } as const;
-    const first = await decide(sql, [consentId], decision, now, caller.actor);
+    const first = await decide(sql, [consentId], approvalOf(scope), now, caller.actor);
     await requireDecision(sql, organizationId, consentId, first);
     await edit?.(sql);
     const wanted = edit === undefined ? asked : ((await findConsent(sql, organizationId, consentId)) ?? asked);
-    const others: string[] = [];
-    if (scope !== 'message') {
-      const all = scope === 'address' ? wanted.recipients : wanted.recipients.map(domainOf);
-      const values = [...new Set(all)].sort();
-      await sql.query(REMEMBER, [organizationId, scope, values, consentId]);
-      const covered = await sql.query<{ id: string }>(COVERED, [organizationId, now, scope === 'domain', values]);
-      others.push(
-        ...(await decide(
-          sql,
-          covered.map(({ id }) => id),
-          decision,
-          now,
-          caller.actor,
-        )),
-      );
-    }
-    const rows = await findConsents(sql, organizationId, [consentId, ...others]);
-    for (const { id, recipients, changes } of rows)
-      await recordAudit(sql, caller, {
+    if (scope === 'message')
+      return { ...(await recordApprovals(sql, organizationId, first, scope, caller, now)), more: false };
+    await sql.query(REMEMBER, [organizationId, scope, valuesOf(scope, wanted), consentId]);
+    const others = await decideCovered(sql, organizationId, scope, valuesOf(scope, wanted), caller, now);
+    const recorded = await recordApprovals(sql, organizationId, [consentId, ...others.ids], scope, caller, now);
+    if (others.more) await sql.query(`update consent set releases_others = true where id = $1`, [consentId]);
+    return { ...recorded, more: others.more };
+  });
+  if (done.owed > 0) services.deliveriesDue.wake();
+  return decidedOf(done.decided, consentId, done.more);
+}
+
+/**
+ * Decides the next portion of what an approval covers, in a transaction of its own. If it fails, or the process ends,
+ * `approvalsToContinue` finds the approval again.
+ *
+ * @param caller default: the person who approved, as far as the request says it
+ */
+export async function approveCovered(
+  services: Part,
+  organizationId: string,
+  consentId: string,
+  caller?: Caller,
+): Promise<Pick<Decided, 'messageIds' | 'more'>> {
+  const now = new Date(services.now());
+  const done = await services.db.transaction(async (sql) => {
+    const approval = await findConsent(sql, organizationId, consentId);
+    const scope = approval?.scope;
+    if (approval === undefined || (scope !== 'address' && scope !== 'domain')) return undefined;
+    const by = caller ?? { actor: approval.decidedBy ?? SYSTEM_ACTOR, ipAddress: null, requestId: null };
+    const others = await decideCovered(sql, organizationId, scope, valuesOf(scope, approval), by, now);
+    const recorded = await recordApprovals(sql, organizationId, others.ids, scope, by, now);
+    if (!others.more) await sql.query(`update consent set releases_others = false where id = $1`, [consentId]);
+    return { ...recorded, more: others.more };
+  });
+  if (done === undefined) return { messageIds: [], more: false };
+  if (done.owed > 0) services.deliveriesDue.wake();
+  return { messageIds: done.decided.map(({ messageId }) => messageId), more: done.more };
+}
+
+/** Approvals whose process ended, or whose request was over, before all that they cover was decided. */
+export const approvalsToContinue = (
+  sql: Sql,
+  decidedBefore: Date,
+  limit: number,
+): Promise<{ id: string; organizationId: string }[]> =>
+  sql.query(
+    `select id, organization_id as "organizationId" from consent
+      where releases_others and decided_at < $1 order by decided_at limit $2`,
+    [decidedBefore, limit],
+  );
+
+const approvalOf = (scope: ConsentScope) => ({ status: 'approved', scope, reason: null, expired: false }) as const;
+
+const valuesOf = (scope: ConsentScope, { recipients }: Pick<ConsentRow, 'recipients'>): string[] =>
+  [...new Set(scope === 'address' ? recipients : recipients.map(domainOf))].sort();
+
+async function decideCovered(
+  sql: Sql,
+  organizationId: string,
+  scope: ConsentScope,
+  values: readonly string[],
+  caller: Caller,
+  now: Date,
+): Promise<{ ids: readonly string[]; more: boolean }> {
+  const covered = await sql.query<{ id: string }>(COVERED, [
+    organizationId,
+    now,
+    scope === 'domain',
+    values,
+    DECIDED_AT_ONCE_MAX,
+  ]);
+  const more = covered.length === DECIDED_AT_ONCE_MAX;
+  if (covered.length === 0) return { ids: [], more };
+  const ids = covered.map(({ id }) => id);
+  return { ids: await decide(sql, ids, approvalOf(scope), now, caller.actor), more };
+}
+
+/** What is written about approved requests: their messages wait no longer, audit log, events, order of decisions. */
+async function recordApprovals(
+  sql: Sql,
+  organizationId: string,
+  ids: readonly string[],
+  scope: ConsentScope,
+  caller: Caller,
+  now: Date,
+): Promise<{ decided: readonly ConsentRow[]; owed: number }> {
+  if (ids.length === 0) return { decided: [], owed: 0 };
+  const decided = await findConsents(sql, organizationId, ids);
+  await sql.query(WAITS_NO_LONGER, [decided.map(({ messageId }) => messageId)]);
+  await recordAudits(
+    sql,
+    decided.map(({ id, recipients, changes }) => ({
+      caller,
+      entry: {
         organizationId,
         action: 'consent.approved',
         targetId: id,
         details: { scope, recipients: [...recipients], ...(changes === null ? {} : { changes }) },
-      });
-    const owedNow = await recordEvents(sql, await decisionEvents(sql, rows, caller.actor, now));
-    await logDecisions(sql, rows);
-    return { decided: rows, owed: owedNow };
-  });
-  if (owed > 0) services.deliveriesDue.wake();
-  return decidedOf(decided, consentId);
+      },
+    })),
+  );
+  const owed = await recordEvents(sql, await decisionEvents(sql, decided, caller.actor, now));
+  await logDecisions(sql, decided);
+  return { decided, owed };
 }
 
-function decidedOf(rows: readonly ConsentRow[], consentId: string): Decided {
+/** From now on nothing says that it is held, whenever its workflow looks at it. */
+const WAITS_NO_LONGER = `update outbound_message set state = 'scheduled' where id = any($1::text[]) and state = 'held'`;
+
+function decidedOf(rows: readonly ConsentRow[], consentId: string, more: boolean): Decided {
   const consent = rows.find(({ id }) => id === consentId);
   if (consent === undefined) throw new Error('a consent was decided and is not there');
-  return { consent, messageIds: rows.map(({ messageId }) => messageId) };
+  return { consent, messageIds: rows.map(({ messageId }) => messageId), more };
 }
 
 const REMEMBER = `
@@ -165,7 +245,7 @@ const COVERED = `
           select from known_recipient k
            where k.organization_id = $1 and k.source = 'approved'
              and (k.kind, k.value) in (('address', r.address), ('domain', split_part(r.address, '@', -1)))))
-   order by c.id for no key update skip locked`;
+   order by c.id limit $5 for no key update skip locked`;
 
 /** @throws {CatalogueError} not_found, conflict */
 export async function denyConsent(
@@ -193,7 +273,7 @@ export async function denyConsent(
     return { rows: denied, owed: owedNow };
   });
   if (owed > 0) services.deliveriesDue.wake();
-  return decidedOf(rows, consentId);
+  return decidedOf(rows, consentId, false);
 }
 
 /** Why the service itself denies: nobody decided in time, the mailbox was deleted, or the content has changed. */
@@ -293,7 +373,8 @@ async function endDenied(
     `select from_address from outbound_message where id = $1`,
     [consent.messageId],
   );
-  const about = await aboutMailbox(sql, consent.mailboxId);
+  const about = (await aboutMailboxes(sql, [consent.mailboxId])).get(consent.mailboxId);
+  if (about === undefined) throw new Error('a held message has no mailbox');
   return recordEvents(sql, [
     ...(await decisionEvents(sql, [consent], actor, now)),
     {

@@ -19,7 +19,7 @@ export async function logDecisions(sql: Sql, consents: readonly Pick<ConsentRow,
     [mailboxIds],
   );
   await sql.query(LOG, [consents.map(({ id }) => id), consents.map(({ mailboxId }) => mailboxId)]);
-  for (const mailboxId of mailboxIds) await announceMailboxAccess(sql, mailboxId);
+  await announceMailboxAccess(sql, ...mailboxIds);
 }
 
 const LOG = `

@@ -81,7 +81,7 @@ export async function release(
   ]);
   const owed = here.owed + reported;
   // Of a message that is finished, the recipients' states say the same.
-  const status = outboundStatusOf({ state: 'sending' }, recipients);
+  const status = outboundStatusOf({ state: 'sending', sendAt: null, stoppedAt: null }, recipients);
   return {
     id: message.id,
     threadId: here.threadId,

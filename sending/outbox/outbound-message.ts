@@ -10,6 +10,7 @@ import {
   type OutboundStatus,
   outboundStatus,
   type RecipientStatus,
+  waitsForTime,
 } from '#domain/outbound.ts';
 import type { PlanName } from '#domain/plans.ts';
 import type { Brakes, SendingMode } from '#domain/sending-brakes.ts';
@@ -202,10 +203,11 @@ const CHANGE_RECIPIENTS = `
    where r.message_id = $1 and r.number = c.number`;
 
 export const outboundStatusOf = (
-  { state }: Pick<OutboundMessage, 'state'>,
+  message: Pick<OutboundMessage, 'state' | 'sendAt' | 'stoppedAt'>,
   recipients: readonly Pick<OutboundRecipient, 'status'>[],
 ): OutboundStatus =>
   outboundStatus(
-    state,
+    message.state,
     recipients.map(({ status }) => status),
+    waitsForTime(message),
   );

@@ -52,6 +52,7 @@ export interface OutboxMessage {
   readonly preview: string;
   readonly submittedAt: Date;
   readonly sendAt: Date | null;
+  readonly stoppedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly consentId: string | null;
   readonly draftId: string | null;
@@ -102,7 +103,7 @@ export async function listOutbox(
 }
 
 /** The reason for its state, for an agent to read; null: it is finished. */
-export function outboxReason({ state, request, sendAt, recipients }: OutboxMessage): string | null {
+export function outboxReason({ state, request, sendAt, stoppedAt, recipients }: OutboxMessage): string | null {
   const replyOf = (...statuses: readonly RecipientStatus[]) =>
     recipients.find(({ status, reply }) => statuses.includes(status) && reply !== null)?.reply ?? null;
   switch (state) {
@@ -111,7 +112,8 @@ export function outboxReason({ state, request, sendAt, recipients }: OutboxMessa
         ? null
         : `${heldBecauseSentence(request.heldBecause, request.recipients)} A person decides until ${request.expiresAt.toISOString()}; do not send it again.`;
     case 'scheduled':
-      return sendAt === null ? null : `It waits until ${sendAt.toISOString()}.`;
+      if (sendAt !== null) return `It waits until ${sendAt.toISOString()}.`;
+      return stoppedAt === null ? 'It is approved and waits for its first attempt.' : null;
     case 'sending':
       return replyOf('queued', 'sending') ?? 'It waits for its next attempt.';
     case 'denied':
@@ -123,7 +125,7 @@ export function outboxReason({ state, request, sendAt, recipients }: OutboxMessa
 
 const LIST = `
   select o.id, o.state, o.to_addresses as "to", o.cc_addresses as cc, o.subject, o.preview,
-         o.submitted_at as "submittedAt", o.send_at as "sendAt", o.finished_at as "finishedAt",
+         o.submitted_at as "submittedAt", o.send_at as "sendAt", o.stopped_at as "stoppedAt", o.finished_at as "finishedAt",
          o.consent_id as "consentId", o.draft ->> 'id' as "draftId",
          c.status, c.scope, c.reason, c.decided_at as "decidedAt", c.decided_by as "decidedBy", c.changes,
          c.expires_at as "expiresAt", coalesce(c.held_because, 'not_recorded') as "heldBecause", c.recipients as asked,

@@ -4,15 +4,18 @@
  */
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import type { Caller } from '#core/platform/caller.ts';
 import { isEngineFault } from '#core/platform/engine-fault.ts';
 import { reasonOf } from '#core/platform/error-reason.ts';
 import { noticeOutage } from '#core/platform/notice-outage.ts';
 import { outageLog } from '#core/platform/outage-log.ts';
 import { DATABASE } from '#core/platform/patient-database.ts';
+import { semaphore } from '#core/platform/semaphore.ts';
 import type { Services } from '#core/platform/services.ts';
 import { ENGINE, searchKeys, type TemporalClient } from '#core/platform/temporal-client.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
-import { OUTBOUND_SWEEP_AGAIN_MS } from '#domain/outbound.ts';
+import { DECIDED_PORTIONS_MAX } from '#domain/consent.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS, OUTBOUND_SWEEP_AGAIN_MS } from '#domain/outbound.ts';
 import {
   CANCEL_SIGNAL,
   DECIDE_SIGNAL,
@@ -20,6 +23,7 @@ import {
   type OutboundInput,
   outboundWorkflowId,
 } from '#domain/outbound-workflow.ts';
+import { approvalsToContinue, approveCovered } from '#sending/consent/decide-consent.ts';
 
 export interface OutboundToStart {
   readonly messageId: string;
@@ -74,6 +78,10 @@ export async function startOutbound(
   });
 }
 
+/** Of this process, for all decisions together. */
+const SIGNALS_AT_ONCE = 16;
+const signals = semaphore(SIGNALS_AT_ONCE);
+
 /**
  * Makes waiting workflows look again: their consents were decided, or a stop ended. Call it after the commit; where the
  * engine did not take the signal the sweep gives another at its next look.
@@ -84,19 +92,43 @@ export async function signalDecided(
   messageIds: readonly string[],
 ): Promise<void> {
   const lost: string[] = [];
+  let isAway = false;
   await Promise.all(
     messageIds.map(async (messageId) => {
+      const release = await signals.take();
       try {
+        // Each would wait as long as the first.
+        if (isAway) return void lost.push(messageId);
         const handle = temporal.client.workflow.getHandle(outboundWorkflowId(messageId));
         await temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => handle.signal(DECIDE_SIGNAL));
       } catch (error) {
         lost.push(messageId);
+        isAway ||= isEngineFault(error);
         if (!(error instanceof WorkflowNotFoundError) && !noticeOutage(log, error))
           log.warn({ reason: reasonOf(error), messageId }, 'a workflow was not signalled; the sweep will signal it');
+      } finally {
+        release();
       }
     }),
   );
   if (lost.length > 0) await leaveToSweep(services, lost);
+}
+
+/**
+ * Decides what an approval covers beyond its own transaction, portion by portion, and wakes each portion. Call it after
+ * the commit of the approval. What it leaves, the sweep does.
+ */
+export async function continueApproval(
+  services: StartServices & Pick<Services, 'deliveriesDue'>,
+  temporal: TemporalClient,
+  { id, organizationId }: { readonly id: string; readonly organizationId: string },
+  caller?: Caller,
+): Promise<void> {
+  for (let portion = 0; portion < DECIDED_PORTIONS_MAX; portion++) {
+    const { messageIds, more } = await approveCovered(services, organizationId, id, caller);
+    await signalDecided(services, temporal, messageIds);
+    if (!more) return;
+  }
 }
 
 /** Makes messages due now, so that nobody waits for the time the engine was given. Where this fails they are due later. */
@@ -113,9 +145,10 @@ export interface OutboundSweep {
 
 const SWEEP_MS = 5_000;
 const SWEEP_ROWS = 200;
+const APPROVALS_CONTINUED = 5;
 
 /**
- * Checks every five seconds for messages whose workflow is overdue. A waiting one is signalled: a held message may have
+ * Checks every five seconds for approvals that still cover undecided requests, and for messages whose workflow is overdue. A waiting one is signalled: a held message may have
  * been decided, a mailbox deleted.
  */
 export function startOutboundSweep(services: Services, temporal: TemporalClient): OutboundSweep {
@@ -147,6 +180,9 @@ export function startOutboundSweep(services: Services, temporal: TemporalClient)
   /** @returns whether there may be more to start at once */
   async function sweep(): Promise<boolean> {
     const now = services.now();
+    const overdue = new Date(now - OUTBOUND_DECIDED_OVERDUE_MS);
+    for (const approval of await approvalsToContinue(services.db, overdue, APPROVALS_CONTINUED))
+      await continueApproval(services, temporal, approval);
     const limit = engineAway ? 1 : SWEEP_ROWS;
     const again = new Date(now + OUTBOUND_SWEEP_AGAIN_MS);
     const rows = await services.db.query<OverdueRow>(TAKE_OVERDUE, [new Date(now), again, limit]);

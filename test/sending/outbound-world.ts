@@ -5,9 +5,13 @@ import type { SecureContextOptions } from 'node:tls';
 import { SMTPServer } from 'smtp-server';
 import type { TemporalClient } from '#core/platform/temporal-client.ts';
 import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
-import { outboundStatus } from '#domain/outbound.ts';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
-import { findOutbound, findRecipients, type OutboundRecipient } from '#sending/outbox/outbound-message.ts';
+import {
+  findOutbound,
+  findRecipients,
+  type OutboundRecipient,
+  outboundStatusOf,
+} from '#sending/outbox/outbound-message.ts';
 import { composeMessage, readAddresses } from '#sending/submit/compose-message.ts';
 import type { Submitted } from '#sending/submit/find-submitted.ts';
 import { prepareMessage } from '#sending/submit/prepare-message.ts';
@@ -245,8 +249,7 @@ export async function openOutboundWorld(
     recipients: (messageId) => findRecipients(db, messageId),
     async status(messageId) {
       const message = await findOutbound(db, messageId);
-      const statuses = (await findRecipients(db, messageId)).map(({ status }) => status);
-      return message === undefined ? 'unknown' : outboundStatus(message.state, statuses);
+      return message === undefined ? 'unknown' : outboundStatusOf(message, await findRecipients(db, messageId));
     },
     async finished(messageId) {
       const isOver = async () => {

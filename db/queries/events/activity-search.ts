@@ -30,7 +30,9 @@ const HITS = /* sql */ `
          coalesce(o.from_address, m.from_addresses -> 0 ->> 'address', m.envelope_from) as "from",
          case when o.id is null then array(select each ->> 'address' from jsonb_array_elements(m.to_addresses) as each limit 20)
               else array(select address from outbound_recipient where message_id = o.id order by number limit 20) end as "to",
-         coalesce(o.submitted_at, m.received_at) as at, o.state, m.origin,
+         coalesce(o.submitted_at, m.received_at) as at, m.origin,
+         -- Approved, it is released at once.
+         case when o.state = 'scheduled' and o.send_at is null and o.stopped_at is null then 'sending' else o.state end as state,
          array(select distinct status from outbound_recipient where message_id = o.id) as statuses
     from unnest($2::text[]) as i (id)
     left join message m on m.id = i.id
