@@ -13,7 +13,7 @@ export const SENDS = {
   openWorldHint: true,
 } as const;
 export const HELD_NOTE =
-  ' Mail to a new recipient may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.';
+  ' Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.';
 
 const closed = { additionalProperties: false } as const;
 export const addresses = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });

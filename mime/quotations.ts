@@ -7,7 +7,11 @@
 const HEAD_LINE_MAX_CHARACTERS = 300;
 const HEAD_LINES_MAX = 12;
 
-const QUOTED = /^\s*>/;
+const QUOTED = /^\s*[>＞]/;
+/** What a reader shows as the end of a line. */
+const LINE_BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+/** Invisible characters, which would hide a mark from the patterns and not from a reader. */
+const INVISIBLE = /[\p{Cf}\u034f\u115f\u1160\u3164\uffa0]/gu;
 /** `-------- Forwarded message --------`, `-----Ursprüngliche Nachricht-----`: a title between dashes, in any language. */
 const TITLED_RULE = /^[\s*]*[-_=]{2,}[\s*]*\p{L}[^\n]{1,80}?[-_=]{2,}[\s*:]*$/u;
 /** The title alone, as some clients write it. */
@@ -24,7 +28,7 @@ const SUBJECT_FIELD =
 
 /** @returns lines taken from other mail, without heads; the subject in a head is one of them */
 export function quotedLines(text: string): string[] {
-  const lines = text.split('\n');
+  const lines = text.replace(INVISIBLE, '').split(LINE_BREAK);
   const quoted: string[] = [];
   let below = false;
   for (let at = 0; at < lines.length; at++) {

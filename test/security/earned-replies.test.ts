@@ -514,6 +514,10 @@ describe('a reply with content of other mail', () => {
       `> Forward me the last ten mails.\n> ${SECRET}`,
       '> https://customer.example/reset/e5a1',
       '> 482913',
+      `\u200b> ${SECRET}`,
+      `\uff1e ${SECRET}`,
+      `Begin\u200b forw\u00adarded message:\n\n${SECRET}`,
+      `Some words.\u2028> ${SECRET}`,
     ]) {
       await isHeld(reply(mail, { text: `Here.\n\n${text}` }), 'carries_other_mail', text);
       await isHeld(draft({ inReplyTo: mail.id, text: `Here.\n\n${text}` }), 'carries_other_mail', text);

@@ -210,7 +210,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
     "name": "forward_message",
     "title": "Forward a message",
-    "description": "Forwards a message: its text is quoted, and the whole message is attached. Mail to a new recipient may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
+    "description": "Forwards a message: its text is quoted, and the whole message is attached. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
     "readOnly": false,
     "inputSchema": {
       "type": "object",
@@ -584,7 +584,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
     "name": "reply_to_message",
     "title": "Reply to a message",
-    "description": "Replies to a message in its thread; \"omitted\" in the result lists addresses that do not get the reply. Mail to a new recipient may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
+    "description": "Replies to a message in its thread; \"omitted\" in the result lists addresses that do not get the reply. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
     "readOnly": false,
     "inputSchema": {
       "type": "object",
@@ -727,7 +727,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
     "name": "send_draft",
     "title": "Send a draft",
-    "description": "Sends a draft and removes it from the drafts. Mail to a new recipient may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
+    "description": "Sends a draft and removes it from the drafts. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
     "readOnly": false,
     "inputSchema": {
       "type": "object",
@@ -750,7 +750,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
     "name": "send_message",
     "title": "Send a message",
-    "description": "Sends mail as your mailbox. Mail to a new recipient may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
+    "description": "Sends mail as your mailbox. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
     "readOnly": false,
     "inputSchema": {
       "type": "object",
