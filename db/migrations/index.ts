@@ -24,7 +24,6 @@ import { Migration20261125000140_client_ids } from './Migration20261125000140_cl
 import { Migration20261125000141_repeated_refreshes } from './Migration20261125000141_repeated_refreshes.ts';
 import { Migration20261125000142_oauth_clients } from './Migration20261125000142_oauth_clients.ts';
 import { Migration20261125000150_indexes_of_references } from './Migration20261125000150_indexes_of_references.ts';
-import { Migration20261125000120_first_contacts } from './Migration20261125000120_first_contacts.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
