@@ -5,7 +5,8 @@
  *   npm run release -- 0.2.0 [--skip-tests]
  *
  * Nothing is changed unless all checks pass: the working tree is clean, the version is new, something is listed as
- * unreleased, package-lock.json has a hash for each package, and `npm test` is green.
+ * unreleased, package-lock.json has a hash for each package, and `npm test` is green. The commit also has a record of an
+ * installation of this version, which later versions must be able to upgrade.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,6 +16,7 @@ import { readLockfile, unverifiedPackages } from './lockfile.ts';
 import { projectVersion, setProjectVersion } from './project-version.ts';
 
 const CHANGELOG = 'CHANGELOG.md';
+const RECORDS = 'test/upgrade/records';
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
 
@@ -68,14 +70,23 @@ else if (spawnSync('npm', ['test'], { stdio: 'inherit' }).status !== 0) fail('th
 if (git('status', '--porcelain') !== '') fail('the tests changed files of the working tree. Nothing was committed.');
 
 const before = git('rev-parse', 'HEAD');
+/** Everything was committed before, so nothing else is lost. */
+function undo(): void {
+  git('reset', '--quiet', '--hard', before);
+  git('clean', '--quiet', '--force', '-d', '--', RECORDS);
+}
+if (spawnSync('npm', ['run', '--silent', 'record-installation', '--', version], { stdio: 'inherit' }).status !== 0) {
+  undo();
+  fail('an installation could not be recorded. Nothing was changed.');
+}
 try {
   writeFileSync(CHANGELOG, changelog);
-  git('add', '--', CHANGELOG, ...setProjectVersion('.', version));
+  git('add', '--', CHANGELOG, RECORDS, ...setProjectVersion('.', version));
   git('commit', '--quiet', '-m', `Release ${version}`);
   git('tag', '-a', tag, '-m', `Agent Mailbox ${version}`);
 } catch (error) {
-  // A hook, a missing name or a missing signing key. Everything was committed before, so nothing else is lost.
-  git('reset', '--quiet', '--hard', before);
+  // A hook, a missing name or a missing signing key.
+  undo();
   fail(`git refused, and nothing was changed: ${error instanceof Error ? error.message : error}`);
 }
 say(`Committed and tagged ${tag}. This publishes it:\n\n  git push --atomic origin ${branch} ${tag}\n`);

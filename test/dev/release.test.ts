@@ -84,8 +84,14 @@ function assertRefused(args: readonly string[], reason: RegExp): void {
   assert.deepEqual(state(), before);
 }
 
-/** @param test what `npm test` runs */
-function makeRepository(test: string): void {
+/** In place of the real one, which starts the service. */
+const RECORD = `node -e "fs.mkdirSync('test/upgrade/records/'+process.argv[1],{recursive:true});fs.writeFileSync('test/upgrade/records/'+process.argv[1]+'/manifest.json','{}')"`;
+
+/**
+ * @param test what `npm test` runs
+ * @param record what `npm run record-installation` runs
+ */
+function makeRepository(test: string, record = RECORD): void {
   folder = path.join(parent, String(++number));
   mkdirSync(file('dashboard'), { recursive: true });
   for (const name of ['dev', 'dashboard/package.json', 'package-lock.json', 'server.json', ...PYTHON_FILES])
@@ -98,7 +104,12 @@ function makeRepository(test: string): void {
   mkdirSync(file('parts/one'), { recursive: true });
   const version = '0.1.0';
   const packages = {
-    'package.json': { ...manifest, version, workspaces: ['dashboard', 'parts/*'], scripts: { test } },
+    'package.json': {
+      ...manifest,
+      version,
+      workspaces: ['dashboard', 'parts/*'],
+      scripts: { test, 'record-installation': record },
+    },
     'dashboard/package.json': { ...json('dashboard/package.json'), version },
     'parts/one/package.json': {
       name: '@agent-mailbox/one',
@@ -133,6 +144,7 @@ describe('a release', needs('git'), () => {
       'parts/one/package.json',
       ...PYTHON_FILES,
       'server.json',
+      'test/upgrade/records/0.2.0/manifest.json',
     ]);
     for (const name of ['package.json', 'dashboard/package.json', 'parts/one/package.json', 'package-lock.json'])
       assert.equal(json(name).version, '0.2.0', name);
@@ -198,6 +210,11 @@ describe('a release is refused, and nothing is changed,', needs('git'), () => {
     makeRepository('exit 3');
     assertRefused(['0.2.0'], /the tests failed/);
     assert.equal(release('0.2.0', '--skip-tests').code, 0);
+  });
+
+  test('when an installation of it cannot be recorded', () => {
+    makeRepository('exit 0', `${RECORD} && exit 1; echo`);
+    assertRefused(['0.2.0'], /an installation could not be recorded/);
   });
 
   test('when the tests leave changes behind', () => {

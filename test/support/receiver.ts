@@ -41,8 +41,10 @@ export const verified = (request: ReceivedRequest, secret: string): unknown =>
     'webhook-signature': String(request.headers['webhook-signature']),
   });
 
-export async function startReceiver(): Promise<Receiver> {
-  const { certFile, keyFile } = testTls();
+/** @param files certificate and key of the server */
+export async function startReceiver(
+  { certFile, keyFile }: { readonly certFile: string; readonly keyFile: string } = testTls(),
+): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   let answers: (number | Answer)[] = [200];
   const server = https.createServer({ cert: readFileSync(certFile), key: readFileSync(keyFile) }, (req, res) => {

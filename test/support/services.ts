@@ -109,9 +109,20 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = randomName('test');
   // The default strategy writes all 800 files through the log and the buffers: four times the work, for durability.
   await maintain(`create database ${name} template ${given('template')} strategy file_copy`);
+  return testDatabase(name);
+}
+
+function testDatabase(name: string): TestDatabase {
   const url = new URL(given('postgres'));
   url.pathname = name;
   return { url: url.href, drop: () => maintain(`drop database ${name} with (force)`) };
+}
+
+/** A database without any table. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+  const name = randomName('test');
+  await maintain(`create database ${name}`);
+  return testDatabase(name);
 }
 
 /** Services on a database of their own. `close` drops it. */
