@@ -226,11 +226,15 @@ test('name and rules of the organization change, and what loosens them is asked 
   await page.locator('[aria-invalid], [role=alert]').first().waitFor();
 
   const rules = page.getByRole('form', { name: 'Approvals' });
-  await rules.getByRole('radio', { name: 'Every message' }).check();
-  await rules.getByLabel('Days until').fill('3');
-  await rules.getByRole('button', { name: 'Save the rules' }).click();
   const settings = async () =>
     at((await world.call('GET', '/api/organization', { as: organization.key })).body, 'settings');
+  await rules.getByRole('checkbox', { name: 'Replies need approval' }).check();
+  await rules.getByRole('button', { name: 'Save the rules' }).click();
+  await waitUntil('the rules', async () => at(await settings(), 'repliesNeedApproval') === true);
+  await rules.getByRole('radio', { name: 'Every message' }).check();
+  assert.equal(await rules.getByRole('checkbox', { name: 'Replies need approval' }).count(), 0, 'all of them do');
+  await rules.getByLabel('Days until').fill('3');
+  await rules.getByRole('button', { name: 'Save the rules' }).click();
   await waitUntil('the rules', async () => at(await settings(), 'outboundConsent') === 'always');
   await rules.getByRole('checkbox', { name: 'API keys may approve' }).check();
   await rules.getByRole('button', { name: 'Save the rules' }).click();

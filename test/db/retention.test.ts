@@ -216,6 +216,17 @@ const CASES: readonly Case[] = [
       ),
   },
   {
+    step: 'knownRecipients',
+    table: 'attachment_digest',
+    keptDays: 730,
+    insert: (daysAgo) =>
+      query(
+        `insert into attachment_digest (organization_id, digest, message_id, stored_at)
+         values ($1, $2, $3, now() - make_interval(days => $4))`,
+        [organizationId, bytes(newId('event')), newId('message'), daysAgo],
+      ),
+  },
+  {
     step: 'suppressions',
     table: 'suppression',
     keptDays: 730,

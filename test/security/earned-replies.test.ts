@@ -633,6 +633,26 @@ describe('a reply with content of other mail', () => {
     );
   });
 
+  test('is held for files of mail that an earlier version stored, before and after they were read again', async () => {
+    const mail = await receive({ from: stranger() });
+    const file = Buffer.from(`stored before ${++number}`);
+    const { id } = await internal({ body: withFile(file) });
+    const attachments = [{ filename: 'a', contentType: 'image/png', contentBase64: file.toString('base64') }];
+    await world.api.sql(
+      `with digests as (delete from attachment_digest where message_id = $1)
+       update message set text_status = 'due' where id = $1`,
+      [id],
+    );
+    await isHeld(reply(mail, { text: 'x', attachments }), 'carries_other_mail');
+    await waitUntil('the mail to be read again', async () => {
+      const [row] = await world.api.sql(`select text_status from message where id = $1`, [id]);
+      return row?.['text_status'] === 'ok';
+    });
+    await isHeld(reply(mail, { text: 'x', attachments }), 'carries_other_mail');
+    const fresh = { ...attachments[0], contentBase64: Buffer.from(`fresh ${number}`).toString('base64') };
+    await isEarned(reply(mail, { text: 'x', attachments: [fresh] }));
+  });
+
   test('is held when it is scheduled too, and a scheduled reply is still sent to its author alone', async () => {
     const ann = stranger();
     const mail = await receive({ from: ann });
