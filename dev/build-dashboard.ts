@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildWhole, compressFiles } from './build-whole.ts';
+import { buildWhole, compressFiles, type OnBuildProgress } from './build-whole.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = path.join(root, 'dashboard');
@@ -33,20 +33,22 @@ function sourceHash(): string {
 /**
  * Makes sure that the pages are built.
  *
- * @param onBuild called before a build of some seconds
+ * @param onProgress called during a build, which takes some seconds; never if they are built
  * @throws if a page does not compile
  */
-export async function buildDashboard(onBuild: () => void = () => {}): Promise<void> {
+export async function buildDashboard(onProgress: OnBuildProgress = () => {}): Promise<void> {
   await buildWhole(result, sourceHash(), async (folder) => {
-    onBuild();
+    onProgress('reading modules');
     const { build } = await import('vite');
+    let modules = 0;
     await build({
       root: source,
       configFile: path.join(source, 'vite.config.ts'),
       logLevel: 'error',
       build: { outDir: folder, emptyOutDir: true },
+      plugins: [{ name: 'progress', moduleParsed: () => onProgress(`reading modules: ${++modules}`) }],
     });
-    compressFiles(folder, 'assets/*.{js,css}');
+    await compressFiles(folder, 'assets/*.{js,css}', onProgress);
   });
 }
 

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildWhole } from './build-whole.ts';
+import { buildWhole, type OnBuildProgress } from './build-whole.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const result = path.join(root, 'docs/dist');
@@ -39,14 +39,14 @@ function sourceHash(): string {
 /**
  * Makes sure that the pages are built.
  *
- * @param onBuild called before a build of some seconds
+ * @param onProgress called during a build, which takes some seconds; never if they are built
  * @throws if a document names a page that does not exist
  */
-export async function buildDocumentation(onBuild: () => void = () => {}): Promise<void> {
+export async function buildDocumentation(onProgress: OnBuildProgress = () => {}): Promise<void> {
   await buildWhole(result, sourceHash(), async (folder) => {
-    onBuild();
+    onProgress('reading documents');
     const { writeDocumentation } = await import('./documentation/write-documentation.ts');
-    await writeDocumentation(root, folder);
+    await writeDocumentation(root, folder, onProgress);
   });
 }
 

@@ -48,7 +48,7 @@ export function firstCommands(facts: ScreenFacts): { title: string; command: str
   ];
 }
 
-/** `IMAP 127.0.0.1:1993 (TLS), 127.0.0.1:1143 (STARTTLS)`; null if there is no such listener. */
+/** `IMAP localhost:1993 (TLS), localhost:1143 (STARTTLS)`; null if there is no such listener. */
 function listeners(
   protocol: string,
   first: MailListener | null,

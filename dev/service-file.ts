@@ -1,5 +1,6 @@
 /** `DATA_DIR/service.json`, mode 0600: a started service in one file, for scripts. There while the service is ready. */
 import { rmSync } from 'node:fs';
+import type { Settings } from '#core/platform/settings.ts';
 import { writeWhole } from './write-file.ts';
 
 /** How a mail client reaches a listener of the mail host. */
@@ -37,6 +38,31 @@ export interface ServiceFacts extends MailListenerFacts {
   readonly pid: number;
   /** ISO 8601. */
   readonly startedAt: string;
+}
+
+/**
+ * The name that the certificate of the mail listeners has, and that mail clients are given (`core/mailboxes/client-settings.ts`).
+ * Some clients compare names only, so an address would not do.
+ */
+function clientHost({ MAIL_HOST, MAIL_HOSTNAME }: Settings): string {
+  const isOnlyHere = MAIL_HOST === 'localhost' || MAIL_HOST === '::1' || MAIL_HOST.startsWith('127.');
+  const isAnywhere = MAIL_HOST === '0.0.0.0' || MAIL_HOST === '::';
+  // Nothing listens on loopback.
+  return MAIL_HOSTNAME === 'localhost' && !isOnlyHere && !isAnywhere ? MAIL_HOST : MAIL_HOSTNAME;
+}
+
+/** @param listeners those that are open, with their ports */
+export function listenerFacts(
+  listeners: Partial<Record<ListenerName, { readonly port: number }>>,
+  settings: Settings,
+): MailListenerFacts {
+  const host = clientHost(settings);
+  const facts = Object.entries(LISTENER_SECURITY).map(([name, security]) => {
+    const listener = listeners[name as ListenerName];
+    return [name, listener === undefined ? null : { host, port: listener.port, security }] as const;
+  });
+  // One entry for each name of LISTENER_SECURITY, as the type says.
+  return Object.fromEntries(facts) as MailListenerFacts;
 }
 
 /** @returns removes the file again */

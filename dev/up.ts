@@ -26,7 +26,7 @@ import { readSettings, SETTINGS, type SettingName, type Settings, SettingsError 
 import { requireOwnSecretsKeys } from '#core/platform/start-checks.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate, preparingAlone } from '#db/migrate.ts';
-import { type AllInOne, startAllInOne } from './all-in-one.ts';
+import { startAllInOne } from './all-in-one.ts';
 import { buildDashboard } from './build-dashboard.ts';
 import { buildDocumentation } from './build-documentation.ts';
 import { developmentCertificates } from './certificates.ts';
@@ -36,16 +36,10 @@ import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { ensureFirstOrganization } from './first-organization.ts';
 import { portProblem } from './free-port.ts';
 import { takeInstanceLock } from './instance-lock.ts';
-import { progressOn } from './progress.ts';
+import { type Note, progressOn } from './progress.ts';
 import { screen } from './screen.ts';
 import { secretsFile } from './secrets-file.ts';
-import {
-  LISTENER_SECURITY,
-  type ListenerName,
-  type MailListenerFacts,
-  type ServiceFacts,
-  writeServiceFile,
-} from './service-file.ts';
+import { listenerFacts, type ServiceFacts, writeServiceFile } from './service-file.ts';
 import { chooseTemporal } from './temporal-choice.ts';
 
 const projectFolder = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
@@ -118,16 +112,8 @@ function madeUp(
   return { values, notes, caFile };
 }
 
-/** Addresses of the open listeners. */
-function listenerFacts(listeners: AllInOne['listeners'], settings: Settings): MailListenerFacts {
-  const host = ['0.0.0.0', '::'].includes(settings.MAIL_HOST) ? settings.MAIL_HOSTNAME : settings.MAIL_HOST;
-  const facts = Object.entries(LISTENER_SECURITY).map(([name, security]) => {
-    const listener = listeners[name as ListenerName];
-    return [name, listener === undefined ? null : { host, port: listener.port, security }] as const;
-  });
-  // One entry for each name of LISTENER_SECURITY, as the type says.
-  return Object.fromEntries(facts) as MailListenerFacts;
-}
+/** Pages are built once, then only after their sources have changed. */
+const building = (note: Note) => (text: string) => note(`building the pages, once; ${text}`, { passing: true });
 
 /** @returns what `/readyz` warns of */
 async function awaitReady(apiUrl: string, life: ProcessLife): Promise<string[]> {
@@ -196,7 +182,7 @@ async function start(life: ProcessLife): Promise<void> {
     onGivenUp: life.fail,
   });
   /** One step of the start; none begins after a stop was requested. */
-  async function step<Result>(title: string, work: (note: (text: string) => void) => Promise<Result>): Promise<Result> {
+  async function step<Result>(title: string, work: (note: Note) => Promise<Result>): Promise<Result> {
     life.stopping.throwIfAborted();
     return progress.step(title, work);
   }
@@ -273,8 +259,8 @@ async function start(life: ProcessLife): Promise<void> {
   const signedIn = first.state === 'in_use';
   if (signedIn && first.apiKey !== undefined)
     notes.push(`Password and API key are no longer shown, because somebody has signed in; they are in ${serviceFile}.`);
-  await step('Dashboard', (note) => buildDashboard(() => note('building the pages, once')));
-  await step('Documentation', (note) => buildDocumentation(() => note('building the pages, once')));
+  await step('Dashboard', (note) => buildDashboard(building(note)));
+  await step('Documentation', (note) => buildDocumentation(building(note)));
   const all = await step('API, worker, mail', async () => {
     const started = await startAllInOne(services, life);
     notes.push(...(await awaitReady(started.apiUrl, life)));

@@ -8,7 +8,7 @@ import { documentedEvents } from '#api/documented-events.ts';
 import { routes } from '#api/routes.ts';
 import { currentOpenApi } from '#api/serve-documents.ts';
 import { commandLine } from '#cli/program.ts';
-import { compressFiles } from '../build-whole.ts';
+import { compressFiles, type OnBuildProgress } from '../build-whole.ts';
 import { documentPages } from './document-pages.ts';
 import { errorsPage } from './errors-page.ts';
 import { eventsPage } from './events-page.ts';
@@ -95,7 +95,7 @@ async function buildScripts(folder: string): Promise<Omit<PageFiles, 'searchInde
 const fileOf = (address: string): string =>
   address === '/docs' ? 'index.html' : `${address.slice('/docs/'.length)}.html`;
 
-export async function writeDocumentation(root: string, folder: string): Promise<void> {
+export async function writeDocumentation(root: string, folder: string, onProgress: OnBuildProgress): Promise<void> {
   const pages = await allPages(root);
   const scripts = await buildScripts(folder);
   const files: PageFiles = {
@@ -109,5 +109,5 @@ export async function writeDocumentation(root: string, folder: string): Promise<
   }
   cpSync(path.join(root, 'dashboard/public/icon.svg'), path.join(folder, 'icon.svg'));
   cpSync(path.join(root, 'docs/screenshots'), path.join(folder, 'screenshots'), { recursive: true });
-  compressFiles(folder, '**/*.{html,js,css,json}', BROTLI_QUALITY);
+  await compressFiles(folder, '**/*.{html,js,css,json}', onProgress, BROTLI_QUALITY);
 }

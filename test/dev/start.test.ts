@@ -39,7 +39,7 @@ test('service.json has the facts of a ready service, for its owner only', async 
   assert.equal(statSync(path.join(dataDir, 'service.json')).mode & 0o777, 0o600);
   assert.equal(statSync(path.join(dataDir, 'secrets.json')).mode & 0o777, 0o600);
   assert.equal((await fetch(`${facts.apiUrl}/readyz`)).status, 200);
-  assert.deepEqual(facts.smtp, { host: '127.0.0.1', port: Number(environment['SMTP_PORT']), security: 'starttls' });
+  assert.deepEqual(facts.smtp, { host: 'localhost', port: Number(environment['SMTP_PORT']), security: 'starttls' });
   for (const [name, security] of Object.entries(LISTENER_SECURITY)) {
     const listener = facts[name as ListenerName];
     assert.ok(listener === null || (listener.security === security && listener.port > 0), name);
@@ -124,11 +124,20 @@ test('servers that survive a killed launcher are stopped by the next start, and 
   const answer = await fetch(`${facts.apiUrl}/api/mailboxes`, {
     headers: { 'x-organization-key': facts.apiKey ?? '' },
   });
-  const { data } = (await answer.json()) as { data: { address: string }[] };
+  const { data } = (await answer.json()) as { data: { id: string; address: string }[] };
   assert.deepEqual(
     data.map(({ address }) => address),
     ['hello@agents.localhost'],
   );
+  const connection = await fetch(`${facts.apiUrl}/api/mailboxes/${data[0]?.id}/connection`, {
+    headers: { 'x-organization-key': facts.apiKey ?? '' },
+  });
+  const { imap, pop3, smtp } = (await connection.json()) as Record<string, { host: string } | undefined>;
+  const { imap: imapHere, pop3: pop3Here, submission } = service.facts;
+  const hosts = [imap, pop3, smtp, imapHere, pop3Here, submission].map((listener) => listener?.host);
+  // Some mail clients compare names only, and the certificate has this one.
+  assert.deepEqual(new Set(hosts), new Set(['localhost']));
+  assert.match(service.output(), /IMAP localhost:\d+ \(TLS\)/);
 });
 
 test('Ctrl-C, which npm hands on a second time, stops everything in good order', async () => {

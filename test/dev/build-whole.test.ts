@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { buildWhole, compressFiles } from '#dev/build-whole.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'build-whole-'));
+const result = path.join(folder, 'dist');
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** @returns what the build said, nothing if there was none */
+async function build(sourceHash: string): Promise<string[]> {
+  const said: string[] = [];
+  await buildWhole(result, sourceHash, async (unfinished) => {
+    for (const name of ['large.js', 'other.js', 'small.js'])
+      writeFileSync(path.join(unfinished, name), 'x'.repeat(name === 'small.js' ? 10 : 5_000));
+    await compressFiles(unfinished, '*.js', (text) => said.push(text));
+  });
+  return said;
+}
+
+test('a folder is built once for the same sources, and says how far it is', async () => {
+  const said = await build('one');
+  assert.deepEqual(
+    said,
+    ['1', '2', '3'].map((count) => `compressing files: ${count} of 3`),
+  );
+  assert.deepEqual(
+    readdirSync(result).filter((name) => name.startsWith('large') || name.startsWith('small')),
+    ['large.js', 'large.js.br', 'large.js.gz', 'small.js'],
+  );
+  assert.deepEqual(await build('one'), []);
+  assert.equal((await build('two')).length, 3);
+});
+
+test('an interrupted build is not served', async () => {
+  await assert.rejects(
+    buildWhole(result, 'three', async (unfinished) => {
+      writeFileSync(path.join(unfinished, 'half.js'), 'x');
+      throw new Error('interrupted');
+    }),
+  );
+  assert.ok(!existsSync(path.join(result, 'half.js')));
+  assert.deepEqual(readdirSync(folder), ['dist']);
+});
