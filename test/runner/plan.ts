@@ -15,6 +15,7 @@ const ALONE: readonly string[] = [
   'test/sending/approval-notice-crash.test.ts',
   'test/sending/crash.test.ts',
   'test/worker/lost-namespace.test.ts',
+  'test/dev/image/image.test.ts',
   'test/dev/start.test.ts',
   'test/upgrade/recorded-installations.test.ts',
   'test/delivery/crash.test.ts',
