@@ -16,9 +16,6 @@ export class Migration20261125000150_indexes_of_references extends Migration {
       create index member_notice_settings_organization_id on member_notice_settings (organization_id);
       create index approval_notices_organization_id on approval_notices (organization_id);
       create index approval_links_organization_id on approval_links (organization_id);
-      -- A registered program is kept as long as a grant names it.
-      create index oauth_grants_client_id on oauth_grants (client_id);
-
       create index mailbox_file_organization_id on mailbox_file (organization_id);
 
       -- Of deleted rows, too: an index that leaves them out does not serve the deletion of their parent.
