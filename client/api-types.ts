@@ -728,6 +728,8 @@ export interface DkimSignature {
   readonly result: 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror';
   readonly domain: string;
   readonly selector: string;
+  /** What the signature does not cover: header fields by name, such as `reply-to`, and `body` if only its beginning is signed. A valid signature without the whole body, Subject or the kind of content is `policy` and does not count for DMARC. */
+  readonly unsigned: readonly string[];
 }
 
 export interface DmarcResult {
@@ -1313,7 +1315,7 @@ export interface Mailbox {
   /** Messages in INBOX that are not seen. */
   readonly unreadCount: number;
   readonly waiting: MailboxWaiting;
-  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
+  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
   readonly unauthenticatedMail: 'junk' | 'inbox' | 'reject';
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
@@ -1333,7 +1335,7 @@ export interface MailboxChanges {
   readonly metadata?: Readonly<Record<string, string>>;
   /** `suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`. */
   readonly status?: 'active' | 'suspended';
-  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
+  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
   readonly unauthenticatedMail?: 'junk' | 'inbox' | 'reject';
   /** `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends. */
   readonly sendingMode?: 'normal' | 'drafts_only' | 'stopped';
@@ -1523,7 +1525,7 @@ export interface MailboxWithToken {
   /** Messages in INBOX that are not seen. */
   readonly unreadCount: number;
   readonly waiting: MailboxWaiting;
-  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
+  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
   readonly unauthenticatedMail: 'junk' | 'inbox' | 'reject';
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;

@@ -20,6 +20,11 @@ export interface AuthenticationResults {
       readonly result: AuthVerdict;
       readonly domain: string;
       readonly selector: string;
+      /**
+       * Parts of the message that the signature does not cover and that readers see or act on: header fields of
+       * `SINGLE_FIELDS` by name, and `body` if only its beginning is signed. Absent: nothing is known.
+       */
+      readonly unsigned?: readonly string[];
     }[];
   };
   readonly dmarc: { readonly result: AuthVerdict; readonly domain: string | null; readonly policy: string | null };

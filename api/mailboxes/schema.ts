@@ -93,7 +93,7 @@ export const CreateMailbox = closed(
 
 const UnauthenticatedMail = Type.Enum([...UNAUTHENTICATED_MAIL], {
   description:
-    'What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).',
+    'What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).',
 });
 
 export const UpdateMailbox = closed(

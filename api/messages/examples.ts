@@ -30,7 +30,7 @@ export const summaryExample = {
   ],
   authentication: {
     spf: { result: 'pass', domain: 'example.com' },
-    dkim: { result: 'pass', signatures: [{ result: 'pass', domain: 'example.com', selector: 's1' }] },
+    dkim: { result: 'pass', signatures: [{ result: 'pass', domain: 'example.com', selector: 's1', unsigned: [] }] },
     dmarc: { result: 'pass', domain: 'example.com', policy: 'reject' },
     arc: { result: 'none' },
   },

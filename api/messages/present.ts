@@ -49,7 +49,12 @@ const presentAuthentication = ({ auth }: StoredMessage) =>
         spf: { result: auth.spf.result, domain: auth.spf.domain },
         dkim: {
           result: auth.dkim.result,
-          signatures: auth.dkim.signatures.map(({ result, domain, selector }) => ({ result, domain, selector })),
+          signatures: auth.dkim.signatures.map(({ result, domain, selector, unsigned }) => ({
+            result,
+            domain,
+            selector,
+            unsigned: [...(unsigned ?? [])],
+          })),
         },
         dmarc: { result: auth.dmarc.result, domain: auth.dmarc.domain, policy: auth.dmarc.policy },
         arc: { result: auth.arc.result },

@@ -139,7 +139,18 @@ const Authentication = closed(
       {
         result: Verdict,
         signatures: Type.Array(
-          closed({ result: Verdict, domain: Type.String(), selector: Type.String() }, { title: 'DkimSignature' }),
+          closed(
+            {
+              result: Verdict,
+              domain: Type.String(),
+              selector: Type.String(),
+              unsigned: Type.Array(Type.String(), {
+                description:
+                  'What the signature does not cover: header fields by name, such as `reply-to`, and `body` if only its beginning is signed. A valid signature without the whole body, Subject or the kind of content is `policy` and does not count for DMARC.',
+              }),
+            },
+            { title: 'DkimSignature' },
+          ),
         ),
       },
       { title: 'DkimResult' },

@@ -236,7 +236,7 @@ function refuseUnauthenticated(
       subject: message.read.subject,
       reason: 'unauthenticated',
     });
-  throw new SmtpReply(550, '5.7.26', 'The message fails the DMARC policy of its sender');
+  throw new SmtpReply(550, '5.7.26', 'The message fails the DMARC policy of its sender, or names no author');
 }
 
 function answerOf(

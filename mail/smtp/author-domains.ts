@@ -14,8 +14,6 @@ import { AUTHOR_DOMAINS_MAX, AUTHOR_FIELDS_MAX_BYTES } from '#domain/mail-limits
 export interface AuthorDomains {
   /** In DNS form. */
   readonly domains: readonly string[];
-  /** From fields; more than one is against RFC 5322 §3.6, and no signature says which of them a reader shows. */
-  readonly fields: number;
   /** There are more than are checked. */
   readonly excessive: boolean;
 }
@@ -26,9 +24,9 @@ const LIKE_AN_ADDRESS = /@([^\s@<>()[\],;:"\\]{1,253})/g;
 export function authorDomains(header: readonly HeaderField[]): AuthorDomains {
   const from = header.filter(({ name }) => name === 'from');
   const bytes = from.reduce((sum, { value }) => sum + value.length, 0);
-  if (bytes > AUTHOR_FIELDS_MAX_BYTES) return { domains: [], fields: from.length, excessive: true };
+  if (bytes > AUTHOR_FIELDS_MAX_BYTES) return { domains: [], excessive: true };
   const all = [...new Set(from.flatMap(({ value }) => domainsOf(value)))];
-  return { domains: all.slice(0, AUTHOR_DOMAINS_MAX), fields: from.length, excessive: all.length > AUTHOR_DOMAINS_MAX };
+  return { domains: all.slice(0, AUTHOR_DOMAINS_MAX), excessive: all.length > AUTHOR_DOMAINS_MAX };
 }
 
 /**

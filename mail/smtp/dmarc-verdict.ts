@@ -18,8 +18,6 @@ export interface CheckedIdentifier {
   readonly domain: string;
   /** `temperror`: it might have passed, had DNS answered in time. */
   readonly result: 'pass' | 'temperror';
-  /** Bytes of the body a passing signature does not cover. */
-  readonly underSized?: number;
 }
 
 export interface CheckedIdentifiers {
@@ -155,12 +153,7 @@ async function ask(
   const response = await dmarc({
     headerFrom: [`author@${author}`],
     spfDomains: spf.map(({ domain }) => domain),
-    dkimDomains: dkim.map(({ domain, underSized }) => ({
-      id: domain,
-      domain,
-      aligned: false,
-      ...(underSized === undefined ? {} : { underSized }),
-    })),
+    dkimDomains: dkim.map(({ domain }) => ({ id: domain, domain, aligned: false })),
     resolver,
   });
   return response === false ? undefined : response;

@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
-import type { HeaderField } from '@agent-mailbox/mime-structure/header-fields';
+import { type HeaderField, repeatedFields } from '@agent-mailbox/mime-structure/header-fields';
 import { arc, dkimVerify, spf } from 'mailauth';
 import {
   DKIM_SIGNATURES_MAX,
@@ -19,6 +19,7 @@ import { type AuthorDomains, authorDomains } from './author-domains.ts';
 import { boundedLookup } from './bounded-lookup.ts';
 import { type CheckedIdentifier, type DmarcConsequence, type DmarcVerdict, dmarcOf } from './dmarc-verdict.ts';
 import type { DnsLookup } from './dns-resolver.ts';
+import { signatureCoverage } from './signature-coverage.ts';
 import { receivedFields, withoutFields } from './trace-headers.ts';
 
 export interface SenderFacts {
@@ -78,7 +79,7 @@ export async function checkSender(
     checkArc(dkimCheck.arc, facts, lookup, budgets.alignmentMs),
     ...policies.map((verdictOn) => verdictOn(identifiers)),
   ]);
-  const dmarc = together(authors, verdicts);
+  const dmarc = together(authors, repeatedFields(header), verdicts);
   return {
     results: {
       spf: spfCheck.result,
@@ -136,10 +137,8 @@ function heloName({ helo, remoteAddress }: SenderFacts): string {
   return isIP(name) === 0 ? name : `[${name}]`;
 }
 
-const identifierOf = (domain: string | undefined, result: AuthVerdict, underSized?: number): CheckedIdentifier[] =>
-  domain && (result === 'pass' || result === 'temperror')
-    ? [{ domain, result, ...(underSized === undefined ? {} : { underSized }) }]
-    : [];
+const identifierOf = (domain: string | undefined, result: AuthVerdict): CheckedIdentifier[] =>
+  domain && (result === 'pass' || result === 'temperror') ? [{ domain, result }] : [];
 
 type DkimResult = Awaited<ReturnType<typeof dkimVerify>>;
 
@@ -171,22 +170,12 @@ async function checkDkim(
       resolver: asking.lookup,
       sender: facts.envelopeFrom,
     });
-    const named = verified.results.flatMap(({ status, signingDomain, selector }) =>
-      signingDomain === undefined
-        ? []
-        : [
-            {
-              result: verdictOf(status.result),
-              domain: signingDomain,
-              selector: selector ?? '',
-              underSized: status.underSized,
-            },
-          ],
-    );
+    const checked = verified.results.map((each) => signatureOf(each, bytes, header));
+    const named = checked.flatMap(({ signature }) => (signature === undefined ? [] : [signature]));
     return {
-      signatures: named.map(({ result, domain, selector }) => ({ result, domain, selector })),
-      identifiers: named.flatMap(({ domain, result, underSized }) => identifierOf(domain, result, underSized)),
-      infos: verified.results.map(({ info }) => info),
+      signatures: named.map(({ counts: _, ...signature }) => signature),
+      identifiers: named.flatMap(({ domain, result, counts }) => (counts ? identifierOf(domain, result) : [])),
+      infos: checked.map(({ info }) => info),
       arc: verified.arc,
       unsigned: 'none',
     };
@@ -195,6 +184,34 @@ async function checkDkim(
   } finally {
     asking.end();
   }
+}
+
+interface CheckedSignature {
+  /** Undefined: it is none. */
+  readonly signature: (DkimCheck['signatures'][number] & { readonly counts: boolean }) | undefined;
+  readonly info: string;
+}
+
+/**
+ * What a signature proves. One that is valid and does not cover what a reader sees is not acceptable: `policy`. A body
+ * that was changed is a failure; mailauth calls it neutral (RFC 8601 §2.7.1, RFC 6376 §6.1.3).
+ */
+function signatureOf(
+  { status, signingDomain, selector, info, bodyHash, bodyHashExpecting, signingHeaders }: DkimResult['results'][number],
+  bytes: Buffer,
+  header: readonly HeaderField[],
+): CheckedSignature {
+  if (signingDomain === undefined) return { signature: undefined, info };
+  const signed = (signingHeaders?.keys ?? '').split(':').map((name) => name.trim().toLowerCase());
+  const { unsigned, problem } = signatureCoverage(bytes, header, signed, status.underSized ?? 0);
+  const verified = verdictOf(status.result);
+  const isChanged = verified === 'neutral' && bodyHashExpecting !== undefined && bodyHash !== bodyHashExpecting;
+  const result = isChanged ? 'fail' : verified === 'pass' && problem !== undefined ? 'policy' : verified;
+  const said = result === 'policy' && verified === 'pass' ? `policy (${problem})` : result;
+  return {
+    signature: { result, domain: signingDomain, selector: selector ?? '', unsigned, counts: problem === undefined },
+    info: info.replace(/^dkim=[a-z]+/, `dkim=${said}`),
+  };
 }
 
 /** A signature, or part of an ARC set (RFC 8617 §4.1). */
@@ -269,7 +286,12 @@ interface CombinedVerdict {
   readonly infos: readonly string[];
 }
 
-function together({ fields, excessive }: AuthorDomains, verdicts: readonly DmarcVerdict[]): CombinedVerdict {
+/** @param repeated names of fields that occur more often than they may */
+function together(
+  { excessive }: AuthorDomains,
+  repeated: readonly string[],
+  verdicts: readonly DmarcVerdict[],
+): CombinedVerdict {
   const infos = verdicts.map(({ info }) => info);
   const [worst] = verdicts.toSorted(
     (a, b) =>
@@ -278,18 +300,25 @@ function together({ fields, excessive }: AuthorDomains, verdicts: readonly Dmarc
   );
   const domain = worst?.domain ?? null;
   const policy = worst?.policy ?? null;
-  if (excessive)
-    return { result: 'permerror', domain, policy, consequence: 'unauthenticated', infos: ['dmarc=permerror'] };
-  if (worst === undefined) return { result: 'none', domain, policy, consequence: 'none', infos };
-  if (fields <= 1) return { ...worst, infos };
-  // A signature covers one From field, a reader may show the other: nothing is proved about either (RFC 9989 §11.5).
+  const broken = (reason: string): CombinedVerdict => ({
+    result: 'permerror',
+    domain,
+    policy,
+    consequence: 'unauthenticated',
+    infos: [`dmarc=permerror (${reason})`],
+  });
+  if (excessive) return broken('too many authors');
+  // There is nobody whose policy could be asked for (RFC 5322 §3.6, RFC 9989 §5.3.1).
+  if (worst === undefined) return broken('no author');
+  if (repeated.length === 0) return { ...worst, infos };
+  // A signature covers one of the fields, a reader may show the other: nothing is proved about either (RFC 9989 §11.5).
   const enforced = verdicts.find((each) => each.policy === 'quarantine' || each.policy === 'reject');
   return {
     result: 'permerror',
     domain: enforced?.domain ?? domain,
     policy: enforced?.policy ?? policy,
     consequence: enforced === undefined ? worst.consequence : 'unauthenticated',
-    infos: ['dmarc=permerror'],
+    infos: [`dmarc=permerror (given more than once: ${repeated.join(', ')}) header.from=${worst.domain}`],
   };
 }
 

@@ -4,7 +4,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { parseAddresses } from '@agent-mailbox/mime-structure/addresses';
-import { findBodyStart, firstValue, type HeaderField, headerFields } from '@agent-mailbox/mime-structure/header-fields';
+import {
+  findBodyStart,
+  firstValue,
+  type HeaderField,
+  headerFields,
+  repeatedFields,
+} from '@agent-mailbox/mime-structure/header-fields';
 import { CatalogueError } from '#domain/errors.ts';
 import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
 import { deliveryAddress } from '#domain/mailbox-address.ts';
@@ -24,12 +30,13 @@ const REMOVED = new Set(['bcc', 'resent-bcc', 'return-path', 'authentication-res
 /** Without control characters: the database refuses NUL. */
 const MESSAGE_ID = /<[^<>\s\p{Cc}]{1,998}>/u;
 
-const refused = (message: string) =>
-  new CatalogueError('invalid_request', undefined, { details: [{ path: '/from', message }] });
+const refused = (message: string, path = '/from') =>
+  new CatalogueError('invalid_request', undefined, { details: [{ path, message }] });
 
 /**
  * @param sender address of the mailbox that submits
- * @throws {CatalogueError} payload_too_large; invalid_request when From or Sender is somebody else
+ * @throws {CatalogueError} payload_too_large; invalid_request when From or Sender is somebody else, or when a field is
+ *   there twice: a person who approves the message and its recipients may see different ones
  */
 export function prepareMessage(given: Uint8Array, sender: string, now: Date): PreparedMessage {
   const bytes = withCrlf(given);
@@ -39,6 +46,8 @@ export function prepareMessage(given: Uint8Array, sender: string, now: Date): Pr
     throw new CatalogueError('payload_too_large', `A message has at most ${HEADER_BLOCK_MAX_BYTES} bytes of header.`);
   const fields = headerFields(bytes, 0, bodyStart);
   requireOwnAddress(fields, sender);
+  const [repeated] = repeatedFields(fields);
+  if (repeated !== undefined) throw refused(`The message has more than one ${repeated} field: keep one`, '/headers');
   const added: string[] = [];
   if (!firstValue(fields, 'date')) added.push(`Date: ${mailDate(now)}\r\n`);
   let messageId = MESSAGE_ID.exec(firstValue(fields, 'message-id') ?? '')?.[0];

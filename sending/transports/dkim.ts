@@ -1,10 +1,20 @@
 /**
  * DKIM signatures (RFC 6376) with the key of the sender's domain. A customer's domain has its key from the start; the
  * instance's own gets one at its first mail.
+ *
+ * Each field that may occur once is named once more than it occurs, so that nobody can add another one in front of it
+ * (RFC 6376 §8.15). Only Sender is not, if there is none: mailing lists add it.
  */
-import { dkimSign } from 'mailauth/lib/dkim/sign.js';
+import { createHash, sign } from 'node:crypto';
+import {
+  findBodyStart,
+  type HeaderField,
+  headerFields,
+  SINGLE_FIELDS,
+} from '@agent-mailbox/mime-structure/header-fields';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { instanceDkimKey } from '#core/mailboxes/instance-dkim.ts';
+import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
@@ -34,16 +44,99 @@ async function keyOf(services: SendingServices, { organization, mailbox }: Signe
 /** DKIM-Signature field with its line break; empty for a domain without a verified key. */
 export async function signMessage(services: SendingServices, sender: Signer, bytes: Buffer): Promise<string> {
   const key = await keyOf(services, sender);
-  if (key === undefined) return '';
-  const { selector, privateKey } = key;
-  const data = { signingDomain: sender.mailbox.domain, selector, privateKey };
-  const { signatures, errors } = await dkimSign(bytes, {
-    canonicalization: 'relaxed/relaxed',
-    signTime: new Date(services.now()),
-    ...data,
-    signatureData: [data],
+  return key === undefined ? '' : signatureField(bytes, sender.mailbox.domain, key, new Date(services.now()));
+}
+
+/** Signed where they are there, each of them. */
+const OTHER_FIELDS = [
+  'content-id',
+  'content-description',
+  'resent-date',
+  'resent-from',
+  'resent-sender',
+  'resent-to',
+  'resent-cc',
+  'resent-message-id',
+  'list-id',
+  'list-help',
+  'list-unsubscribe',
+  'list-unsubscribe-post',
+  'list-subscribe',
+  'list-post',
+  'list-owner',
+  'list-archive',
+];
+
+/**
+ * The field that signs a message, with its line break.
+ *
+ * @param bytes with CRLF as line end
+ * @param key RSA, PEM
+ */
+export function signatureField(bytes: Buffer, domain: string, { selector, privateKey }: DkimKey, at: Date): string {
+  const bodyStart = findBodyStart(bytes, 0, bytes.length);
+  const fields = headerFields(bytes, 0, bodyStart);
+  const names = [...SINGLE_FIELDS, ...OTHER_FIELDS].flatMap((name) => {
+    const there = fields.filter((field) => field.name === name).length;
+    const more = SINGLE_FIELDS.includes(name) && (name !== 'sender' || there > 0) ? 1 : 0;
+    return Array.from({ length: there + more }, () => name);
   });
-  if (errors.length > 0)
-    throw new Error(`the message could not be signed: ${errors.map(({ err }) => err.message).join(', ')}`);
-  return signatures;
+  const unsigned = [
+    `DKIM-Signature: v=1; a=rsa-sha256; c=relaxed/relaxed; d=${withAsciiDomain(domain)};`,
+    ` s=${selector}; t=${Math.floor(at.getTime() / 1_000)};`,
+    ...folded(`h=${names.join(':')};`, ':'),
+    ` bh=${bodyHash(bytes.subarray(bodyStart))};`,
+    ' b=',
+  ].join('\r\n');
+  const signed = Buffer.from([...lastFirst(bytes, fields, names), relaxed(unsigned)].join(''), 'latin1');
+  return `${unsigned}${folded(sign('sha256', signed, privateKey).toString('base64'), '')
+    .join('\r\n')
+    .trimStart()}\r\n`;
+}
+
+/** Of several fields of a name the last one is signed first; of those that are not there, nothing (RFC 6376 §5.4.2). */
+function* lastFirst(bytes: Buffer, fields: readonly HeaderField[], names: readonly string[]): Generator<string> {
+  const left = new Map([...Map.groupBy(fields, ({ name }) => name)].map(([name, group]) => [name, [...group]]));
+  for (const name of names) {
+    const field = left.get(name)?.pop();
+    if (field !== undefined) yield `${relaxed(bytes.toString('latin1', field.start, field.end))}\r\n`;
+  }
+}
+
+/** A field in the canonical form `relaxed` (RFC 6376 §3.4.2), one character per byte. */
+function relaxed(field: string): string {
+  const colon = field.indexOf(':');
+  const value = field.slice(colon + 1).replaceAll('\r\n', '');
+  return `${field.slice(0, colon).toLowerCase().trim()}:${value.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`;
+}
+
+/** SHA-256 of the body in the canonical form `relaxed` (RFC 6376 §3.4.4), base64. */
+function bodyHash(body: Buffer): string {
+  const lines = body
+    .toString('latin1')
+    .replace(/[ \t]+/g, ' ')
+    .replaceAll(' \r\n', '\r\n');
+  let end = lines.endsWith(' ') ? lines.length - 1 : lines.length;
+  while (end >= 2 && lines.startsWith('\r\n', end - 2)) end -= 2;
+  const kept = lines.slice(0, end);
+  return createHash('sha256')
+    .update(Buffer.from(kept === '' ? '' : `${kept}\r\n`, 'latin1'))
+    .digest('base64');
+}
+
+const LINE_CHARACTERS = 72;
+
+/** Continuation lines, broken behind a character; empty: anywhere. */
+function folded(text: string, behind: string): string[] {
+  const pieces =
+    behind === ''
+      ? [...text]
+      : text.split(behind).map((piece, i, all) => (i < all.length - 1 ? `${piece}${behind}` : piece));
+  const lines: string[] = [];
+  for (const piece of pieces) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + piece.length > LINE_CHARACTERS) lines.push(` ${piece}`);
+    else lines[lines.length - 1] = `${line}${piece}`;
+  }
+  return lines;
 }

@@ -39,7 +39,7 @@ describe('sender authentication', () => {
     assert.equal(results.spf.result, 'pass');
     assert.deepEqual(results.dkim, {
       result: 'pass',
-      signatures: [{ result: 'pass', domain: 'example.com', selector: 's1' }],
+      signatures: [{ result: 'pass', domain: 'example.com', selector: 's1', unsigned: [] }],
     });
     assert.deepEqual(results.dmarc, { result: 'pass', domain: 'example.com', policy: 'quarantine' });
     assert.equal(consequence, 'none');
@@ -54,7 +54,7 @@ describe('sender authentication', () => {
     const message = await signed(letter());
     const changed = Buffer.from(message.toString('latin1').replace('Some words', 'Other words'), 'latin1');
     const { results, consequence } = await authenticate(changed, '198.51.100.9');
-    assert.notEqual(results.dkim.result, 'pass');
+    assert.equal(results.dkim.result, 'fail');
     assert.equal(results.dmarc.result, 'fail');
     assert.equal(consequence, 'unauthenticated');
   });
@@ -100,6 +100,6 @@ describe('sender authentication', () => {
       dnsStub(RECORDS),
       '',
     );
-    assert.equal(bounce.results.dmarc.result, 'none');
+    assert.deepEqual([bounce.results.spf.result, bounce.results.dmarc.result], ['pass', 'permerror']);
   });
 });

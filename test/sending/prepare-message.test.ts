@@ -46,6 +46,14 @@ describe('a submitted message', () => {
     assert.match(prepare(`From: ${OWN}\r\nMessage-ID: <a\0b@c>\r\n\r\n`).messageId, /^<[0-9a-f-]{36}@agents\.test>$/);
   });
 
+  test('says each thing once: what a person approves is what recipients read', () => {
+    for (const name of ['Subject', 'To', 'Reply-To', 'Content-Type', 'Date', 'Message-ID'])
+      assert.throws(
+        () => prepare(`From: ${OWN}\r\n${name}: a\r\n${name}: b\r\n\r\nx\r\n`),
+        { code: 'invalid_request' },
+        name,
+      );
+  });
   test('must be from the mailbox, by From or Sender, with a plus-tag at most', () => {
     for (const from of [OWN, `Agent <${OWN}>`, 'Agent@Agents.Test', 'agent+news@agents.test'])
       prepare(`From: ${from}\r\n\r\n`);

@@ -8,6 +8,8 @@ export interface Verdict {
   readonly details: readonly string[];
 }
 
+type Signature = NonNullable<Message['authentication']>['dkim']['signatures'][number];
+
 const domainOf = (address: string): string => /@([^@>\s]+)>?$/.exec(address)?.[1]?.toLowerCase() ?? '';
 
 /** What the checks of a sender say, for people. */
@@ -19,7 +21,7 @@ export function verdictOf({ authentication, from }: Pick<Message, 'authenticatio
   const signers = dkim.signatures.filter(({ result }) => result === 'pass').map(({ domain }) => domain);
   const details = [
     `SPF ${spf.result}${spf.domain === null ? '' : ` (${spf.domain})`}`,
-    `DKIM ${dkim.result}${dkim.signatures.map(({ result, domain }) => ` · ${domain} ${result}`).join('')}`,
+    `DKIM ${dkim.result}${dkim.signatures.map(signatureInWords).join('')}`,
     `DMARC ${dmarc.result}${dmarc.policy === null ? '' : ` (policy ${dmarc.policy})`}`,
     `ARC ${arc.result}`,
   ];
@@ -37,6 +39,11 @@ export function verdictOf({ authentication, from }: Pick<Message, 'authenticatio
     return verdict('stop', `It says it is from ${author}, but ${author} did not send it. Treat it as forged.`);
   if (dmarc.result === 'temperror')
     return verdict('wait', 'The check of the sender could not be finished. Who sent it is not known.');
+  if (dmarc.result === 'permerror')
+    return verdict(
+      'stop',
+      'Its header says two things, or names no author, so no check can say who wrote it. Treat it as forged.',
+    );
   const [signer] = signers;
   if (signer !== undefined && isSameSite(signer, author))
     return verdict('ok', `Signed by ${signer}, the domain of the sender.`);
@@ -49,6 +56,9 @@ export function verdictOf({ authentication, from }: Pick<Message, 'authenticatio
     `Nobody vouches for the sender: ${author === '' ? 'it names none' : `${author} may be forged`}.`,
   );
 }
+
+const signatureInWords = ({ result, domain, unsigned }: Signature): string =>
+  ` · ${domain} ${result}${unsigned.length === 0 ? '' : ` without ${unsigned.join(', ')}`}`;
 
 /** One domain within the other. */
 function isSameSite(one: string, other: string): boolean {

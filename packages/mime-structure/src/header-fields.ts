@@ -102,6 +102,29 @@ const WHITE_SPACE = ' \t\r\n';
 export const firstValue = (fields: readonly HeaderField[], name: string): string | undefined =>
   fields.find((field) => field.name === name)?.value;
 
+/** Fields that a message has at most once (RFC 5322 §3.6, RFC 2045 §3). Of two, readers show different ones. */
+export const SINGLE_FIELDS: readonly string[] = [
+  'from',
+  'sender',
+  'reply-to',
+  'to',
+  'cc',
+  'subject',
+  'date',
+  'message-id',
+  'in-reply-to',
+  'references',
+  'mime-version',
+  'content-type',
+  'content-transfer-encoding',
+];
+
+/** Names (lower-case) of such fields that occur more than once. */
+export function repeatedFields(fields: readonly HeaderField[]): string[] {
+  const count = Map.groupBy(fields, ({ name }) => name);
+  return SINGLE_FIELDS.filter((name) => (count.get(name)?.length ?? 0) > 1);
+}
+
 /** Destinations (To, Cc, Bcc) given several times are one list (RFC 5322 §4.5.3). Undefined: there is none. */
 export function destinations(fields: readonly HeaderField[], name: 'to' | 'cc' | 'bcc'): string | undefined {
   const values = fields.filter((field) => field.name === name).map(({ value }) => value);

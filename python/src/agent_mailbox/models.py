@@ -741,6 +741,8 @@ class DkimSignature(Model):
     result: Annotated[Literal["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"], OPEN]
     domain: str
     selector: str
+    # What the signature does not cover: header fields by name, such as `reply-to`, and `body` if only its beginning is signed. A valid signature without the whole body, Subject or the kind of content is `policy` and does not count for DMARC.
+    unsigned: list[str]
 
 
 class DmarcResult(Model):
@@ -1334,7 +1336,7 @@ class Mailbox(Model):
     # Messages in INBOX that are not seen.
     unread_count: int
     waiting: MailboxWaiting
-    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
+    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN]
     metadata: dict[str, str]
     client_id: str | None
@@ -1354,7 +1356,7 @@ class MailboxChanges(Model):
     metadata: dict[str, str] | None = None
     # `suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`.
     status: Annotated[Literal["active", "suspended"], OPEN] | None = None
-    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
+    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN] | None = None
     # `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
     sending_mode: Annotated[Literal["normal", "drafts_only", "stopped"], OPEN] | None = None
@@ -1548,7 +1550,7 @@ class MailboxWithToken(Model):
     # Messages in INBOX that are not seen.
     unread_count: int
     waiting: MailboxWaiting
-    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
+    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN]
     metadata: dict[str, str]
     client_id: str | None

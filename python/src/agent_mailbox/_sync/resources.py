@@ -92,7 +92,7 @@ class Mailboxes(Resource):
         group: Group of the mailbox; null: none. API keys can be limited to groups. A group exists as long as a mailbox is in it.
         metadata: Replaces all metadata.
         status: `suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`.
-        unauthenticated_mail: What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
+        unauthenticated_mail: What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
         sending_mode: `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
         """
         request = self._request("PATCH", "/api/mailboxes/{id}", (id,), body={"name": name, "purpose": purpose, "group": group, "metadata": metadata, "status": status, "unauthenticatedMail": unauthenticated_mail, "sendingMode": sending_mode, "budgets": budgets})
