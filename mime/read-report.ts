@@ -16,6 +16,8 @@ export interface ReportedRecipient {
   readonly code: string;
   /** What the other side said, on one line. */
   readonly reply: string;
+  /** Name of the host that answered, or else of the one that reports; empty: it names none. */
+  readonly remoteMta: string;
 }
 
 export type MailReport =
@@ -32,7 +34,7 @@ export function readReport(bytes: Uint8Array): MailReport | undefined {
   for (const { part } of leaves(root)) {
     if (part.type !== 'message') continue;
     if (part.subtype === 'delivery-status' || part.subtype === 'global-delivery-status')
-      return { kind: 'status', recipients: blocksOf(bytes, part).flatMap(recipientOf) };
+      return { kind: 'status', recipients: statusOf(blocksOf(bytes, part)) };
     if (part.subtype === 'feedback-report') return feedbackOf(blocksOf(bytes, part)[0] ?? []);
   }
   return undefined;
@@ -51,18 +53,30 @@ function blocksOf(bytes: Uint8Array, part: PartNode): HeaderField[][] {
   return blocks;
 }
 
+/** A character of a `utf-8` address where only ASCII may be (RFC 6533 §3). */
+const UTF8_SIGN = /\\x\{((?:10|[0-9a-f])?[0-9a-f]{1,4})\}/gi;
+
 /** `rfc822; <user@example.com>`: the type is left out where people forget it. */
 const addressOf = (value: string | undefined): string[] => {
   const address = (value ?? '')
     .replace(/^[\w-]+\s*;/, '')
     .trim()
     .replace(/^<|>$/g, '')
+    .replace(UTF8_SIGN, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 16)))
     .toLowerCase();
   return address === '' ? [] : [address];
 };
 
+function statusOf(blocks: readonly (readonly HeaderField[])[]): ReportedRecipient[] {
+  const reporting = blocks.map((fields) => firstValue(fields, 'reporting-mta')).find((value) => value !== undefined);
+  return blocks.flatMap((fields) => recipientOf(fields, mtaOf(reporting)));
+}
+
+/** `dns; mx.example.com`, RFC 3464 §2.2.2. */
+const mtaOf = (value: string | undefined): string => oneLine((value ?? '').replace(/^[\w-]+\s*;/, ''));
+
 /** The block about the message as a whole has no Action. */
-function recipientOf(fields: readonly HeaderField[]): ReportedRecipient[] {
+function recipientOf(fields: readonly HeaderField[], reportingMta: string): ReportedRecipient[] {
   const action = firstValue(fields, 'action')?.split(/[\s(;]/, 1)[0];
   if (action === undefined) return [];
   const diagnostic = (firstValue(fields, 'diagnostic-code') ?? '').replace(/^[\w-]+\s*;/, '');
@@ -75,6 +89,7 @@ function recipientOf(fields: readonly HeaderField[]): ReportedRecipient[] {
       action: action.toLowerCase(),
       code: /^[245]\.\d{1,3}\.\d{1,3}/.exec(firstValue(fields, 'status') ?? '')?.[0] ?? '5.0.0',
       reply: oneLine(diagnostic),
+      remoteMta: mtaOf(firstValue(fields, 'remote-mta')) || reportingMta,
     },
   ];
 }

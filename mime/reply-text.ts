@@ -34,16 +34,76 @@ const ATTRIBUTIONS: readonly (readonly [start: RegExp, end: RegExp])[] = [
 const ATTRIBUTION_END = /(?:[:：]|wrote|écrit|escribió|scritto|escreveu)$/;
 const ATTRIBUTION_LAST_CHARACTERS = ':：etóou';
 
-/** The line above a whole mail that was not marked as a quote. */
-const ORIGINAL_MESSAGE =
-  /^-{2,12} ?(?:original message|ursprüngliche nachricht|message d'origine|oprindelig besked|mensaje original|messaggio originale) ?-{0,12}$/i;
-/** The header that clients put above such a mail; two more of its fields must follow. */
-const QUOTED_FROM = /^\*?(?:From|Von|De|Van|Da|Od|От|Från|Fra)\s?:\*?\s*\S/;
-const QUOTED_FIELD =
-  /^\*?(?:Sent|Date|To|Cc|Subject|Gesendet|Datum|An|Betreff|Envoyé|À|Objet|Verzonden|Aan|Onderwerp|Inviato|A|Oggetto|Enviado|Para|Asunto|Assunto|Data|Skickat|Till|Ämne|Sendt|Til|Emne)\s?:/;
-/** With what such mail begins: a rule of signs, or a short word with a colon behind it. */
-const QUOTED_MAIL_BEGINS = /^\s*(?:[*_-]|\p{L}{2,4}\s?:)/u;
-const RULE = /^[_*-]{5,}$/;
+/** The words of the line above a whole mail that was not marked as a quote; without dashes, in NFC. */
+const ORIGINAL_MESSAGE = new RegExp(
+  `^(?:${[
+    'original[- ]?(?:message|mail|e-?mail)', // English, and programs that do not translate it
+    'ursprüngliche (?:nachricht|e-?mail)|original-?\\s?nachricht', // German
+    "message (?:d['’]origine|original)", // French
+    'mensaje original', // Spanish
+    'messaggio originale', // Italian
+    'mensagem original', // Portuguese
+    'oorspronkelijk bericht|origineel bericht', // Dutch
+    'ursprungligt meddelande|original-?meddelande', // Swedish
+    'opprinnelig (?:melding|e-?post)|original(?:e)? ?melding', // Norwegian
+    'oprindelig (?:meddelelse|besked|mail)|original(?:e)? ?meddelelse', // Danish
+    'alkuperäinen viesti', // Finnish
+    'oryginalna wiadomość|wiadomość oryginalna', // Polish
+    'původní (?:zpráva|e-?mail)|pôvodná správa', // Czech, Slovak
+    'eredeti üzenet', // Hungarian
+    'mesaj(?:ul)? original', // Romanian
+    '(?:исходное|оригинальное|первоначальное) сообщение', // Russian
+    '(?:початкове|вихідне|оригінальне) повідомлення', // Ukrainian
+    'αρχικό μήνυμα', // Greek
+    '(?:özgün|or[iİ]j[iİ]nal|as[ıI]l) (?:[iİ]let[iİ]|mesaj|e-?posta)', // Turkish, whose capital i has a dot
+    '原始(?:邮件|郵件|信件|訊息|消息)|(?:邮件|郵件)原件', // Chinese
+    '(?:元の|オリジナル[ ・]?)(?:メッセージ|メール)', // Japanese
+    '원본 ?(?:메시지|메일)', // Korean
+    'הודעה מקורית|الرسالة الأصلية', // Hebrew, Arabic
+  ].join('|')})$`,
+  'iu',
+);
+/** Words of the line above a forwarded mail: that mail is what the writer says. */
+const FORWARDED_MESSAGE =
+  /forward|weitergeleitet|weiterleitung|transf[ée]r|réexpédi|reenviad|inoltrat|doorgestuurd|vidarebefordra|videresend|encaminhad|przekazan|välitet|edelleen|přeposl|preposl|továbbít|пересыл|пересл|переслан|[iİ]let(?:[iİ]l|me)|转发|轉寄|轉發|転送|전달/iu;
+/** A line of dashes or other rules, also with words between them; two characters at least. */
+const DASHED = /^[-–—─_*=]{2,}/u;
+const DASHES_AROUND = /^[-–—─_*=\s]+|[-–—─_*=\s:]+$/gu;
+
+/** Names of the fields that clients put above a quoted mail, in the languages above. */
+const labels = (names: string): RegExp =>
+  new RegExp(`^\\*{0,2}(?:${names.split(' · ').join('|')})\\s?\\*{0,2}\\s?[:：]`, 'u');
+const QUOTED_FROM = labels(
+  'From · Von · Absender · De · Expéditeur · Remitente · Remetente · Da · Mittente · Van · Afzender · Från · Avsändare · Fra · Avsender · Afsender · Lähettäjä · Od · Nadawca · Odesílatel · Odosielateľ · Feladó · De la · От · От кого · Отправитель · Від · Відправник · Από · Kimden · Gönderen · 发件人 · 寄件者 · 寄件人 · 差出人 · 送信者 · 送信元 · 보낸 ?사람 · 발신 · 발신자 · מאת · من',
+);
+const QUOTED_FIELD = labels(
+  [
+    'Sent · Date · To · Cc · CC · Subject · Reply-To · Importance',
+    'Gesendet · Datum · An · Kopie · Betreff',
+    'Envoyé · Envoyée? le · À · Objet',
+    'Enviado · Enviado el · Fecha · Para · Asunto',
+    'Inviato · Data · A · Oggetto',
+    'Enviada? em · Enviada · Assunto',
+    'Verzonden · Aan · Onderwerp',
+    'Skickat · Till · Kopia · Ämne',
+    'Sendt · Dato · Til · Kopi · Emne',
+    'Lähetetty · Päiväys · Päivämäärä · Pvm · Vastaanottaja · Kopio · Aihe',
+    'Wysłano · Wysłane · Wysłany · Do · DW · Temat',
+    'Odesláno · Odeslané · Komu · Předmět · Odoslané · Predmet · Dátum',
+    'Elküldve · Címzett · Másolatot kap · Tárgy · Trimis · Către · Subiect',
+    'Отправлено · Отправлен · Дата · Кому · Копия · Тема · Надіслано · Копія',
+    'Στάλθηκε · Ημερομηνία · Προς · Κοιν · Θέμα',
+    'Gönderildi · Gönderme Tarihi · Gönderilme Tarihi · Tarih · Kime · Bilgi · Konu',
+    '发送时间 · 发送日期 · 日期 · 时间 · 收件人 · 抄送 · 主题 · 寄件日期 · 傳送時間 · 傳送日期 · 收件者 · 副本 · 主旨',
+    '送信日時 · 日時 · 日付 · 宛先 · 件名',
+    '보낸 ?날짜 · 날짜 · 보낸 시간 · 받는 ?사람 · 참조 · 제목',
+    'תאריך · נשלח · אל · נושא · תاريخ · تم الإرسال · إلى · الموضوع',
+  ].join(' · '),
+);
+/** With what such mail begins: a rule, or a few words with a colon behind them. */
+const QUOTED_MAIL_BEGINS = /^\s*(?:[-–—─_*=]|\p{L}[\p{L}\p{M} ]{0,16}[:：])/u;
+/** Lines that may belong to its header. */
+const QUOTED_HEADER_LINES_MAX = 7;
 const SIGNATURE =
   /^(?:--|Sent from my? .+|Sent via .+|Get Outlook for .+|Gesendet von .+|Von meinem .+ gesendet|Envoyé (?:depuis|de mon|à partir de) .+|Télécharger Outlook pour .+|Enviado desde .+|Inviato da .+|Verzonden vanaf .+|Verstuurd vanaf .+|Sendt fra .+|(?:[A-Za-z]{1,10} )?(?:regards|wishes|cordialement)[,!.]?|Cheers[,!]?)$/i;
 
@@ -119,16 +179,40 @@ function mayEndAttribution(line: string): boolean {
   return ATTRIBUTION_LAST_CHARACTERS.includes(end.charAt(end.length - 1)) && ATTRIBUTION_END.test(end);
 }
 
+/** Whether a mail begins here that was not marked as a quote: its header, a line above it, or both. */
 function startsQuotedMail(lines: readonly string[], at: number): boolean {
   if (!QUOTED_MAIL_BEGINS.test(lines[at] ?? '')) return false;
-  const line = looked(lines[at]);
-  if (line === undefined || line === '') return false;
-  if (ORIGINAL_MESSAGE.test(line)) return true;
-  const from = RULE.test(line) ? firstSaid(lines, at + 1) : at;
-  const before = lines[at - 1]?.trim() ?? '';
-  if (from === at && before !== '') return false;
-  if (!QUOTED_FROM.test(looked(lines[from]) ?? '')) return false;
-  return lines.slice(from + 1, from + 6).filter((each) => QUOTED_FIELD.test(looked(each) ?? '')).length >= 2;
+  const line = fieldLine(lines[at]);
+  if (line === '') return false;
+  if (DASHED.test(line) && !labelled(line)) {
+    const words = line.replace(DASHES_AROUND, '');
+    if (ORIGINAL_MESSAGE.test(words)) return true;
+    // Whatever the line says: the header below it shows what it is.
+    return !FORWARDED_MESSAGE.test(words) && hasQuotedHeader(lines, firstSaid(lines, at + 1));
+  }
+  if ((lines[at - 1]?.trim() ?? '') !== '' || !QUOTED_FROM.test(line)) return false;
+  return !FORWARDED_MESSAGE.test(lastSaid(lines, at - 1)) && hasQuotedHeader(lines, at);
+}
+
+/** A line as it is compared. */
+const fieldLine = (line: string | undefined): string => looked(line)?.normalize('NFC') ?? '';
+const labelled = (line: string): boolean => QUOTED_FROM.test(line) || QUOTED_FIELD.test(line);
+
+/** From and two further fields, one of them at once. */
+function hasQuotedHeader(lines: readonly string[], at: number): boolean {
+  const block = lines.slice(at, at + QUOTED_HEADER_LINES_MAX).map(fieldLine);
+  if (!labelled(block[0] ?? '')) return false;
+  const header = block.filter(labelled);
+  return header.length >= 3 && header.some((line) => QUOTED_FROM.test(line));
+}
+
+/** The last line of a few above with words that could be a title; empty: there is none. */
+function lastSaid(lines: readonly string[], from: number): string {
+  for (let at = from; at >= 0 && at > from - ATTRIBUTION_LINES_MAX; at--) {
+    const line = fieldLine(lines[at]);
+    if (line !== '') return DASHED.test(line) || /[:：]$/.test(line) ? line : '';
+  }
+  return '';
 }
 
 const SIGNATURE_LINES_MAX = 12;

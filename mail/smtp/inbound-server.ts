@@ -8,6 +8,14 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
 import { SMTP_BAD_COMMANDS_MAX, SMTP_COMMANDS_WITHOUT_MESSAGE_MAX } from '#domain/mail-limits.ts';
 import { endWithClient } from '#mail/tls.ts';
+import {
+  type AddressCommand,
+  type KnownParameters,
+  parameterFault,
+  plainPath,
+  readAddress,
+  readAddressCommand,
+} from './address-command.ts';
 import { PatientSources } from './patient-sources.ts';
 import { PipelinedReplies } from './pipelined-replies.ts';
 
@@ -102,12 +110,46 @@ export class InboundConnection extends SMTPConnection {
     }
   }
 
+  /** Parameters of MAIL and RCPT that EHLO announces. */
+  protected knownParameters(): KnownParameters {
+    // HELO announces no extension.
+    return this.openingCommand === 'HELO' ? { MAIL: [], RCPT: [] } : { MAIL: ['SIZE', 'BODY', 'SMTPUTF8'], RCPT: [] };
+  }
+
+  /** Whether the line was refused. */
+  #refuse(command: Buffer): boolean {
+    const read = readAddressCommand(command.toString());
+    const isUtf8 = Reflect.get(this.session.envelope, 'smtpUtf8') === true;
+    const fault = read === undefined ? undefined : parameterFault(read, this.knownParameters(), isUtf8);
+    if (fault !== undefined) this.send(...fault);
+    return fault !== undefined;
+  }
+
+  /** The package reads neither quoted local parts nor leaves domains as they are in DNS. */
+  override _parseAddressCommand(
+    name: string,
+    command: Buffer | string,
+  ): ReturnType<SMTPConnection['_parseAddressCommand']> {
+    const read: AddressCommand | undefined = readAddressCommand(command.toString());
+    if (read === undefined) return super._parseAddressCommand(name, command);
+    const path = plainPath(read);
+    const parsed = path === undefined ? false : super._parseAddressCommand(name, path.line);
+    if (parsed === false || path === undefined) return false;
+    return { ...parsed, address: readAddress(parsed.address, path.quoted) };
+  }
+
+  override handler_RCPT(command: Buffer, callback: () => void): void {
+    if (this.#refuse(command)) callback();
+    else super.handler_RCPT(command, callback);
+  }
+
   /**
    * Answers MAIL a moment later: a transaction that came in one piece behind another one would otherwise run to its end
    * within the package's `continue()`, which then forgets to go on behind it, and the line would hang.
    */
   override handler_MAIL(command: Buffer, callback: () => void): void {
-    super.handler_MAIL(command, () => queueMicrotask(callback));
+    if (this.#refuse(command)) callback();
+    else super.handler_MAIL(command, () => queueMicrotask(callback));
   }
 
   /**

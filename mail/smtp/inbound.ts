@@ -134,6 +134,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
     disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD', 'HELP'],
     disableReverseLookup: true,
     hideENHANCEDSTATUSCODES: false,
+    hideREQUIRETLS: true,
     hideDSN: true,
     cert: certificate.cert,
     key: certificate.key,

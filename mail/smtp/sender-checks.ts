@@ -171,10 +171,11 @@ async function checkDkim(
       sender: facts.envelopeFrom,
     });
     const checked = verified.results.map((each) => signatureOf(each, bytes, header));
-    const named = checked.flatMap(({ signature }) => (signature === undefined ? [] : [signature]));
     return {
-      signatures: named.map(({ counts: _, ...signature }) => signature),
-      identifiers: named.flatMap(({ domain, result, counts }) => (counts ? identifierOf(domain, result) : [])),
+      signatures: checked.flatMap(({ signature }) => (signature === undefined ? [] : [signature])),
+      identifiers: checked.flatMap(({ signature, counts }) =>
+        counts ? identifierOf(signature?.domain, signature?.result ?? 'none') : [],
+      ),
       infos: checked.map(({ info }) => info),
       arc: verified.arc,
       unsigned: 'none',
@@ -188,7 +189,9 @@ async function checkDkim(
 
 interface CheckedSignature {
   /** Undefined: it is none. */
-  readonly signature: (DkimCheck['signatures'][number] & { readonly counts: boolean }) | undefined;
+  readonly signature: DkimCheck['signatures'][number] | undefined;
+  /** Whether it covers what a reader sees. */
+  readonly counts: boolean;
   readonly info: string;
 }
 
@@ -201,7 +204,7 @@ function signatureOf(
   bytes: Buffer,
   header: readonly HeaderField[],
 ): CheckedSignature {
-  if (signingDomain === undefined) return { signature: undefined, info };
+  if (signingDomain === undefined) return { signature: undefined, counts: false, info };
   const signed = (signingHeaders?.keys ?? '').split(':').map((name) => name.trim().toLowerCase());
   const { unsigned, problem } = signatureCoverage(bytes, header, signed, status.underSized ?? 0);
   const verified = verdictOf(status.result);
@@ -209,7 +212,8 @@ function signatureOf(
   const result = isChanged ? 'fail' : verified === 'pass' && problem !== undefined ? 'policy' : verified;
   const said = result === 'policy' && verified === 'pass' ? `policy (${problem})` : result;
   return {
-    signature: { result, domain: signingDomain, selector: selector ?? '', unsigned, counts: problem === undefined },
+    signature: { result, domain: signingDomain, selector: selector ?? '', unsigned },
+    counts: problem === undefined,
     info: info.replace(/^dkim=[a-z]+/, `dkim=${said}`),
   };
 }

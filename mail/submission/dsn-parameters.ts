@@ -11,6 +11,7 @@ import {
   RETURNED_PARTS,
   type RecipientNotices,
 } from '#domain/delivery-notices.ts';
+import { readAddressCommand } from '#mail/smtp/address-command.ts';
 
 /** RFC 3461 §4: printable ASCII but `+` and `=`, which are written as `+` and two upper-case hexadecimal digits. */
 const XTEXT = /^(?:[!-*,-<>-~]|\+[0-9A-F]{2})+$/;
@@ -56,8 +57,8 @@ const RULES: Readonly<Record<string, Readonly<Record<string, (value: string) => 
 
 /** What is wrong with the parameters of a command line, or undefined. */
 export function dsnFault(line: string): string | undefined {
-  const [, verb = '', parameters = ''] = /^\s*(MAIL|RCPT)\s[^>]*>(.*)$/is.exec(line) ?? [];
-  const rules = RULES[verb.toUpperCase()] ?? {};
+  const { verb = '', parameters = '' } = readAddressCommand(line) ?? {};
+  const rules = RULES[verb] ?? {};
   const seen = new Set<string>();
   for (const parameter of parameters.split(/\s+/)) {
     const [, keyword = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(parameter) ?? [];

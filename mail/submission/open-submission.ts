@@ -166,6 +166,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
       disabledCommands: ['XCLIENT', 'XFORWARD', 'HELP'],
       disableReverseLookup: true,
       hideENHANCEDSTATUSCODES: false,
+      hideREQUIRETLS: true,
       hideDSN: false,
       cert: certificate.cert,
       key: certificate.key,

@@ -6,6 +6,7 @@ import type net from 'node:net';
 import type tls from 'node:tls';
 import { BEARER_FAILURE, readOauthbearer, readXoauth2, type SaslCredentials } from '@agent-mailbox/mail-store/sasl';
 import type { SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
+import type { KnownParameters } from '#mail/smtp/address-command.ts';
 import { InboundConnection, InboundServer } from '#mail/smtp/inbound-server.ts';
 import { dsnFault } from './dsn-parameters.ts';
 
@@ -39,6 +40,13 @@ class SubmissionConnection extends InboundConnection {
       };
     }
     callback();
+  }
+
+  /** With those of AUTH (RFC 4954 §5) and of delivery notices (RFC 3461 §4). */
+  protected override knownParameters(): KnownParameters {
+    const { MAIL, RCPT } = super.knownParameters();
+    if (MAIL.length === 0) return { MAIL, RCPT };
+    return { MAIL: [...MAIL, 'AUTH', 'RET', 'ENVID'], RCPT: [...RCPT, 'NOTIFY', 'ORCPT'] };
   }
 
   override handler_MAIL(command: Buffer, callback: () => void): void {

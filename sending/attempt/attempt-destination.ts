@@ -36,6 +36,7 @@ export async function attemptDestination(attempt: DestinationAttempt): Promise<v
       originalRecipient: recipients[0]?.originalRecipient ?? null,
     },
     bytes: content.signed,
+    asciiHeader: content.asciiHeader,
     mayBegin: async () => mayBegin() && !(await isStopped(services, message.mailboxId)),
   });
   await untilRecorded(services, () => recordAttempt({ ...attempt, recipients }, tried, results));

@@ -68,7 +68,8 @@ function outcomesOf(
     const givenUp = message.giveUpAt !== null && nextAt > message.giveUpAt;
     if (result.kind !== 'deferred' || !givenUp) return { ...result, recipient, nextAt };
     const reply = oneLine(`Given up after two days: ${result.reply}`);
-    return { recipient, nextAt, address: recipient.address, kind: 'failed', code: '4.4.7', reply };
+    const { remoteMta } = result;
+    return { recipient, nextAt, address: recipient.address, kind: 'failed', code: '4.4.7', reply, remoteMta };
   });
 }
 
@@ -168,11 +169,7 @@ async function noteDelayOnce(sql: Sql, messageId: string, now: Date): Promise<bo
   return noted.length > 0;
 }
 
-const saidOf = ({ code, reply, reports }: Pick<RecipientResult, 'code' | 'reply' | 'reports'>) => ({
-  code,
-  reply,
-  reports,
-});
+const saidOf = ({ code, reply, reports, remoteMta }: RecipientResult) => ({ code, reply, reports, remoteMta });
 
 const NO_RESULT: RecipientResult = {
   address: '',

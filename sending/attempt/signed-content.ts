@@ -2,12 +2,15 @@
 
 import { type OutboundMessage, readContent, type Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { hasAsciiHeader, withAsciiHeader } from '#sending/transports/ascii-header.ts';
 import { signMessage } from '#sending/transports/dkim.ts';
 
 /** One buffer, as transmitted; the message itself is the rest of it. */
 export interface SignedContent {
   readonly signed: Buffer;
   readonly bytes: Buffer;
+  /** The same without UTF-8 in its header; undefined: there is none in it. */
+  readonly asciiHeader: (() => Promise<Buffer>) | undefined;
 }
 
 export async function readSigned(
@@ -16,11 +19,17 @@ export async function readSigned(
   message: OutboundMessage,
 ): Promise<SignedContent> {
   const bytes = await readContent(services.db, message);
+  const asciiHeader = hasAsciiHeader(bytes)
+    ? undefined
+    : async () => {
+        const ascii = withAsciiHeader(bytes);
+        return Buffer.concat([Buffer.from(await signMessage(services, sender, ascii)), ascii]);
+      };
   const signature = await signatureOf(services, sender, message, bytes);
-  if (signature === '') return { signed: bytes, bytes };
+  if (signature === '') return { signed: bytes, bytes, asciiHeader };
   const head = Buffer.from(signature);
   const signed = Buffer.concat([head, bytes]);
-  return { signed, bytes: signed.subarray(head.length) };
+  return { signed, bytes: signed.subarray(head.length), asciiHeader };
 }
 
 async function signatureOf(

@@ -1,5 +1,6 @@
 /** Delivery status notifications (RFC 3464) that report the result of a message to its mailbox. */
 import { randomUUID } from 'node:crypto';
+import { isIP } from 'node:net';
 import type { NoticeAction, RecipientNotices, ReturnedPart } from '#domain/delivery-notices.ts';
 import { oneLine } from '#domain/one-line.ts';
 import { mailDate } from '#mime/format-date.ts';
@@ -10,6 +11,8 @@ export interface FailedRecipient {
   readonly code: string;
   /** Answer of the other host, or why there was none. */
   readonly reply: string;
+  /** Name of the other host that answered; absent: none did. */
+  readonly remoteMta?: string | undefined;
 }
 
 export type NotifiedRecipient = FailedRecipient & Pick<RecipientNotices, 'originalRecipient'>;
@@ -63,6 +66,15 @@ const WORDS: Readonly<Record<NoticeAction, Words>> = {
 
 const ascii = (text: string): string => oneLine(text).replace(/[^ -~]/g, '?');
 
+/** An address with its type; one in UTF-8 in the form for places that are ASCII (RFC 6533 §3). */
+const typedAddress = (address: string): string =>
+  /^[ -~]*$/.test(address)
+    ? `rfc822; ${ascii(address)}`
+    : `utf-8; ${ascii(address.replace(/[^ -~]/gu, (sign) => `\\x{${sign.codePointAt(0)?.toString(16).toUpperCase()}}`))}`;
+
+/** RFC 3464 §2.3.5: a name, or an address in brackets. */
+const mtaName = (host: string): string => (isIP(host) === 0 ? ascii(host) : `[${host}]`);
+
 /** Bytes of a notice: for people, for programs, and the returned part of the message. From the null sender. */
 export function writeNotice(facts: NoticeFacts): Buffer {
   const { action, hostname, sender, notified, returned, envelopeId, now } = facts;
@@ -74,9 +86,10 @@ export function writeNotice(facts: NoticeFacts): Buffer {
     `Your message "${oneLine(facts.subject)}" ${words.became} to:\r\n\r\n${lines.join('\r\n')}\r\n\r\n` +
     `${words.next} The ${whole ? 'message' : 'header of the message'} is attached.\r\n`;
   const programs = notified.map(
-    ({ address, code, reply, originalRecipient }) =>
+    ({ address, code, reply, originalRecipient, remoteMta }) =>
       (originalRecipient === null ? '' : `Original-Recipient: ${ascii(originalRecipient)}\r\n`) +
-      `Final-Recipient: rfc822; ${ascii(address)}\r\nAction: ${action}\r\nStatus: ${code}\r\n` +
+      `Final-Recipient: ${typedAddress(address)}\r\nAction: ${action}\r\nStatus: ${code}\r\n` +
+      (remoteMta === undefined ? '' : `Remote-MTA: dns; ${mtaName(remoteMta)}\r\n`) +
       `Diagnostic-Code: smtp; ${ascii(reply)}\r\n`,
   );
   const top =

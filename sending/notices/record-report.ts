@@ -64,7 +64,15 @@ function reported(
     // After forwarding, the report contains an unknown address; the return path identifies the recipient.
     const found = named ?? (path.recipient === recipient.number ? reported[0] : undefined);
     if (found === undefined || recipient.local) return [];
-    return [{ ...recipient, code: found.code, reply: found.reply === '' ? SILENT_REPLY[action] : found.reply }];
+    const { code, reply, remoteMta } = found;
+    return [
+      {
+        ...recipient,
+        code,
+        reply: reply === '' ? SILENT_REPLY[action] : reply,
+        ...(remoteMta === '' ? {} : { remoteMta }),
+      },
+    ];
   });
 }
 

@@ -27,6 +27,8 @@ export interface PreparedMessage {
 /** Authentication-Results too: local receivers would take them for ours (RFC 8601 §5). */
 const REMOVED = new Set(['bcc', 'resent-bcc', 'return-path', 'authentication-results']);
 
+/** Given several times, they are one list (RFC 5322 §4.5.3). */
+const DESTINATIONS = new Set(['to', 'cc']);
 /** Without control characters: the database refuses NUL. */
 const MESSAGE_ID = /<[^<>\s\p{Cc}]{1,998}>/u;
 
@@ -46,7 +48,7 @@ export function prepareMessage(given: Uint8Array, sender: string, now: Date): Pr
     throw new CatalogueError('payload_too_large', `A message has at most ${HEADER_BLOCK_MAX_BYTES} bytes of header.`);
   const fields = headerFields(bytes, 0, bodyStart);
   requireOwnAddress(fields, sender);
-  const [repeated] = repeatedFields(fields);
+  const repeated = repeatedFields(fields).find((name) => !DESTINATIONS.has(name));
   if (repeated !== undefined) throw refused(`The message has more than one ${repeated} field: keep one`, '/headers');
   const added: string[] = [];
   if (!firstValue(fields, 'date')) added.push(`Date: ${mailDate(now)}\r\n`);

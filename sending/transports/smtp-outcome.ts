@@ -11,6 +11,17 @@ export type Said = Omit<RecipientResult, 'address'>;
 export const asSent = (address: string): string =>
   /^[\x20-\x7e]*$/.test(address) ? address : withAsciiDomain(address);
 
+/** Whether an address can be sent to a host that does not announce SMTPUTF8. */
+export const isAscii = (address: string): boolean => /^[\x20-\x7e]*$/.test(asSent(address));
+
+/** RFC 6531 §3.2, §3.5: nothing in UTF-8 may be sent to such a host. */
+export const withoutSmtpUtf8 = (host: string): Said => ({
+  kind: 'failed',
+  code: '5.6.7',
+  reply: `${host} takes no addresses with characters beyond ASCII in front of the @ (it does not announce SMTPUTF8)`,
+  remoteMta: host,
+});
+
 /** The same for every recipient, but for those named. @param rejected by lower-cased address */
 export const resultsOf = (
   mail: Pick<OutgoingMail, 'recipients'>,
@@ -20,11 +31,11 @@ export const resultsOf = (
   mail.recipients.map((address) => ({ address, ...(rejected.get(asSent(address).toLowerCase()) ?? others) }));
 
 /** @param info nodemailer's result for an accepted message */
-export function accepted(info: unknown): Said {
+export function accepted(info: unknown, host: string): Said {
   const [reply, extensions]: unknown[] = [Reflect.get(Object(info), 'response'), Reflect.get(Object(info), 'ehlo')];
   const text = typeof reply === 'string' ? reply : '';
   const reports = Array.isArray(extensions) && extensions.some((line) => /^DSN\b/i.test(String(line).trim()));
-  return { kind: 'sent', code: enhancedCode(text, '2', '0.0'), reply: oneLine(text), reports };
+  return { kind: 'sent', code: enhancedCode(text, '2', '0.0'), reply: oneLine(text), reports, remoteMta: host };
 }
 
 /** Requested delivery notices, as nodemailer sends them if DSN is announced. */
@@ -60,13 +71,13 @@ export const tookTooLong = (sessionMs: number): Said => ({
 });
 
 /** RCPT refusals of a result or an error, by lower-cased address. */
-export function rejections(source: unknown): Map<string, Said> {
+export function rejections(source: unknown, host: string): Map<string, Said> {
   const list: unknown = Reflect.get(Object(source), 'rejectedErrors');
   const found = new Map<string, Said>();
   if (!Array.isArray(list)) return found;
   for (const error of list) {
     const recipient: unknown = Reflect.get(Object(error), 'recipient');
-    if (typeof recipient === 'string') found.set(recipient.toLowerCase(), failure(error));
+    if (typeof recipient === 'string') found.set(recipient.toLowerCase(), failure(error, host));
   }
   return found;
 }
@@ -75,16 +86,22 @@ export function rejections(source: unknown): Map<string, Said> {
 const ABOUT_THE_MESSAGE = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
 
 /** Final is a 5xx to MAIL, RCPT or DATA, and a message larger than the other host accepts (RFC 1870). */
-export function failure(error: unknown): Said {
+export function failure(error: unknown, host: string): Said {
   const field = (name: string): unknown => Reflect.get(Object(error), name);
   const status = Number(field('responseCode') ?? 0);
   const response = field('response');
   const reply =
     typeof response === 'string' && response !== '' ? response : error instanceof Error ? error.message : String(error);
+  const answered = status === 0 ? {} : { remoteMta: host };
   const about = ABOUT_THE_MESSAGE.has(String(field('command')));
   if (about && status === 0 && field('code') === 'EMESSAGE')
     return { kind: 'failed', code: '5.3.4', reply: oneLine(reply) };
   if (about && status >= 500 && status < 600)
-    return { kind: 'failed', code: enhancedCode(reply, '5', '0.0'), reply: oneLine(reply) };
-  return { kind: 'deferred', code: enhancedCode(reply, '4', status === 0 ? '4.1' : '0.0'), reply: oneLine(reply) };
+    return { kind: 'failed', code: enhancedCode(reply, '5', '0.0'), reply: oneLine(reply), ...answered };
+  return {
+    kind: 'deferred',
+    code: enhancedCode(reply, '4', status === 0 ? '4.1' : '0.0'),
+    reply: oneLine(reply),
+    ...answered,
+  };
 }

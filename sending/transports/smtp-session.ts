@@ -8,11 +8,13 @@ import {
   asSent,
   dsnOf,
   failure,
+  isAscii,
   NOT_ANY_MORE,
   rejections,
   resultsOf,
   type Said,
   tookTooLong,
+  withoutSmtpUtf8,
 } from './smtp-outcome.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 
@@ -48,6 +50,17 @@ export type SessionEnd =
 /** How long the host may take to answer QUIT. */
 const QUIT_WITHIN_MS = 5_000;
 
+/** The host is ending the connection itself (RFC 5321 §3.8). */
+const ENDS_CONNECTION = 421;
+
+const announces = (connection: SMTPConnection, extension: string): boolean => {
+  const announced: unknown = Reflect.get(connection, '_supportedExtensions');
+  return Array.isArray(announced) && announced.includes(extension);
+};
+
+const isOpen = ({ _socket: socket }: SMTPConnection): boolean =>
+  Boolean(socket) && Reflect.get(Object(socket), 'writable') === true;
+
 /** Never rejects: failures are outcomes. */
 export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<SessionEnd> {
   const { host, address, port, hostname, tls, login, ca, silenceMs, sessionMs = OUTBOUND_SESSION_MAX_MS } = session;
@@ -75,68 +88,96 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
     let asked = false;
     /** A stop came between the envelope and the content. */
     let withdrawn = false;
-    const failed = (error: unknown, said: Said = failure(error)) => {
+    /** Results of recipients that are not handed over, by lower-cased address. */
+    let leftOut: ReadonlyMap<string, Said> = new Map();
+    const settle = (error: unknown, said: Said): void => {
       clearTimeout(limit);
-      if (withdrawn) resolve({ asked: true, results: resultsOf(mail, new Map(), NOT_ANY_MORE) });
-      else if (asked) resolve({ asked: true, results: resultsOf(mail, rejections(error), said) });
-      else {
-        const tlsFailed = connection.upgrading === true || Reflect.get(Object(error), 'code') === 'ETLS';
-        resolve({ asked: false, tlsFailed, failure: { ...said, kind: 'deferred' } });
+      if (withdrawn) return resolve({ asked: true, results: resultsOf(mail, new Map(), NOT_ANY_MORE) });
+      if (asked) {
+        const rejected = new Map([...rejections(error, host), ...leftOut]);
+        return resolve({ asked: true, results: resultsOf(mail, rejected, said) });
       }
+      const tlsFailed = connection.upgrading === true || Reflect.get(Object(error), 'code') === 'ETLS';
+      resolve({ asked: false, tlsFailed, failure: { ...said, kind: 'deferred' } });
+    };
+    const failed = (error: unknown, said: Said = failure(error, host)) => {
+      settle(error, said);
       connection.close();
+    };
+    /** Says goodbye (RFC 5321 §4.1.1.10). */
+    const leave = () => {
+      const timer = setTimeout(() => connection.close(), QUIT_WITHIN_MS).unref();
+      connection.once('end', () => clearTimeout(timer));
+      connection.quit();
+    };
+    /** A command was refused, and the host waits for the next one. */
+    const refused = (error: unknown) => {
+      const status = Number(Reflect.get(Object(error), 'responseCode') ?? 0);
+      if (status < 400 || status === ENDS_CONNECTION || withdrawn || !isOpen(connection)) return failed(error);
+      settle(error, failure(error, host));
+      leave();
     };
     const limit = setTimeout(() => failed(undefined, tookTooLong(sessionMs)), sessionMs);
     connection.on('error', (error) => failed(error));
     // The reason comes first, if there is one.
     connection.on('end', () => setImmediate(() => failed(new Error('Connection closed unexpectedly'))));
     const mayBegin = async () => (await mail.mayBegin?.()) !== false;
-    const refrain = () => {
+    const refrain = (results: readonly RecipientResult[]) => {
       clearTimeout(limit);
-      resolve({ asked: true, results: resultsOf(mail, new Map(), NOT_ANY_MORE) });
-      connection.quit();
+      resolve({ asked: true, results });
+      leave();
     };
     /**
      * Read when the host has answered DATA: the last moment at which a stop is heeded, as recipients may take minutes to
      * answer. Without the end of its data the host must not take the message (RFC 5321 §4.1.1.4).
      */
-    const content = (): Readable =>
+    const content = (bytes: Buffer): Readable =>
       new Readable({
         read() {
           mayBegin().then(
             (may) => {
               withdrawn = !may;
               if (withdrawn) return void this.destroy(new Error('sending was stopped'));
-              this.push(mail.bytes);
+              this.push(bytes);
               this.push(null);
             },
             (error: Error) => this.destroy(error),
           );
         },
       });
-    const handOver = () => {
+    const handOver = async () => {
+      const takesUtf8 = announces(connection, 'SMTPUTF8');
+      const refusedHere = takesUtf8 ? [] : mail.recipients.filter((address) => !isAscii(address));
+      leftOut = new Map(refusedHere.map((address) => [asSent(address).toLowerCase(), withoutSmtpUtf8(host)]));
+      const recipients = mail.recipients.filter((address) => !refusedHere.includes(address));
+      if (recipients.length === 0) return refrain(resultsOf(mail, leftOut, withoutSmtpUtf8(host)));
+      // nodemailer asks for SMTPUTF8 if an address of the envelope needs it.
+      const bytes = (recipients.every(isAscii) ? await mail.asciiHeader?.() : undefined) ?? mail.bytes;
       asked = true;
       const envelope = {
         from: mail.sender,
-        to: mail.recipients.map(asSent),
-        size: mail.bytes.length,
-        use8BitMime: mail.bytes.some((byte) => byte > 127),
+        to: recipients.map(asSent),
+        size: bytes.length,
+        use8BitMime: bytes.some((byte) => byte > 127),
         dsn: dsnOf(mail),
       };
-      connection.send(envelope, content(), (refused, info) => {
-        if (refused) return failed(refused);
+      connection.send(envelope, content(bytes), (error, info) => {
+        if (error) return refused(error);
         clearTimeout(limit);
-        resolve({ asked: true, results: resultsOf(mail, rejections(info), accepted(info)) });
-        const timer = setTimeout(() => connection.close(), QUIT_WITHIN_MS).unref();
-        connection.once('end', () => clearTimeout(timer));
-        connection.quit();
+        const rejected = new Map([...rejections(info, host), ...leftOut]);
+        resolve({ asked: true, results: resultsOf(mail, rejected, accepted(info, host)) });
+        leave();
       });
     };
     // Connecting may have taken half a minute.
-    const begin = () => void mayBegin().then((may) => (may ? handOver() : refrain()), failed);
+    const begin = () =>
+      void mayBegin()
+        .then((may) => (may ? handOver() : refrain(resultsOf(mail, new Map(), NOT_ANY_MORE))))
+        .catch(failed);
     connection.connect((error) => {
       if (error) return failed(error);
       if (login === undefined || !connection.allowsAuth) return begin();
-      connection.login(login, (refused) => (refused ? failed(refused) : begin()));
+      connection.login(login, (error) => (error ? refused(error) : begin()));
     });
   });
 }

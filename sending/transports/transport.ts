@@ -6,6 +6,8 @@ export interface OutgoingMail {
   readonly recipients: readonly string[];
   /** As transmitted, with the signature on top. */
   readonly bytes: Buffer;
+  /** The same without UTF-8 in its header, signed, for a host that does not announce SMTPUTF8; undefined: there is none. */
+  readonly asciiHeader?: (() => Promise<Buffer>) | undefined;
   /** Passed on to a host that announces DSN (RFC 3461); the same for every recipient. */
   readonly notices?: (MessageNotices & RecipientNotices) | undefined;
   /**
@@ -22,6 +24,8 @@ export interface RecipientResult {
   /** Enhanced status code, RFC 3463. */
   readonly code: string;
   readonly reply: string;
+  /** Name of the other host, where it has answered about the message. */
+  readonly remoteMta?: string | undefined;
   /** The other host announced DSN: it reports the result. */
   readonly reports?: boolean;
   /** With `deferred`: nothing was tried because of a rate limit; try again after this time. */

@@ -64,6 +64,8 @@ interface PeerOptions {
   readonly tls?: SecureContextOptions;
   /** Announces DSN. */
   readonly dsn?: boolean;
+  /** Announces SMTPUTF8; default: yes. */
+  readonly smtpUtf8?: boolean;
 }
 
 /** A mail host outside. Accepted mail is in `received`, also if its answer got lost. */
@@ -72,6 +74,7 @@ export async function startPeer({
   port: wanted = 0,
   tls,
   dsn = false,
+  smtpUtf8 = true,
 }: PeerOptions = {}): Promise<Peer> {
   const peer: Pick<Peer, 'received' | 'faults'> = { received: [], faults: [] };
   const take = (at: Fault['at'], address?: string): Fault | undefined => {
@@ -92,6 +95,7 @@ export async function startPeer({
     ...tls,
     disableReverseLookup: true,
     hideDSN: !dsn,
+    hideSMTPUTF8: !smtpUtf8,
     onConnect(session, callback) {
       act(take('connect'), () => drop(session.remotePort), callback);
     },

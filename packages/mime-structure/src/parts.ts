@@ -67,14 +67,39 @@ const rawParameter = (params: readonly StoredParameter[] | undefined, name: stri
   params?.find(([each]) => each === name)?.[1];
 
 /**
- * Decoded text of a text part.
+ * Decoded text of a text part. What claims to be base64 and is plain text is taken as it stands.
  *
  * @param maxBytes encoded bytes that are looked at; a charset cut in the middle ends with a replacement character
  */
 export function partText(bytes: Uint8Array, part: PartNode, maxBytes = Number.POSITIVE_INFINITY): string {
   const body = bytes.subarray(part.body, Math.min(part.end, part.body + maxBytes));
-  return decodeCharset(decodeTransfer(body, part.encoding), rawParameter(part.params, 'charset')).replaceAll(
-    '\r\n',
-    '\n',
-  );
+  const charset = rawParameter(part.params, 'charset');
+  const content = decodeTransfer(body, part.encoding);
+  const isPlain = part.encoding === 'base64' && isNotBase64(body, content, charset);
+  return decodeCharset(isPlain ? body : content, charset).replaceAll('\r\n', '\n');
+}
+
+/** How much of a text is looked at to tell whether it is one. */
+const LOOKED_AT_BYTES = 4_096;
+/** Of its characters, how many may be none of a text. */
+const STRANGE_SHARE_MAX = 0.05;
+const STRANGE = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd]/g;
+const BASE64_LINE = /^[A-Za-z0-9+/]+={0,2}$/;
+const WORD = /^[A-Z]?[a-z]+$/;
+
+/**
+ * Whether a body that claims to be base64 is text as it stands: some senders declare it and encode nothing. Its first
+ * line tells, and what would come of it: words are hardly ever base64 of other words.
+ */
+function isNotBase64(body: Uint8Array, content: Uint8Array, charset: string | undefined): boolean {
+  const opening = Buffer.from(body.subarray(0, LOOKED_AT_BYTES)).toString('latin1').trim();
+  const line = opening.split(/\r?\n/, 1)[0] ?? '';
+  // A single line of its alphabet that has no length of base64, or a word.
+  const mayBeWords = !BASE64_LINE.test(line) || WORD.test(line) || (line === opening && line.length % 4 !== 0);
+  return opening !== '' && mayBeWords && !isText(content.subarray(0, LOOKED_AT_BYTES), charset);
+}
+
+function isText(bytes: Uint8Array, charset: string | undefined): boolean {
+  const text = decodeCharset(bytes, charset ?? 'utf-8');
+  return text !== '' && (text.match(STRANGE)?.length ?? 0) <= text.length * STRANGE_SHARE_MAX;
 }
