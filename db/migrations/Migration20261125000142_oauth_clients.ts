@@ -5,7 +5,8 @@ export class Migration20261125000142_oauth_clients extends Migration {
   override up(): void {
     this.addSql(/* sql */ `
       create table oauth_clients (
-        id text collate "C" primary key,
+        -- Collated as the client id of grants, or no index would serve their comparison.
+        id text primary key,
         name text not null,
         redirect_uris text[] not null,
         created_at timestamptz not null,
