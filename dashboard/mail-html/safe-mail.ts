@@ -7,6 +7,7 @@
  * never text again, so there is no second parsing that could read it in another way.
  */
 import createPurifier from 'dompurify';
+import { getDomain } from 'tldts';
 import { safeDeclarations, safeStyleSheet } from './safe-css.ts';
 import { withoutHandlers } from './without-handlers.ts';
 
@@ -145,8 +146,8 @@ function withBackground(content: DocumentFragment, body: Element | undefined, vi
   return outer;
 }
 
-/** Registered name of a host, roughly: enough to see that two links belong to different people. */
-const site = (host: string): string => host.toLowerCase().split('.').slice(-2).join('.');
+/** Whose host it is, by the public suffix list: names that a provider gives to its customers are of different people. */
+const site = (host: string): string => getDomain(host, { allowPrivateDomains: true }) ?? host.toLowerCase();
 
 function settleLink(link: HTMLAnchorElement): void {
   const href = link.getAttribute('href');

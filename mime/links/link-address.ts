@@ -1,4 +1,5 @@
 /** What the address of a link says it is for. Redirects that count clicks may carry the address they lead to. */
+import { registrableDomain } from '#domain/registrable-domain.ts';
 import type { LinkWord } from './link-words.ts';
 
 /** Words of addresses are English in most languages. */
@@ -68,7 +69,8 @@ export function addressMeaning(url: URL, asked?: LinkWord): LinkWord | undefined
 }
 
 function wordsOf({ hostname, pathname, search, hash }: URL): string[] {
-  const labels = hostname.split('.').slice(0, -2).join(' ');
+  // The name of the sender says nothing about the link.
+  const labels = hostname.slice(0, -registrableDomain(hostname).length).replaceAll('.', ' ');
   return decoded(
     `${labels} ${pathname.slice(0, ADDRESS_MAX_CHARACTERS)} ${search.slice(0, ADDRESS_MAX_CHARACTERS)} ${hash.slice(0, 256)}`,
   )

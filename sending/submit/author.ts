@@ -7,12 +7,13 @@
 import { domainOf } from '#domain/email-address.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { deliveryAddress } from '#domain/mailbox-address.ts';
+import { registrableDomain } from '#domain/registrable-domain.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { isLocal } from '#sending/attempt/local-addresses.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
-/** Two labels are at least as wide as an organizational domain, without a list of public suffixes. */
-const neighbourhood = (domain: string): string => domain.toLowerCase().split('.').slice(-2).join('.');
+/** As wide as any reader may see it: not every one knows which names a provider gives to its customers. */
+const neighbourhood = (domain: string): string => registrableDomain(domain, { privateSuffixes: false });
 
 /** @throws {CatalogueError} invalid_request */
 export async function requireHonestAuthor(
