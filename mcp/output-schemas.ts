@@ -56,7 +56,13 @@ export const MessageOutput = ofMail({
   flagged: Type.Optional(Type.Boolean()),
   preview: Type.Optional(text),
   attachments: Type.Array(
-    Type.Object({ id: text, filename: maybe(text), contentType: text, sizeBytes: Type.Integer() }),
+    Type.Object({
+      id: text,
+      filename: maybe(text),
+      contentType: text,
+      sizeBytes: Type.Integer(),
+      risks: Type.Array(text, { description: 'Why it may harm its reader; empty: nothing was found.' }),
+    }),
   ),
   senderVerified: maybe(Type.Boolean()),
   text,

@@ -28,11 +28,12 @@ export function readable(message: Message, quoted: boolean, start: number, maxCh
     seen,
     labels,
     folders,
-    attachments: attachments.map(({ id, filename, contentType, sizeBytes }) => ({
+    attachments: attachments.map(({ id, filename, contentType, sizeBytes, risks }) => ({
       id,
       filename,
       contentType,
       sizeBytes,
+      risks,
     })),
     senderVerified: message.authentication === null ? null : message.authentication.dmarc.result === 'pass',
     untrusted: message.untrusted,

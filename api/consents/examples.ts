@@ -77,6 +77,7 @@ export const consentMessageExample = {
   text: 'Dear Ada, your order is on its way.',
   html: null,
   textOfHtml: null,
+  textAndHtml: null,
   truncated: false,
   attachments: [
     {
@@ -86,6 +87,7 @@ export const consentMessageExample = {
       sizeBytes: 48_213,
       inline: false,
       contentId: null,
+      risks: [],
     },
   ],
   answers: null,

@@ -7,7 +7,7 @@ import { HELD_BECAUSE_KINDS } from '#domain/consent.ts';
 import { idPattern } from '#domain/ids.ts';
 import { MAILBOX_PURPOSE_MAX } from '#domain/mailbox-address.ts';
 import { RECIPIENT_STATUSES } from '#domain/outbound.ts';
-import { Consent, ConsentId } from './schema.ts';
+import { Consent, ConsentId, SHA256 } from './schema.ts';
 
 export const ConsentAttachmentPath = closed({ id: ConsentId, aid: MailboxAttachmentPath.properties.aid });
 
@@ -83,6 +83,21 @@ const ConsentMailbox = closed(
   { title: 'ConsentMailbox' },
 );
 
+const TextAndHtml = closed(
+  {
+    onlyInText: Type.Array(Type.String(), { description: 'Words of the text that the HTML has not, or not there.' }),
+    onlyInHtml: Type.Array(Type.String()),
+    linksOnlyInText: Type.Array(Type.String(), { description: 'Where links lead that the HTML does not have.' }),
+    linksOnlyInHtml: Type.Array(Type.String()),
+    complete: Type.Boolean({ description: 'False: a limit was reached, and there may be more differences.' }),
+  },
+  {
+    title: 'TextAndHtml',
+    description:
+      'What the plain text and the HTML say differently, compared without case, punctuation and layout; null: the message has not both. A recipient sees only one of them, most people the HTML. At most 20 of each kind.',
+  },
+);
+
 export const ConsentMessage = closed(
   {
     consent: Consent,
@@ -101,7 +116,8 @@ export const ConsentMessage = closed(
         description: 'The HTML as it would be sent, not sanitized: sanitize it and show it in a frame without scripts.',
       }),
     ),
-    textOfHtml: nullable(Type.String({ description: 'Text made from the HTML, if there is no plain text.' })),
+    textOfHtml: nullable(Type.String({ description: 'Text made from the HTML; null: there is none.' })),
+    textAndHtml: nullable(TextAndHtml),
     truncated: Type.Boolean({ description: 'The content is longer than shown here; `raw` has all of it.' }),
     attachments: Type.Array(AttachmentInfo),
     answers: nullable(HeldAnswer),
@@ -109,8 +125,9 @@ export const ConsentMessage = closed(
     sendAt: nullable(dateTime('It is not sent before this time; null: not scheduled.')),
     sizeBytes: Type.Integer(),
     sha256: Type.String({
-      pattern: '^[0-9a-f]{64}$',
-      description: 'An approval is for this hash: SHA-256 over the message, a NUL and its sorted recipients.',
+      pattern: SHA256,
+      description:
+        'An approval is for this hash: SHA-256 over the message, a NUL and its sorted recipients. Give it with the approval.',
     }),
     hashMatches: nullable(
       Type.Boolean({

@@ -1,5 +1,6 @@
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Static } from 'typebox';
+import { presentAttachment } from '#api/messages/present.ts';
 import { heldBecauseSentence } from '#domain/consent.ts';
 import type { StoredMessage } from '#mailstore/read-messages.ts';
 import type { HeldAnswer, HeldMessage } from '#sending/consent/held-message.ts';
@@ -35,15 +36,18 @@ export function presentHeldMessage(held: HeldMessage): Static<typeof ConsentMess
     text: held.text,
     html: held.html,
     textOfHtml: held.textOfHtml,
+    textAndHtml:
+      held.textAndHtml === null
+        ? null
+        : {
+            onlyInText: [...held.textAndHtml.onlyInText],
+            onlyInHtml: [...held.textAndHtml.onlyInHtml],
+            linksOnlyInText: [...held.textAndHtml.linksOnlyInText],
+            linksOnlyInHtml: [...held.textAndHtml.linksOnlyInHtml],
+            complete: held.textAndHtml.complete,
+          },
     truncated: held.truncated,
-    attachments: held.attachments.map(({ id, filename, contentType, sizeBytes, inline, contentId }) => ({
-      id,
-      filename,
-      contentType,
-      sizeBytes,
-      inline,
-      contentId,
-    })),
+    attachments: held.attachments.map(presentAttachment),
     answers: held.answers === null ? null : presentAnswer(held.answers),
     submittedAt: message.submittedAt.toISOString(),
     sendAt: message.sendAt?.toISOString() ?? null,

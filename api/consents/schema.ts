@@ -16,6 +16,7 @@ import { ANY_TEXT, LINES } from '#domain/text-forms.ts';
 import { ConsentChanges } from './changes-schema.ts';
 
 export const ConsentId = Type.String({ pattern: idPattern('consent'), description: 'Id of the request for consent.' });
+export const SHA256 = '^[0-9a-f]{64}$';
 export const ConsentPath = closed({ id: ConsentId });
 
 export const ConsentsQuery = closed({
@@ -79,6 +80,13 @@ const ConsentEdit = closed(
 export const ApproveConsent = closed(
   {
     edit: Type.Optional(ConsentEdit),
+    sha256: Type.Optional(
+      Type.String({
+        pattern: SHA256,
+        description:
+          'The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.',
+      }),
+    ),
     scope: Type.Enum([...CONSENT_SCOPES], {
       description:
         '`message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.',

@@ -26,6 +26,7 @@ export const summaryExample = {
       sizeBytes: 2_048,
       inline: false,
       contentId: null,
+      risks: [],
     },
   ],
   authentication: {

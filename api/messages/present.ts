@@ -4,7 +4,18 @@ import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import type { Highlight } from '#mailstore/highlights.ts';
 import type { StoredMessage, StoredMessageContent } from '#mailstore/read-messages.ts';
+import { type LabelledAttachment, risksByName } from '#mime/labelled-attachments.ts';
 import type { MessageContent } from '#mime/read-content.ts';
+
+export const presentAttachment = (attachment: LabelledAttachment) => ({
+  id: attachment.id,
+  filename: attachment.filename,
+  contentType: attachment.contentType,
+  sizeBytes: attachment.sizeBytes,
+  inline: attachment.inline,
+  contentId: attachment.contentId,
+  risks: [...(attachment.risks ?? risksByName(attachment))],
+});
 
 export const presentSummary = (message: StoredMessage) => ({
   id: message.id,
@@ -24,14 +35,7 @@ export const presentSummary = (message: StoredMessage) => ({
   draft: message.draft,
   labels: [...message.labels],
   folders: [...message.folders],
-  attachments: message.attachments.map(({ id, filename, contentType, sizeBytes, inline, contentId }) => ({
-    id,
-    filename,
-    contentType,
-    sizeBytes,
-    inline,
-    contentId,
-  })),
+  attachments: message.attachments.map(presentAttachment),
   authentication: presentAuthentication(message),
   untrusted: true as const,
 });

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { listOf, pageQuery } from '#api/pagination.ts';
 import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { ATTACHMENT_RISKS } from '#domain/attachment-risks.ts';
 import { LINKS_MAX, OTP_CANDIDATES_MAX, OTP_CONFIDENCE_MIN } from '#domain/code-and-link-limits.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
@@ -128,6 +129,10 @@ export const AttachmentInfo = closed(
     sizeBytes: Type.Integer({ description: 'Bytes after decoding.' }),
     inline: Type.Boolean({ description: 'Meant to be shown within the text.' }),
     contentId: nullable(Type.String({ description: 'By which the HTML refers to it (`cid:`).' })),
+    risks: Type.Array(Type.Enum([...ATTACHMENT_RISKS]), {
+      description:
+        'Why it may harm its reader. `program`: runs when it is opened. `macros`: a document with a program in it. `archive`: its content is not seen from outside. `html`, `svg`: opened in a browser it runs scripts or imitates a sign-in. `type_mismatch`: the content is not what the type or the name says. `double_extension`: such as `invoice.pdf.exe`. `text_direction`: the name has characters that show its parts in another order. Empty: none of these was found, which does not mean that it is harmless.',
+    }),
   },
   { title: 'Attachment' },
 );

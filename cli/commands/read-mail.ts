@@ -54,8 +54,11 @@ function printList(options: GlobalOptions, session: Session, page: Page<MessageS
   if (page.nextCursor !== null && options.json !== true) remark(styled('dim', 'There are more; see --limit.'));
 }
 
-const attachmentLine = ({ id, filename, contentType, sizeBytes }: Attachment): string =>
-  `${id}  ${safeLine(filename ?? '(no name)')}  ${safeLine(contentType)}, ${Math.ceil(sizeBytes / KIBIBYTE)} KiB`;
+const attachmentLine = ({ id, filename, contentType, sizeBytes, risks }: Attachment): string =>
+  `${id}  ${safeLine(filename ?? '(no name)')}  ${safeLine(contentType)}, ${Math.ceil(sizeBytes / KIBIBYTE)} KiB${riskWords(risks)}`;
+
+export const riskWords = (risks: Attachment['risks']): string =>
+  risks.length === 0 ? '' : `  (careful: ${risks.join(', ')})`;
 
 function messageText(message: Message): string {
   const people = (list: readonly string[]): string => list.map(safeLine).join(', ');

@@ -19,7 +19,10 @@ import type { AnsweredAs, RecipientStatus } from '#domain/outbound.ts';
 import { readContent as readStoredContent } from '#mailstore/message-content.ts';
 import { findMessage, messagesOfThreads, type StoredMessage } from '#mailstore/read-messages.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
+import { type AlternativesDifference, alternativesDifference } from '#mime/alternatives-difference.ts';
 import { hashContent } from '#mime/content-hash.ts';
+import { htmlContent } from '#mime/html-content.ts';
+import type { LabelledAttachment } from '#mime/labelled-attachments.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { findOutbound, findRecipients, type OutboundMessage, readContent } from '#sending/outbox/outbound-message.ts';
 import { type ConsentRow, findConsent } from './consent-queries.ts';
@@ -65,16 +68,20 @@ export interface HeldMessage {
   readonly text: string | null;
   /** The HTML as sent, not sanitised; null: it has none. */
   readonly html: string | null;
-  /** Text made from the HTML, if there is no plain text. */
+  /** Text made from the HTML; null: there is none. */
   readonly textOfHtml: string | null;
+  /** What text and HTML say differently; null: it has not both. */
+  readonly textAndHtml: AlternativesDifference | null;
   /** There is more than is shown; the raw message has all of it. */
   readonly truncated: boolean;
-  readonly attachments: readonly AttachmentInfo[];
+  readonly attachments: readonly LabelledAttachment[];
   readonly answers: HeldAnswer | null;
   /** Whether the bytes shown and the recipients are those of the request; null: the bytes have been deleted. */
   readonly hashMatches: boolean | null;
 }
 
+/** Of the HTML that is made into text: what takes a few milliseconds. */
+const COMPARED_HTML_MAX_CHARACTERS = 500_000;
 const EARLIER_SHOWN_MAX = 10;
 const ANSWERED_TEXT_MAX_CHARACTERS = 8_192;
 
@@ -114,7 +121,7 @@ export async function findHeldMessage({ db }: Part, organizationId: string, cons
     subject: read.subject,
     text: shownText.text,
     html: shownHtml.text,
-    textOfHtml: plain.length === 0 && html.length > 0 ? read.content.text : null,
+    ...compared(shownText.text, shownHtml.text),
     truncated: read.content.status !== 'ok' || shownText.cut || shownHtml.cut,
     attachments: read.attachments,
     answers: await findAnswered(db, message),
@@ -161,6 +168,16 @@ function textOf(bytes: Buffer, parts: readonly NumberedPart[]): { text: string |
   const texts = parts.map(({ part }) => partText(bytes, part, SEARCH_TEXT_MAX_BYTES));
   const cut = parts.some(({ part }) => part.end - part.body > SEARCH_TEXT_MAX_BYTES);
   return { text: storableText(texts.join('\n')), cut };
+}
+
+/** The HTML as text, and what it says otherwise than the plain text. */
+function compared(text: string | null, html: string | null): Pick<HeldMessage, 'textOfHtml' | 'textAndHtml'> {
+  if (html === null) return { textOfHtml: null, textAndHtml: null };
+  const { text: textOfHtml, links, cut } = htmlContent(html.slice(0, COMPARED_HTML_MAX_CHARACTERS));
+  if (text === null || text.trim() === '') return { textOfHtml, textAndHtml: null };
+  const difference = alternativesDifference({ text, htmlText: textOfHtml, htmlLinks: links });
+  const isWhole = !cut && html.length <= COMPARED_HTML_MAX_CHARACTERS;
+  return { textOfHtml, textAndHtml: { ...difference, complete: difference.complete && isWhole } };
 }
 
 async function findAnswered(db: Database, message: OutboundMessage): Promise<HeldAnswer | null> {
