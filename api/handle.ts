@@ -24,7 +24,7 @@ import { callerOf, principalKey } from './principal.ts';
 import { limitApprovalLinks, limitRate } from './rate-limit.ts';
 import { readBody } from './read-body.ts';
 import { BODY_LIMIT_BYTES, type Route, type UntypedReply } from './route.ts';
-import { type CookieRequest, requireOwnOrigin, sessionCookie, sessionOfCookie } from './session-cookie.ts';
+import { type CookieRequest, requireOwnOrigin, sessionCookies, sessionOfCookie } from './session-cookie.ts';
 import { refuseUnstorableText } from './storable-text.ts';
 import { checksOf } from './validate.ts';
 
@@ -203,7 +203,7 @@ function credentialsOf(context: Context, api: ApiContext): IncomingHttpHeaders {
 /** Not among the headers of the reply, because these are stored with an Idempotency-Key. */
 function keepSession(context: Context, api: ApiContext, token: string | null): void {
   if (token === null && sessionOfCookie(cookieRequest(context, api)) === undefined) return;
-  context.append('Set-Cookie', sessionCookie(token, cookieRequest(context, api)));
+  context.append('Set-Cookie', [...sessionCookies(token, cookieRequest(context, api))]);
 }
 
 const textOf = (reply: UntypedReply): string => (reply.body === undefined ? '' : JSON.stringify(reply.body));

@@ -24,13 +24,26 @@ export interface CookieRequest {
   readonly publicUrl: string;
 }
 
-/** Value of Set-Cookie that keeps a session, or one that forgets it. @param token null: forget it */
-export function sessionCookie(token: string | null, request: CookieRequest): string {
+/** Says to the pages that there is a session, so that they ask nothing that would be refused. Grants nothing. */
+const MARK_NAME = 'agent-mailbox-signed-in';
+
+/**
+ * Values of Set-Cookie that keep a session, or forget it: the session, which no script can read, and the mark that there
+ * is one.
+ *
+ * @param token null: forget it
+ */
+export function sessionCookies(token: string | null, request: CookieRequest): readonly [session: string, mark: string] {
   const origin = parsedOrigin(request.headers.origin) ?? new URL(request.publicUrl);
   const plain = origin.protocol === 'http:' && LOOPBACK.test(origin.hostname);
   const life = token === null ? 'Max-Age=0' : `Max-Age=${LIFE_SECONDS}`;
-  const attributes = ['Path=/', life, 'HttpOnly', 'SameSite=Strict', ...(plain ? [] : ['Secure'])];
-  return [`${plain ? LOOPBACK_NAME : NAME}=${token ?? ''}`, ...attributes].join('; ');
+  const secure = plain ? [] : ['Secure'];
+  return [
+    [`${plain ? LOOPBACK_NAME : NAME}=${token ?? ''}`, 'Path=/', life, 'HttpOnly', 'SameSite=Strict', ...secure].join(
+      '; ',
+    ),
+    [`${MARK_NAME}=${token === null ? '' : '1'}`, 'Path=/', life, 'SameSite=Strict', ...secure].join('; '),
+  ];
 }
 
 /** Whether a request carries the cookie of a session, valid or not. @param cookies value of the header */

@@ -17,7 +17,7 @@ const signIn = createRoute({
   // Undefined, not absent: the raw address would show through.
   validateSearch: (search): { to?: string | undefined } => ({ to: isOwnPath(search['to']) ? search['to'] : undefined }),
   component: function SignIn() {
-    return <SignInPage to={signIn.useSearch().to ?? '/approvals'} />;
+    return <SignInPage to={signIn.useSearch().to ?? '/'} />;
   },
 });
 

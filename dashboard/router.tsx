@@ -36,7 +36,10 @@ const MAILBOX_TABS = ['overview', 'connect', 'tokens', 'settings'] as const;
 const index = createRoute({
   getParentRoute: () => frame,
   path: '/',
-  beforeLoad: () => redirect({ to: '/approvals', throw: true }),
+  beforeLoad: async ({ context }) => {
+    const { landingPage } = await import('./scenes/first-run/landing.ts');
+    redirect({ to: await landingPage(context.queries), throw: true });
+  },
 });
 
 const approvals = createRoute({

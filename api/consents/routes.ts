@@ -82,7 +82,7 @@ export const consentRoutes: readonly Route[] = [
     operationId: 'approveConsent',
     tag,
     summary: 'Approve a held message',
-    description: `With \`edit\` the message is changed and approved in one step. It is checked like a submission, and the hash is that of the changed message. ${DECIDES}`,
+    description: `With \`sha256\` the approval is refused if the message is not the one that was shown. With \`edit\` the message is changed and approved in one step. It is checked like a submission, and the hash is that of the changed message. ${DECIDES}`,
     auth: { scope: 'mailbox:write' },
     params: ConsentPath,
     bodyLimitBytes: SEND_BODY_LIMIT_BYTES,

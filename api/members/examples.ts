@@ -13,6 +13,7 @@ export const invitationExample = {
   role: 'member',
   expiresAt: '2026-11-28T09:15:00.000Z',
   createdAt: '2026-11-21T09:15:00.000Z',
+  invitedBy: { name: 'Ada Byron', email: 'ada@example.com' },
 };
 const token = 'Zm9yIHRoZSBkb2N1bWVudHMgb25seSwgbm90IGEgdG9rZW4';
 
@@ -27,6 +28,7 @@ export const invitationLookExample = {
   organizationName: 'Example',
   email: 'grace@example.com',
   role: 'member',
+  invitedBy: { name: 'Ada Byron', email: 'ada@example.com' },
   accountExists: false,
   expiresAt: '2026-11-28T09:15:00.000Z',
 };

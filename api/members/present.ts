@@ -3,7 +3,6 @@ import { acceptUrl } from '#core/organizations/invitation-notice.ts';
 import type { CreatedInvitation, InvitationLook as Look } from '#core/organizations/invitations.ts';
 import type { MemberView } from '#core/organizations/members.ts';
 import { type NewPasswordReset, passwordResetUrl } from '#core/organizations/password-resets.ts';
-import type { InvitationRow } from '#db/entities/invitation.ts';
 import type { Invitation, InvitationLook, InvitationWithToken, Member, PasswordResetLink } from './schema.ts';
 
 export const presentMember = (member: MemberView): Static<typeof Member> => ({
@@ -16,20 +15,24 @@ export const presentMember = (member: MemberView): Static<typeof Member> => ({
   lastSeenAt: member.lastSeenAt?.toISOString() ?? null,
 });
 
-export const presentInvitation = (row: InvitationRow): Static<typeof Invitation> => ({
+export const presentInvitation = ({
+  row,
+  inviter,
+}: Pick<CreatedInvitation, 'row' | 'inviter'>): Static<typeof Invitation> => ({
   id: row.id,
   email: row.email,
   role: row.role,
   expiresAt: row.expiresAt.toISOString(),
   createdAt: row.createdAt.toISOString(),
+  invitedBy: inviter === null ? null : { ...inviter },
 });
 
 /** With its link if the inviter has to hand it over: at creation only. */
 export const presentNewInvitation = (
-  { row, token }: Pick<CreatedInvitation, 'row' | 'token'>,
+  { row, inviter, token }: Pick<CreatedInvitation, 'row' | 'inviter' | 'token'>,
   publicUrl: string,
 ): Static<typeof InvitationWithToken> => ({
-  ...presentInvitation(row),
+  ...presentInvitation({ row, inviter }),
   delivery: token === null ? 'mail' : 'by_inviter',
   token,
   acceptUrl: token === null ? null : acceptUrl(publicUrl, token),
@@ -39,6 +42,7 @@ export const presentInvitationLook = (look: Look): Static<typeof InvitationLook>
   organizationName: look.organizationName,
   email: look.email,
   role: look.role,
+  invitedBy: look.inviter === null ? null : { ...look.inviter },
   accountExists: look.accountExists,
   expiresAt: look.expiresAt.toISOString(),
 });

@@ -43,12 +43,23 @@ export const InviteMember = closed(
 );
 export const ChangeRole = closed({ role: Role }, { title: 'MemberChanges' });
 
+const InvitedBy = nullable(
+  closed(
+    { name: Type.String(), email: Type.String() },
+    {
+      title: 'Inviter',
+      description: 'The person who invites; null: the operator of the service, or an account that is gone.',
+    },
+  ),
+);
+
 const invitationFields = {
   id: InvitationId,
   email: Type.String(),
   role: Role,
   expiresAt: dateTime(),
   createdAt: dateTime(),
+  invitedBy: InvitedBy,
 };
 export const Invitation = closed(invitationFields, { title: 'Invitation' });
 export const InvitationList = listOf(Invitation, 'InvitationList');
@@ -101,6 +112,7 @@ export const InvitationLook = closed(
     organizationName: Type.String(),
     email: Type.String(),
     role: Role,
+    invitedBy: InvitedBy,
     accountExists: Type.Boolean({
       description: 'The address has an account: accept with its password, and without a name.',
     }),

@@ -26,6 +26,8 @@ export async function writeInvitationNotice(
     readonly id: string;
     readonly organizationId: string;
     readonly organizationName: string;
+    /** Null: not a member. */
+    readonly inviter: { readonly name: string; readonly email: string } | null;
     readonly email: string;
     readonly token: string;
     readonly publicUrl: string;
@@ -41,7 +43,7 @@ export async function writeInvitationNotice(
     targetId: invitation.id,
     recipient: invitation.email,
     subject: `Invitation to ${organization}`,
-    text: `You are invited to join ${organization} at ${invitation.publicUrl}.
+    text: `${invited(invitation.inviter)} to join ${organization} at ${invitation.publicUrl}.
 
 To accept, open this link:
 
@@ -54,3 +56,6 @@ It is valid for ${INVITATION_LIFE_DAYS} days and works once. Anybody who has it 
   await insertMemberNotices(sql, [notice], new Date(now), sealed);
   return notice;
 }
+
+const invited = (inviter: { readonly name: string; readonly email: string } | null): string =>
+  inviter === null ? 'You are invited' : `${oneLine(inviter.name)} (${inviter.email}) invites you`;

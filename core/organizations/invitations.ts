@@ -14,6 +14,7 @@ import { countUse } from '#db/queries/platform/count-use.ts';
 import type { MemberRole } from '#domain/api-scopes.ts';
 import { INVITATION_LIFE_DAYS } from '#domain/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import type { Actor } from '#domain/event-envelope.ts';
 import { INVITATIONS_PER_DAY_MAX, OPEN_INVITATIONS_MAX } from '#domain/organization-limits.ts';
 import { recordAudit } from './audit.ts';
 import { writeInvitationNotice } from './invitation-notice.ts';
@@ -28,9 +29,16 @@ const DAY_MS = 86_400_000;
 const TOKEN_BYTES = 32;
 const NEW_INVITATION = 'Sign in, if you have accepted it already; otherwise ask for another invitation.';
 
+/** Who invited. Null where it was not a member: the operator, a program, or a person whose account is gone. */
+export interface Inviter {
+  readonly name: string;
+  readonly email: string;
+}
+
 /** An invitation, and how its link reaches the person. */
 export interface CreatedInvitation {
   readonly row: InvitationRow;
+  readonly inviter: Inviter | null;
   /** Only in this answer, if the inviter must hand the link over; null: it is sent by mail. */
   readonly token: string | null;
   /** To be sent after the commit. */
@@ -127,25 +135,39 @@ export async function insertInvitation(
   });
   const sql = sqlOfEntityManager(em);
   const { MAIL_DOMAIN, OUTBOUND_TRANSPORT } = services.settings;
-  if (await isHostedAddress(sql, MAIL_DOMAIN, [organizationId], input.email)) return { row, token, notices: [] };
+  const inviter = inviterOf(caller.actor);
+  if (await isHostedAddress(sql, MAIL_DOMAIN, [organizationId], input.email))
+    return { row, inviter, token, notices: [] };
   const notice = await writeInvitationNotice(services, sql, {
     id: row.id,
     organizationId,
     organizationName: organization.name,
+    inviter,
     email: input.email,
     token,
     publicUrl,
   });
-  return { row, token: OUTBOUND_TRANSPORT === 'capture' ? token : null, notices: [notice] };
+  return { row, inviter, token: OUTBOUND_TRANSPORT === 'capture' ? token : null, notices: [notice] };
+}
+
+const inviterOf = ({ type, name, email }: Actor): Inviter | null =>
+  type === 'user' && email !== null ? { name: name ?? email, email } : null;
+
+export interface ListedInvitation {
+  /** Its place in the list. */
+  readonly id: string;
+  readonly row: InvitationRow;
+  readonly inviter: Inviter | null;
 }
 
 /** Open invitations, newest first; one more than `limit`. */
-export const listInvitations = (
+export async function listInvitations(
   services: Services,
   organizationId: string,
   page: { readonly limit: number; readonly after: string | null },
-): Promise<InvitationRow[]> =>
-  services.db.em().find(
+): Promise<ListedInvitation[]> {
+  const em = services.db.em();
+  const rows = await em.find(
     Invitation,
     {
       organization: organizationId,
@@ -155,6 +177,13 @@ export const listInvitations = (
     },
     { orderBy: { id: 'desc' }, limit: page.limit + 1 },
   );
+  const users = await em.find(User, { id: { $in: rows.flatMap(({ invitedBy }) => invitedBy ?? []) } });
+  const byId = new Map(users.map((user) => [user.id, user]));
+  return rows.map((row) => {
+    const user = byId.get(row.invitedBy ?? '');
+    return { id: row.id, row, inviter: user === undefined ? null : { name: user.name, email: user.email } };
+  });
+}
 
 /** Withdraws an open invitation; its link is invalid after the commit. @throws {CatalogueError} not_found */
 export async function deleteInvitation(services: Services, organizationId: string, id: string, caller: Caller) {
@@ -176,6 +205,7 @@ export interface InvitationLook {
   readonly organizationName: string;
   readonly email: string;
   readonly role: MemberRole;
+  readonly inviter: Inviter | null;
   /** The password to be given is that of the account. */
   readonly accountExists: boolean;
   readonly expiresAt: Date;
@@ -185,6 +215,7 @@ export interface InvitationLook {
 export async function lookAtInvitation(services: Services, token: string): Promise<InvitationLook> {
   const [row] = await services.db.query<InvitationLook>(
     `select o.name as "organizationName", i.email, i.role, i.expires_at as "expiresAt",
+            (select jsonb_build_object('name', u.name, 'email', u.email) from users u where u.id = i.invited_by) as inviter,
             exists (select from users u where u.email = i.email) as "accountExists"
        from invitations i join organizations o on o.id = i.organization_id
       where i.token_hash = $1 and i.accepted_at is null and i.expires_at > $2`,

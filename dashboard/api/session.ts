@@ -2,22 +2,31 @@ import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from '@ta
 import { bodyOf, done, Problem, type Schemas, service } from './client.ts';
 import { activeOrganizationId, chooseOrganization, forgetOrganization } from './organization.ts';
 
+import { forgetWork, keepWorkOf } from './unfinished-work.ts';
+
 export type Session = Schemas['Session'];
 export type OrganizationOfUser = Session['organizations'][number];
 
 const UNAUTHENTICATED = 401;
 
+/** Set beside the session, which no script can read: without it there is none, and nothing is asked. */
+const MARK = 'agent-mailbox-signed-in';
+const isMarked = (): boolean => document.cookie.split('; ').some((each) => each.startsWith(`${MARK}=`));
+
 /** Who is signed in; null: nobody. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async (): Promise<Session | null> => {
+    if (!isMarked()) return null;
     try {
       const session = await bodyOf(service.GET('/api/sessions/current'));
       settleOrganization(session);
       return session;
     } catch (error) {
-      if (error instanceof Problem && error.status === UNAUTHENTICATED) return null;
-      throw error;
+      if (!(error instanceof Problem && error.status === UNAUTHENTICATED)) throw error;
+      // biome-ignore lint/suspicious/noDocumentCookie: a cookie without a value that matters.
+      document.cookie = `${MARK}=; Path=/; Max-Age=0; SameSite=Strict`;
+      return null;
     }
   },
   staleTime: 60_000,
@@ -58,7 +67,11 @@ export function useSignIn() {
   return useMutation({
     mutationFn: (body: { email: string; password: string }) =>
       bodyOf(service.POST('/api/sessions', { body: { ...body, cookie: true } })),
-    onSuccess: () => queries.resetQueries(),
+    meta: { automatic: true },
+    onSuccess: (_, { email }) => {
+      keepWorkOf(email);
+      return queries.resetQueries();
+    },
   });
 }
 
@@ -68,6 +81,7 @@ export function useSignOut() {
     mutationFn: () => done(service.DELETE('/api/sessions/current')),
     onSuccess: () => {
       forgetOrganization();
+      forgetWork();
       queries.clear();
     },
   });

@@ -35,9 +35,12 @@ test('a page asks for a sign-in, says why it was refused, and goes on where it w
   const cookies = await page.context().cookies();
   assert.deepEqual(
     cookies.map(({ httpOnly, sameSite }) => ({ httpOnly, sameSite })),
-    [{ httpOnly: true, sameSite: 'Strict' }],
+    [
+      { httpOnly: true, sameSite: 'Strict' },
+      { httpOnly: false, sameSite: 'Strict' },
+    ],
   );
-  assert.equal(await page.evaluate('document.cookie'), '');
+  assert.equal(await page.evaluate('document.cookie'), 'agent-mailbox-signed-in=1', 'that there is one, and no more');
   await page.getByRole('button', { name: 'Account of' }).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByLabel('Password').waitFor();
@@ -52,16 +55,47 @@ test('a sign-in leads to pages of the service only', async () => {
     await page.getByLabel('Email').fill(world.organization.owner.email);
     await page.getByLabel('Password').fill(TEST_PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Approvals' }).waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).first().waitFor();
     assert.equal(new URL(page.url()).origin, world.api.url, elsewhere);
   }
 });
 
+test('a page without a session asks nothing that is refused, before a sign-in, after it and after its end', async () => {
+  const organization = await world.newOrganization('business');
+  const { page, assertNoFaults } = await browser.open(world.api.url);
+  await page.goto('/');
+  await page.getByLabel('Email').fill(organization.owner.email);
+  await page.getByLabel('Password').fill(TEST_PASSWORD);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  // The first sign-in leads to the first steps, as long as nothing waits for a decision.
+  await page.getByRole('heading', { name: 'First steps' }).waitFor();
+  assert.equal(new URL(page.url()).pathname, '/mailboxes');
+  const held = await world.call('POST', '/api/mailbox/messages', {
+    as: organization.mailbox.token,
+    body: { to: ['zed@acme.example'], subject: 'Waits', text: 'Hello.' },
+  });
+  assert.equal(held.status, 202, held.text);
+  await page.goto('/');
+  await page.getByRole('heading', { name: 'Waits' }).waitFor();
+  await page.getByRole('button', { name: /^Account of/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  assertNoFaults();
+});
+
 test('an invitation shows what it is for, makes an account, and works once', async () => {
-  const token = await world.newInvitation(world.organization, 'grace@outside.test', 'admin');
+  const invited = await world.call('POST', '/api/members', {
+    as: world.organization.owner.session,
+    body: { email: 'grace@outside.test', role: 'admin' },
+  });
+  assert.equal(at(invited.body, 'invitedBy', 'name'), 'A owner', invited.text);
+  const token = textAt(invited.body, 'token');
   const { page, assertNoFaults } = await browser.open(world.api.url);
   await page.goto(`/accept-invitation#${token}`);
   await page.getByRole('heading', { name: `Join ${world.organization.name}` }).waitFor();
+  await page.getByText(`A owner (${world.organization.owner.email}) invites you.`).waitFor();
   await page.getByText('grace@outside.test is invited as admin').waitFor();
   assert.ok(!page.url().includes(token), 'the token is not left in the address');
   await assertAccessible(page, 'invitation');
@@ -180,7 +214,8 @@ test('a session cookie counts only for requests of our own pages', async () => {
   const answer = await signIn(world.api.url);
   assert.equal(answer.status, 201);
   assert.equal(textAt(await answer.json(), 'user', 'email'), world.organization.owner.email);
-  const [setCookie = ''] = answer.headers.getSetCookie();
+  const [setCookie = '', mark = ''] = answer.headers.getSetCookie();
+  assert.match(mark, /^agent-mailbox-signed-in=1; /, 'says that there is a session, and nothing of it');
   assert.match(setCookie, /; HttpOnly; SameSite=Strict$/);
   const cookie = setCookie.split(';')[0] ?? '';
   const status = async (method: string, headers: Record<string, string>) => {

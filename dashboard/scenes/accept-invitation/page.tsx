@@ -9,6 +9,7 @@ import { useLinkToken } from '../../components/link-token.ts';
 import { NewPassword } from '../../components/new-password.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { visibleText } from '../../components/visible-text.ts';
 import { aboutField, Problem } from '../../problem.ts';
 import { type InvitationLook, invitationQuery, useAcceptInvitation } from './queries.ts';
 
@@ -65,6 +66,11 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
       title={`Join ${look.organizationName}`}
       note={
         <>
+          {look.invitedBy === null ? null : (
+            <>
+              {visibleText(look.invitedBy.name)} ({look.invitedBy.email}) invites you.{' '}
+            </>
+          )}
           {look.email} is invited as {look.role}.
         </>
       }

@@ -8,11 +8,8 @@ import { ConnectStep } from './connect-step.tsx';
 import { dismiss, isDismissed } from './dismissed.ts';
 import { MailStep } from './mail-step.tsx';
 import { MailboxStep } from './mailbox-step.tsx';
-import { firstRunQuery, type FirstRun as Steps } from './queries.ts';
+import { firstRunQuery, hasWebhookStep, isFirstRunDone, type FirstRun as Steps } from './queries.ts';
 import { WebhookStep } from './webhook-step.tsx';
-
-/** Plans without webhooks have three steps. */
-const PLAN_WITHOUT_WEBHOOKS = 'free';
 
 /**
  * The four first steps of an organization, which tick themselves. Shown until all were done, or until somebody puts
@@ -22,14 +19,12 @@ export function FirstRun() {
   const { organization } = useSignedIn();
   const [hidden, setHidden] = useState(organization === undefined || isDismissed(organization.id));
   const steps = useQuery({ ...firstRunQuery, enabled: !hidden });
-  const hasWebhooks = organization?.plan !== PLAN_WITHOUT_WEBHOOKS;
   const [wasOpen, setWasOpen] = useState(false);
   // The token is shown in the second step, so it is kept here: in memory, until the page is left.
   const [token, setToken] = useState<string>();
   if (hidden || organization === undefined || steps.data === undefined) return null;
-  const isDone = (count: Steps): boolean =>
-    count.mailbox !== null && count.connected && count.received && (count.notified || !hasWebhooks);
-  const done = isDone(steps.data);
+  const hasWebhooks = hasWebhookStep(organization.plan);
+  const done = isFirstRunDone(steps.data, organization.plan);
   if (done && !wasOpen) return null;
   if (!done && !wasOpen) setWasOpen(true);
   const putAway = (): void => {

@@ -11,6 +11,14 @@ export const firstRunQuery = queryOptions({
   queryFn: () => bodyOf(service.GET('/api/first-run')),
 });
 
+/** Plans without webhooks have three steps. */
+const PLAN_WITHOUT_WEBHOOKS = 'free';
+
+export const hasWebhookStep = (plan: string): boolean => plan !== PLAN_WITHOUT_WEBHOOKS;
+
+export const isFirstRunDone = ({ mailbox, connected, received, notified }: FirstRun, plan: string): boolean =>
+  mailbox !== null && connected && received && (notified || !hasWebhookStep(plan));
+
 /** Where mail programs and the API are reached. */
 export const connectionQuery = (mailboxId: string) =>
   queryOptions({

@@ -10,6 +10,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { PagedList } from '../../components/paged-list.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Time } from '../../components/time.tsx';
+import { visibleText } from '../../components/visible-text.ts';
 import { Invite } from './invite.tsx';
 import {
   type Invitation,
@@ -196,7 +197,12 @@ function InvitationRow({
 }) {
   return (
     <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1fr)_110px_150px_210px]">
-      <span className="truncate font-medium">{invitation.email}</span>
+      <span className="min-w-0">
+        <span className="block truncate font-medium">{invitation.email}</span>
+        {invitation.invitedBy === null ? null : (
+          <span className="block truncate text-muted">invited by {visibleText(invitation.invitedBy.name)}</span>
+        )}
+      </span>
       <span>{roleTitle(invitation.role)}</span>
       <span className="text-muted">
         expires <Time value={invitation.expiresAt} />
