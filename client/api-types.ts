@@ -210,6 +210,8 @@ export interface Attachment {
   readonly inline: boolean;
   /** By which the HTML refers to it (`cid:`). */
   readonly contentId: string | null;
+  /** Why it may harm its reader. `program`: runs when it is opened. `macros`: a document with a program in it. `archive`: its content is not seen from outside. `html`, `svg`: opened in a browser it runs scripts or imitates a sign-in. `type_mismatch`: the content is not what the type or the name says. `double_extension`: such as `invoice.pdf.exe`. `text_direction`: the name has characters that show its parts in another order. Empty: none of these was found, which does not mean that it is harmless. */
+  readonly risks: readonly ('program' | 'macros' | 'archive' | 'html' | 'svg' | 'type_mismatch' | 'double_extension' | 'text_direction')[];
 }
 
 export interface AttachmentText {
@@ -367,6 +369,8 @@ export interface Consent {
 
 export interface ConsentApproval {
   readonly edit?: ConsentEdit;
+  /** The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict. */
+  readonly sha256?: string;
   /** `message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers. */
   readonly scope: 'message' | 'address' | 'domain';
 }
@@ -455,8 +459,9 @@ export interface ConsentMessage {
   readonly text: string | null;
   /** The HTML as it would be sent, not sanitized: sanitize it and show it in a frame without scripts. */
   readonly html: string | null;
-  /** Text made from the HTML, if there is no plain text. */
+  /** Text made from the HTML; null: there is none. */
   readonly textOfHtml: string | null;
+  readonly textAndHtml: TextAndHtml | null;
   /** The content is longer than shown here; `raw` has all of it. */
   readonly truncated: boolean;
   readonly attachments: readonly Attachment[];
@@ -465,7 +470,7 @@ export interface ConsentMessage {
   /** It is not sent before this time; null: not scheduled. */
   readonly sendAt: string | null;
   readonly sizeBytes: number;
-  /** An approval is for this hash: SHA-256 over the message, a NUL and its sorted recipients. */
+  /** An approval is for this hash: SHA-256 over the message, a NUL and its sorted recipients. Give it with the approval. */
   readonly sha256: string;
   /** Whether the stored content still has this hash, computed again. False: it was changed, and will not be sent. Null: the content has been deleted. */
   readonly hashMatches: boolean | null;
@@ -1199,6 +1204,7 @@ export interface Invitation {
   readonly role: 'member' | 'admin' | 'owner';
   readonly expiresAt: string;
   readonly createdAt: string;
+  readonly invitedBy: Inviter | null;
 }
 
 export interface InvitationAcceptance {
@@ -1221,6 +1227,7 @@ export interface InvitationLook {
   readonly organizationName: string;
   readonly email: string;
   readonly role: 'member' | 'admin' | 'owner';
+  readonly invitedBy: Inviter | null;
   /** The address has an account: accept with its password, and without a name. */
   readonly accountExists: boolean;
   readonly expiresAt: string;
@@ -1232,12 +1239,19 @@ export interface InvitationWithToken {
   readonly role: 'member' | 'admin' | 'owner';
   readonly expiresAt: string;
   readonly createdAt: string;
+  readonly invitedBy: Inviter | null;
   /** `mail`: the link is sent to the address. `by_inviter`: you hand it over; no mail is sent. */
   readonly delivery: 'mail' | 'by_inviter';
   /** For POST /api/invitations/accept. Shown in this answer only; null if it is sent by mail. */
   readonly token: string | null;
   /** The link to hand over. It contains the token; null if it is sent by mail. */
   readonly acceptUrl: string | null;
+}
+
+/** The person who invites; null: the operator of the service, or an account that is gone. */
+export interface Inviter {
+  readonly name: string;
+  readonly email: string;
 }
 
 export interface ListEntry {
@@ -2635,6 +2649,18 @@ export interface SuppressionList {
 
 export interface TestMail {
   readonly messageId: string;
+}
+
+/** What the plain text and the HTML say differently, compared without case, punctuation and layout; null: the message has not both. A recipient sees only one of them, most people the HTML. At most 20 of each kind. */
+export interface TextAndHtml {
+  /** Words of the text that the HTML has not, or not there. */
+  readonly onlyInText: readonly string[];
+  readonly onlyInHtml: readonly string[];
+  /** Where links lead that the HTML does not have. */
+  readonly linksOnlyInText: readonly string[];
+  readonly linksOnlyInHtml: readonly string[];
+  /** False: a limit was reached, and there may be more differences. */
+  readonly complete: boolean;
 }
 
 export interface TextChange {

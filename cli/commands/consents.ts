@@ -12,8 +12,9 @@ import {
   withOrganization,
 } from '#cli/organization-command.ts';
 import { recordText } from '#cli/record-text.ts';
-import { safeText } from '#cli/terminal-text.ts';
-import type { Consent, ConsentScope } from '#client/index.ts';
+import { safeLine, safeText } from '#cli/terminal-text.ts';
+import type { Consent, ConsentMessage, ConsentScope } from '#client/index.ts';
+import { riskWords } from './read-mail.ts';
 
 export function addConsentCommands(program: Command): void {
   const consents = program
@@ -38,15 +39,30 @@ export function addConsentCommands(program: Command): void {
       withOrganization(async ({ service, args: [id = ''] }) => {
         const held = await service.consents.message(id);
         const { consent, mailbox, from, to, cc, bcc, subject, text, textOfHtml, attachments, heldBecause } = held;
-        const names = attachments.map(({ filename, contentType }) => filename ?? contentType);
+        const names = attachments.map(
+          ({ filename, contentType, risks }) => `${filename ?? contentType}${riskWords(risks)}`,
+        );
+        const { sha256 } = held;
         const rows = { id: consent.id, status: consent.status, heldBecause, mailbox: mailbox.address };
         return {
           value: held,
           text: () =>
             [
-              recordText({ ...rows, from, to, cc, bcc, subject, attachments: names, expiresAt: consent.expiresAt }),
+              recordText({
+                ...rows,
+                from,
+                to,
+                cc,
+                bcc,
+                subject,
+                attachments: names,
+                expiresAt: consent.expiresAt,
+                sha256,
+              }),
+              ...differenceLines(held),
               '',
-              safeText(text ?? textOfHtml ?? ''),
+              // Most recipients see the HTML.
+              safeText(textOfHtml ?? text ?? ''),
             ].join('\n'),
         };
       }),
@@ -60,9 +76,13 @@ export function addConsentCommands(program: Command): void {
         'message',
       ),
     )
+    .option('--sha256 <hash>', 'only if the message is still the one with this hash, from `consents show`')
     .action(
-      withOrganization<{ scope: ConsentScope }>(async ({ service, args: [id = ''], options }) => {
-        const consent = await service.consents.approve(id, options.scope);
+      withOrganization<{ scope: ConsentScope; sha256?: string }>(async ({ service, args: [id = ''], options }) => {
+        const consent = await service.consents.approve(id, {
+          scope: options.scope,
+          ...given({ sha256: options.sha256 }),
+        });
         return said(consent, `Approved (${consent.decision?.scope ?? options.scope}): ${consent.id}`);
       }),
     );
@@ -82,4 +102,19 @@ export function addConsentCommands(program: Command): void {
     .description('Show a request without its message')
     .argument('<id>', 'con_…')
     .action(withOrganization(async ({ service, args: [id = ''] }) => shown(await service.consents.get(id))));
+}
+
+/** What the recipients who see the HTML read otherwise than those who see the text. */
+function differenceLines({ textAndHtml }: ConsentMessage): string[] {
+  if (textAndHtml === null) return [];
+  const { onlyInText, onlyInHtml, linksOnlyInText, linksOnlyInHtml, complete } = textAndHtml;
+  const found = [
+    ['Words only in the HTML', onlyInHtml],
+    ['Words only in the text', onlyInText],
+    ['Links only in the HTML', linksOnlyInHtml],
+    ['Links only in the text', linksOnlyInText],
+  ] as const;
+  const lines = found.flatMap(([title, pieces]) => pieces.map((piece) => `  ${title}: ${safeLine(piece)}`));
+  if (lines.length === 0 && complete) return [];
+  return ['', `Text and HTML differ${complete ? '' : ', perhaps more than is listed'}:`, ...lines];
 }

@@ -1,7 +1,9 @@
 import { Download, Eye, Paperclip } from 'lucide-react';
 import { useEffect, useState } from 'react';
+import { type AttachmentRisk, AttachmentRisks } from './attachment-risks.tsx';
 import { Button } from './button.tsx';
 import { byteSize } from './byte-size.ts';
+import { PICTURES } from './pictures.ts';
 import { ProblemNote } from './problem-note.tsx';
 import { saveFile } from './save-file.ts';
 import { visibleText } from './visible-text.ts';
@@ -11,16 +13,9 @@ interface Attachment {
   readonly filename: string | null;
   readonly contentType: string;
   readonly sizeBytes: number;
+  readonly risks: readonly AttachmentRisk[];
 }
 
-/** Formats that a browser decodes without running anything of them. */
-export const PICTURES: ReadonlySet<string> = new Set([
-  'image/png',
-  'image/jpeg',
-  'image/gif',
-  'image/webp',
-  'image/avif',
-]);
 const TEXTS = new Set(['text/plain', 'text/csv', 'text/markdown', 'text/calendar', 'application/json']);
 const PREVIEW_TEXT_BYTES = 64 * 1_024;
 const PDF = 'application/pdf';
@@ -106,6 +101,9 @@ function AttachmentRow({
           <bdi className="font-medium">{name}</bdi>{' '}
           <span className="inline-block max-w-full text-muted">
             {byteSize(sizeBytes)} · {contentType}
+          </span>
+          <span className="flex flex-wrap gap-1 empty:hidden">
+            <AttachmentRisks risks={attachment.risks} />
           </span>
         </span>
         {previewable(contentType) ? (

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { ProblemNote } from './problem-note.tsx';
 import { Skeleton } from './skeleton.tsx';
+import { SteadyList } from './steady-list.tsx';
 
 /** The part of an infinite query that a list needs. */
 export interface PagedQuery<Row> {
@@ -18,7 +19,10 @@ export interface PagedQuery<Row> {
 export const rowsOf = <Row,>(query: Pick<PagedQuery<Row>, 'data'>): readonly Row[] =>
   query.data?.pages.flatMap(({ data }) => data) ?? [];
 
-/** A list that the service pages: its states, its rows, and a button for more. */
+/**
+ * A list that the service pages: its states, its rows, and a button for more. Its rows keep their places while it is
+ * shown. Use `key` for another list.
+ */
 export function PagedList<Row extends { readonly id: string }>({
   label,
   query,
@@ -32,21 +36,20 @@ export function PagedList<Row extends { readonly id: string }>({
   /** Content of one row; the list gives it border and padding. */
   readonly children: (row: Row) => ReactNode;
 }) {
-  const rows = rowsOf(query);
   if (query.isPending) return <Skeleton />;
   return (
     <>
       {query.isError ? <ProblemNote error={query.error} onRetry={() => void query.refetch()} /> : null}
-      {!query.isError && rows.length === 0 ? empty : null}
-      {rows.length > 0 ? (
-        <ul aria-label={label} className="rounded-lg border border-line bg-panel">
-          {rows.map((row) => (
-            <li key={row.id} className="border-t border-line px-4 py-2.5 first:border-t-0">
-              {children(row)}
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      <SteadyList
+        label={label}
+        answer={query.data}
+        rows={rowsOf(query)}
+        pages={query.data?.pages.length ?? 0}
+        hasMore={query.hasNextPage}
+        empty={empty}
+      >
+        {children}
+      </SteadyList>
       {query.hasNextPage ? (
         <Button className="mt-3" busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
           Show more

@@ -2,11 +2,13 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { ROWS_AROUND, useNearEnd } from './near-end.ts';
 import { markRowsShown } from './rows-shown.ts';
+import { SteadyRow } from './steady-row.tsx';
+import type { SteadyRows } from './steady-rows.ts';
 
 export interface ScrolledRowsProps<Row> {
   /** What the list is, for screen readers. */
   readonly label: string;
-  readonly rows: readonly Row[];
+  readonly list: Pick<SteadyRows<Row>, 'rows' | 'gone' | 'restless' | 'asked'>;
   readonly keyOf: (row: Row) => string;
   /** Of every row, in pixels. */
   readonly rowHeight: number;
@@ -23,7 +25,8 @@ export interface ScrolledRowsProps<Row> {
 
 /** A list with its own scrolling that keeps only the rows near the visible ones in the document. */
 export function ScrolledRows<Row>(props: ScrolledRowsProps<Row>) {
-  const { label, rows, keyOf, rowHeight, children, total, open, idOf, onNearEnd, className = '' } = props;
+  const { label, list, keyOf, rowHeight, children, total, open, idOf, onNearEnd, className = '' } = props;
+  const { rows, gone, restless, asked } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -35,8 +38,8 @@ export function ScrolledRows<Row>(props: ScrolledRowsProps<Row>) {
       return row === undefined ? index : keyOf(row);
     },
   });
-  const shown = virtual.getVirtualItems();
-  useNearEnd(shown.at(-1)?.index, rows.length, onNearEnd);
+  const inDocument = virtual.getVirtualItems();
+  useNearEnd(inDocument.at(-1)?.index, rows.length, onNearEnd);
   useEffect(markRowsShown, []);
   const openAt = rows.findIndex((row) => idOf(row) === open);
   const lookAt = useRef(virtual.scrollToIndex);
@@ -48,11 +51,21 @@ export function ScrolledRows<Row>(props: ScrolledRowsProps<Row>) {
     seen.current = open;
     lookAt.current(openAt, { align: 'auto' });
   }, [openAt, open]);
+  // What is new is at the top.
+  const shown = useRef(asked);
+  useEffect(() => {
+    if (shown.current === asked) return;
+    shown.current = asked;
+    lookAt.current(0);
+  }, [asked]);
   return (
     // Scrolls, so the keyboard must reach it: by its rows.
-    <div ref={scroller} className={`overflow-y-auto overscroll-contain ${className}`}>
+    <div
+      ref={scroller}
+      className={`overflow-y-auto overscroll-contain ${restless ? '[&_li]:pointer-events-none' : ''} ${className}`}
+    >
       <ul aria-label={label} className="relative" style={{ height: virtual.getTotalSize() }}>
-        {shown.map(({ key, index, start }) => {
+        {inDocument.map(({ key, index, start }) => {
           const row = rows[index];
           return row === undefined ? null : (
             <li
@@ -62,7 +75,9 @@ export function ScrolledRows<Row>(props: ScrolledRowsProps<Row>) {
               className="absolute inset-x-0 top-0 border-b border-line"
               style={{ height: rowHeight, transform: `translateY(${start}px)` }}
             >
-              {children(row)}
+              <SteadyRow gone={gone.has(keyOf(row))} className="h-full">
+                {children(row)}
+              </SteadyRow>
             </li>
           );
         })}

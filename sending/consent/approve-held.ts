@@ -51,29 +51,55 @@ export interface Approval {
   readonly scope: ConsentScope;
   /** Undefined: it is approved without changes. */
   readonly edit?: MessageEdit | undefined;
+  /** Hash of the message that the person was shown, in hexadecimal digits. Undefined: not compared. */
+  readonly sha256?: string | undefined;
 }
 
 /**
  * Approves. The caller must check permissions, and signal the workflows of the messages afterwards (`signalDecided`).
  *
  * @throws {CatalogueError} not_found; conflict: decided already, expired, or the stored message is not the one of the
- * request. With an edit also invalid_request (`/edit/…`), payload_too_large, recipient_blocked (on a block list, or
+ * request or not the one that was shown. With an edit also invalid_request (`/edit/…`), payload_too_large, recipient_blocked (on a block list, or
  * newly named and on the suppression list), quota_exceeded, forbidden (the mailbox is not active)
  */
 export async function approveHeld(
   services: SendingServices,
   organizationId: string,
   consentId: string,
-  { scope, edit }: Approval,
+  { scope, edit, sha256 }: Approval,
   caller: Caller,
 ): Promise<Decided> {
   const consent = await findConsent(services.db, organizationId, consentId);
   if (consent === undefined) throw new CatalogueError('not_found');
   const isOpen = consent.status === 'pending' && consent.expiresAt.getTime() > services.now();
   // An earlier decision is reported before the edit is checked.
+  if (sha256 !== undefined && isOpen) await requireShown(services, consent, sha256);
   const change = edit === undefined || !isOpen ? undefined : await prepareEdit(services, consent, edit);
-  return approveConsent(services, organizationId, consentId, scope, caller, change);
+  return approveConsent(services, organizationId, consentId, scope, caller, async (sql) => {
+    // The row is locked by the decision: what it says now is what is approved.
+    if (sha256 !== undefined) requireHash((await findConsent(sql, organizationId, consentId)) ?? consent, sha256);
+    await change?.(sql);
+  });
 }
+
+/** The hash of the request, and that of the bytes that would be sent. */
+async function requireShown({ db }: SendingServices, consent: ConsentRow, sha256: string): Promise<void> {
+  requireHash(consent, sha256);
+  const message = await findOutbound(db, consent.messageId);
+  if (message === undefined) throw new CatalogueError('not_found');
+  const recipients = await findRecipients(db, message.id);
+  const addresses = recipients.map(({ address }) => address);
+  if (hashContent(await readContent(db, message), addresses).toString('hex') !== sha256) throw notAsShown();
+}
+
+function requireHash({ contentHash }: ConsentRow, sha256: string): void {
+  if (contentHash.toString('hex') !== sha256) throw notAsShown();
+}
+
+const notAsShown = (): CatalogueError =>
+  new CatalogueError('conflict', 'The message has changed since it was shown. Nothing was decided.', {
+    fix: 'Read the message again, then decide about it with its present `sha256`.',
+  });
 
 /** Makes and checks the changed message. @returns a function that replaces the held message by it */
 async function prepareEdit(

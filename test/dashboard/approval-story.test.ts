@@ -142,6 +142,7 @@ test('a forwarded link opens nothing after its use', async () => {
   await stranger.page.goto(link);
   await stranger.page.getByText('This link is no longer valid').waitFor();
   await stranger.page.getByText('The link was used: the message was denied.').waitFor();
+  assert.equal(await stranger.page.getByText('decided nothing').count(), 0);
   assert.equal(await actions(stranger.page).count(), 0);
   assert.equal(await stranger.page.getByText('Used once').count(), 0);
   await assertAccessible(stranger.page, 'a link that was used');

@@ -54,6 +54,9 @@ async function hold(organization: TestOrganization, body: Record<string, unknown
 const consentOf = async (organization: TestOrganization, id: string): Promise<unknown> =>
   (await world.call('GET', `/api/consents/${id}`, { as: organization.owner.session })).body;
 
+/** Waits until the message that is shown takes decisions. */
+const settled = (page: Page) => request(page).getByRole('button', { name: 'Approve' }).click({ trial: true });
+
 const request = (page: Page) => page.getByRole('article', { name: 'Held message' });
 
 test('held messages are shown whole, approved and denied from the keyboard', async () => {
@@ -76,6 +79,7 @@ test('held messages are shown whole, approved and denied from the keyboard', asy
   await request(page).getByText('First contact with zed@acme.example').waitFor();
   await request(page).getByText('Checked: an approval covers exactly these').waitFor();
   await assertAccessible(page, 'approvals');
+  await settled(page);
   await page.keyboard.press('a');
   await page.getByRole('menuitem', { name: THIS_MESSAGE }).waitFor();
   await page.keyboard.press('Enter');
@@ -85,6 +89,7 @@ test('held messages are shown whole, approved and denied from the keyboard', asy
   assert.equal(textAt(approved, 'status'), 'approved');
   assert.equal(textAt(approved, 'decision', 'decidedBy', 'id'), organization.owner.userId);
   await request(page).getByRole('heading', { name: 'Second words' }).waitFor();
+  await settled(page);
   await page.keyboard.press('d');
   await page.getByLabel('Reason').fill('Not now');
   await page.keyboard.press('Enter');
@@ -120,10 +125,12 @@ test('HTML, attachments and the raw message are looked at without anything of th
     ],
   });
   const { page, assertNoFaults } = await opened(organization);
-  await request(page).getByText('⟨U+202E⟩').waitFor();
   await request(page).getByText('ben@acme.example').first().waitFor();
-  await page.getByRole('tab', { name: 'As sent' }).click();
+  // What most recipients see is shown first.
   await page.frameLocator('iframe').locator('b').getByText('invoice').waitFor();
+  await page.getByText('Text and HTML have the same words and links.').waitFor();
+  await page.getByRole('tab', { name: 'Text', exact: true }).click();
+  await request(page).getByText('⟨U+202E⟩').waitFor();
   await page.getByRole('tab', { name: 'Raw' }).click();
   await page.getByLabel('Raw message').getByText('Content-Type: multipart/mixed').waitFor();
   await page.getByRole('button', { name: 'Preview invoice.csv' }).click();
@@ -207,6 +214,7 @@ test('an edit shows its difference, is approved, and is the message that is stor
   });
   const { page, assertNoFaults } = await opened(organization);
   await request(page).getByRole('heading', { name: 'Offer' }).waitFor();
+  await settled(page);
   await page.keyboard.press('e');
   const form = page.getByRole('form', { name: 'Edit the message' });
   await form.getByLabel('Subject').fill('Our offer');

@@ -60,7 +60,13 @@ test('a message that is held appears in the open queue without a reload, and lea
   await page.getByText('Appears without a reload').first().waitFor();
   const denied = await world.call('POST', `/api/consents/${consentId}/deny`, { as: member.session, body: {} });
   assert.equal(denied.status, 200, denied.text);
-  await page.getByText('Appears without a reload').first().waitFor({ state: 'detached' });
+  // What is read stays and says so; its row leaves the list when the person asks for it.
+  await page.getByText('This request was decided while you were reading it').waitFor();
+  await page.getByRole('button', { name: '1 gone' }).click();
+  await page
+    .getByRole('list', { name: 'Held messages' })
+    .getByText('Appears without a reload')
+    .waitFor({ state: 'detached' });
   opened.assertNoFaults([401]);
 });
 
@@ -87,6 +93,7 @@ test('while the stream is away a page polls, and follows the stream again when i
   assert.equal((await opensStream).status(), 200);
   await requestsEnded(page);
   await hold(organization, 'Came by the stream');
+  await page.getByRole('button', { name: '1 new' }).click();
   await page.getByText('Came by the stream').first().waitFor();
 });
 

@@ -68,7 +68,7 @@ test('held and scheduled mail is seen with its reason, and withdrawn; a draft co
 
   // By keyboard alone.
   await fromDraft.getByRole('button', { name: 'Withdraw' }).press('Enter');
-  const dialog = page.getByRole('dialog', { name: 'Withdraw the message?' });
+  const dialog = page.getByRole('dialog', { name: /^Withdraw “/ });
   await dialog.getByText('the draft it was made from comes back').waitFor();
   await assertAccessible(page, 'withdraw');
   await page.keyboard.press('Escape');
@@ -112,7 +112,7 @@ test('a decision of somebody else appears without a reload, and withdrawing too 
   assert.equal(denied.status, 200, denied.text);
   // Behind the open dialog nothing has a role.
   await page.locator('main').getByText('Denied', { exact: true }).waitFor();
-  const dialog = page.getByRole('dialog', { name: 'Withdraw the message?' });
+  const dialog = page.getByRole('dialog', { name: /^Withdraw “/ });
   await dialog.getByRole('button', { name: 'Withdraw' }).click();
   await dialog.getByRole('alert').getByText('cannot be withdrawn').waitFor();
   await page.keyboard.press('Escape');

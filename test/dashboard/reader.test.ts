@@ -82,6 +82,7 @@ test('a mailbox without mail says what will be here, and shows mail as it comes 
   await row(page, 'Order 4711').waitFor();
   await page.getByRole('heading', { name: 'INBOX (1)' }).waitFor();
   await deliver({ subject: 'Order 4712', text: 'And one red.' });
+  await page.getByRole('button', { name: '1 new' }).click();
   await row(page, 'Order 4712').waitFor();
   assert.equal(await list(page).getByRole('listitem').count(), 2);
   assertNoFaults(SIGNED_OUT);

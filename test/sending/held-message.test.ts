@@ -103,7 +103,9 @@ for (const entry of SENDING_ENTRY_POINTS)
       assert.equal(at(body, 'subject'), 'Invoice');
       assert.equal(textAt(body, 'text').trim(), 'The invoice is attached.');
       assert.equal(textAt(body, 'html').trim(), '<p>The invoice is <b onclick="steal()">attached</b>.</p>');
-      assert.equal(at(body, 'textOfHtml'), null);
+      assert.equal(textAt(body, 'textOfHtml').trim(), 'The invoice is attached.');
+      const same = { onlyInText: [], onlyInHtml: [], linksOnlyInText: [], linksOnlyInHtml: [], complete: true };
+      assert.deepEqual(at(body, 'textAndHtml'), same);
       assert.deepEqual([at(body, 'to'), at(body, 'cc'), at(body, 'bcc')], [[`Ada <${to}>`], [cc], [bcc]]);
       assert.deepEqual(at(body, 'replyTo'), ['desk@acme.example']);
       assert.equal(at(body, 'mailbox', 'purpose'), 'Sends invoices');
@@ -158,6 +160,39 @@ for (const entry of SENDING_ENTRY_POINTS)
       await world.api.sql(to, [held.id, 'thief@example.com']);
       assert.equal(at(await shown(held.consentId), 'hashMatches'), false, 'another recipient');
       await world.api.sql(to, [held.id, before?.['address']]);
+    });
+
+    test('is approved by its hash alone: with that of another content nothing is decided', async () => {
+      const held = await world.send(entry, organization.mailbox, {
+        to: [stranger()],
+        text: `Three hundred ${++number}.`,
+      });
+      const sha256 = textAt(await shown(held.consentId), 'sha256');
+      const approve = (hash: string, edit?: object) =>
+        world.api.call('POST', `/api/consents/${held.consentId}/approve`, {
+          as: as(),
+          body: { scope: 'message', sha256: hash, ...(edit === undefined ? {} : { edit }) },
+        });
+      const change = (from: string, to: string) =>
+        world.api.sql(
+          `update blob set bytes = replace(encode(bytes, 'escape'), $2, $3)::bytea
+            where sha256 = (select blob from outbound_message where id = $1)`,
+          [held.id, from, to],
+        );
+      const pending = async () =>
+        assert.equal(at(await shown(held.consentId), 'consent', 'status'), 'pending', 'nothing is decided');
+      for (const edit of [undefined, { subject: 'Another' }]) {
+        const refused = await approve('0'.repeat(64), edit);
+        assert.deepEqual([refused.status, errorCode(refused)], [409, 'conflict']);
+        await pending();
+      }
+      await change('Three hundred', 'Nine hundred');
+      assert.equal((await approve(sha256)).status, 409, 'the bytes are others');
+      await pending();
+      await change('Nine hundred', 'Three hundred');
+      assert.equal((await approve('not a hash')).status, 400);
+      const approved = await approve(sha256);
+      assert.equal(approved.status, 200, approved.text);
     });
 
     test('is not shown to agents: their tokens and keys see nothing more', async () => {

@@ -3,6 +3,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { SteadyList } from '../../components/steady-list.tsx';
 import { Time } from '../../components/time.tsx';
 import { programName } from './program-name.ts';
 import { type SessionOfList, sessionsQuery, useEndOtherSessions, useEndSession } from './queries.ts';
@@ -29,16 +30,15 @@ export function Sessions() {
       {sessions.isPending ? <Skeleton rows={2} /> : null}
       {sessions.isError ? <ProblemNote error={sessions.error} onRetry={() => void sessions.refetch()} /> : null}
       {sessions.data === undefined ? null : (
-        <ul aria-label="Sessions" className="rounded-lg border border-line bg-panel">
-          {sessions.data.map((session) => (
+        <SteadyList label="Sessions" answer={sessions.data} rows={sessions.data} empty={null}>
+          {(session) => (
             <SessionRow
-              key={session.id}
               session={session}
               busy={end.isPending && end.variables === session.id}
               onEnd={() => end.mutate(session.id)}
             />
-          ))}
-        </ul>
+          )}
+        </SteadyList>
       )}
     </section>
   );
@@ -56,7 +56,7 @@ function SessionRow({
   const { current, createdAt, lastUsedAt, ipAddress, userAgent } = session;
   const name = programName(userAgent);
   return (
-    <li className="grid items-center gap-x-4 gap-y-1 border-t border-line px-4 py-2.5 first:border-t-0 sm:grid-cols-[minmax(0,1fr)_150px_auto]">
+    <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1fr)_150px_auto]">
       <div className="min-w-0">
         <span className="block truncate font-medium" title={userAgent ?? undefined}>
           {name}
@@ -78,6 +78,6 @@ function SessionRow({
           End
         </Button>
       )}
-    </li>
+    </div>
   );
 }

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, Minus } from 'lucide-react';
 import { Badge, type Meaning } from '../../components/badge.tsx';
 import { ForeignText } from '../../components/foreign-text.tsx';
+import { SteadyList } from '../../components/steady-list.tsx';
 import { Time } from '../../components/time.tsx';
 import type { ActivityMessage } from './queries.ts';
 
@@ -39,38 +40,36 @@ export function Hits({ hits, more }: { readonly hits: readonly ActivityMessage[]
       <p className="mb-2 text-muted">
         {more ? `The newest ${hits.length} messages. Add a word to find older ones.` : `${hits.length} messages`}
       </p>
-      <ul aria-label="Messages" className="rounded-lg border border-line bg-panel">
-        {hits.map((message) => {
+      <SteadyList label="Messages" answer={hits} rows={hits} empty={null} rowClass="">
+        {(message) => {
           const [Icon, words] = DIRECTIONS[message.direction];
           const other = message.direction === 'inbound' ? message.from : message.to.join(', ');
           return (
-            <li key={message.id} className="border-t border-line first:border-t-0">
-              <Link
-                to="/activity"
-                search={{ q: message.id }}
-                className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-4 gap-y-0.5 px-4 py-2.5 text-text! no-underline hover:bg-sunken sm:grid-cols-[16px_minmax(0,1.2fr)_minmax(0,2fr)_100px_120px]"
-              >
-                <span className="text-muted max-sm:hidden">
-                  <Icon size={16} aria-hidden />
-                  <span className="sr-only">{words}</span>
-                </span>
-                <span className="truncate">
-                  <ForeignText text={other === null || other === '' ? message.mailboxAddress : other} />
-                </span>
-                <span className="truncate font-medium">
-                  <ForeignText text={message.subject === '' ? '(no subject)' : message.subject} />
-                </span>
-                <span>
-                  <MessageStatus status={message.status} />
-                </span>
-                <span className="text-muted sm:text-right">
-                  <Time value={message.at} />
-                </span>
-              </Link>
-            </li>
+            <Link
+              to="/activity"
+              search={{ q: message.id }}
+              className="grid grid-cols-[minmax(0,1fr)] items-center gap-x-4 gap-y-0.5 px-4 py-2.5 text-text! no-underline hover:bg-sunken sm:grid-cols-[16px_minmax(0,1.2fr)_minmax(0,2fr)_100px_120px]"
+            >
+              <span className="text-muted max-sm:hidden">
+                <Icon size={16} aria-hidden />
+                <span className="sr-only">{words}</span>
+              </span>
+              <span className="truncate">
+                <ForeignText text={other === null || other === '' ? message.mailboxAddress : other} />
+              </span>
+              <span className="truncate font-medium">
+                <ForeignText text={message.subject === '' ? '(no subject)' : message.subject} />
+              </span>
+              <span>
+                <MessageStatus status={message.status} />
+              </span>
+              <span className="text-muted sm:text-right">
+                <Time value={message.at} />
+              </span>
+            </Link>
           );
-        })}
-      </ul>
+        }}
+      </SteadyList>
     </>
   );
 }

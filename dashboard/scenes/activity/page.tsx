@@ -65,7 +65,7 @@ export function ActivityPage({ q, onSearch }: ActivityPageProps) {
             )}
             {found.data.timeline === null ? null : <TimelineOf timeline={found.data.timeline} focus={asked} />}
             {found.data.timeline === null && found.data.hits.length > 0 ? (
-              <Hits hits={found.data.hits} more={found.data.more} />
+              <Hits key={asked} hits={found.data.hits} more={found.data.more} />
             ) : null}
             {found.data.timeline === null && found.data.hits.length === 0 ? (
               <WhatCanBeSearched title={`Nothing found for “${asked}”`} />

@@ -9,6 +9,7 @@ export function ApproveMenu({
   label,
   recipients,
   busy,
+  disabled = false,
   onApprove,
   trigger,
 }: {
@@ -16,6 +17,8 @@ export function ApproveMenu({
   /** Addresses the approval is about. */
   readonly recipients: readonly string[];
   readonly busy: boolean;
+  /** It is not to be pressed yet. */
+  readonly disabled?: boolean;
   readonly onApprove: (scope: ApprovalScope) => void;
   readonly trigger?: Ref<HTMLButtonElement>;
 }) {
@@ -23,7 +26,7 @@ export function ApproveMenu({
     <Menu.Root>
       <Menu.Trigger
         ref={trigger}
-        disabled={busy}
+        disabled={busy || disabled}
         aria-busy={busy || undefined}
         className={buttonClass('primary', 'max-sm:flex-1')}
       >

@@ -4,10 +4,11 @@ import { ProblemNote } from '../../components/problem-note.tsx';
 import { type Tab, Tabs } from '../../components/tabs.tsx';
 import { visibleText } from '../../components/visible-text.ts';
 import type { RequestProps } from './request.tsx';
+import { TextAndHtml } from './text-and-html.tsx';
 
 const TEXT = 'max-h-[60vh] overflow-auto py-1 leading-[22px] break-words whitespace-pre-wrap';
 
-/** The message as text, as its recipients see it, and byte for byte. */
+/** The message as its recipients see it, as text, and byte for byte. */
 export function Content({
   message,
   loadAttachment,
@@ -19,23 +20,23 @@ export function Content({
     const part = attachments.find((each) => each.contentId?.replaceAll(/[<>]/g, '') === contentId);
     return part === undefined ? undefined : loadAttachment(part.id);
   };
-  const tabs: Tab[] = [
-    {
-      id: 'text',
-      title: 'Text',
-      content:
-        text.trim() === '' ? (
-          <p className="text-muted">{html === null ? 'The message is empty.' : 'There are no words in it.'}</p>
-        ) : (
-          // Scrolls, so the keyboard must reach it.
-          <p tabIndex={0} role="group" aria-label="Text of the message" className={TEXT}>
-            {visibleText(text)}
-          </p>
-        ),
-    },
-  ];
+  const asText: Tab = {
+    id: 'text',
+    title: 'Text',
+    content:
+      text.trim() === '' ? (
+        <p className="text-muted">{html === null ? 'The message is empty.' : 'There are no words in it.'}</p>
+      ) : (
+        // Scrolls, so the keyboard must reach it.
+        <p tabIndex={0} role="group" aria-label="Text of the message" className={TEXT}>
+          {visibleText(text)}
+        </p>
+      ),
+  };
+  const tabs: Tab[] = [asText];
+  // What most recipients see comes first.
   if (html !== null)
-    tabs.push({
+    tabs.unshift({
       id: 'html',
       title: 'As sent',
       content: (
@@ -52,9 +53,7 @@ export function Content({
       {message.text === null && html !== null ? (
         <p className="mt-2 text-muted">The message has only HTML; this text was made from it.</p>
       ) : null}
-      {message.text !== null && html !== null ? (
-        <p className="mt-2 text-muted">It has text and HTML: most people see what is under “As sent”.</p>
-      ) : null}
+      <TextAndHtml difference={message.textAndHtml} />
       {message.truncated ? <p className="mt-2 text-wait">It is longer than what is shown here.</p> : null}
     </div>
   );

@@ -3,7 +3,6 @@ import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Time } from '../../components/time.tsx';
 import { ApproveMenu } from './approve-menu.tsx';
@@ -13,25 +12,33 @@ import { isTyping } from './typing.ts';
 
 interface DecisionProps extends Pick<HeldRequestProps, 'approve' | 'deny' | 'keys'> {
   readonly consent: Consent;
+  /** Hash of the message that is shown. */
+  readonly sha256: string;
+  /** The message is shown long enough: until then, clicks and keys are not for it. */
+  readonly settled: boolean;
+  /** Reason of a denial, as far as it is written. */
+  readonly reason: string;
+  readonly onReason: (reason: string) => void;
   readonly onEdit: () => void;
 }
 
 /** The actions under a held message. Keys: a opens the approvals, e the edit, d asks why it is denied. */
-export function Decision({ consent, approve, deny, keys, onEdit }: DecisionProps) {
+export function Decision(props: DecisionProps) {
+  const { consent, sha256, settled, approve, deny, keys, onEdit } = props;
   const trigger = useRef<HTMLButtonElement>(null);
   const [denying, setDenying] = useState(false);
   const actions = useRef({ a: () => {}, d: () => {}, e: () => {} });
   actions.current = { a: () => trigger.current?.click(), d: () => setDenying(true), e: onEdit };
   useEffect(() => {
-    if (!keys) return undefined;
+    if (!keys || !settled) return undefined;
     const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event) || (event.key !== 'a' && event.key !== 'd' && event.key !== 'e')) return;
+      if (event.repeat || isTyping(event) || (event.key !== 'a' && event.key !== 'd' && event.key !== 'e')) return;
       event.preventDefault();
       actions.current[event.key]();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
-  }, [keys]);
+  }, [keys, settled]);
   return (
     <div
       className={`sticky bottom-0 grid gap-3 rounded-b-lg border-t border-line bg-panel px-4 py-3 ${keys ? 'max-sm:bottom-16' : ''}`}
@@ -42,34 +49,46 @@ export function Decision({ consent, approve, deny, keys, onEdit }: DecisionProps
           label="Approve"
           recipients={consent.recipients}
           busy={approve.isPending}
+          disabled={!settled}
           trigger={trigger}
-          onApprove={(scope) => approve.mutate({ scope })}
+          onApprove={(scope) => approve.mutate({ scope, sha256 })}
         />
-        <Button className="max-sm:flex-1" onClick={onEdit} disabled={approve.isPending}>
+        <Button className="max-sm:flex-1" onClick={onEdit} disabled={!settled || approve.isPending}>
           Edit
         </Button>
-        <Button look="stop" className="max-sm:flex-1" onClick={() => setDenying(true)} disabled={approve.isPending}>
+        <Button
+          look="stop"
+          className="max-sm:flex-1"
+          onClick={() => setDenying(true)}
+          disabled={!settled || approve.isPending}
+        >
           Deny
         </Button>
         <p className="text-muted sm:ml-auto">
           expires <Time value={consent.expiresAt} />
         </p>
       </div>
-      {denying ? <Deny deny={deny} onClose={() => setDenying(false)} /> : null}
+      {denying ? (
+        <Deny deny={deny} reason={props.reason} onReason={props.onReason} onClose={() => setDenying(false)} />
+      ) : null}
     </div>
   );
 }
 
 function Deny({
   deny,
+  reason,
+  onReason,
   onClose,
 }: {
+  readonly reason: string;
+  readonly onReason: (reason: string) => void;
   readonly deny: UseMutationResult<Consent, Error, string>;
   readonly onClose: () => void;
 }) {
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    deny.mutate(textOfField(new FormData(event.currentTarget), 'reason').trim(), { onSuccess: onClose });
+    deny.mutate(reason.trim(), { onSuccess: onClose });
   };
   return (
     <Dialog
@@ -80,7 +99,14 @@ function Deny({
     >
       <form onSubmit={submit} className="grid gap-4">
         <ProblemNote error={deny.error} />
-        <Field label="Reason" name="reason" autoComplete="off" hint="Optional." />
+        <Field
+          label="Reason"
+          name="reason"
+          autoComplete="off"
+          hint="Optional."
+          value={reason}
+          onChange={(event) => onReason(event.target.value)}
+        />
         <Button type="submit" look="stop" className="justify-self-end" busy={deny.isPending}>
           Deny
         </Button>

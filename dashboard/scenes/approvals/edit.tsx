@@ -1,33 +1,39 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Field, LongField } from '../../components/field.tsx';
 import { textOfField } from '../../components/form-text.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { ApproveMenu } from './approve-menu.tsx';
-import { type Draft, draftOf, editOf, recipientsOf } from './draft.ts';
+import { type Draft, editOf, recipientsOf } from './draft.ts';
 import { FieldDifferences } from './field-difference.tsx';
 import type { HeldRequestProps } from './held-request.tsx';
 import type { ConsentMessage } from './queries.ts';
+import type { Unfinished } from './unfinished.ts';
 
 interface EditProps extends Pick<HeldRequestProps, 'approve'> {
   readonly message: ConsentMessage;
+  readonly work: NonNullable<Unfinished['edit']>;
+  /** The changes are shown long enough to be approved. */
+  readonly settled: boolean;
+  /** The form takes the focus. */
+  readonly focus: boolean;
+  /** Keeps what is written. */
+  readonly onChange: (draft: Draft, reviewing: boolean) => void;
   readonly onClose: () => void;
 }
 
 /** Changes a held message, then shows the difference, then approves exactly that. */
-export function Edit({ message, approve, onClose }: EditProps) {
-  const [draft, setDraft] = useState<Draft>(() => draftOf(message));
-  const [reviewing, setReviewing] = useState(false);
+export function Edit({ message, work, settled, focus, approve, onChange, onClose }: EditProps) {
+  const { draft, reviewing, sha256 } = work;
   const { edit, changes } = editOf(message, draft);
   if (!reviewing)
     return (
       <EditForm
         draft={draft}
+        focus={focus}
         onClose={onClose}
-        onReview={(next) => {
-          setDraft(next);
-          setReviewing(true);
-        }}
+        onChange={(next) => onChange(next, false)}
+        onReview={(next) => onChange(next, true)}
       />
     );
   return (
@@ -48,14 +54,15 @@ export function Edit({ message, approve, onClose }: EditProps) {
             label="Approve this"
             recipients={recipientsOf(draft)}
             busy={approve.isPending}
-            onApprove={(scope) => approve.mutate({ scope, edit })}
+            disabled={!settled}
+            onApprove={(scope) => approve.mutate({ scope, edit, sha256 })}
           />
         )}
         <Button
           disabled={approve.isPending}
           onClick={() => {
             approve.reset();
-            setReviewing(false);
+            onChange(draft, false);
           }}
         >
           Back to the edit
@@ -70,28 +77,35 @@ export function Edit({ message, approve, onClose }: EditProps) {
 
 interface EditFormProps {
   readonly draft: Draft;
+  readonly focus: boolean;
+  readonly onChange: (draft: Draft) => void;
   readonly onReview: (draft: Draft) => void;
   readonly onClose: () => void;
 }
 
-function EditForm({ draft, onReview, onClose }: EditFormProps) {
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+function EditForm({ draft, focus, onChange, onReview, onClose }: EditFormProps) {
+  // The fields hold what is written; a new value from outside would move the cursor.
+  const [first] = useState(draft);
+  const draftIn = (element: HTMLFormElement): Draft => {
+    const form = new FormData(element);
     const typed = (name: string) => textOfField(form, name).replaceAll('\r\n', '\n');
-    onReview({
+    return {
       to: typed('to'),
       cc: typed('cc'),
       bcc: typed('bcc'),
       subject: typed('subject'),
       text: draft.text === null ? null : typed('text'),
       html: draft.html === null ? null : typed('html'),
-    });
+    };
   };
   const rows = (text: string) => Math.max(1, text.split('\n').length);
   return (
     <form
-      onSubmit={submit}
+      onInput={(event) => onChange(draftIn(event.currentTarget))}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onReview(draftIn(event.currentTarget));
+      }}
       aria-label="Edit the message"
       className="grid gap-4 rounded-lg border border-line bg-panel p-4"
     >
@@ -99,26 +113,26 @@ function EditForm({ draft, onReview, onClose }: EditFormProps) {
       <LongField
         label="To"
         name="to"
-        defaultValue={draft.to}
-        rows={rows(draft.to)}
+        defaultValue={first.to}
+        rows={rows(first.to)}
         hint="One address per line."
-        autoFocus
+        autoFocus={focus}
       />
-      <LongField label="Cc" name="cc" defaultValue={draft.cc} rows={rows(draft.cc)} />
+      <LongField label="Cc" name="cc" defaultValue={first.cc} rows={rows(first.cc)} />
       <LongField
         label="Bcc"
         name="bcc"
-        defaultValue={draft.bcc}
-        rows={rows(draft.bcc)}
+        defaultValue={first.bcc}
+        rows={rows(first.bcc)}
         hint="Nobody else sees these."
       />
-      <Field label="Subject" name="subject" defaultValue={draft.subject} autoComplete="off" />
-      {draft.text === null ? null : <LongField label="Text" name="text" defaultValue={draft.text} rows={12} />}
+      <Field label="Subject" name="subject" defaultValue={first.subject} autoComplete="off" />
+      {draft.text === null ? null : <LongField label="Text" name="text" defaultValue={first.text ?? ''} rows={12} />}
       {draft.html === null ? null : (
         <LongField
           label="HTML"
           name="html"
-          defaultValue={draft.html}
+          defaultValue={first.html ?? ''}
           rows={12}
           hint={
             draft.text === null

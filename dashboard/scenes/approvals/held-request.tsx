@@ -1,42 +1,87 @@
 import type { UseMutationResult } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Decision } from './decision.tsx';
-import { Edit } from './edit.tsx';
+import { useSettled } from './decision-guard.ts';
+import { draftOf } from './draft.ts';
 import { Outcome } from './outcome.tsx';
 import type { Approval, Consent } from './queries.ts';
 import { Request, type RequestProps } from './request.tsx';
+import { useUnfinished } from './unfinished.ts';
+
+// Few messages are changed: the form is loaded with the first one.
+const Edit = lazy(async () => ({ default: (await import('./edit.tsx')).Edit }));
+const LostEdit = lazy(async () => ({ default: (await import('./lost-edit.tsx')).LostEdit }));
 
 export interface HeldRequestProps extends Omit<RequestProps, 'children'> {
   readonly approve: UseMutationResult<Consent, Error, Approval>;
   readonly deny: UseMutationResult<Consent, Error, string>;
+  /** It was waiting when the reader opened it. */
+  readonly wasPending: boolean;
   /** Whether the keys a, d and e are taken. */
   readonly keys: boolean;
 }
 
-/** One request, to be read, changed and decided; or with its decision. Use `key` for another one. */
-export function HeldRequest({ approve, deny, keys, ...shown }: HeldRequestProps) {
-  const [editing, setEditing] = useState(false);
-  const { consent } = shown.message;
+/**
+ * One request, to be read, changed and decided; or with its decision. A decision is about the message that is shown: it
+ * carries its hash. Use `key` with id and hash.
+ */
+export function HeldRequest({ approve, deny, wasPending, keys, ...shown }: HeldRequestProps) {
+  const { message } = shown;
+  const { consent, sha256 } = message;
+  const [work, change] = useUnfinished(consent.id);
+  // An edit that is found again does not take the focus: the reader may be passing by.
+  const [begun, setBegun] = useState(false);
+  const settled = useSettled(`${consent.id} ${sha256}`);
+  const { edit } = work;
+  const dropEdit = () => change({ edit: undefined });
+  const lost =
+    edit === undefined || (consent.status === 'pending' && edit.sha256 === sha256) ? null : (
+      <Suspense>
+        <LostEdit message={message} draft={edit.draft} onDrop={dropEdit} />
+      </Suspense>
+    );
   if (consent.status !== 'pending')
     return (
       <Request {...shown}>
-        <Outcome consent={consent} refused={approve.isError || deny.isError} />
+        <Outcome consent={consent} refused={approve.isError || deny.isError} meanwhile={wasPending} />
+        {lost}
       </Request>
     );
-  if (editing)
+  if (edit !== undefined && lost === null)
     return (
-      <Edit
-        message={shown.message}
-        approve={approve}
-        onClose={() => {
-          approve.reset();
-          setEditing(false);
-        }}
-      />
+      <Suspense fallback={<Skeleton />}>
+        <Edit
+          message={message}
+          work={edit}
+          approve={approve}
+          settled={settled}
+          focus={begun}
+          onChange={(draft, reviewing) => change({ edit: { draft, reviewing, sha256 } })}
+          onClose={() => {
+            approve.reset();
+            dropEdit();
+          }}
+        />
+      </Suspense>
     );
   return (
     <Request {...shown}>
-      <Decision consent={consent} approve={approve} deny={deny} keys={keys} onEdit={() => setEditing(true)} />
+      {lost}
+      <Decision
+        consent={consent}
+        approve={approve}
+        sha256={sha256}
+        deny={deny}
+        settled={settled}
+        keys={keys}
+        reason={work.reason ?? ''}
+        onReason={(reason) => change({ reason })}
+        onEdit={() => {
+          setBegun(true);
+          change({ edit: { draft: draftOf(message), reviewing: false, sha256 } });
+        }}
+      />
     </Request>
   );
 }

@@ -8,6 +8,7 @@ import { HeldRequest } from './held-request.tsx';
 import { linkRequestQuery, loadLinkAttachment, loadLinkRaw, useApproveByLink, useDenyByLink } from './link-queries.ts';
 import { isWholeToken, takeLinkToken } from './link-token.ts';
 import type { Consent } from './queries.ts';
+import { finishRequest } from './unfinished.ts';
 
 /** The page behind the link of a notice: one request and its decision, for a phone, without a session. */
 export function ApprovalLinkPage() {
@@ -29,8 +30,13 @@ export function ApprovalLinkPage() {
 function LinkedRequest({ token }: { readonly token: string }) {
   const message = useQuery(linkRequestQuery(token));
   const [decided, setDecided] = useState<Consent>();
-  const approve = useApproveByLink(token, setDecided);
-  const deny = useDenyByLink(token, setDecided);
+  const onDecided = (consent: Consent) => {
+    finishRequest(consent.id);
+    setDecided(consent);
+  };
+  const approve = useApproveByLink(token, onDecided);
+  const deny = useDenyByLink(token, onDecided);
+  if (decided !== undefined) return <Done consent={decided} />;
   if (message.isError) return <Refused error={message.error} onRetry={() => void message.refetch()} />;
   if (message.data === undefined)
     return (
@@ -39,7 +45,6 @@ function LinkedRequest({ token }: { readonly token: string }) {
         <div aria-busy className="h-80 rounded-lg border border-line bg-panel" />
       </>
     );
-  if (decided !== undefined) return <Done consent={decided} />;
   const { member, organization, linkExpiresAt } = message.data;
   const late = [approve.error, deny.error].find(endsTheLink);
   if (late !== undefined) return <Refused error={late} />;
@@ -55,6 +60,8 @@ function LinkedRequest({ token }: { readonly token: string }) {
         loadAttachment={(aid) => loadLinkAttachment(token, aid)}
         loadRaw={() => loadLinkRaw(token)}
         links={false}
+        key={message.data.message.sha256}
+        wasPending
         approve={approve}
         deny={deny}
         keys={false}
@@ -66,7 +73,7 @@ function LinkedRequest({ token }: { readonly token: string }) {
 const Waiting = () => <h1 className="mb-3">A message waits for you</h1>;
 
 /** Statuses of a link that is no longer valid. */
-const ENDED = new Set([401, 403, 404, 409, 410]);
+const ENDED = new Set([401, 403, 404, 410]);
 const endsTheLink = (error: unknown): error is Problem => error instanceof Problem && ENDED.has(error.status);
 
 function Done({ consent }: { readonly consent: Consent }) {
@@ -87,7 +94,7 @@ function Refused({ error, onRetry }: { readonly error: unknown; readonly onRetry
   return (
     <Card title="This link is no longer valid">
       <p role="alert">{error.message}</p>
-      <p className="text-muted">You have decided nothing by opening it.</p>
+      <p className="text-muted">Opening it again changes nothing.</p>
       <SignIn />
     </Card>
   );

@@ -1,9 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft } from 'lucide-react';
+import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { HeldRequest } from './held-request.tsx';
 import { type Consent, loadAttachment, loadRaw, requestQuery, useApprove, useDeny } from './queries.ts';
+import { finishRequest } from './unfinished.ts';
 
 /** On narrow windows, where the list and the request are two pages. */
 export function BackToList({ onBack }: { readonly onBack: () => void }) {
@@ -23,8 +25,14 @@ export function OpenRequest({
   readonly onDecided: (consent: Consent) => void;
 }) {
   const message = useQuery(requestQuery(id));
-  const approve = useApprove(id, onDecided);
-  const deny = useDeny(id, onDecided);
+  const decided = (consent: Consent) => {
+    finishRequest(id);
+    onDecided(consent);
+  };
+  const approve = useApprove(id, decided);
+  const deny = useDeny(id, decided);
+  const [wasPending, setWasPending] = useState(false);
+  if (!wasPending && message.data?.consent.status === 'pending') setWasPending(true);
   if (message.data === undefined)
     return message.isError ? (
       <ProblemNote error={message.error} onRetry={() => void message.refetch()} />
@@ -33,10 +41,12 @@ export function OpenRequest({
     );
   return (
     <HeldRequest
+      key={message.data.sha256}
       message={message.data}
       loadAttachment={(aid) => loadAttachment(id, aid)}
       loadRaw={() => loadRaw(id)}
       links
+      wasPending={wasPending}
       approve={approve}
       deny={deny}
       keys

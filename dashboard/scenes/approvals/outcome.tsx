@@ -41,7 +41,17 @@ const lines = (value: readonly string[] | string | null): string =>
   typeof value === 'string' ? value : (value ?? []).join('\n');
 
 /** What was decided, by whom, and what was changed: in place of the actions. */
-export function Outcome({ consent, refused }: { readonly consent: Consent; readonly refused: boolean }) {
+export function Outcome({
+  consent,
+  refused,
+  meanwhile,
+}: {
+  readonly consent: Consent;
+  /** The reader's own decision was refused. */
+  readonly refused: boolean;
+  /** It was decided while it was shown. */
+  readonly meanwhile: boolean;
+}) {
   const { decision } = consent;
   if (decision === null) return null;
   const { changes } = decision;
@@ -50,6 +60,12 @@ export function Outcome({ consent, refused }: { readonly consent: Consent; reado
       {refused ? (
         <p role="alert" className="font-medium">
           Your decision came too late: it was decided already.
+        </p>
+      ) : null}
+      {meanwhile && !refused ? (
+        <p role="status" className="font-medium">
+          {decision.decidedBy.type === 'system' ? 'This request has ended' : 'This request was decided'} while you were
+          reading it. There is nothing to decide any more.
         </p>
       ) : null}
       <p className="flex flex-wrap items-center gap-x-2 gap-y-1">

@@ -1,18 +1,22 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { rowsOf } from '../../components/paged-list.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { type SteadyRows, useSteadyRows } from '../../components/steady-rows.ts';
 import { Time } from '../../components/time.tsx';
 import { visibleText } from '../../components/visible-text.ts';
-import { Decided } from './decided.tsx';
 import { BackToList, OpenRequest } from './open-request.tsx';
+import { usePinned } from './pinned.ts';
 import { type Consent, pendingQuery } from './queries.ts';
 import { Queue } from './queue.tsx';
 import { StopAll, StoppedNote } from './stop-all.tsx';
 import { isTyping } from './typing.ts';
+
+const Decided = lazy(async () => ({ default: (await import('./decided.tsx')).Decided }));
 
 /** What the address of the page says. */
 export interface ApprovalsSearch {
@@ -39,6 +43,13 @@ const COUNTED_MAX = '99+';
 export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
   const list = useInfiniteQuery(pendingQuery);
   const waiting = rowsOf(list);
+  const shown = useSteadyRows<Consent>({
+    answer: list.data,
+    rows: waiting,
+    pages: list.data?.pages.length ?? 0,
+    hasMore: list.hasNextPage,
+    keyOf: ({ id }) => id,
+  });
   const oldest = list.hasNextPage ? undefined : waiting.at(-1);
   const count = list.hasNextPage ? COUNTED_MAX : String(waiting.length);
   return (
@@ -74,7 +85,8 @@ export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
       {list.isError ? <ProblemNote error={list.error} onRetry={() => void list.refetch()} /> : null}
       {show === undefined ? (
         <Waiting
-          waiting={waiting}
+          list={shown}
+          words={count === '1' ? 'One waits' : `${count} wait`}
           loaded={list.isSuccess}
           onNearEnd={() => {
             if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
@@ -83,27 +95,34 @@ export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
           onOpen={(id) => onSearch(id === undefined ? {} : { open: id })}
         />
       ) : (
-        <Decided
-          status={show}
-          open={open}
-          onOpen={(id) => onSearch(id === undefined ? { show } : { show, open: id })}
-        />
+        <Suspense fallback={<Skeleton />}>
+          <Decided
+            status={show}
+            open={open}
+            onOpen={(id) => onSearch(id === undefined ? { show } : { show, open: id })}
+          />
+        </Suspense>
       )}
     </>
   );
 }
 
 interface WaitingProps {
-  readonly waiting: readonly Consent[];
+  readonly list: SteadyRows<Consent>;
+  /** How many wait. */
+  readonly words: string;
   readonly loaded: boolean;
   readonly onNearEnd: () => void;
   readonly open: string | undefined;
   readonly onOpen: (id: string | undefined) => void;
 }
 
-function Waiting({ waiting, loaded, onNearEnd, open, onOpen }: WaitingProps) {
+function Waiting({ list, words, loaded, onNearEnd, open, onOpen }: WaitingProps) {
   const [last, setLast] = useState<Consent>();
-  const shown = open ?? waiting[0]?.id;
+  const [decidedHere, setDecidedHere] = useState<ReadonlySet<string>>(new Set());
+  /** Those that can still be decided, and the one that is shown. */
+  const waiting = list.rows.filter(({ id }) => id === open || !(list.gone.has(id) || decidedHere.has(id)));
+  const shown = usePinned(open, waiting[0]?.id, onOpen);
   const at = waiting.findIndex(({ id }) => id === shown);
   useMoveKeys((step) => {
     const next = waiting[Math.min(waiting.length - 1, Math.max(0, at + step))];
@@ -111,8 +130,9 @@ function Waiting({ waiting, loaded, onNearEnd, open, onOpen }: WaitingProps) {
   });
   const decided = (consent: Consent) => {
     setLast(consent);
+    setDecidedHere(new Set([...decidedHere, consent.id]));
     const next = waiting[at + 1] ?? waiting[at - 1];
-    onOpen(next?.id === consent.id ? undefined : next?.id);
+    onOpen(next?.id);
   };
   return (
     <>
@@ -124,7 +144,7 @@ function Waiting({ waiting, loaded, onNearEnd, open, onOpen }: WaitingProps) {
           </>
         )}
       </p>
-      {loaded && shown === undefined ? (
+      {loaded && shown === undefined && list.rows.length === list.gone.size ? (
         <Empty title="Nothing is waiting for you">
           <p>
             When an agent writes to somebody for the first time, its message is held here until a person approves or
@@ -132,19 +152,24 @@ function Waiting({ waiting, loaded, onNearEnd, open, onOpen }: WaitingProps) {
           </p>
         </Empty>
       ) : null}
-      {shown === undefined ? null : (
+      {shown === undefined && list.rows.length === 0 ? null : (
         <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[300px_minmax(0,1fr)]">
           <Queue
             label="Held messages"
-            consents={waiting}
+            list={list}
+            words={words}
             selected={shown}
             onOpen={onOpen}
             onNearEnd={onNearEnd}
             className={open === undefined ? '' : 'max-lg:hidden'}
           />
           <div className={`min-w-0 ${open === undefined ? 'max-lg:hidden' : ''}`}>
-            <BackToList onBack={() => onOpen(undefined)} />
-            <OpenRequest key={shown} id={shown} onDecided={decided} />
+            {shown === undefined ? null : (
+              <>
+                <BackToList onBack={() => onOpen(undefined)} />
+                <OpenRequest key={shown} id={shown} onDecided={decided} />
+              </>
+            )}
           </div>
         </div>
       )}

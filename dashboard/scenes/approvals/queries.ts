@@ -9,6 +9,8 @@ export type MessageEdit = Schemas['ConsentEdit'];
 export interface Approval {
   readonly scope: ApprovalScope;
   readonly edit?: MessageEdit;
+  /** Hash of the message that the person was shown. */
+  readonly sha256: string;
 }
 
 const PAGE_LENGTH = 100;

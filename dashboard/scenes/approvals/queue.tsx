@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { heldBecauseWords } from '../../components/held-because.ts';
+import { ListHead } from '../../components/list-head.tsx';
 import { ScrolledRows } from '../../components/scrolled-rows.tsx';
+import type { SteadyRows } from '../../components/steady-rows.ts';
 import { Time } from '../../components/time.tsx';
 import { visibleText } from '../../components/visible-text.ts';
 import { OutcomeBadge } from './outcome.tsx';
@@ -8,7 +10,9 @@ import { type Consent, mailboxNameQuery } from './queries.ts';
 
 export interface QueueProps {
   readonly label: string;
-  readonly consents: readonly Consent[];
+  readonly list: SteadyRows<Consent>;
+  /** How many there are. */
+  readonly words: string;
   readonly selected: string | undefined;
   readonly onOpen: (id: string) => void;
   /** Called when the reader is near the end of the loaded rows. */
@@ -19,21 +23,26 @@ export interface QueueProps {
 const ROW_PX = 97;
 
 /** Requests as rows that open them. */
-export function Queue({ label, consents, selected, onOpen, onNearEnd, className = '' }: QueueProps) {
+export function Queue({ label, list, words, selected, onOpen, onNearEnd, className = '' }: QueueProps) {
   return (
-    <ScrolledRows
-      label={label}
-      rows={consents}
-      keyOf={({ id }) => id}
-      idOf={({ id }) => id}
-      rowHeight={ROW_PX}
-      total={undefined}
-      open={selected}
-      onNearEnd={onNearEnd}
-      className={`max-h-[calc(100dvh-220px)] rounded-lg border border-line bg-panel lg:sticky lg:top-4 lg:max-h-[calc(100dvh-32px)] ${className}`}
+    <div
+      className={`flex max-h-[calc(100dvh-220px)] min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-panel lg:sticky lg:top-4 lg:max-h-[calc(100dvh-32px)] ${className}`}
     >
-      {(consent) => <Row consent={consent} selected={consent.id === selected} onOpen={onOpen} />}
-    </ScrolledRows>
+      <ListHead list={list} words={words} />
+      <ScrolledRows
+        label={label}
+        list={list}
+        keyOf={({ id }) => id}
+        idOf={({ id }) => id}
+        rowHeight={ROW_PX}
+        total={undefined}
+        open={selected}
+        onNearEnd={onNearEnd}
+        className="min-h-0 flex-1"
+      >
+        {(consent) => <Row consent={consent} selected={consent.id === selected} onOpen={onOpen} />}
+      </ScrolledRows>
+    </div>
   );
 }
 

@@ -1,13 +1,16 @@
 import { Link } from '@tanstack/react-router';
 import { FileCheck, ShieldAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
-import { Attachments } from '../../components/attachments.tsx';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { byteSize } from '../../components/byte-size.ts';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Time } from '../../components/time.tsx';
 import { visibleText } from '../../components/visible-text.ts';
 import { Content } from './content.tsx';
 import type { ConsentMessage } from './queries.ts';
 import { Recipients } from './recipients.tsx';
+
+// Few held messages have files.
+const Attachments = lazy(async () => ({ default: (await import('../../components/attachments.tsx')).Attachments }));
 
 export interface RequestProps {
   readonly message: ConsentMessage;
@@ -67,9 +70,13 @@ export function Request({ message, loadAttachment, loadRaw, links, children }: R
         <Answered message={message} />
       </header>
       <Content message={message} loadAttachment={loadAttachment} loadRaw={loadRaw} />
-      <div className="mx-4 mb-3 empty:hidden">
-        <Attachments attachments={message.attachments} load={loadAttachment} />
-      </div>
+      {message.attachments.length === 0 ? null : (
+        <div className="mx-4 mb-3">
+          <Suspense fallback={<Skeleton rows={message.attachments.length} />}>
+            <Attachments attachments={message.attachments} load={loadAttachment} />
+          </Suspense>
+        </div>
+      )}
       <Hash message={message} />
       {children}
     </article>

@@ -30,6 +30,7 @@ export function AuditPage({ filter, onFilter }: AuditPageProps) {
       </PageHead>
       <Filters filter={filter} onFilter={onFilter} />
       <PagedList
+        key={JSON.stringify(filter)}
         label="Audit entries"
         query={list}
         empty={

@@ -71,6 +71,7 @@ export function ListsPage({ direction, action, onChoose }: ListsPageProps) {
           <AddEntry key={`${direction} ${action}`} direction={direction} action={action} />
           <ProblemNote error={remove.error} />
           <PagedList
+            key={`entries ${direction} ${action}`}
             label="Entries"
             query={list}
             empty={

@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { ForeignText } from '../../components/foreign-text.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { SteadyList } from '../../components/steady-list.tsx';
 import { Time } from '../../components/time.tsx';
 import { visibleText } from '../../components/visible-text.ts';
 import { type Grant, grantsQuery, useEndGrant } from './queries.ts';
@@ -30,49 +31,48 @@ export function ConnectedPrograms({ id }: { readonly id: string }) {
         </p>
       </div>
       {grants.isError ? <ProblemNote error={grants.error} onRetry={() => void grants.refetch()} /> : null}
-      {grants.data?.data.length === 0 ? <p className="text-muted">None.</p> : null}
-      {grants.data === undefined || grants.data.data.length === 0 ? null : (
-        <ul aria-label="Connected programs" className="rounded-lg border border-line">
-          {grants.data.data.map((grant) => (
-            <li
-              key={grant.id}
-              className="grid items-center gap-x-4 gap-y-1 border-t border-line px-4 py-2.5 first:border-t-0 sm:grid-cols-[minmax(0,1fr)_auto]"
+      <SteadyList
+        label="Connected programs"
+        answer={grants.data}
+        rows={grants.data?.data ?? []}
+        empty={<p className="text-muted">None.</p>}
+      >
+        {(grant) => (
+          <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1fr)_auto]">
+            <div className="min-w-0">
+              <span className="block font-medium break-words">
+                <ForeignText text={grant.clientName} />{' '}
+                {grant.clientHost === null ? (
+                  <span className="font-normal text-muted">(name not confirmed)</span>
+                ) : (
+                  <span className="font-mono text-[13px] font-normal text-muted">{grant.clientHost}</span>
+                )}
+              </span>
+              <span className="block text-muted">
+                {ACCESSES[grant.access]}, granted by <ForeignText text={grant.createdBy} />{' '}
+                <Time value={grant.createdAt} />,{' '}
+                {grant.lastUsedAt === null ? (
+                  'not used yet'
+                ) : (
+                  <>
+                    used <Time value={grant.lastUsedAt} />
+                  </>
+                )}
+              </span>
+            </div>
+            <Button
+              look="stop"
+              aria-label={`End the access of ${visibleText(grant.clientName)}`}
+              onClick={() => setEnding(grant)}
             >
-              <div className="min-w-0">
-                <span className="block font-medium break-words">
-                  <ForeignText text={grant.clientName} />{' '}
-                  {grant.clientHost === null ? (
-                    <span className="font-normal text-muted">(name not confirmed)</span>
-                  ) : (
-                    <span className="font-mono text-[13px] font-normal text-muted">{grant.clientHost}</span>
-                  )}
-                </span>
-                <span className="block text-muted">
-                  {ACCESSES[grant.access]}, granted by <ForeignText text={grant.createdBy} />{' '}
-                  <Time value={grant.createdAt} />,{' '}
-                  {grant.lastUsedAt === null ? (
-                    'not used yet'
-                  ) : (
-                    <>
-                      used <Time value={grant.lastUsedAt} />
-                    </>
-                  )}
-                </span>
-              </div>
-              <Button
-                look="stop"
-                aria-label={`End the access of ${visibleText(grant.clientName)}`}
-                onClick={() => setEnding(grant)}
-              >
-                End
-              </Button>
-            </li>
-          ))}
-        </ul>
-      )}
+              End
+            </Button>
+          </div>
+        )}
+      </SteadyList>
       {ending === undefined ? null : (
         <Confirm
-          title="End the access of this program?"
+          title={`End the access of “${visibleText(ending.clientName)}”?`}
           consequence="Its tokens become invalid at once. The program can ask again, and a member decides."
           action="End the access"
           busy={end.isPending}

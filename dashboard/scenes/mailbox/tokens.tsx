@@ -10,6 +10,7 @@ import { ForeignText } from '../../components/foreign-text.tsx';
 import { LastUsed } from '../../components/last-used.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { SteadyList } from '../../components/steady-list.tsx';
 import { CreateToken } from './create-token.tsx';
 import { type Mailbox, type Token, tokensQuery, useRevokeToken } from './queries.ts';
 import { accessTitle } from './token-access.ts';
@@ -19,7 +20,6 @@ export function Tokens({ mailbox }: { readonly mailbox: Mailbox }) {
   const tokens = useQuery(tokensQuery(mailbox.id));
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Token>();
-  const rows = tokens.data?.data ?? [];
   return (
     <section aria-labelledby="tokens" className="grid gap-3">
       <div className="flex flex-wrap items-center gap-3">
@@ -33,20 +33,18 @@ export function Tokens({ mailbox }: { readonly mailbox: Mailbox }) {
       </div>
       {tokens.isPending ? <Skeleton /> : null}
       {tokens.isError ? <ProblemNote error={tokens.error} onRetry={() => void tokens.refetch()} /> : null}
-      {tokens.isSuccess && rows.length === 0 ? (
-        <Empty title="No tokens">
-          <p>All tokens are revoked: no program can open this mailbox.</p>
-        </Empty>
-      ) : null}
-      {rows.length > 0 ? (
-        <ul aria-labelledby="tokens" className="rounded-lg border border-line bg-panel">
-          {rows.map((row) => (
-            <li key={row.id} className="border-t border-line px-4 py-2.5 first:border-t-0">
-              <TokenRow row={row} onRevoke={() => setRevoking(row)} />
-            </li>
-          ))}
-        </ul>
-      ) : null}
+      <SteadyList
+        label="Tokens"
+        answer={tokens.data}
+        rows={tokens.data?.data ?? []}
+        empty={
+          <Empty title="No tokens">
+            <p>All tokens are revoked: no program can open this mailbox.</p>
+          </Empty>
+        }
+      >
+        {(row) => <TokenRow row={row} onRevoke={() => setRevoking(row)} />}
+      </SteadyList>
       {creating ? <CreateToken mailbox={mailbox} onClose={() => setCreating(false)} /> : null}
       {revoking === undefined ? null : (
         <Revoke mailbox={mailbox} row={revoking} onClose={() => setRevoking(undefined)} />

@@ -67,32 +67,30 @@ export function MailboxesPage({ filter, onFilter }: MailboxesPageProps) {
         </select>
       </div>
       {list.isError ? <ProblemNote error={list.error} onRetry={() => void list.refetch()} /> : null}
-      {list.isSuccess && mailboxes.length === 0 ? <NoMailboxes filter={filter} onAdd={() => setAdding(true)} /> : null}
       {mailboxes.length > 0 ? (
-        <>
-          <div aria-hidden className={`hidden gap-x-4 px-4 pb-1.5 text-xs text-muted sm:grid ${COLUMNS}`}>
-            <span>Mailbox</span>
-            <span>State</span>
-            <span>Storage</span>
-            <span>Waiting</span>
-            <span className="text-right">Last mail</span>
-          </div>
-          <VirtualRows
-            label="Mailboxes"
-            rows={mailboxes}
-            keyOf={({ id }) => id}
-            rowHeight={ROW_HEIGHT_PX}
-            {...(list.hasNextPage ? {} : { total: mailboxes.length })}
-            onNearEnd={() => {
-              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-            }}
-          >
-            {(mailbox) => <MailboxRow mailbox={mailbox} />}
-          </VirtualRows>
-          <p role="status" className="mt-2 text-muted">
-            {list.hasNextPage ? 'More load as you scroll.' : counted(mailboxes.length)}
-          </p>
-        </>
+        <div aria-hidden className={`hidden gap-x-4 px-4 pb-1.5 text-xs text-muted sm:grid ${COLUMNS}`}>
+          <span>Mailbox</span>
+          <span>State</span>
+          <span>Storage</span>
+          <span>Waiting</span>
+          <span className="text-right">Last mail</span>
+        </div>
+      ) : null}
+      <VirtualRows
+        key={`${filter.status ?? ''} ${q}`}
+        label="Mailboxes"
+        query={list}
+        keyOf={({ id }) => id}
+        rowHeight={ROW_HEIGHT_PX}
+        {...(list.hasNextPage ? {} : { total: mailboxes.length })}
+        empty={<NoMailboxes filter={filter} onAdd={() => setAdding(true)} />}
+      >
+        {(mailbox) => <MailboxRow mailbox={mailbox} />}
+      </VirtualRows>
+      {mailboxes.length > 0 ? (
+        <p role="status" className="mt-2 text-muted">
+          {list.hasNextPage ? 'More load as you scroll.' : counted(mailboxes.length)}
+        </p>
       ) : null}
       <AddMailbox open={adding} onClose={() => setAdding(false)} />
     </>

@@ -8,6 +8,7 @@ import { ForeignText } from '../../components/foreign-text.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { PagedList } from '../../components/paged-list.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { visibleText } from '../../components/visible-text.ts';
 import { OutboxRow } from './outbox-row.tsx';
 import { addressQuery, type OutboxMessage, outboxQuery, useWithdraw } from './queries.ts';
 
@@ -115,7 +116,7 @@ function Withdraw({ mailboxId, message, onDone, onClose }: WithdrawProps) {
       : 'Its copy in Sent is removed, and the draft it was made from comes back.';
   return (
     <Confirm
-      title="Withdraw the message?"
+      title={`Withdraw “${visibleText(message.subject) || '(no subject)'}”?`}
       consequence={`Nobody gets it. ${afterwards}`}
       action="Withdraw"
       busy={withdraw.isPending}

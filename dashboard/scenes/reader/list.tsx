@@ -2,6 +2,7 @@ import { Flag, Paperclip } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { ForeignText } from '../../components/foreign-text.tsx';
 import { ScrolledRows } from '../../components/scrolled-rows.tsx';
+import type { SteadyRows } from '../../components/steady-rows.ts';
 import { Time } from '../../components/time.tsx';
 import { withoutUnseen } from '../../components/unseen-characters.ts';
 import { shortName } from './address.ts';
@@ -11,7 +12,7 @@ const ROW_PX = 76;
 
 interface ListProps {
   readonly label: string;
-  readonly rows: readonly Row[];
+  readonly list: SteadyRows<Row>;
   /** All rows there are, when it is known. */
   readonly total: number | undefined;
   readonly open: string | undefined;
@@ -22,11 +23,11 @@ interface ListProps {
 }
 
 /** The messages of a view. Only rows near those that are seen are in the document. */
-export function List({ label, rows, total, open, byRecipient, onOpen, onNearEnd }: ListProps) {
+export function List({ label, list, total, open, byRecipient, onOpen, onNearEnd }: ListProps) {
   return (
     <ScrolledRows
       label={label}
-      rows={rows}
+      list={list}
       keyOf={({ key }) => key}
       idOf={({ id }) => id}
       rowHeight={ROW_PX}

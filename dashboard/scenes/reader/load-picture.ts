@@ -1,4 +1,4 @@
-import { PICTURES } from '../../components/attachments.tsx';
+import { PICTURES } from '../../components/pictures.ts';
 import { type Attachment, loadAttachment, type Message } from './queries.ts';
 
 /** A part of a message as a picture; undefined when it is none that is shown. */

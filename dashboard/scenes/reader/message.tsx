@@ -16,20 +16,23 @@ import {
   ShieldQuestion,
   Trash2,
 } from 'lucide-react';
-import { type Ref, useState } from 'react';
-import { Attachments } from '../../components/attachments.tsx';
+import { lazy, type Ref, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { ForeignText } from '../../components/foreign-text.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Time } from '../../components/time.tsx';
 import { visibleText } from '../../components/visible-text.ts';
-import { AgentView } from './agent-view.tsx';
 import { Body } from './body.tsx';
 import { Conversation } from './conversation.tsx';
 import { Labels } from './labels.tsx';
 import { type Folder, loadAttachment, type Message, messageQuery } from './queries.ts';
-import { Source } from './source.tsx';
 import { verdictOf } from './verdict.ts';
+
+// What few messages have, or few readers ask for.
+const Attachments = lazy(async () => ({ default: (await import('../../components/attachments.tsx')).Attachments }));
+const AgentView = lazy(async () => ({ default: (await import('./agent-view.tsx')).AgentView }));
+const Source = lazy(async () => ({ default: (await import('./source.tsx')).Source }));
 
 /** What a person does with the open message. */
 export interface MessageActions {
@@ -105,15 +108,27 @@ function Opened({ message, folders, actions, busy, headRef }: OpenedProps) {
             <Head message={message} />
             <Labels message={message} onShow={(label) => actions.showLabel(label)} />
             <Body message={message} onCompose={(address) => actions.compose(address)} />
-            <Attachments
-              attachments={message.attachments}
-              load={(id) => loadAttachment(message.mailboxId, message.id, id)}
-            />
+            {message.attachments.length === 0 ? null : (
+              <Suspense fallback={<Skeleton rows={message.attachments.length} />}>
+                <Attachments
+                  attachments={message.attachments}
+                  load={(id) => loadAttachment(message.mailboxId, message.id, id)}
+                />
+              </Suspense>
+            )}
           </div>
         </Conversation>
-        {agent ? <AgentView message={message} /> : null}
+        {agent ? (
+          <Suspense fallback={<Skeleton />}>
+            <AgentView message={message} />
+          </Suspense>
+        ) : null}
       </div>
-      {source ? <Source message={message} onClose={() => setSource(false)} /> : null}
+      {source ? (
+        <Suspense>
+          <Source message={message} onClose={() => setSource(false)} />
+        </Suspense>
+      ) : null}
     </>
   );
 }

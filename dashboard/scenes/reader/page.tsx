@@ -1,14 +1,16 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Keyboard, PenLine, Search } from 'lucide-react';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { ListHead } from '../../components/list-head.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
+import { useSteadyRows } from '../../components/steady-rows.ts';
 import { visibleText } from '../../components/visible-text.ts';
 import { beginForward, beginNew, beginReply } from './begin-draft.ts';
 import { refreshLists } from './cache.ts';
-import { Compose } from './compose.tsx';
 import { Folders } from './folders.tsx';
 import { KeysHelp, type ReaderKey, useReaderKeys } from './keys.tsx';
 import { List } from './list.tsx';
@@ -28,7 +30,11 @@ import {
   useChangeMessage,
   useDeleteMessage,
 } from './queries.ts';
+import type { Row } from './rows.ts';
 import { type ReaderSearch, titleOf, type View, viewOf } from './view.ts';
+
+// Loaded with the first draft: most mail is only read.
+const Compose = lazy(async () => ({ default: (await import('./compose.tsx')).Compose }));
 
 /** Folders in which the sender is always the mailbox itself. */
 const OWN_ROLES = new Set<Folder['role']>(['sent', 'drafts']);
@@ -47,7 +53,17 @@ export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
   const folders = useQuery(foldersQuery(id));
   const view = useMemo(() => viewOf(search), [search]);
   const list = useInfiniteQuery(listQuery(id, view));
-  const rows = useMemo(() => list.data?.pages.flatMap((page) => page.rows) ?? [], [list.data]);
+  const loaded = useMemo(() => list.data?.pages.flatMap((page) => page.rows) ?? [], [list.data]);
+  const shown = useSteadyRows<Row>({
+    of: JSON.stringify(view),
+    answer: list.data,
+    rows: loaded,
+    pages: list.data?.pages.length ?? 0,
+    hasMore: list.hasNextPage,
+    keyOf: ({ key }) => key,
+  });
+  /** Those that can be opened. */
+  const rows = shown.rows.filter(({ key }) => !shown.gone.has(key));
   const [notice, setNotice] = useState<Notice>();
   const [help, setHelp] = useState(false);
   const [forGood, setForGood] = useState<Message>();
@@ -81,7 +97,7 @@ export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
   });
   const change = useChangeMessage(id);
   // Nobody asked for it, so no key waits for it.
-  const markRead = useChangeMessage(id);
+  const markRead = useChangeMessage(id, { automatic: true });
   const remove = useDeleteMessage(id);
 
   /** Opens the next message of the list, once the open one has left it. */
@@ -244,21 +260,24 @@ export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
               <ProblemNote error={list.error} onRetry={() => void list.refetch()} />
             </div>
           ) : null}
-          {list.isSuccess && rows.length === 0 ? <Nothing view={view} address={address} /> : null}
-          {rows.length === 0 ? null : (
-            <List
-              key={JSON.stringify(view)}
-              label="Messages"
-              rows={rows}
-              total={folder?.messages}
-              open={search.open}
-              byRecipient={OWN_ROLES.has(folder?.role ?? null)}
-              onOpen={(row) => open(row.id, false)}
-              onNearEnd={() => {
-                if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError)
-                  void list.fetchNextPage();
-              }}
-            />
+          {list.isSuccess && shown.rows.length === 0 ? <Nothing view={view} address={address} /> : null}
+          {shown.rows.length === 0 ? null : (
+            <>
+              <ListHead list={shown} words={counted(folder?.messages)} />
+              <List
+                key={JSON.stringify(view)}
+                label="Messages"
+                list={shown}
+                total={folder?.messages}
+                open={search.open}
+                byRecipient={OWN_ROLES.has(folder?.role ?? null)}
+                onOpen={(row) => open(row.id, false)}
+                onNearEnd={() => {
+                  if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError)
+                    void list.fetchNextPage();
+                }}
+              />
+            </>
           )}
           {list.isFetchNextPageError ? (
             <div className="border-t border-line p-2">
@@ -270,16 +289,18 @@ export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
         </section>
         <div className={`min-h-0 min-w-0 overflow-y-auto max-sm:row-span-2 ${hasDetail ? '' : 'max-sm:hidden'}`}>
           {search.compose !== undefined ? (
-            <Compose
-              key={search.compose}
-              mailboxId={id}
-              draftId={search.compose}
-              onSent={(sent) => {
-                setNotice({ kind: 'sent', sent });
-                compose(undefined);
-              }}
-              onClose={() => compose(undefined)}
-            />
+            <Suspense fallback={<Skeleton />}>
+              <Compose
+                key={search.compose}
+                mailboxId={id}
+                draftId={search.compose}
+                onSent={(sent) => {
+                  setNotice({ kind: 'sent', sent });
+                  compose(undefined);
+                }}
+                onClose={() => compose(undefined)}
+              />
+            </Suspense>
           ) : search.open !== undefined ? (
             <MessagePane
               mailboxId={id}
@@ -327,6 +348,9 @@ export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
     </div>
   );
 }
+
+const counted = (messages: number | undefined): string =>
+  messages === undefined ? '' : messages === 1 ? 'One message' : `${messages.toLocaleString()} messages`;
 
 function Nothing({ view, address }: { readonly view: View; readonly address: string }) {
   return (

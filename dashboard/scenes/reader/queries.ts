@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
+import { AUTOMATIC } from '../../components/steady-rows.ts';
 import { patchMessage, refreshLists } from './cache.ts';
 import { loadRows } from './rows.ts';
 import type { View } from './view.ts';
@@ -84,12 +85,13 @@ export const loadRemotePicture = (id: string, mid: string, url: string): Promise
 
 export type MessageChange = Schemas['MessageChanges'];
 
-/** Flags, labels, folder. */
-export function useChangeMessage(id: string) {
+/** Flags, labels, folder. @param automatic nobody asked for it */
+export function useChangeMessage(id: string, { automatic = false } = {}) {
   const queries = useQueryClient();
   return useMutation({
     // One after the other, so that the answer to an earlier change never covers a later one.
     scope: { id: `change-message-${id}` },
+    ...(automatic ? { meta: AUTOMATIC } : {}),
     mutationFn: ({ mid, change }: { mid: string; change: MessageChange }) =>
       bodyOf(service.PATCH('/api/mailboxes/{id}/messages/{mid}', { ...one(id, mid), body: change })),
     onSuccess: (message) => patchMessage(queries, id, message),

@@ -56,6 +56,7 @@ export function SuppressionsPage({ filter, onFilter }: SuppressionsPageProps) {
         />
       </div>
       <PagedList
+        key={`${filter.reason ?? ''} ${address}`}
         label="Suppressions"
         query={list}
         empty={

@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
+import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -22,7 +23,7 @@ export interface DeliveriesProps {
 /** The deliveries of an endpoint, newest first: narrowed and paged by the service. */
 export function Deliveries({ id, filters, onFilters }: DeliveriesProps) {
   const list = useInfiniteQuery(deliveriesQuery(id, filters));
-  const deliveries = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const [refreshed, setRefreshed] = useState(0);
   const total = list.data?.pages.at(-1)?.total;
   const isNarrowed = Object.keys(filters).length > 0;
   return (
@@ -37,39 +38,35 @@ export function Deliveries({ id, filters, onFilters }: DeliveriesProps) {
           className="ml-auto"
           aria-label="Refresh the deliveries"
           busy={list.isRefetching}
-          onClick={() => void list.refetch()}
+          onClick={() => void list.refetch().then(() => setRefreshed(refreshed + 1))}
         >
           <RefreshCw size={16} aria-hidden />
         </Button>
       </div>
       <DeliveryFilterBar filters={filters} onFilters={onFilters} />
       {list.isError ? <ProblemNote error={list.error} onRetry={() => void list.refetch()} /> : null}
-      {list.isSuccess && deliveries.length === 0 ? (
-        isNarrowed ? (
-          <Empty title="No delivery matches">
-            <p>Deliveries are kept for 30 days.</p>
-            <Button onClick={() => onFilters({})}>Show all</Button>
-          </Empty>
-        ) : (
-          <Empty title="No deliveries yet">
-            <p>Each event becomes a delivery here. Send a test event to see one.</p>
-          </Empty>
-        )
-      ) : null}
-      {deliveries.length > 0 ? (
-        <VirtualRows
-          label="Deliveries"
-          rows={deliveries}
-          keyOf={(delivery) => delivery.id}
-          rowHeight={ROW_HEIGHT}
-          {...(total === undefined ? {} : { total })}
-          onNearEnd={() => {
-            if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-          }}
-        >
-          {(delivery) => <Row delivery={delivery} />}
-        </VirtualRows>
-      ) : null}
+      <VirtualRows
+        key={`${refreshed} ${JSON.stringify(filters)}`}
+        label="Deliveries"
+        query={list}
+        keyOf={(delivery) => delivery.id}
+        rowHeight={ROW_HEIGHT}
+        {...(total === undefined ? {} : { total })}
+        empty={
+          isNarrowed ? (
+            <Empty title="No delivery matches">
+              <p>Deliveries are kept for 30 days.</p>
+              <Button onClick={() => onFilters({})}>Show all</Button>
+            </Empty>
+          ) : (
+            <Empty title="No deliveries yet">
+              <p>Each event becomes a delivery here. Send a test event to see one.</p>
+            </Empty>
+          )
+        }
+      >
+        {(delivery) => <Row delivery={delivery} />}
+      </VirtualRows>
       {list.isFetchingNextPage ? <p className="text-center text-muted">Loading…</p> : null}
     </section>
   );

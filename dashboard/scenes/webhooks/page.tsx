@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { SteadyList } from '../../components/steady-list.tsx';
 import { Time } from '../../components/time.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
 import { OutcomeBar } from './outcome-bar.tsx';
@@ -33,24 +34,29 @@ export function WebhooksPage({ mailbox }: { readonly mailbox: string }) {
       </PageHead>
       {list.isError ? <ProblemNote error={list.error} onRetry={() => void list.refetch()} /> : null}
       {organization.data !== undefined && !hasWebhooks ? <NoPlan plan={organization.data.plan} /> : null}
-      {list.isSuccess && hasWebhooks && webhooks.length === 0 ? (
-        <Empty title={mailbox === '' ? 'No webhooks yet' : 'No webhooks of this mailbox'}>
-          <p>
-            A webhook sends a signed notification to your server when mail arrives or leaves, when a mailbox is made, or
-            when a message waits for a person. It is tried again when your server is away.
-          </p>
-          <Button look="primary" onClick={() => setAdding(true)}>
-            Add the first webhook
-          </Button>
-        </Empty>
-      ) : null}
-      {webhooks.length > 0 ? (
-        <ul aria-label="Webhooks" className="rounded-lg border border-line bg-panel">
-          {webhooks.map((webhook) => (
-            <Row key={webhook.id} webhook={webhook} />
-          ))}
-        </ul>
-      ) : null}
+      <SteadyList
+        key={mailbox}
+        label="Webhooks"
+        answer={list.data}
+        rows={webhooks}
+        pages={list.data?.pages.length ?? 0}
+        hasMore={list.hasNextPage}
+        empty={
+          hasWebhooks ? (
+            <Empty title={mailbox === '' ? 'No webhooks yet' : 'No webhooks of this mailbox'}>
+              <p>
+                A webhook sends a signed notification to your server when mail arrives or leaves, when a mailbox is
+                made, or when a message waits for a person. It is tried again when your server is away.
+              </p>
+              <Button look="primary" onClick={() => setAdding(true)}>
+                Add the first webhook
+              </Button>
+            </Empty>
+          ) : null
+        }
+      >
+        {(webhook) => <Row webhook={webhook} />}
+      </SteadyList>
       {list.hasNextPage ? (
         <Button className="mt-3" busy={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
           Show more
@@ -65,7 +71,7 @@ function Row({ webhook }: { readonly webhook: Webhook }) {
   const { id, url, description, mailboxId, stats, oldestWaitingAt } = webhook;
   const { host, pathname } = new URL(url);
   return (
-    <li className={`grid items-center gap-x-5 gap-y-2 border-t border-line px-4 py-2.5 first:border-t-0 ${COLUMNS}`}>
+    <div className={`grid items-center gap-x-5 gap-y-2 ${COLUMNS}`}>
       <div className="min-w-0">
         <Link to="/webhooks/$id" params={{ id }} className="block truncate" title={url}>
           <span className="font-medium">{host}</span>
@@ -89,7 +95,7 @@ function Row({ webhook }: { readonly webhook: Webhook }) {
           </>
         )}
       </div>
-    </li>
+    </div>
   );
 }
 

@@ -217,6 +217,8 @@ class Attachment(Model):
     inline: bool
     # By which the HTML refers to it (`cid:`).
     content_id: str | None
+    # Why it may harm its reader. `program`: runs when it is opened. `macros`: a document with a program in it. `archive`: its content is not seen from outside. `html`, `svg`: opened in a browser it runs scripts or imitates a sign-in. `type_mismatch`: the content is not what the type or the name says. `double_extension`: such as `invoice.pdf.exe`. `text_direction`: the name has characters that show its parts in another order. Empty: none of these was found, which does not mean that it is harmless.
+    risks: list[Annotated[Literal["program", "macros", "archive", "html", "svg", "type_mismatch", "double_extension", "text_direction"], OPEN]]
 
 
 class AttachmentText(Model):
@@ -377,6 +379,8 @@ class ConsentApproval(Model):
     # `message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.
     scope: Annotated[Literal["message", "address", "domain"], OPEN]
     edit: ConsentEdit | None = None
+    # The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.
+    sha256: str | None = None
 
 
 class ConsentChanges(Model):
@@ -465,8 +469,9 @@ class ConsentMessage(Model):
     text: str | None
     # The HTML as it would be sent, not sanitized: sanitize it and show it in a frame without scripts.
     html: str | None
-    # Text made from the HTML, if there is no plain text.
+    # Text made from the HTML; null: there is none.
     text_of_html: str | None
+    text_and_html: TextAndHtml | None
     # The content is longer than shown here; `raw` has all of it.
     truncated: bool
     attachments: list[Attachment]
@@ -475,7 +480,7 @@ class ConsentMessage(Model):
     # It is not sent before this time; null: not scheduled.
     send_at: datetime | None
     size_bytes: int
-    # An approval is for this hash: SHA-256 over the message, a NUL and its sorted recipients.
+    # An approval is for this hash: SHA-256 over the message, a NUL and its sorted recipients. Give it with the approval.
     sha256: str
     # Whether the stored content still has this hash, computed again. False: it was changed, and will not be sent. Null: the content has been deleted.
     hash_matches: bool | None
@@ -1220,6 +1225,7 @@ class Invitation(Model):
     role: Annotated[Literal["member", "admin", "owner"], OPEN]
     expires_at: datetime
     created_at: datetime
+    invited_by: Inviter | None
 
 
 class InvitationAcceptance(Model):
@@ -1242,6 +1248,7 @@ class InvitationLook(Model):
     organization_name: str
     email: str
     role: Annotated[Literal["member", "admin", "owner"], OPEN]
+    invited_by: Inviter | None
     # The address has an account: accept with its password, and without a name.
     account_exists: bool
     expires_at: datetime
@@ -1253,12 +1260,20 @@ class InvitationWithToken(Model):
     role: Annotated[Literal["member", "admin", "owner"], OPEN]
     expires_at: datetime
     created_at: datetime
+    invited_by: Inviter | None
     # `mail`: the link is sent to the address. `by_inviter`: you hand it over; no mail is sent.
     delivery: Annotated[Literal["mail", "by_inviter"], OPEN]
     # For POST /api/invitations/accept. Shown in this answer only; null if it is sent by mail.
     token: str | None
     # The link to hand over. It contains the token; null if it is sent by mail.
     accept_url: str | None
+
+
+class Inviter(Model):
+    """The person who invites; null: the operator of the service, or an account that is gone."""
+
+    name: str
+    email: str
 
 
 class ListEntry(Model):
@@ -2671,6 +2686,19 @@ class SuppressionList(Model):
 
 class TestMail(Model):
     message_id: str
+
+
+class TextAndHtml(Model):
+    """What the plain text and the HTML say differently, compared without case, punctuation and layout; null: the message has not both. A recipient sees only one of them, most people the HTML. At most 20 of each kind."""
+
+    # Words of the text that the HTML has not, or not there.
+    only_in_text: list[str]
+    only_in_html: list[str]
+    # Where links lead that the HTML does not have.
+    links_only_in_text: list[str]
+    links_only_in_html: list[str]
+    # False: a limit was reached, and there may be more differences.
+    complete: bool
 
 
 class TextChange(Model):

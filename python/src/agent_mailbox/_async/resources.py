@@ -891,13 +891,15 @@ class AsyncConsents(AsyncResource):
         *,
         scope: Literal["message", "address", "domain"],
         edit: m.ConsentEdit | NotGiven = NOT_GIVEN,
+        sha256: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.Consent:
         """Approve a held message.
 
         scope: `message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.
+        sha256: The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.
         """
-        request = self._request("POST", "/api/consents/{id}/approve", (id,), body={"edit": edit, "scope": scope}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/consents/{id}/approve", (id,), body={"edit": edit, "sha256": sha256, "scope": scope}, idempotency_key=idempotency_key)
         return self._parse(m.Consent, await self._send(request))
 
     async def deny(
