@@ -31,6 +31,8 @@ const { values, positionals } = parseArgs({
     producers: { type: 'string' },
     repeat: { type: 'string' },
     profile: { type: 'string' },
+    server: { type: 'string', default: 'embedded' },
+    filled: { type: 'string' },
     json: { type: 'boolean', default: false },
   },
 });
@@ -48,6 +50,8 @@ ${SOURCES.map(({ name, text }) => `                      ${name.padEnd(6)} ${tex
   --producers <n>   how many make events at the same time
   --repeat <n>      runs of the same load; the table shows least, median and most
   --profile <file>  profile of the service during the runs for a browser's tools (.cpuprofile), and what took the time
+  --server <name>   embedded, or distribution: that of the operating system, as its initdb configures it
+  --filled <n>      finished deliveries of another organization in the tables, in steps of 10,000
   --json            figures as JSON on standard output`;
 
 function wholeNumber(name: string, text: string | undefined): number | undefined {
@@ -70,7 +74,16 @@ const options = {
   repeat: wholeNumber('repeat', values.repeat),
 };
 
-const world = await openWorld(say, { statementStatistics: values.profile !== undefined });
+const { server } = values;
+if (server !== 'embedded' && server !== 'distribution') throw new Error('--server takes embedded or distribution');
+if (server === 'distribution' && values.profile !== undefined)
+  throw new Error('--profile restarts the server with further settings: use the embedded one');
+
+const world = await openWorld(say, {
+  statementStatistics: values.profile !== undefined,
+  server,
+  filled: wholeNumber('filled', values.filled) ?? 0,
+});
 let closing: Promise<void> | undefined;
 const close = () => {
   closing ??= world.close();

@@ -15,16 +15,19 @@ import { readSettings } from '#core/platform/settings.ts';
 import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
 import { migrate } from '#db/migrate.ts';
 import { developmentCertificates } from '#dev/certificates.ts';
+import type { ChildEvents } from '#dev/child-process.ts';
+import { distributionPostgres, startDistributionServer } from '#dev/distribution-postgres.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
 import { temporalProgram } from '#dev/temporal-program.ts';
 import { startTemporalServer, type TemporalServer } from '#dev/temporal-server.ts';
+import { insertDeliveries } from '#test/support/many-rows.ts';
 import { workflowBundle } from '#worker/bundle.ts';
 import { type Child, startChild } from './child-calls.ts';
 import { cpuSeconds, machineCpuSeconds } from './cpu-time.ts';
 import type { LoadMakerCalls } from './load-maker.ts';
 import type { ServiceCalls } from './service.ts';
 import type { SinkCalls } from './sink.ts';
-import { SUBSCRIBER_MAIL_DOMAIN } from './subscribers.ts';
+import { createSubscribers, SUBSCRIBER_MAIL_DOMAIN } from './subscribers.ts';
 
 export interface CpuSeconds {
   readonly service: number;
@@ -44,7 +47,7 @@ export interface World {
   readonly services: Services;
   readonly temporal: TemporalClient;
   readonly temporalServer: TemporalServer;
-  readonly postgres: EmbeddedPostgres;
+  readonly postgres: Pick<EmbeddedPostgres, 'url' | 'pid' | 'stop'>;
   readonly sink: Child<SinkCalls>;
   readonly loadMaker: Child<LoadMakerCalls>;
   /** That of the moment: a scenario may have killed the one before. */
@@ -60,7 +63,13 @@ export interface World {
 export interface WorldOptions {
   /** Lets PostgreSQL count the time of every statement (pg_stat_statements), which costs a little. */
   readonly statementStatistics: boolean;
+  /** That of `npm start`, or one of the operating system with the configuration that its `initdb` makes. */
+  readonly server: 'embedded' | 'distribution';
+  /** Finished deliveries of another organization that are in the tables before. */
+  readonly filled: number;
 }
+
+const DATABASE = 'agent_mailbox';
 
 export async function openWorld(say: (text: string) => void, options: WorldOptions): Promise<World> {
   const folder = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-bench-'));
@@ -76,8 +85,10 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
       onRestarted: () => void restarts.emit(part),
       onGivenUp: (error: Error) => say(error.message),
     });
-    const startPostgres = () =>
-      startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: 0, events: eventsOf('PostgreSQL') });
+    const startPostgres = (): Promise<World['postgres']> =>
+      options.server === 'distribution'
+        ? startOfDistribution(path.join(folder, 'postgres'), eventsOf('PostgreSQL'))
+        : startEmbeddedPostgres({ folder: path.join(folder, 'postgres'), port: 0, events: eventsOf('PostgreSQL') });
     let postgres = await startPostgres();
     if (options.statementStatistics) {
       await countStatements(postgres.url);
@@ -128,6 +139,7 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
     toClose.push(() => services.close());
     await migrate(services.db);
     if (options.statementStatistics) await services.db.query('create extension pg_stat_statements');
+    if (options.filled > 0) await fill(services, options.filled);
     const temporal = connectTemporal(settings);
     toClose.push(() => temporal.close());
 
@@ -171,6 +183,21 @@ export async function openWorld(say: (text: string) => void, options: WorldOptio
     await close();
     throw error;
   }
+}
+
+async function startOfDistribution(folder: string, events: ChildEvents): Promise<World['postgres']> {
+  const programs = distributionPostgres();
+  if (programs === undefined)
+    throw new Error('no PostgreSQL of the distribution: `apt-get install postgresql`, or set PG_BIN');
+  const server = await startDistributionServer({ programs, folder, events });
+  await server.run([`create database ${DATABASE}`]);
+  return { url: server.url(DATABASE), pid: server.pid, stop: server.stop };
+}
+
+async function fill(services: Services, count: number): Promise<void> {
+  const [other] = await createSubscribers(services, { organizations: 1, mailboxesEach: 1, urls: () => [] });
+  if (other === undefined) throw new Error('no organization was made');
+  await insertDeliveries((text, values) => services.db.query(text, values), other.organization.id, count);
 }
 
 /** Takes effect at the next start. */

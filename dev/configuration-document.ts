@@ -56,8 +56,19 @@ A database with another encoding, and a server before version 15, are refused at
 on a distribution's server run without them. PgBouncer may be in front of the server in session mode. Its transaction mode cannot be used:
 the service listens to notifications, and keeps prepared statements and locks of sessions.`;
 
+const OWN_TEMPORAL = `With TEMPORAL_ADDRESS the service uses a server of yours. It creates the search attributes and the Schedules that it needs, or says at
+its start how to. The development server of \`npm start\` and \`deploy/temporal-dynamic-config.yaml\` differ from the defaults of
+Temporal 1.29 in the following, which a client cannot ask a server for. The service needs none of it to be correct:
+
+| dynamic configuration | without it |
+|---|---|
+| \`system.enableActivityEagerExecution: true\` | each activity passes through a task queue, which takes some milliseconds |
+| \`matching.useNewMatcher\`, \`matching.enableFairness: true\` | a large backlog of one organization may delay workflows of others; first attempts are shared fairly in any case |
+| \`frontend.rps\`, \`frontend.namespaceRPS\`, \`matching.rps\`, \`history.rps: 50000\` | the defaults of 1,200 to 3,000 calls a second limit retries and sending; calls above them are repeated later |`;
+
 const GROUP_NOTES: Partial<Record<(typeof SETTING_GROUPS)[number], string>> = {
   PostgreSQL: OWN_POSTGRESQL,
+  Temporal: OWN_TEMPORAL,
   Process: '`npm start` stores everything in DATA_DIR; remove that folder to start with an empty service.',
   Secrets:
     'Generate them once and keep them with your backups: without SECRETS_KEYS the sealed secrets in the database cannot be opened.\n\n' +

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { startWatched } from './child-process.ts';
+import { type ChildEvents, startWatched } from './child-process.ts';
 import { freePort } from './free-port.ts';
 import { type PostgresBinary, postgresBinaries } from './postgres-binaries.ts';
 
@@ -56,6 +56,7 @@ export interface DistributionServer {
   url(database: string): string;
   /** Runs statements one by one, as superuser. @param database default: the maintenance database */
   run(statements: readonly string[], database?: string): Promise<void>;
+  pid(): number;
   stop(): Promise<void>;
 }
 
@@ -68,6 +69,7 @@ export interface DistributionServerOptions {
   /** Further arguments of `initdb`. */
   readonly initdb?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  readonly events?: ChildEvents;
 }
 
 /** Starts one on a free port. */
@@ -105,7 +107,7 @@ export async function startDistributionServer(options: DistributionServerOptions
   }
 
   const logFile = path.join(folder, 'server.log');
-  const server = await startWatched({
+  const program = {
     name: 'PostgreSQL of the distribution',
     command: programs.binary('postgres'),
     args: [
@@ -116,7 +118,7 @@ export async function startDistributionServer(options: DistributionServerOptions
     owner,
     env,
     logFile,
-    stopSignal: 'SIGINT',
+    stopSignal: 'SIGINT' as const,
     stopWithinMs: STOP_WITHIN_MS,
     readyWithinMs: READY_WITHIN_MS,
     isReady: () =>
@@ -124,6 +126,7 @@ export async function startDistributionServer(options: DistributionServerOptions
         () => true,
         () => false,
       ),
-  });
-  return { port, logFile, url, run, stop: server.stop };
+  };
+  const server = await startWatched(program, options.events);
+  return { port, logFile, url, run, pid: server.pid, stop: server.stop };
 }

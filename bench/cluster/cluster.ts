@@ -32,6 +32,8 @@ export interface Cluster {
   readonly subscriber: LoadSubscriber;
   readonly ledger: Ledger;
   readonly load: Load;
+  /** Root certificate of the mail processes, PEM. */
+  readonly ca: string;
   readonly loadBeganMs: number;
   /** All server programs under supervision, those of the engine included. */
   programs(): readonly Supervised[];
@@ -115,6 +117,7 @@ export async function openCluster({ folder, perSecond, endpoints, say }: Cluster
     for (const endpoint of subscriber.endpoints) await receiver.call('expect', endpoint);
 
     const ledger = openLedger();
+    const ca = readFileSync(tls.caFile, 'utf8');
     const loadBeganMs = Date.now();
     const load = startLoad({
       perSecond,
@@ -122,7 +125,7 @@ export async function openCluster({ folder, perSecond, endpoints, say }: Cluster
       subscriber,
       api: service.of('api'),
       mail: service.of('mail'),
-      ca: readFileSync(tls.caFile, 'utf8'),
+      ca,
     });
     toClose.push(() => load.close());
     return {
@@ -135,6 +138,7 @@ export async function openCluster({ folder, perSecond, endpoints, say }: Cluster
       subscriber,
       ledger,
       load,
+      ca,
       loadBeganMs,
       programs: () => [...service.all, postgres, enginePostgres, temporal.program()],
       close,

@@ -28,7 +28,7 @@ const MIX: readonly OperationKind[] = [
 const RETRY_AFTER_MS = 1_000;
 /** More than these at once are not begun: the machine of the clients has its limits, too. */
 const OPEN_MAX = 1_500;
-const SENDER = 'load@sender.test';
+export const SENDER = 'load@sender.test';
 const CUSTOMERS = 50;
 
 export interface Load {

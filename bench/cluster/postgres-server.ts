@@ -1,14 +1,14 @@
 /**
- * A PostgreSQL server apart from the service, with fsync, its data on one small disk and its write-ahead log on
- * another: a full disk of data fails statements (SQLSTATE 53100), a full disk of the log ends the server. It uses the
- * programs of the system (the newest under /usr/lib/postgresql), else the embedded ones; PG_BIN sets another folder.
+ * A PostgreSQL server apart from the service, its data on one small disk and its write-ahead log on another: a full
+ * disk of data fails statements (SQLSTATE 53100), a full disk of the log ends the server. It uses the programs of the
+ * distribution, else the embedded ones, with the configuration that the distribution's `initdb` makes.
  */
 import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { postgresBinaries } from '#dev/postgres-binaries.ts';
+import { distributionPostgres, embeddedPrograms } from '#dev/distribution-postgres.ts';
 import { serverPort } from './server-ports.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { type Supervised, startSupervised } from './supervised.ts';
@@ -16,7 +16,6 @@ import { type Supervised, startSupervised } from './supervised.ts';
 const HOST = '127.0.0.1';
 const USER = 'app';
 const PASSWORD = 'bench';
-const SYSTEM_FOLDER = '/usr/lib/postgresql';
 const NOBODY = { uid: 65_534, gid: 65_534 };
 /** Of the log, of which a new segment is needed soon. */
 const LOG_DISK_MEGABYTES = 1_024;
@@ -26,15 +25,12 @@ const ANSWER_WITHIN_MS = 3_000;
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 500;
 
+/** Where it listens, and what the small disk of the log needs. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: HOST,
   unix_socket_directories: '',
-  max_connections: '200',
-  shared_buffers: '128MB',
   max_wal_size: '128MB',
   wal_recycle: 'off', // a full disk of the log shows at its next segment
-  jit: 'off',
-  log_checkpoints: 'off',
 };
 
 export interface PostgresServer extends Supervised {
@@ -51,17 +47,6 @@ export interface PostgresServer extends Supervised {
   ask<Row extends pg.QueryResultRow>(database: string, text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-function programs(): (name: 'postgres' | 'initdb') => string {
-  const own = process.env['PG_BIN'];
-  if (own !== undefined) return (name) => path.join(own, name);
-  const versions = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
-  const [newest] = versions
-    .filter((version) => existsSync(path.join(SYSTEM_FOLDER, version, 'bin', 'initdb')))
-    .sort((a, b) => Number(b) - Number(a));
-  if (newest !== undefined) return (name) => path.join(SYSTEM_FOLDER, newest, 'bin', name);
-  return postgresBinaries(NOBODY);
-}
-
 export async function startPostgresServer(options: {
   readonly name: string;
   readonly folder: string;
@@ -76,12 +61,12 @@ export async function startPostgresServer(options: {
   const passwordFile = path.join(disk.folder, 'password');
   writeFileSync(passwordFile, PASSWORD);
   for (const each of [data, log, passwordFile]) chownSync(each, NOBODY.uid, NOBODY.gid);
-  const program = programs();
+  const { binary: program } = distributionPostgres() ?? embeddedPrograms();
   execFileSync(
     program('initdb'),
     [
       ...['--pgdata', data, '--waldir', log, '--username', USER, '--auth', 'scram-sha-256', '--encoding', 'UTF8'],
-      ...['--pwfile', passwordFile, '--locale', 'C', '--no-sync'],
+      ...['--pwfile', passwordFile, '--locale', 'C.UTF-8', '--no-sync'],
       ...['--wal-segsize', String(LOG_SEGMENT_MEGABYTES)],
     ],
     { ...NOBODY, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] },

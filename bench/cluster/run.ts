@@ -17,6 +17,7 @@ import { type FaultFigures, runFault } from './fault-run.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { IDLE_ENDPOINTS, idleReport } from './idle.ts';
 import { watchLogs } from './log-watch.ts';
+import { loneMailReport, RATIO_MAX } from './lone-mails.ts';
 import { folderInNamespace, leaveNamespace, runInNamespace } from './own-namespace.ts';
 import { readFacts } from './read-facts.ts';
 import { watchReadiness } from './readiness-watch.ts';
@@ -36,6 +37,8 @@ Options
   --only <text>   only faults whose name has this text in it; may be given several times
   --rate <n>      operations that begin in a second (${RATE})
   --idle <n>      instead of load and faults: so many events one after another, how soon each arrives
+  --jit <n>       instead of faults: so many lone mails with 100,000 deliveries in the tables, with jit on and off in turn,
+                  first quiet and then beside the load; fails if jit makes them more than ${RATIO_MAX} times as slow
   --json <file>   the report as JSON
   --logs <folder> keeps the logs of all processes there
 
@@ -48,6 +51,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     rate: { type: 'string', default: String(RATE) },
     idle: { type: 'string' },
+    jit: { type: 'string' },
     json: { type: 'string' },
     logs: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -64,7 +68,7 @@ function wanted(): Fault[] {
   return faults;
 }
 
-function number(name: 'minutes' | 'rate' | 'idle', least: number): number {
+function number(name: 'minutes' | 'rate' | 'idle' | 'jit', least: number): number {
   const value = Number(values[name]);
   if (!Number.isFinite(value) || value < least) throw new Error(`--${name} takes a number from ${least}`);
   return value;
@@ -87,13 +91,15 @@ function watchOthers(): () => number {
   };
 }
 
+const databaseOf = ({ postgres }: Cluster) => ({
+  query: <Row>(text: string, parameters?: readonly unknown[]) =>
+    postgres.query(SERVICE_DATABASE, text, parameters) as Promise<Row[]>,
+});
+
 async function measure(cluster: Cluster, faults: readonly Fault[]): Promise<ClusterReport> {
-  const { service, ledger, load, postgres } = cluster;
+  const { service, ledger, load } = cluster;
   const minutes = number('minutes', 0);
-  const machine = await machineAndDatabase({
-    query: <Row>(text: string, parameters?: readonly unknown[]) =>
-      postgres.query(SERVICE_DATABASE, text, parameters) as Promise<Row[]>,
-  });
+  const machine = await machineAndDatabase(databaseOf(cluster));
   const othersRatio = watchOthers();
   const readiness = watchReadiness(service.all);
   const logs = watchLogs(service.all);
@@ -180,9 +186,10 @@ async function runHere(folder: string): Promise<void> {
   try {
     const faults = wanted();
     const idle = values.idle === undefined ? undefined : number('idle', 1);
+    const jit = values.jit === undefined ? undefined : number('jit', 1);
     const cluster = await openCluster({
       folder,
-      perSecond: idle === undefined ? number('rate', 0.1) : 0,
+      perSecond: idle === undefined && jit === undefined ? number('rate', 0.1) : 0,
       endpoints: idle === undefined ? undefined : IDLE_ENDPOINTS,
       say,
     });
@@ -190,6 +197,14 @@ async function runHere(folder: string): Promise<void> {
       if (idle !== undefined) {
         console.log(await idleReport(cluster, idle));
         code = 0;
+        return;
+      }
+      if (jit !== undefined) {
+        const machine = await machineAndDatabase(databaseOf(cluster));
+        const others = watchOthers();
+        const { text, passed } = await loneMailReport(cluster, jit, number('rate', 0.1), say);
+        console.log(`${text}\n\n${machine.join('; ')}; ${Math.round(others() * 100)} % of the machine used by others`);
+        code = passed ? 0 : 1;
         return;
       }
       const report = await measure(cluster, faults);

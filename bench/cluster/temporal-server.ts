@@ -68,7 +68,8 @@ function configuration(postgres: PostgresServer, ports: ReadonlyMap<string, Serv
       defaultStore: 'default',
       visibilityStore: 'visibility',
       numHistoryShards: 4,
-      datastores: { default: store('temporal', 20), visibility: store('temporal_visibility', 10) },
+      // Of each of the four services; a distribution's server accepts 100 connections.
+      datastores: { default: store('temporal', 14), visibility: store('temporal_visibility', 6) },
     },
     global: { membership: { maxJoinDuration: '30s', broadcastAddress: HOST } },
     services: Object.fromEntries(

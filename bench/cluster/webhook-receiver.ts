@@ -32,6 +32,8 @@ const verifiers = new Map<string, Webhook>();
 const receipts = new Map<string, WebhookReceipt>();
 let faultySeen = 0;
 let onAcknowledged: () => void = () => {};
+/** Called at each acknowledged request, with its path. */
+const followers = new Set<(path: string) => void>();
 const toFail = new Set<string>();
 
 function isVerified(path: string, headers: Record<string, string>, body: string): boolean {
@@ -78,6 +80,7 @@ const server = new Server(
         if (status < 300) {
           receipt.acknowledgedAtMs.push(atMs);
           onAcknowledged();
+          for (const follower of followers) follower(path);
         }
         response.writeHead(status).end('ok');
       });
@@ -104,6 +107,23 @@ const calls = {
     await new Promise<void>((resolve) => {
       onAcknowledged = () => reached() && resolve();
     });
+  },
+  /** Resolves with the times of the acknowledged requests to a path when there are so many. */
+  async reachOn({ path, count }: { path: string; count: number }): Promise<number[]> {
+    const times = () =>
+      [...receipts.values()].filter((each) => each.path === path).flatMap(({ acknowledgedAtMs }) => acknowledgedAtMs);
+    for (;;) {
+      const found = times();
+      if (found.length >= count) return found.toSorted((one, other) => one - other);
+      await new Promise<void>((resolve) => {
+        const follower = (of: string) => {
+          if (of !== path) return;
+          followers.delete(follower);
+          resolve();
+        };
+        followers.add(follower);
+      });
+    }
   },
   async receipts() {
     return [...receipts.values()];
