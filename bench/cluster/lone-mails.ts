@@ -25,7 +25,7 @@ export const RATIO_MAX = 1.5;
 const LONE_PATH = '/ok-lone';
 const WARM_UP_MAILS = 20;
 /** Each with and without compilation, in alternating order. */
-const ROUNDS = 4;
+const ROUNDS = 10;
 const PAUSE_MS = 50;
 const LOAD_WARM_UP_MS = 15_000;
 const FINISH_WITHIN_MS = 60_000;

@@ -4,6 +4,7 @@
  */
 import type { Sql } from '#db/database.ts';
 import { addUpConnections } from './database-connections.ts';
+import type { Logger } from './logger.ts';
 
 /** A setting that harms. */
 export interface DatabaseProblem {
@@ -13,6 +14,7 @@ export interface DatabaseProblem {
   readonly message: string;
 }
 
+const LOOK_EVERY_MS = 60_000;
 const MS_PER_SECOND = 1_000;
 const KIB_PER_MIB = 1_024;
 const PAGES_PER_MIB = 128;
@@ -200,4 +202,27 @@ export async function checkDatabase(sql: Sql): Promise<DatabaseProblem[]> {
   if (facts === undefined) return [];
   const settings = new Map(rows.map(({ name, setting }) => [name, setting]));
   return CHECKS.flatMap((check) => check(settings, facts) ?? []);
+}
+
+/** Looks at the settings again and again, and logs each that begins to harm and no longer does. */
+export function watchDatabaseSettings(sql: Sql, log: Logger) {
+  let last: { readonly problems: readonly DatabaseProblem[]; readonly atMs: number } | undefined;
+  return {
+    /** Those found last; undefined: not known yet. */
+    problems: (): readonly DatabaseProblem[] | undefined => last?.problems,
+    /** Asks the server, unless it did within the last minute. */
+    async look(): Promise<void> {
+      const atMs = performance.now();
+      if (last !== undefined && atMs - last.atMs < LOOK_EVERY_MS) return;
+      const before = last?.problems ?? [];
+      const problems = await checkDatabase(sql);
+      last = { problems, atMs };
+      const isIn = (list: readonly DatabaseProblem[], state: string) => list.some((each) => each.state === state);
+      for (const { state, message } of problems)
+        if (!isIn(before, state)) log.warn({ check: 'databaseSettings', state }, message);
+      for (const { state } of before)
+        if (!isIn(problems, state))
+          log.info({ check: 'databaseSettings', state }, 'a setting of PostgreSQL harms no longer');
+    },
+  };
 }

@@ -13,7 +13,7 @@ import { infrastructureFault } from '#db/infrastructure-error.ts';
 import { pendingMigrations } from '#db/migrate.ts';
 import { probeWrites } from '#db/write-probe.ts';
 import { type CertificateState, checkCertificate } from './check-certificate.ts';
-import { checkDatabase as checkDatabaseSettings, type DatabaseProblem } from './check-database.ts';
+import { type DatabaseProblem, watchDatabaseSettings } from './check-database.ts';
 import { checkDisk, type DiskState } from './check-disk.ts';
 import { checkSecretsKeys, type SecretsKeysState } from './check-secrets-keys.ts';
 import type { ProcessName } from './database-connections.ts';
@@ -28,7 +28,6 @@ const CHECK_EVERY_MS = 5_000;
 const FRESH_MS = 2_000;
 /** It reads every sealed value. */
 const SECRETS_EVERY_MS = 60_000;
-const DATABASE_SETTINGS_EVERY_MS = 60_000;
 
 /**
  * Possible results of each check. `unknown`: it could not run, because something else is unavailable or not started.
@@ -173,7 +172,7 @@ export function openReadiness(services: Database, process: ProcessName): Readine
   let temporal: TemporalClient | undefined;
   let worker: { isRunning(): boolean } | undefined;
   let secretsKeys: { readonly state: CheckStates['secretsKeys']; readonly checkedAtMs: number } | undefined;
-  let databaseSettings: { readonly problems: readonly DatabaseProblem[]; readonly checkedAtMs: number } | undefined;
+  const serverSettings = watchDatabaseSettings(db, log);
   let last: { readonly result: Readiness; readonly atMs: number } | undefined;
   let run: Promise<Readiness> | undefined;
   let closed = false;
@@ -217,24 +216,9 @@ export function openReadiness(services: Database, process: ProcessName): Readine
     }
   }
 
-  /** After the database was found to answer. @returns undefined: not known yet */
-  async function checkServer(outage: OutageLog): Promise<readonly DatabaseProblem[] | undefined> {
-    const atMs = performance.now();
-    if (databaseSettings !== undefined && atMs - databaseSettings.checkedAtMs < DATABASE_SETTINGS_EVERY_MS)
-      return databaseSettings.problems;
-    const before = databaseSettings?.problems ?? [];
-    try {
-      const problems = await within(checkDatabaseSettings(db));
-      databaseSettings = { problems, checkedAtMs: atMs };
-      for (const { state, message } of problems)
-        if (!before.some((each) => each.state === state)) log.warn({ check: 'databaseSettings', state }, message);
-      for (const { state } of before)
-        if (!problems.some((each) => each.state === state))
-          log.info({ check: 'databaseSettings', state }, 'a setting of PostgreSQL harms no longer');
-    } catch (error) {
-      outage.failed(error);
-    }
-    return databaseSettings?.problems;
+  /** After the database was found to answer. */
+  async function checkServer(outage: OutageLog): Promise<void> {
+    await within(serverSettings.look()).catch((error: unknown) => outage.failed(error));
   }
 
   async function checkFolder(): Promise<DiskState | undefined> {
@@ -272,7 +256,8 @@ export function openReadiness(services: Database, process: ProcessName): Readine
     ]);
     const known = database.postgresql !== 'unreachable' && database.migrations === 'ok';
     const workerState = worker === undefined ? 'unknown' : worker.isRunning() ? 'ok' : 'not_running';
-    const serverProblems = known ? await checkServer(postgresOutage) : databaseSettings?.problems;
+    if (known) await checkServer(postgresOutage);
+    const serverProblems = serverSettings.problems();
     const checks: CheckStates = {
       ...database,
       temporal: temporalState,
