@@ -27,7 +27,7 @@ COPY --from=build /image/service ./
 RUN mkdir /data && chown node:node /data && chmod 700 /data
 VOLUME /data
 USER node
-# Of whichever process runs: each answers on METRICS_PORT. Nothing but /data is written, so the root may be read-only.
+# Of whichever process runs: each answers on METRICS_PORT, unless that is switched off. Nothing but /data is written, so the root may be read-only.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.METRICS_PORT || 9464}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "const port = process.env.METRICS_PORT || '9464'; port === '0' || fetch(`http://127.0.0.1:${port}/readyz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "api/main.ts"]

@@ -34,7 +34,7 @@ export const SERVICE_SETTINGS = {
   METRICS_PORT: setting(port, {
     group: 'Process',
     fallback: '9464',
-    text: 'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` of each process, on API_HOST. 0 switches it off.',
+    text: 'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` of each process, on API_HOST. 0 switches it off, and with it the HEALTHCHECK of the image.',
   }),
   SHUTDOWN_DEADLINE_SECONDS: setting(integer(1, 600), {
     group: 'Process',

@@ -291,6 +291,7 @@ describe('the image', needs('git'), () => {
     const [, script] = /<script[^>]+src="([^"]+)"/.exec(page) ?? [];
     assert.equal((await fetch(new URL(script ?? 'missing', address))).status, 200, page);
     assert.match(await (await fetch(`${address}/docs/python`)).text(), /Python/);
+    assert.equal(await startProgram(healthcheck, { METRICS_PORT: '0' }).ended, 0);
     await stopPrograms();
     assert.deepEqual(listing(), before);
   });
