@@ -77,7 +77,8 @@ export async function authenticate(
     return found;
   }
   const [, bearer] = BEARER.exec(headers.authorization ?? '') ?? [];
-  if (bearer === undefined) throw unauthenticated();
+  if (bearer === undefined)
+    throw atMcp ? unauthenticated('No valid credential was sent.', MCP_ACCEPTS) : unauthenticated();
   if (bearer.startsWith('ams_')) return authenticateSession(services, rule, bearer, chosenOrganization);
   if (bearer.startsWith('amt_'))
     return authenticateMailboxToken(services, bearer, count && ownMailbox(rule, count.pathId));
@@ -89,12 +90,35 @@ export async function authenticate(
     return authenticateOAuthToken(services, bearer, count && ownMailbox(rule, count.pathId));
   }
   if (bearer.startsWith('aml_')) return authenticateApprovalLink(services, bearer, again);
-  if (bearer.startsWith('amk_'))
+  if (atMcp)
     throw unauthenticated(
-      'An API key is sent as x-organization-key, not as Bearer.',
-      'Send the key in the header x-organization-key.',
+      'The Bearer credential is neither a mailbox token nor an access token of OAuth.',
+      MCP_ACCEPTS,
     );
-  throw unauthenticated('The Bearer credential is neither a session, a mailbox token nor an approval link.');
+  throw (
+    misplaced(bearer, 'authorization') ??
+    unauthenticated('The Bearer credential is neither a session, a mailbox token nor an approval link.')
+  );
+}
+
+const MCP_ACCEPTS =
+  'Sign in with the host, by the metadata that WWW-Authenticate names (OAuth), or send a mailbox token: Authorization: Bearer amt_…. API keys and sessions are not accepted here.';
+
+/** Which credential is sent in which header. */
+const PLACES: readonly (readonly [prefix: string, name: string, header: string, example: string])[] = [
+  ['amk_', 'An API key', 'x-organization-key', 'x-organization-key: amk_…'],
+  ['amt_', 'A mailbox token', 'authorization', 'Authorization: Bearer amt_…'],
+  ['ams_', 'A session', 'authorization', 'Authorization: Bearer ams_…'],
+  ['ama_', 'An access token of OAuth', 'authorization', 'Authorization: Bearer ama_…, at /mcp'],
+  ['amo_', 'An operator key', 'x-operator-key', 'x-operator-key: amo_…'],
+];
+
+/** What a credential is that stands in the header of another kind. */
+function misplaced(credential: string, header: string): CatalogueError | undefined {
+  const place = PLACES.find(([prefix]) => credential.startsWith(prefix));
+  if (place === undefined || place[2] === header) return undefined;
+  const [, name, , example] = place;
+  return unauthenticated(`${name} is not accepted in the header ${header}.`, `Send it as ${example}.`);
 }
 
 /** Two credentials may belong to different people or organizations, and it would be unclear which of them acted. */
@@ -180,7 +204,10 @@ async function authenticateApiKey(
     readonly subjectId: string | undefined;
   },
 ): Promise<Authenticated> {
-  if (!isCredential('apiKey', key)) throw unauthenticated('The API key is not well-formed; was it copied in full?');
+  if (!isCredential('apiKey', key))
+    throw (
+      misplaced(key, 'x-organization-key') ?? unauthenticated('The API key is not well-formed; was it copied in full?')
+    );
   const now = services.now();
   const [row] = await services.db.query<ApiKeyColumns>(FIND_API_KEY, [
     now,

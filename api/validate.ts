@@ -21,7 +21,7 @@ function pointerOf(error: ErrorObject): string {
   return `${error.instancePath}/${field.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
-function messageOf(error: ErrorObject): string {
+function messageOf(error: ErrorObject, errors: readonly ErrorObject[]): string {
   switch (error.keyword) {
     case 'required':
       return 'is required';
@@ -31,23 +31,50 @@ function messageOf(error: ErrorObject): string {
       return `must be ${JSON.stringify(error.params.allowedValue)}`;
     case 'enum':
       return `must be one of ${JSON.stringify(error.params.allowedValues)}`;
+    case 'anyOf':
+      return typesOf(error, errors) ?? 'is not valid';
     default:
       return error.message ?? 'is not valid';
   }
 }
 
-/** Errors as details of the error format; branches of a union are reported as one error. */
+/** The types that a union of types takes. */
+function typesOf(union: ErrorObject, errors: readonly ErrorObject[]): string | undefined {
+  const types = errors
+    .filter((error) => isWithin(error, union) && error.instancePath === union.instancePath && error.keyword === 'type')
+    .map(({ params }) => String(params['type']));
+  return types.length === 0 ? undefined : `must be ${[...new Set(types)].join(' or ')}`;
+}
+
+const isWithin = (error: ErrorObject, union: ErrorObject): boolean =>
+  union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`);
+
+/** The errors of the branch of a union that the value was meant for: the only one whose type it has. */
+function meantBranch(union: ErrorObject, errors: readonly ErrorObject[]): ErrorObject[] {
+  const branches = Map.groupBy(
+    errors.filter((error) => isWithin(error, union)),
+    ({ schemaPath }) => schemaPath.slice(union.schemaPath.length + 1).split('/')[0],
+  );
+  const isOtherType = ({ keyword, instancePath }: ErrorObject): boolean =>
+    ['type', 'const', 'anyOf'].includes(keyword) && instancePath === union.instancePath;
+  const meant = [...branches.values()].filter((branch) => !branch.some(isOtherType));
+  return meant.length === 1 ? meant.flat() : [];
+}
+
+/** Errors as details of the error format. Of a union only the branch is reported that was meant, if that is clear. */
 function detailsOf(errors: readonly ErrorObject[], place: string): ErrorDetail[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf');
-  const shown = errors.filter(
-    (error) => !unions.some((union) => union !== error && error.schemaPath.startsWith(`${union.schemaPath}/`)),
-  );
+  const shown = errors.flatMap((error) => {
+    if (unions.some((union) => isWithin(error, union))) return [];
+    const meant = error.keyword === 'anyOf' ? meantBranch(error, errors) : [];
+    return meant.length > 0 ? meant : [error];
+  });
   return shown.slice(0, ERRORS_SHOWN_MAX).map((error) => {
     const pointer = pointerOf(error);
     const allowed: unknown[] = error.keyword === 'anyOf' ? allowedValues(error) : [];
     return {
       path: place === '' ? pointer : `${place}${pointer}`,
-      message: allowed.length > 0 ? `must be one of ${JSON.stringify(allowed)}` : messageOf(error),
+      message: allowed.length > 0 ? `must be one of ${JSON.stringify(allowed)}` : messageOf(error, errors),
     };
   });
 }

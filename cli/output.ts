@@ -61,7 +61,7 @@ export function printSubmitted(options: GlobalOptions, submitted: Submitted): vo
 export function printError(error: unknown, json: boolean): number {
   const known = error instanceof ApiError || error instanceof CommandError ? error : undefined;
   const code = known?.code ?? 'failed';
-  const message = error instanceof Error ? error.message : String(error);
+  const message = error instanceof ApiError ? error.sentence : error instanceof Error ? error.message : String(error);
   const fix =
     code === 'unreachable'
       ? 'Check the address (login --url=…, or AGENT_MAILBOX_URL), and that the service is running.'

@@ -16,12 +16,24 @@ interface ErrorFacts {
   readonly request?: string | null;
 }
 
+/** Fields that a message names; the others are in `details`. */
+const FIELDS_NAMED_MAX = 5;
+
+function inBrackets(details: readonly ErrorDetail[]): string {
+  if (details.length === 0) return '';
+  const named = details.slice(0, FIELDS_NAMED_MAX).map(({ path, message }) => `${path} ${message}`);
+  if (details.length > FIELDS_NAMED_MAX) named.push(`${details.length - FIELDS_NAMED_MAX} more`);
+  return ` (${named.join('; ')})`;
+}
+
 /**
  * What the service refused, or that it could not be reached. `code` is stable: one of the service's (`/docs/errors`), or
  * of the client: `unreachable`, `timeout`, `aborted`, `unexpected_answer`, `invalid_url`, `invalid_credential`.
  */
 export class ApiError extends Error {
   readonly code: string;
+  /** What happened, in one sentence. `message` also names the fields in `details`. */
+  readonly sentence: string;
   /** What to do. */
   readonly fix: string;
   /** HTTP status; null when there was no answer. */
@@ -36,9 +48,10 @@ export class ApiError extends Error {
   readonly request: string | null;
 
   constructor(facts: ErrorFacts, options?: ErrorOptions) {
-    super(facts.message, options);
+    super(facts.message + inBrackets(facts.details ?? []), options);
     this.name = 'ApiError';
     this.code = facts.code;
+    this.sentence = facts.message;
     this.fix = facts.fix;
     this.status = facts.status;
     this.docs = facts.docs ?? null;
@@ -50,7 +63,7 @@ export class ApiError extends Error {
 
   /** The same error with the request that it answers. */
   answering(request: string): ApiError {
-    const { code, message, fix, status, docs, requestId, details, retryAfterSeconds, cause } = this;
+    const { code, sentence: message, fix, status, docs, requestId, details, retryAfterSeconds, cause } = this;
     return new ApiError(
       { code, message, fix, status, docs, requestId, details, retryAfterSeconds, request },
       cause === undefined ? undefined : { cause },

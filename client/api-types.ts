@@ -809,15 +809,15 @@ export interface Draft {
 }
 
 export interface DraftChanges {
-  /** Recipients, as `a@b.c` or `Name <a@b.c>`. */
-  readonly to?: readonly string[];
+  /** One recipient or a list, as `a@b.c` or `Name <a@b.c>`. */
+  readonly to?: string | readonly string[];
   /** Copies. */
-  readonly cc?: readonly string[];
+  readonly cc?: string | readonly string[];
   /** Recipients that the others do not see. */
-  readonly bcc?: readonly string[];
+  readonly bcc?: string | readonly string[];
   readonly subject?: string;
   /** Address for replies, instead of the mailbox. */
-  readonly replyTo?: readonly string[];
+  readonly replyTo?: string | readonly string[];
   readonly attachments?: readonly NewAttachment[];
   /** Of the copy in Sent. */
   readonly labels?: readonly string[];
@@ -1095,15 +1095,15 @@ export interface FolderList {
 
 export interface Forward {
   /** Recipients. There must be one in to, cc or bcc. */
-  readonly to?: readonly string[];
+  readonly to?: string | readonly string[];
   /** Copies. */
-  readonly cc?: readonly string[];
+  readonly cc?: string | readonly string[];
   /** Recipients that the others do not see. */
-  readonly bcc?: readonly string[];
+  readonly bcc?: string | readonly string[];
   /** Default: `Fwd:` and the subject of the message. */
   readonly subject?: string;
   /** Address for replies, instead of the mailbox. */
-  readonly replyTo?: readonly string[];
+  readonly replyTo?: string | readonly string[];
   readonly text?: string;
   readonly html?: string;
   readonly attachments?: readonly NewAttachment[];
@@ -1840,15 +1840,15 @@ export interface NewDomain {
 }
 
 export interface NewDraft {
-  /** Recipients, as `a@b.c` or `Name <a@b.c>`. */
-  readonly to?: readonly string[];
+  /** One recipient or a list, as `a@b.c` or `Name <a@b.c>`. */
+  readonly to?: string | readonly string[];
   /** Copies. */
-  readonly cc?: readonly string[];
+  readonly cc?: string | readonly string[];
   /** Recipients that the others do not see. */
-  readonly bcc?: readonly string[];
+  readonly bcc?: string | readonly string[];
   readonly subject?: string;
   /** Address for replies, instead of the mailbox. */
-  readonly replyTo?: readonly string[];
+  readonly replyTo?: string | readonly string[];
   readonly attachments?: readonly NewAttachment[];
   /** Of the copy in Sent. */
   readonly labels?: readonly string[];
@@ -1905,15 +1905,15 @@ export interface NewMailboxToken {
 }
 
 export interface NewMessage {
-  /** Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc. */
-  readonly to?: readonly string[];
+  /** One recipient or a list, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc. */
+  readonly to?: string | readonly string[];
   /** Copies. */
-  readonly cc?: readonly string[];
+  readonly cc?: string | readonly string[];
   /** Recipients that the others do not see. */
-  readonly bcc?: readonly string[];
+  readonly bcc?: string | readonly string[];
   readonly subject: string;
   /** Address for replies, instead of the mailbox. */
-  readonly replyTo?: readonly string[];
+  readonly replyTo?: string | readonly string[];
   readonly text?: string;
   readonly html?: string;
   readonly attachments?: readonly NewAttachment[];
@@ -2423,15 +2423,15 @@ export interface RepeatedMessage {
 
 export interface Reply {
   /** Recipients in addition to those of the reply. */
-  readonly to?: readonly string[];
+  readonly to?: string | readonly string[];
   /** Further copies. */
-  readonly cc?: readonly string[];
+  readonly cc?: string | readonly string[];
   /** Recipients that the others do not see. */
-  readonly bcc?: readonly string[];
+  readonly bcc?: string | readonly string[];
   /** Default: `Re:` and the subject of the message. */
   readonly subject?: string;
   /** Address for replies, instead of the mailbox. */
-  readonly replyTo?: readonly string[];
+  readonly replyTo?: string | readonly string[];
   readonly text?: string;
   readonly html?: string;
   readonly attachments?: readonly NewAttachment[];
@@ -3120,7 +3120,7 @@ export interface WaitForMessagesQuery {
   /** Messages in an answer (default 50). */
   readonly limit?: number;
   /** `otp`: the one-time code of each message; `links`: its links; `otp,links`: both. */
-  readonly extract?: string;
+  readonly extract?: 'otp' | 'links' | 'otp,links' | 'links,otp';
 }
 
 export interface ListOutboxQuery {
@@ -3155,7 +3155,7 @@ export interface ListMessagesQuery {
 
 export interface GetMessageQuery {
   /** `otp`: with the one-time code in `extracts`; `links`: with the links; `otp,links`: both. */
-  readonly extract?: string;
+  readonly extract?: 'otp' | 'links' | 'otp,links' | 'links,otp';
   /** `full` (default): text, HTML and header; `text`: text alone; `metadata`: neither. */
   readonly format?: 'full' | 'text' | 'metadata';
 }

@@ -13,7 +13,7 @@ const READS = { readOnlyHint: true, openWorldHint: false } as const;
 
 const DraftId = Type.String({ description: 'Id of a draft, drf_….' });
 const letter = {
-  to: Type.Optional(addresses('Recipients, as a@b.c or Name <a@b.c>.')),
+  to: Type.Optional(addresses('One recipient or a list, as a@b.c or Name <a@b.c>.')),
   cc: Type.Optional(addresses('Copies.')),
   bcc: Type.Optional(addresses('Copies nobody else sees.')),
   subject: Type.Optional(Type.String()),

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { ApiError, type Download, type MessageSummary, waitForRecent } from '#client/index.ts';
+import { ApiError, type Download, type MessageSummary, type WaitQuery, waitForRecent } from '#client/index.ts';
 import { handedOutTo } from './handed-out.ts';
 import {
   AttachmentOutput,
@@ -53,6 +53,12 @@ function attachmentContent({ bytes, contentType, filename }: Download, uri: stri
     ...rest,
     content: [...content, { type: 'resource' as const, resource: { uri, mimeType: contentType, blob } }],
   };
+}
+
+/** As the API takes it. */
+function extracted(what: readonly ('otp' | 'links')[]): { readonly extract?: NonNullable<WaitQuery['extract']> } {
+  const [otp, links] = [what.includes('otp'), what.includes('links')];
+  return otp && links ? { extract: 'otp,links' } : otp ? { extract: 'otp' } : links ? { extract: 'links' } : {};
 }
 
 /** As in REST. */
@@ -161,7 +167,7 @@ export const readTools: readonly Tool[] = [
       closed,
     ),
     async run(client, { extract = [], timeoutSeconds = WAIT_DEFAULT_SECONDS, ...filters }, call) {
-      const query = { ...filters, timeoutSeconds, ...(extract.length === 0 ? {} : { extract: extract.join(',') }) };
+      const query = { ...filters, timeoutSeconds, ...extracted(extract) };
       const { data, after, timedOut, consent, hint } = await waitForRecent(
         (each) => client.waitForMessages(each, call),
         query,

@@ -16,7 +16,8 @@ export const HELD_NOTE =
   ' Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.';
 
 const closed = { additionalProperties: false } as const;
-export const addresses = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });
+export const addresses = (description: string) =>
+  Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })], { description });
 const copies = {
   cc: Type.Optional(addresses('Copies.')),
   bcc: Type.Optional(addresses('Copies nobody else sees.')),
@@ -60,7 +61,10 @@ const ASKED_SUBJECT_MAX_CHARACTERS = 200;
 const inQuestion = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 
 /** The question that the host shows its user before a message is sent. Recipients come first, so that no subject hides them. */
-export function sendQuestion(subject: string, ...recipients: readonly (readonly string[] | undefined)[]): string {
+export function sendQuestion(
+  subject: string,
+  ...recipients: readonly (string | readonly string[] | undefined)[]
+): string {
   const to = recipients.flatMap((each) => each ?? []).map(inQuestion);
   const about = inQuestion(subject);
   const shown =
@@ -116,7 +120,7 @@ export const sendTools = ({ field, resolve, needsRoots }: Attachments): readonly
     needsRoots,
     input: Type.Object(
       {
-        to: addresses('Recipients, as a@b.c or Name <a@b.c>.'),
+        to: addresses('One recipient or a list, as a@b.c or Name <a@b.c>.'),
         ...copies,
         subject: Type.String(),
         ...content,

@@ -57,9 +57,9 @@ export interface Tool {
 
 /** The text of a refusal: never more than the API says. */
 function refusal(error: ApiError): CallToolResult {
-  const { code, message, fix, details, requestId, retryAfterSeconds } = error;
+  const { code, sentence, fix, details, requestId, retryAfterSeconds } = error;
   const lines = [
-    `${code}: ${message}`,
+    `${code}: ${sentence}`,
     ...details.map(({ path, message: detail }) => `- ${path}: ${detail}`),
     ...(fix === '' ? [] : [`What to do: ${fix}`]),
     ...(retryAfterSeconds === null ? [] : [`Try again after ${retryAfterSeconds} s.`]),

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { Address, AttachmentInfo, MessageId } from '#api/messages/schema.ts';
-import { addresses, content, SendAt, subject } from '#api/messages/send-schema.ts';
+import { content, oneOrMore, SendAt, subject } from '#api/messages/send-schema.ts';
 import { listOf } from '#api/pagination.ts';
 import { closed, dateTime, nullable } from '#api/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
@@ -17,9 +17,9 @@ export const OwnDraftPath = closed({ did: DraftId });
 const { replyTo, attachments, labels, headers, text, html } = content;
 
 const kept = {
-  to: Type.Optional(addresses('Recipients, as `a@b.c` or `Name <a@b.c>`.')),
-  cc: Type.Optional(addresses('Copies.')),
-  bcc: Type.Optional(addresses('Recipients that the others do not see.')),
+  to: Type.Optional(oneOrMore('One recipient or a list, as `a@b.c` or `Name <a@b.c>`.')),
+  cc: Type.Optional(oneOrMore('Copies.')),
+  bcc: Type.Optional(oneOrMore('Recipients that the others do not see.')),
   subject: Type.Optional(subject),
   replyTo,
   attachments,

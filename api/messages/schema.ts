@@ -62,7 +62,7 @@ const { limit: _, cursor: __, ...filters } = messageFilters;
 
 /** What a long poll can extract from the messages in its answer. */
 export const EXTRACTS = ['otp', 'links'] as const;
-const oneExtract = `(?:${EXTRACTS.join('|')})`;
+const EXTRACT_CHOICES = [...EXTRACTS, 'otp,links', 'links,otp'] as const;
 
 export const WaitQuery = closed({
   ...filters,
@@ -95,8 +95,7 @@ export const WaitQuery = closed({
     }),
   ),
   extract: Type.Optional(
-    Type.String({
-      pattern: `^${oneExtract}(?:,${oneExtract})*$`,
+    Type.Enum([...EXTRACT_CHOICES], {
       description: '`otp`: the one-time code of each message; `links`: its links; `otp,links`: both.',
     }),
   ),
@@ -106,8 +105,7 @@ export const MESSAGE_FORMATS = ['full', 'text', 'metadata'] as const;
 
 export const MessageQuery = closed({
   extract: Type.Optional(
-    Type.String({
-      pattern: `^${oneExtract}(?:,${oneExtract})*$`,
+    Type.Enum([...EXTRACT_CHOICES], {
       description: '`otp`: with the one-time code in `extracts`; `links`: with the links; `otp,links`: both.',
     }),
   ),

@@ -26,11 +26,14 @@ export const SEND_BODY_LIMIT_BYTES = Math.ceil((MESSAGE_MAX_BYTES * 4) / 3) + 1_
 const ADDRESS_TEXT_MAX = 998;
 export const SUBJECT_MAX_CHARACTERS = 998;
 
+const oneAddress = Type.String({ minLength: 3, maxLength: ADDRESS_TEXT_MAX });
+
 export const addresses = (description: string) =>
-  Type.Array(Type.String({ minLength: 3, maxLength: ADDRESS_TEXT_MAX }), {
-    maxItems: RECIPIENTS_PER_MESSAGE_MAX,
-    description,
-  });
+  Type.Array(oneAddress, { maxItems: RECIPIENTS_PER_MESSAGE_MAX, description });
+
+/** One address, or a list of them. */
+export const oneOrMore = (description: string) =>
+  Type.Union([oneAddress, Type.Array(oneAddress, { maxItems: RECIPIENTS_PER_MESSAGE_MAX })], { description });
 
 const Attachment = closed(
   {
@@ -87,7 +90,7 @@ export const SendAt = dateTime(
 
 /** The fields of every message body except recipients and subject. */
 export const content = {
-  replyTo: Type.Optional(addresses('Address for replies, instead of the mailbox.')),
+  replyTo: Type.Optional(oneOrMore('Address for replies, instead of the mailbox.')),
   text: Type.Optional(Type.String({ pattern: ANY_TEXT })),
   html: Type.Optional(Type.String({ pattern: ANY_TEXT })),
   attachments: Type.Optional(Type.Array(Attachment, { maxItems: 100 })),
@@ -117,9 +120,11 @@ export const subject = Type.String({ maxLength: SUBJECT_MAX_CHARACTERS });
 
 export const SendMessage = closed(
   {
-    to: Type.Optional(addresses('Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.')),
-    cc: Type.Optional(addresses('Copies.')),
-    bcc: Type.Optional(addresses('Recipients that the others do not see.')),
+    to: Type.Optional(
+      oneOrMore('One recipient or a list, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.'),
+    ),
+    cc: Type.Optional(oneOrMore('Copies.')),
+    bcc: Type.Optional(oneOrMore('Recipients that the others do not see.')),
     subject,
     ...content,
   },
@@ -128,9 +133,9 @@ export const SendMessage = closed(
 
 export const ReplyMessage = closed(
   {
-    to: Type.Optional(addresses('Recipients in addition to those of the reply.')),
-    cc: Type.Optional(addresses('Further copies.')),
-    bcc: Type.Optional(addresses('Recipients that the others do not see.')),
+    to: Type.Optional(oneOrMore('Recipients in addition to those of the reply.')),
+    cc: Type.Optional(oneOrMore('Further copies.')),
+    bcc: Type.Optional(oneOrMore('Recipients that the others do not see.')),
     subject: Type.Optional({ ...subject, description: 'Default: `Re:` and the subject of the message.' }),
     ...content,
   },
@@ -139,9 +144,9 @@ export const ReplyMessage = closed(
 
 export const ForwardMessage = closed(
   {
-    to: Type.Optional(addresses('Recipients. There must be one in to, cc or bcc.')),
-    cc: Type.Optional(addresses('Copies.')),
-    bcc: Type.Optional(addresses('Recipients that the others do not see.')),
+    to: Type.Optional(oneOrMore('Recipients. There must be one in to, cc or bcc.')),
+    cc: Type.Optional(oneOrMore('Copies.')),
+    bcc: Type.Optional(oneOrMore('Recipients that the others do not see.')),
     subject: Type.Optional({ ...subject, description: 'Default: `Fwd:` and the subject of the message.' }),
     ...content,
   },

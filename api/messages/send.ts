@@ -200,7 +200,7 @@ function answerOf(
 }
 
 /** The recipients a request names. */
-export const named = (body: { to?: string[]; cc?: string[]; bcc?: string[] }) => ({
+export const named = (body: { to?: string | string[]; cc?: string | string[]; bcc?: string | string[] }) => ({
   to: readAddresses(body.to ?? [], '/to'),
   cc: readAddresses(body.cc ?? [], '/cc'),
   bcc: readAddresses(body.bcc ?? [], '/bcc'),

@@ -8,7 +8,7 @@ import { print, remark } from '#cli/output.ts';
 import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
 import { safeLine } from '#cli/terminal-text.ts';
 import { wholeNumber } from '#cli/whole-number.ts';
-import { type ArrivedMessage, type WaitAnswer, waitForRecent } from '#client/index.ts';
+import { type ArrivedMessage, type WaitAnswer, type WaitQuery, waitForRecent } from '#client/index.ts';
 import { extractLines } from './extracts.ts';
 import { decisionText } from './outbox.ts';
 import { messageRow } from './read-mail.ts';
@@ -21,7 +21,7 @@ interface WaitOptions extends GlobalOptions {
   readonly after?: string;
   readonly since?: string;
   readonly consent?: string;
-  readonly extract?: string;
+  readonly extract?: NonNullable<WaitQuery['extract']>;
 }
 
 const TIMEOUT_DEFAULT_SECONDS = 60;

@@ -78,9 +78,9 @@ class Requests(BothWays):
     def test_a_message_that_was_sent_before_is_another_answer(self) -> None:
         known = {"id": "msg_1", "status": "sent", "repeated": True, "consentId": None, "message": "Submitted before."}
         recorder = Recorder(httpx.Response(200, json=known))
-        answer = done(self.mailbox(recorder).send_message(to=["a@b.c"], subject="s", client_id="mine"))
+        answer = done(self.mailbox(recorder).send_message(to="a@b.c", subject="s", client_id="mine"))
         self.assertIsInstance(answer, models.RepeatedMessage)
-        self.assertEqual(json.loads(recorder.asked[0].content)["clientId"], "mine")
+        self.assertEqual(json.loads(recorder.asked[0].content), {"to": "a@b.c", "subject": "s", "clientId": "mine"})
 
     def test_a_file_is_streamed_and_sent_again_from_its_beginning(self) -> None:
         uploaded = {"id": "fil_1", "filename": "a.bin", "contentType": "x/y", "sizeBytes": 3}
@@ -142,6 +142,8 @@ class Errors(BothWays):
         self.assertEqual((error.code, error.status, error.request_id, error.fix), ("not_found", 404, "req_1", "Do this."))
         self.assertEqual((error.details[0].path, error.request), ("/to/0", "GET http://service.invalid/api/mailbox/threads/thr_1"))
         self.assertIn("is no address", str(error))
+        self.assertEqual((error.sentence, error.message), ("No.", "No. (/to/0 is no address)"))
+        self.assertEqual(str(error).count("/to/0"), 1)
 
     def test_its_class_is_that_of_the_status(self) -> None:
         kinds = {401: AuthenticationError, 409: ConflictError, 500: ServiceError, 302: ApiError}

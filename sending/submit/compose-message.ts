@@ -57,18 +57,19 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): void {
 }
 
 /**
- * Reads addresses given as `a@b.c` or `Name <a@b.c>`, one in each text.
+ * Reads addresses given as `a@b.c` or `Name <a@b.c>`, one in each text; a single one without a list.
  *
  * @param path their position in the request, e.g. `/to`
  * @throws {CatalogueError} invalid_request with each invalid address
  */
-export function readAddresses(texts: readonly string[], path: string): MailAddress[] {
+export function readAddresses(given: string | readonly string[], path: string): MailAddress[] {
   const details: ErrorDetail[] = [];
-  const addresses = texts.flatMap((text, i) => {
+  const addresses = (typeof given === 'string' ? [given] : given).flatMap((text, i) => {
     const found = addressesOfText(text);
     const [only] = found;
     if (/\p{Cc}/u.test(text) || found.length !== 1 || only === undefined || !isEmailAddress(only.address)) {
-      details.push({ path: `${path}/${i}`, message: 'must be one address, such as a@b.c or Name <a@b.c>' });
+      const place = typeof given === 'string' ? path : `${path}/${i}`;
+      details.push({ path: place, message: 'must be one address, such as a@b.c or Name <a@b.c>' });
       return [];
     }
     return [only];

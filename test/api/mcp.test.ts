@@ -49,6 +49,41 @@ test('only a mailbox token is accepted; the error for others says what is needed
   }
 });
 
+test('a refused credential is told what is accepted here, and in which header it belongs', async () => {
+  const token = (ann.token['authorization'] ?? '').replace('Bearer ', '');
+  const key = world.organization.key['x-organization-key'] ?? '';
+  const { operator } = world;
+  for (const as of [{}, { authorization: 'Bearer nonsense' }, { authorization: `Bearer ${key}` }]) {
+    const refused = await post(message('tools/list'), as);
+    assert.equal(refused.status, 401);
+    const fix = textAt(refused.body, 'error', 'fix');
+    assert.match(fix, /OAuth/);
+    assert.match(fix, /Authorization: Bearer amt_/);
+    assert.doesNotMatch(fix, /Send an API key/);
+  }
+  for (const [method, path, as, name, header] of [
+    ['GET', '/api/mailboxes', { 'x-organization-key': token }, 'A mailbox token', 'Authorization: Bearer amt_'],
+    ['POST', '/mcp', { 'x-organization-key': token }, 'A mailbox token', 'Authorization: Bearer amt_'],
+    ['GET', '/api/mailboxes', { 'x-organization-key': sessionOf() }, 'A session', 'Authorization: Bearer ams_'],
+    [
+      'GET',
+      '/api/mailboxes',
+      { 'x-organization-key': operator['x-operator-key'] ?? '' },
+      'An operator key',
+      'x-operator-key',
+    ],
+    ['GET', '/api/mailboxes', { authorization: `Bearer ${key}` }, 'An API key', 'x-organization-key'],
+  ] as const) {
+    const refused = await world.call(method, path, { as });
+    assert.deepEqual([refused.status, errorCode(refused)], [401, 'unauthenticated'], refused.text);
+    assert.ok(textAt(refused.body, 'error', 'message').startsWith(name), refused.text);
+    assert.ok(textAt(refused.body, 'error', 'fix').includes(header), refused.text);
+    assert.ok(!refused.text.includes(token) && !refused.text.includes(key));
+  }
+});
+
+const sessionOf = (): string => (world.organization.member.session['authorization'] ?? '').replace('Bearer ', '');
+
 test('a rotated token is refused at once', async () => {
   const mailbox = await world.newMailbox(world.organization);
   assert.equal((await post(message('tools/list'), mailbox.token)).status, 200);

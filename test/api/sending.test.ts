@@ -78,6 +78,40 @@ describe('a message sent over REST', () => {
     assert.equal(subjects.filter((subject) => subject === 'Once').length, 1);
   });
 
+  test('takes one address without a list, for each field and way to send', async () => {
+    const id = await sent(ann, { to: `Ben <${ben.address}>`, cc: cleo.address, replyTo: cleo.address, subject: 'One' });
+    const own = (await world.call('GET', `/api/mailbox/messages/${id}`, { as: ann.token })).body;
+    assert.deepEqual(
+      [at(own, 'to'), at(own, 'cc'), at(own, 'replyTo')],
+      [[`Ben <${ben.address}>`], [cleo.address], [cleo.address]],
+    );
+    for (const [path, body] of [
+      [`/api/mailbox/messages/${id}/reply`, { bcc: cleo.address }],
+      [`/api/mailbox/messages/${id}/reply-all`, { to: cleo.address }],
+      [`/api/mailbox/messages/${id}/forward`, { to: cleo.address }],
+      ['/api/mailbox/drafts', { to: cleo.address }],
+    ] as const)
+      assert.equal((await send(ann, { text: 'x', ...body }, path)).status, 201, path);
+  });
+
+  test('names the field that is wrong, and what is right for it', async () => {
+    const detail = async (body: object): Promise<unknown> => {
+      const answer = await send(ann, { subject: 's', text: 'x', ...body });
+      assert.equal(errorCode(answer), 'invalid_request', answer.text);
+      return at(answer.body, 'error', 'details');
+    };
+    const notOne = 'must be one address, such as a@b.c or Name <a@b.c>';
+    assert.deepEqual(await detail({ to: 'nobody' }), [{ path: '/to', message: notOne }]);
+    assert.deepEqual(await detail({ to: `${ben.address}, ${cleo.address}` }), [{ path: '/to', message: notOne }]);
+    assert.deepEqual(await detail({ to: [ben.address, 'x@y'], cc: 'nobody' }), [{ path: '/cc', message: notOne }]);
+    assert.deepEqual(await detail({ to: 7 }), [{ path: '/to', message: 'must be string or array' }]);
+    assert.deepEqual(await detail({ to: [7] }), [{ path: '/to/0', message: 'must be string' }]);
+    assert.deepEqual(await detail({ to: 'x' }), [{ path: '/to', message: 'must NOT have fewer than 3 characters' }]);
+    const wait = await world.call('GET', '/api/mailbox/messages/wait?extract=codes', { as: ann.token });
+    assert.deepEqual(detailPaths(wait), ['query/extract']);
+    assert.match(textAt(wait.body, 'error', 'details', 0, 'message'), /"otp","links","otp,links"/);
+  });
+
   test('needs recipients that are addresses, and header fields that are the caller’s to set', async () => {
     const refused = async (body: object) => {
       const answer = await send(ann, { subject: 's', text: 'x', ...body });

@@ -100,6 +100,7 @@ describe('against the API', () => {
       await other.forward(id, { to: [ann.address] }),
     ])
       assert.equal(answer.held, false);
+    assert.ok(!(await client.sendMessage({ to: ben.address, subject: 'One recipient' })).held);
     await other.deleteMessage(id);
     assert.deepEqual((await other.getMessage(id)).folders, ['Trash']);
     await other.deleteMessage(id, { permanent: true });
@@ -235,6 +236,11 @@ describe('against the API', () => {
     assert.match(wrong.fix, /Correct the fields/);
     assert.match(wrong.requestId ?? '', /^req_/);
     assert.equal(wrong.details[0]?.path, '/to/0');
+    assert.match(wrong.message, /^The request does not have the expected form\. \(\/to\/0 must be one address/);
+    assert.equal(wrong.sentence, 'The request does not have the expected form.');
+    const many = await errorOf(open(ann).sendMessage({ to: Array.from({ length: 9 }, () => 'nobody'), subject: 'x' }));
+    assert.match(many.message, /\/to\/4 [^;]+; 4 more\)$/);
+    assert.equal(many.answering('GET x').message, many.message);
     const token = tokenOf(ann);
     const mistyped = token.slice(0, -1) + (token.endsWith('0') ? '1' : '0');
     assert.equal((await errorOf(open(ann, { token: mistyped }).mailbox())).code, 'unauthenticated');

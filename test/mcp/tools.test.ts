@@ -152,7 +152,7 @@ for (const [transport, connect] of [
     });
 
     test('an id that was used is said plainly: sent before, or used for another message', async () => {
-      const letter = { to: [ben.address], subject: 'Once', text: 'Words.', clientId: 'reply-1' };
+      const letter = { to: ben.address, subject: 'Once', text: 'Words.', clientId: 'reply-1' };
       const first = await call(client, 'send_message', letter);
       const again = await call(client, 'send_message', letter);
       assert.deepEqual([again.isError, again.texts[0]], [false, REPEATED_SENTENCE]);

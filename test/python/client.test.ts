@@ -116,7 +116,7 @@ test('it builds, installs into an empty folder, and is typed there', needs(PYTHO
 /** Warnings about an ignore that is not needed are errors: each marks what must not be possible. */
 const TYPED = `
 from agent_mailbox import AsyncMailboxClient, MailboxClient, OrganizationClient, Page, verify_webhook
-from agent_mailbox.models import HeldMessage, MessageSummary, SentMessage
+from agent_mailbox.models import HeldMessage, MessageSummary, RepeatedMessage, SentMessage
 
 service = OrganizationClient("http://127.0.0.1:1", api_key="amk_x")
 mailbox: MailboxClient = service.mailbox("mbx_1")
@@ -128,9 +128,11 @@ def first() -> Page[MessageSummary]:
     return mailbox.list_messages().page()
 
 def send() -> str:
-    sent = mailbox.send_message(to=["a@b.c"], subject="s")
+    sent = mailbox.send_message(to="a@b.c", subject="s")
     if isinstance(sent, HeldMessage):
         return sent.consent_id
+    if isinstance(sent, RepeatedMessage):
+        return sent.message
     checked: SentMessage = sent
     return checked.status
 

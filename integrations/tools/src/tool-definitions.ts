@@ -52,27 +52,48 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
       "type": "object",
       "properties": {
         "to": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
-          "description": "Recipients, as a@b.c or Name <a@b.c>."
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
+          "description": "One recipient or a list, as a@b.c or Name <a@b.c>."
         },
         "cc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies."
         },
         "bcc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies nobody else sees."
         },
         "subject": {
@@ -220,27 +241,48 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
           "description": "Id of a message, msg_…."
         },
         "to": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Recipients."
         },
         "cc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies."
         },
         "bcc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies nobody else sees."
         },
         "subject": {
@@ -598,27 +640,48 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
           "description": "To all recipients; default: to its sender only."
         },
         "to": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Further recipients."
         },
         "cc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies."
         },
         "bcc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies nobody else sees."
         },
         "subject": {
@@ -756,27 +819,48 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
       "type": "object",
       "properties": {
         "to": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
-          "description": "Recipients, as a@b.c or Name <a@b.c>."
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
+          "description": "One recipient or a list, as a@b.c or Name <a@b.c>."
         },
         "cc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies."
         },
         "bcc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies nobody else sees."
         },
         "subject": {
@@ -860,27 +944,48 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
           "description": "Id of a draft, drf_…."
         },
         "to": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
-          "description": "Recipients, as a@b.c or Name <a@b.c>."
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
+          "description": "One recipient or a list, as a@b.c or Name <a@b.c>."
         },
         "cc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies."
         },
         "bcc": {
-          "type": "array",
-          "items": {
-            "type": "string"
-          },
-          "maxItems": 100,
+          "anyOf": [
+            {
+              "type": "string"
+            },
+            {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "maxItems": 100
+            }
+          ],
           "description": "Copies nobody else sees."
         },
         "subject": {

@@ -19,6 +19,18 @@ class ErrorDetail:
     message: str
 
 
+_FIELDS_NAMED_MAX = 5
+
+
+def _in_brackets(details: tuple[ErrorDetail, ...]) -> str:
+    if not details:
+        return ""
+    named = [f"{each.path} {each.message}" for each in details[:_FIELDS_NAMED_MAX]]
+    if len(details) > _FIELDS_NAMED_MAX:
+        named.append(f"{len(details) - _FIELDS_NAMED_MAX} more")
+    return f" ({'; '.join(named)})"
+
+
 class AgentMailboxError(Exception):
     """What the service refused, or that it could not be reached.
 
@@ -39,9 +51,11 @@ class AgentMailboxError(Exception):
         retry_after_seconds: float | None = None,
         request: str | None = None,
     ) -> None:
-        super().__init__(message)
+        self.sentence = message
+        """What happened. ``message`` also names the fields in ``details``."""
+        self.message = message + _in_brackets(details)
+        super().__init__(self.message)
         self.code = code
-        self.message = message
         self.fix = fix
         """What to do."""
         self.status = status
@@ -56,7 +70,7 @@ class AgentMailboxError(Exception):
         """What was asked, without its query: ``GET http://127.0.0.1:8080/api/mailbox``."""
 
     def __str__(self) -> str:
-        lines = [f"{self.code}: {self.message}", *(f"- {each.path}: {each.message}" for each in self.details)]
+        lines = [f"{self.code}: {self.sentence}", *(f"- {each.path}: {each.message}" for each in self.details)]
         if self.fix:
             lines.append(self.fix)
         if self.request is not None:

@@ -822,15 +822,15 @@ class Draft(Model):
 
 
 class DraftChanges(Model):
-    # Recipients, as `a@b.c` or `Name <a@b.c>`.
-    to: list[str] | None = None
+    # One recipient or a list, as `a@b.c` or `Name <a@b.c>`.
+    to: str | list[str] | None = None
     # Copies.
-    cc: list[str] | None = None
+    cc: str | list[str] | None = None
     # Recipients that the others do not see.
-    bcc: list[str] | None = None
+    bcc: str | list[str] | None = None
     subject: str | None = None
     # Address for replies, instead of the mailbox.
-    reply_to: list[str] | None = None
+    reply_to: str | list[str] | None = None
     attachments: list[NewAttachment] | None = None
     # Of the copy in Sent.
     labels: list[str] | None = None
@@ -1115,15 +1115,15 @@ class FolderList(Model):
 
 class Forward(Model):
     # Recipients. There must be one in to, cc or bcc.
-    to: list[str] | None = None
+    to: str | list[str] | None = None
     # Copies.
-    cc: list[str] | None = None
+    cc: str | list[str] | None = None
     # Recipients that the others do not see.
-    bcc: list[str] | None = None
+    bcc: str | list[str] | None = None
     # Default: `Fwd:` and the subject of the message.
     subject: str | None = None
     # Address for replies, instead of the mailbox.
-    reply_to: list[str] | None = None
+    reply_to: str | list[str] | None = None
     text: str | None = None
     html: str | None = None
     attachments: list[NewAttachment] | None = None
@@ -1869,15 +1869,15 @@ class NewDomain(Model):
 
 
 class NewDraft(Model):
-    # Recipients, as `a@b.c` or `Name <a@b.c>`.
-    to: list[str] | None = None
+    # One recipient or a list, as `a@b.c` or `Name <a@b.c>`.
+    to: str | list[str] | None = None
     # Copies.
-    cc: list[str] | None = None
+    cc: str | list[str] | None = None
     # Recipients that the others do not see.
-    bcc: list[str] | None = None
+    bcc: str | list[str] | None = None
     subject: str | None = None
     # Address for replies, instead of the mailbox.
-    reply_to: list[str] | None = None
+    reply_to: str | list[str] | None = None
     attachments: list[NewAttachment] | None = None
     # Of the copy in Sent.
     labels: list[str] | None = None
@@ -1935,14 +1935,14 @@ class NewMailboxToken(Model):
 
 class NewMessage(Model):
     subject: str
-    # Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.
-    to: list[str] | None = None
+    # One recipient or a list, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.
+    to: str | list[str] | None = None
     # Copies.
-    cc: list[str] | None = None
+    cc: str | list[str] | None = None
     # Recipients that the others do not see.
-    bcc: list[str] | None = None
+    bcc: str | list[str] | None = None
     # Address for replies, instead of the mailbox.
-    reply_to: list[str] | None = None
+    reply_to: str | list[str] | None = None
     text: str | None = None
     html: str | None = None
     attachments: list[NewAttachment] | None = None
@@ -2459,15 +2459,15 @@ class RepeatedMessage(Model):
 
 class Reply(Model):
     # Recipients in addition to those of the reply.
-    to: list[str] | None = None
+    to: str | list[str] | None = None
     # Further copies.
-    cc: list[str] | None = None
+    cc: str | list[str] | None = None
     # Recipients that the others do not see.
-    bcc: list[str] | None = None
+    bcc: str | list[str] | None = None
     # Default: `Re:` and the subject of the message.
     subject: str | None = None
     # Address for replies, instead of the mailbox.
-    reply_to: list[str] | None = None
+    reply_to: str | list[str] | None = None
     text: str | None = None
     html: str | None = None
     attachments: list[NewAttachment] | None = None

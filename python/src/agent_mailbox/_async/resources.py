@@ -244,7 +244,7 @@ class AsyncMailbox(AsyncResource):
         consent_id: str | NotGiven = NOT_GIVEN,
         timeout_seconds: int | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
-        extract: str | NotGiven = NOT_GIVEN,
+        extract: Literal["otp", "links", "otp,links", "links,otp"] | NotGiven = NOT_GIVEN,
     ) -> m.WaitAnswer:
         """Wait for messages.
 
@@ -321,10 +321,10 @@ class AsyncMailbox(AsyncResource):
         self,
         *,
         subject: str,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
@@ -336,7 +336,7 @@ class AsyncMailbox(AsyncResource):
     ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
         """Send a message.
 
-        to: Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.
+        to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.
         cc: Copies.
         bcc: Recipients that the others do not see.
         reply_to: Address for replies, instead of the mailbox.
@@ -357,7 +357,7 @@ class AsyncMailbox(AsyncResource):
         self,
         message_id: str,
         *,
-        extract: str | NotGiven = NOT_GIVEN,
+        extract: Literal["otp", "links", "otp,links", "links,otp"] | NotGiven = NOT_GIVEN,
         format: Literal["full", "text", "metadata"] | NotGiven = NOT_GIVEN,
     ) -> m.Message:
         """Get a message.
@@ -467,11 +467,11 @@ class AsyncMailbox(AsyncResource):
         self,
         message_id: str,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
@@ -505,11 +505,11 @@ class AsyncMailbox(AsyncResource):
         self,
         message_id: str,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
@@ -543,11 +543,11 @@ class AsyncMailbox(AsyncResource):
         self,
         message_id: str,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
@@ -602,11 +602,11 @@ class AsyncMailbox(AsyncResource):
     async def create_draft(
         self,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
         labels: Sequence[str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
@@ -620,7 +620,7 @@ class AsyncMailbox(AsyncResource):
     ) -> m.CreatedDraft:
         """Save a new draft.
 
-        to: Recipients, as `a@b.c` or `Name <a@b.c>`.
+        to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`.
         cc: Copies.
         bcc: Recipients that the others do not see.
         reply_to: Address for replies, instead of the mailbox.
@@ -646,11 +646,11 @@ class AsyncMailbox(AsyncResource):
         self,
         draft_id: str,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
         labels: Sequence[str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
@@ -660,7 +660,7 @@ class AsyncMailbox(AsyncResource):
     ) -> m.Draft:
         """Save a draft again.
 
-        to: Recipients, as `a@b.c` or `Name <a@b.c>`.
+        to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`.
         cc: Copies.
         bcc: Recipients that the others do not see.
         reply_to: Address for replies, instead of the mailbox.

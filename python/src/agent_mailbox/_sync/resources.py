@@ -245,7 +245,7 @@ class Mailbox(Resource):
         consent_id: str | NotGiven = NOT_GIVEN,
         timeout_seconds: int | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
-        extract: str | NotGiven = NOT_GIVEN,
+        extract: Literal["otp", "links", "otp,links", "links,otp"] | NotGiven = NOT_GIVEN,
     ) -> m.WaitAnswer:
         """Wait for messages.
 
@@ -322,10 +322,10 @@ class Mailbox(Resource):
         self,
         *,
         subject: str,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
@@ -337,7 +337,7 @@ class Mailbox(Resource):
     ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
         """Send a message.
 
-        to: Recipients, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.
+        to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`. There must be one in to, cc or bcc.
         cc: Copies.
         bcc: Recipients that the others do not see.
         reply_to: Address for replies, instead of the mailbox.
@@ -358,7 +358,7 @@ class Mailbox(Resource):
         self,
         message_id: str,
         *,
-        extract: str | NotGiven = NOT_GIVEN,
+        extract: Literal["otp", "links", "otp,links", "links,otp"] | NotGiven = NOT_GIVEN,
         format: Literal["full", "text", "metadata"] | NotGiven = NOT_GIVEN,
     ) -> m.Message:
         """Get a message.
@@ -468,11 +468,11 @@ class Mailbox(Resource):
         self,
         message_id: str,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
@@ -506,11 +506,11 @@ class Mailbox(Resource):
         self,
         message_id: str,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
@@ -544,11 +544,11 @@ class Mailbox(Resource):
         self,
         message_id: str,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         text: str | NotGiven = NOT_GIVEN,
         html: str | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
@@ -603,11 +603,11 @@ class Mailbox(Resource):
     def create_draft(
         self,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
         labels: Sequence[str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
@@ -621,7 +621,7 @@ class Mailbox(Resource):
     ) -> m.CreatedDraft:
         """Save a new draft.
 
-        to: Recipients, as `a@b.c` or `Name <a@b.c>`.
+        to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`.
         cc: Copies.
         bcc: Recipients that the others do not see.
         reply_to: Address for replies, instead of the mailbox.
@@ -647,11 +647,11 @@ class Mailbox(Resource):
         self,
         draft_id: str,
         *,
-        to: Sequence[str] | NotGiven = NOT_GIVEN,
-        cc: Sequence[str] | NotGiven = NOT_GIVEN,
-        bcc: Sequence[str] | NotGiven = NOT_GIVEN,
+        to: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        cc: str | Sequence[str] | NotGiven = NOT_GIVEN,
+        bcc: str | Sequence[str] | NotGiven = NOT_GIVEN,
         subject: str | NotGiven = NOT_GIVEN,
-        reply_to: Sequence[str] | NotGiven = NOT_GIVEN,
+        reply_to: str | Sequence[str] | NotGiven = NOT_GIVEN,
         attachments: Sequence[m.NewAttachment] | NotGiven = NOT_GIVEN,
         labels: Sequence[str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
@@ -661,7 +661,7 @@ class Mailbox(Resource):
     ) -> m.Draft:
         """Save a draft again.
 
-        to: Recipients, as `a@b.c` or `Name <a@b.c>`.
+        to: One recipient or a list, as `a@b.c` or `Name <a@b.c>`.
         cc: Copies.
         bcc: Recipients that the others do not see.
         reply_to: Address for replies, instead of the mailbox.
