@@ -220,10 +220,8 @@ for (const version of versions) {
 
   test(`today's workflows replay what workflows of ${version} had done`, async () => {
     const { histories } = readRecord(version).installation;
-    assert.deepEqual([...new Set(histories.map(({ type }) => type))].toSorted(), [
-      'endpointDelivery',
-      'outboundMessage',
-    ]);
+    const types = new Set(histories.map(({ type }) => type));
+    assert.ok(types.isSupersetOf(new Set(['endpointDelivery', 'outboundMessage'])), [...types].join(', '));
     for (const { workflowId, history } of histories)
       await Worker.runReplayHistory({ workflowBundle: testWorkflowBundle() }, historyFromJSON(history), workflowId);
   });
