@@ -36,6 +36,16 @@ export interface HtmlContent {
   readonly cut: boolean;
 }
 
+/** Something in a document that `textForCodes` reads differently: images with numbers, text that is struck out. */
+const DIFFERS_FOR_CODES = /\salt\s*=\s*(?:"[^"\d]*\d|'[^'\d]*\d|[^\s"'>\d]*\d)|<(?:s|strike|del)[\s>]|line-through/i;
+
+/** The text as a reader sees it who looks for a code: with the alternative texts of images, without what is struck out. */
+export function textForCodes(html: string, content: HtmlContent): string {
+  const looked = html.slice(0, HTML_MAX_CHARACTERS);
+  if (!DIFFERS_FOR_CODES.test(looked)) return content.text;
+  return new HtmlReader(looked.replaceAll('<![CDATA[', '<![CDATA'), true).read().text;
+}
+
 /** Reads a document. Damaged documents give what a browser would show, as far as the markup allows; never throws. */
 export function htmlContent(html: string): HtmlContent {
   // What begins like a CDATA section is a comment up to the next bracket in HTML (§13.2.5.42).
@@ -127,8 +137,12 @@ class HtmlReader {
   #attribute = '';
   #attributes = new Map<string, string>();
 
-  constructor(html: string) {
+  /** See `textForCodes`. */
+  readonly #forCodes: boolean;
+
+  constructor(html: string, forCodes = false) {
     this.#html = html;
+    this.#forCodes = forCodes;
   }
 
   read(): HtmlContent {
@@ -192,7 +206,7 @@ class HtmlReader {
     const text = this.#pieces.length === 1 ? (this.#pieces[0] ?? '') : this.#pieces.join('');
     this.#pieces = [];
     const display = this.#display();
-    if (display?.seen === false || display?.tiny) return;
+    if (display?.seen === false || display?.tiny || (this.#forCodes && display?.struck)) return;
     this.#layout.text(text, display?.preformatted === true);
   }
 
@@ -225,7 +239,7 @@ class HtmlReader {
     if (name === 'br') this.#layout.lineBreak();
     else if (name === 'hr') this.#layout.rule();
     else if (name === 'img') {
-      if (this.#link !== undefined && !display.tiny) this.#layout.alternativeText(attribute('alt'));
+      if ((this.#link !== undefined || this.#forCodes) && !display.tiny) this.#layout.alternativeText(attribute('alt'));
     } else if (name === 'input') {
       if (!INPUTS_WITHOUT_TEXT.has(attribute('type').trim().toLowerCase()))
         this.#layout.text(` ${attribute('value')} `);

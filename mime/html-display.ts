@@ -5,14 +5,17 @@ export interface ElementDisplay {
   readonly seen: boolean;
   /** Its text has no size to be read in; an element inside may give itself one. */
   readonly tiny: boolean;
+  /** A line through it says that it does not count. */
+  readonly struck: boolean;
   /** Line breaks and spaces count. */
   readonly preformatted: boolean;
   /** It stands on lines of its own by its style. */
   readonly block: boolean;
 }
 
-const SHOWN: ElementDisplay = { seen: true, tiny: false, preformatted: false, block: false };
-const HIDDEN: ElementDisplay = { seen: false, tiny: false, preformatted: false, block: false };
+const SHOWN: ElementDisplay = { seen: true, tiny: false, struck: false, preformatted: false, block: false };
+const HIDDEN: ElementDisplay = { ...SHOWN, seen: false };
+const STRUCK = new Set(['s', 'strike', 'del']);
 const PREFORMATTED = new Set(['pre', 'textarea', 'xmp', 'listing', 'plaintext']);
 const STYLE_MAX_CHARACTERS = 4_096;
 
@@ -27,7 +30,8 @@ export function displayOf(
   unseen: ReadonlySet<string>,
 ): ElementDisplay {
   if (parent?.seen === false || unseen.has(name) || attributes.has('hidden')) return HIDDEN;
-  const inherited = parent ?? SHOWN;
+  const outside = parent ?? SHOWN;
+  const inherited = STRUCK.has(name) && !outside.struck ? { ...outside, struck: true } : outside;
   const style = attributes.get('style');
   if (style === undefined) {
     if (PREFORMATTED.has(name)) return { ...inherited, preformatted: true, block: false };
@@ -39,6 +43,9 @@ export function displayOf(
   return {
     seen: true,
     tiny: tinyText(declared, inherited.tiny),
+    struck:
+      inherited.struck ||
+      /line-through/.test(declared.get('text-decoration') ?? declared.get('text-decoration-line') ?? ''),
     preformatted:
       whiteSpace === undefined
         ? inherited.preformatted || PREFORMATTED.has(name)

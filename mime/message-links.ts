@@ -34,6 +34,8 @@ export interface LinkSource {
   readonly links: readonly HtmlLink[];
   /** The one-time code of the mail (`oneTimeCode`); null where it has none. */
   readonly code: string | null;
+  /** Whether a link is part of quoted mail: it asks for nothing. Default: none is. */
+  readonly isQuoted?: (href: string) => boolean;
 }
 
 interface Found extends WeighedLink {
@@ -46,13 +48,14 @@ interface Found extends WeighedLink {
  * At most 50, each once. First what the mail asks for, by confidence; then others; then `decline` and `unsubscribe`.
  * Images, and with them the pixels that count readers, are no links.
  */
-export function messageLinks({ subject, text, links, code }: LinkSource): MessageLink[] {
+export function messageLinks({ subject, text, links, code, isQuoted = () => false }: LinkSource): MessageLink[] {
   let request: MailRequest | undefined;
   const found = new Map<string, Found>();
   const add = (link: HtmlLink) => {
     request ??= requestOf(subject, text, code);
-    const weighed = weigh(link, request, found.size);
-    if (weighed === undefined) return;
+    const read = weigh(link, request, found.size);
+    if (read === undefined) return;
+    const weighed: Found = isAction(read) && isQuoted(link.href) ? { ...read, ...OF_ANOTHER_MAIL } : read;
     const earlier = found.get(weighed.url);
     if (earlier === undefined || better(weighed, earlier))
       found.set(weighed.url, { ...weighed, at: earlier?.at ?? weighed.at });
@@ -95,6 +98,7 @@ function withoutGeneral(found: readonly Found[]): Found[] {
   );
 }
 const GENERAL_CONFIDENCE = 0.2;
+const OF_ANOTHER_MAIL = { kind: 'other', confidence: 0.05 } as const;
 
 const isAction = ({ kind }: WeighedLink): boolean => kind === 'confirm' || kind === 'sign_in' || kind === 'reset';
 

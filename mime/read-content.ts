@@ -12,9 +12,10 @@ import {
   SEARCH_TEXT_MAX_BYTES,
   TEXT_MAX_CHARACTERS,
 } from '#domain/mail-limits.ts';
-import { type HtmlContent, type HtmlLink, htmlContent } from './html-content.ts';
+import { type HtmlContent, type HtmlLink, htmlContent, textForCodes } from './html-content.ts';
 import { type MessageLink, messageLinks } from './message-links.ts';
 import { type CodeCandidate, codeCandidates, surelyCode } from './one-time-code.ts';
+import { ownText } from './own-text.ts';
 import { extractReply } from './text.ts';
 
 /** `cut`: there is more text than is kept. `failed`: the message could not be read within its time or memory. */
@@ -36,14 +37,17 @@ export const UNREAD_CONTENT: MessageContent = { status: 'failed', text: '', repl
 
 /** @param subject decoded */
 export function readContent(bytes: Uint8Array, root: PartNode, subject: string): MessageContent {
-  const { text, htmlText, links, cut } = textAndLinks(bytes, root);
-  const codes = codesOf(subject, text, htmlText);
+  const { text, htmlText, htmlForCodes, links, cut } = textAndLinks(bytes, root);
+  const own = ownText(subject, text);
+  const ownHtml = ownText(subject, htmlForCodes);
+  const codes = codesOf(subject, text === htmlText ? ownHtml : own, ownHtml);
+  const isQuoted = quotedLinks(text, htmlText, own, ownText(subject, htmlText));
   return {
     status: cut ? 'cut' : 'ok',
     text,
     reply: storableText(extractReply(text)),
     codes: codes.map((one) => ({ ...one, code: storableText(one.code) })),
-    links: messageLinks({ subject, text, links, code: surelyCode(codes) }).map((link) => ({
+    links: messageLinks({ subject, text, links, code: surelyCode(codes), isQuoted }).map((link) => ({
       ...link,
       url: storableText(link.url),
       text: link.text === null ? null : storableText(link.text),
@@ -57,6 +61,20 @@ function codesOf(subject: string, text: string, htmlText: string): readonly Code
   if (surelyCode(inText) !== null || htmlText === '' || htmlText === text) return inText;
   const inHtml = codeCandidates({ subject, text: htmlText });
   return surelyCode(inHtml) === null ? inText : inHtml;
+}
+
+/** Links whose address is in the text of a mail, but not in what the mail itself says. */
+function quotedLinks(text: string, htmlText: string, own: string, ownHtml: string): (href: string) => boolean {
+  if (own === text && ownHtml === htmlText) return () => false;
+  return (href) => {
+    const written = href
+      .replace(/\s+/g, '')
+      .replace(/^https?:\/\//i, '')
+      .replace(/\/$/, '');
+    return (
+      (text.includes(written) || htmlText.includes(written)) && !own.includes(written) && !ownHtml.includes(written)
+    );
+  };
 }
 
 /** First words for lists (RFC 8970): one line, at most 200 characters, cut between characters. */
@@ -80,6 +98,8 @@ interface TextAndLinks {
   readonly text: string;
   /** Text of the HTML, whether it is the text that is shown or not. */
   readonly htmlText: string;
+  /** See `textForCodes`. */
+  readonly htmlForCodes: string;
   readonly links: readonly HtmlLink[];
   readonly cut: boolean;
 }
@@ -89,16 +109,18 @@ function textAndLinks(bytes: Uint8Array, root: PartNode): TextAndLinks {
   let cut = false;
   let htmlLeft = HTML_MAX_CHARACTERS;
   let textLeft = TEXT_MAX_CHARACTERS;
-  const documents = new Map<PartNode, HtmlContent>();
+  const documents = new Map<PartNode, HtmlContent & { readonly forCodes: string }>();
   const decode = (part: PartNode): string => {
     cut ||= part.end - part.body > SEARCH_TEXT_MAX_BYTES;
     return partText(bytes, part, SEARCH_TEXT_MAX_BYTES);
   };
-  const documentOf = (part: PartNode): HtmlContent => {
+  const documentOf = (part: PartNode): HtmlContent & { readonly forCodes: string } => {
     const known = documents.get(part);
     if (known !== undefined) return known;
     const html = htmlLeft > 0 ? decode(part) : '';
-    const document = htmlContent(html.slice(0, htmlLeft));
+    const shown = html.slice(0, htmlLeft);
+    const content = htmlContent(shown);
+    const document = { ...content, forCodes: textForCodes(shown, content) };
     cut ||= htmlLeft <= 0 || html.length > htmlLeft || document.cut;
     htmlLeft -= Math.min(html.length, htmlLeft);
     documents.set(part, document);
@@ -121,6 +143,7 @@ function textAndLinks(bytes: Uint8Array, root: PartNode): TextAndLinks {
   return {
     text,
     htmlText: htmlDocuments.map((document) => document.text).join('\n'),
+    htmlForCodes: htmlDocuments.map(({ forCodes }) => forCodes).join('\n'),
     links: htmlDocuments.flatMap(({ links }) => links),
     cut,
   };

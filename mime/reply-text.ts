@@ -108,7 +108,12 @@ const SIGNATURE =
   /^(?:--|Sent from my? .+|Sent via .+|Get Outlook for .+|Gesendet von .+|Von meinem .+ gesendet|Envoyé (?:depuis|de mon|à partir de) .+|Télécharger Outlook pour .+|Enviado desde .+|Inviato da .+|Verzonden vanaf .+|Verstuurd vanaf .+|Sendt fra .+|(?:[A-Za-z]{1,10} )?(?:regards|wishes|cordialement)[,!.]?|Cheers[,!]?)$/i;
 
 /** @param text with LF as line end */
-export function replyText(text: string): string {
+export const replyText = (text: string): string => textWithout(text, true);
+
+/** Text without quoted mail alone. @param text with LF as line end */
+export const unquotedText = (text: string): string => textWithout(text, false);
+
+function textWithout(text: string, signature: boolean): string {
   const lines = text.split('\n');
   const mayEnd = lines.map(mayEndAttribution);
   const kept: string[] = [];
@@ -131,7 +136,7 @@ export function replyText(text: string): string {
     }
     if (startsQuotedMail(lines, at)) break;
     // Only at the end of what was said: text under a line that merely looks like one is not lost.
-    if (!inSignature && isSignature(line) && endsSoon(lines, at, mayEnd)) inSignature = true;
+    if (signature && !inSignature && isSignature(line) && endsSoon(lines, at, mayEnd)) inSignature = true;
     if (!inSignature) kept.push(line);
   }
   return kept.join('\n').trim();

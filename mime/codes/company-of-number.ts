@@ -59,17 +59,28 @@ function writtenIn({ languages }: Place, words: readonly Languages[]): number {
 export function isReport(place: Place, certain: boolean): boolean {
   const { subject, lines } = place;
   const { purpose, secrecy, enter, notMe } = hintsNear(place);
-  if (secrecy + enter + notMe > 0) return false;
-  // "Almost subscribed! Your verification code is 482913."
-  if ((lines[place.index]?.hints.yours.length ?? 0) > 0 && (certain || purpose > 0)) return false;
+  // "Almost subscribed! Your verification code is 482913." So it may be quoted in a report that has more such words.
+  const isOfReader = (lines[place.index]?.hints.yours.length ?? 0) > 0 && (certain || purpose > 0);
+  const enough =
+    secrecy + enter + notMe > 0
+      ? REPORT_WORDS_OF_ASKED_MIN
+      : isOfReader
+        ? REPORT_WORDS_OF_QUOTED_MIN
+        : REPORT_WORDS_MIN;
   let words = subject !== undefined && writtenIn(place, subject.reports) > 0 ? (certain ? 1 : REPORT_WORDS_MIN) : 0;
+  if (subject !== undefined && PROGRAM.test(subject.text)) words++;
   for (const line of lines) {
-    if (words >= REPORT_WORDS_MIN) break;
-    words += writtenIn(place, line.reports);
+    if (words >= enough) break;
+    words += writtenIn(place, line.reports) + (PROGRAM.test(line.text) ? 1 : 0);
   }
-  return words >= REPORT_WORDS_MIN;
+  return words >= enough;
 }
+/** What programs write: names of errors, places in their source, frames of a stack, results of tests, lines of a chat. */
+const PROGRAM =
+  /\b[A-Z][A-Za-z]{2,40}(?:Error|Exception)\b|[\w-]\.(?:ts|tsx|js|jsx|py|rb|go|java|php|cs|rs|kt|swift|cpp|vue|html|log)(?::\d+|\b(?! \p{Lu}))|^\s*at \S+ ?\(|^\s*[✓✔✗✘✕]|\b(?:GET|POST|PUT|PATCH|DELETE) \/|\bHTTP\/\d|\b[45]\d\d (?:Bad|Unauthorized|Forbidden|Internal|Unprocessable)|^ ?[-+] .*[;{}()=]|\b(?:const|let|var|def|return|assert|expect)\b.*[=(]|\[[A-Z]{2,10}-\d{1,6}\]|\(#\d+\)|\d files? changed|^\p{Lu}[\p{L}.' -]{1,30} +\d{1,2}:\d\d(?: ?[AP]M)?$/mu;
 const REPORT_WORDS_MIN = 2;
+const REPORT_WORDS_OF_QUOTED_MIN = 3;
+const REPORT_WORDS_OF_ASKED_MIN = 4;
 
 /** Whether the subject names a code, or something near says what it is for or how to treat it. */
 export function hasCompany(place: Place): boolean {

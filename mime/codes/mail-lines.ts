@@ -8,7 +8,9 @@ import {
 import { fold, isAscii, plainText } from '#mime/words/fold.ts';
 import { PhraseMatcher } from '#mime/words/phrase-matcher.ts';
 import { type Languages, matcherOf, phrasesOf, phrasesWithLanguages } from '#mime/words/word-lists.ts';
-import { mayHoldToken, type NumberToken, numberTokens } from './number-tokens.ts';
+import { isHandedOver } from './handing-over.ts';
+import { mayHoldToken, type NumberToken, numberTokens, standsBySelf } from './number-tokens.ts';
+import { lettersIn } from './place.ts';
 
 export type LabelKind = 'otherCode' | 'certain' | 'possible' | 'otherNumber';
 
@@ -18,6 +20,9 @@ export interface Label {
   readonly from: number;
   readonly to: number;
 }
+
+/** Where words begin and end. */
+export type WordPlace = Pick<Label, 'from' | 'to'>;
 
 /** Words near a number that speak for or against a one-time code. */
 export type Hint = 'purpose' | 'secrecy' | 'yours' | 'enter' | 'notMe';
@@ -32,6 +37,9 @@ export interface MailLine {
   readonly settings: readonly Languages[];
   /** The same for words of tickets, builds, figures and newsletters. */
   readonly reports: readonly Languages[];
+  /** Where it is said that a code does not work: behind the code, and in front of it. */
+  readonly expired: readonly WordPlace[];
+  readonly former: readonly WordPlace[];
   /** Places where a sentence or a cell of a table ends. */
   readonly breaks: readonly number[];
   /** Where such words begin. */
@@ -55,6 +63,8 @@ const hints = {
   notMe: matcherOf('notMe'),
 };
 const settings = new PhraseMatcher<Languages>(() => phrasesWithLanguages(['setting']));
+const expired = matcherOf('expired');
+const former = matcherOf('former');
 const reports = new PhraseMatcher<Languages>(() => phrasesWithLanguages(['report']));
 
 const LINK = /\[?(?:https?:\/\/|www\.)[^\s<>\]]+\]?/giu;
@@ -91,7 +101,15 @@ export function titleLine(subject: string): MailLine | undefined {
   return mailLine(withoutAddresses(plain).replace(/\s+/gu, ' '), OTP_TOKENS_MAX);
 }
 
-const madeNarrow = (text: string): string => (isAscii(text) ? text : plainText(text.replace(WIDE_COMMA, '$& ')));
+const madeNarrow = (text: string): string =>
+  isAscii(text) ? text : withPlainDashes(plainText(text.replace(WIDE_COMMA, '$& ')));
+
+/** Dashes inside a code, which some senders write so that no line breaks there, as hyphens. */
+const withPlainDashes = (plain: string): string => plain.replace(DASH_IN_CODE, '-').replace(DASH_IN_DIGITS, ' - ');
+/** `\p{Pd}` has the hyphens, the non-breaking one too, and the dashes of every width; U+2212 is minus. */
+const DASH_IN_CODE =
+  /(?<=(?<![\p{L}\p{N}])[A-Z0-9]{1,10})[\p{Pd}\u2212\u2043](?=[A-Z0-9]{1,10}(?![\p{Ll}\p{Lt}\p{Lu}]))/gu;
+const DASH_IN_DIGITS = /(?<=\d) [\p{Pd}\u2212\u2043] (?=\d)/gu;
 
 /** The expressions try each place of a text; most texts have nothing they could find. */
 function withoutAddresses(plain: string): string {
@@ -105,6 +123,9 @@ function mailLine(given: string, maxTokens: number): MailLine | undefined {
   return text === '' ? undefined : new ReadLine(text, maxTokens);
 }
 
+/** Letters between a word and the short code that it names. */
+const SHORT_LETTERS_MAX = 40;
+
 /** Everything but the numbers is looked for when it is asked about: most lines are far from any number. */
 class ReadLine implements MailLine {
   readonly text: string;
@@ -117,10 +138,14 @@ class ReadLine implements MailLine {
   #hints: LineHints | undefined;
   #settings: readonly Languages[] | undefined;
   #reports: readonly Languages[] | undefined;
+  #expired: readonly WordPlace[] | undefined;
+  #former: readonly WordPlace[] | undefined;
 
   constructor(text: string, maxTokens: number) {
     this.text = text;
-    const tokens = numberTokens(text, Math.max(0, maxTokens));
+    const tokens = numberTokens(text, Math.max(0, maxTokens)).map((token) =>
+      token.shape === 'short' ? { ...token, ...this.#named(token) } : token,
+    );
     this.tokens = tokens.some(({ shape }) => shape !== 'other')
       ? tokens.filter(
           ({ from, to, shape }) =>
@@ -131,6 +156,25 @@ class ReadLine implements MailLine {
             ),
         )
       : tokens;
+  }
+
+  /** Three characters are a code where they are alone or where a word hands them over: "PIN 4B7"; else a gate, a size. */
+  #named({ from, to, code }: NumberToken): Pick<NumberToken, 'shape' | 'code'> {
+    const label = this.labels.findLast((one) => one.to <= from);
+    const gap = label === undefined ? '' : this.text.slice(label.to, from);
+    const handed =
+      (label?.kind === 'certain' || label?.kind === 'possible') &&
+      (gap === ' ' || isHandedOver(gap)) &&
+      !/\d/.test(gap) &&
+      lettersIn(gap) <= SHORT_LETTERS_MAX;
+    const entered =
+      this.hints.enter.some((at) => at < from && /^\p{L}+ $/u.test(this.text.slice(at, from))) &&
+      this.labels.some(
+        (one) => one.from >= to && one.kind !== 'otherCode' && lettersIn(this.text.slice(to, one.from)) <= 12,
+      );
+    return handed || entered || standsBySelf(this.text, from, to)
+      ? { shape: 'mixed', code }
+      : { shape: 'other', code: '' };
   }
 
   get hints(): Readonly<Record<Hint, readonly number[]>> {
@@ -166,6 +210,16 @@ class ReadLine implements MailLine {
   get reports(): readonly Languages[] {
     this.#reports ??= reports.find(this.folded).map(({ kind }) => kind);
     return this.#reports;
+  }
+
+  get expired(): readonly WordPlace[] {
+    this.#expired ??= expired.find(this.folded);
+    return this.#expired;
+  }
+
+  get former(): readonly WordPlace[] {
+    this.#former ??= former.find(this.folded);
+    return this.#former;
   }
 
   get folded(): string {

@@ -14,6 +14,8 @@ export type TokenShape =
   | 'letters'
   /** Words joined by hyphens, as some senders use. */
   | 'words'
+  /** Three letters and digits; a code where something says so. */
+  | 'short'
   /** A number that is none: a date, price, telephone number, part of an address. */
   | 'other';
 
@@ -30,7 +32,7 @@ const LETTER_BEHIND = new RegExp(String.raw`^${UNSPACED}[\p{L}_]`, 'u');
 const LETTER_BEFORE = new RegExp(String.raw`${UNSPACED}[\p{L}_]$`, 'u');
 
 /** Characters one by one, as boxes for single digits give them. */
-const SPELLED = /(?<![\p{L}\p{N}])[A-Z0-9](?:[ \t]{1,3}[A-Z0-9]|[ \t]?[-|·•][ \t]?[A-Z0-9]){3,9}(?![\p{L}\p{N}])/gu;
+const SPELLED = /(?<![\p{L}\p{N}])[A-Z0-9](?:[ \t]{1,3}[A-Z0-9]|[ \t]?[-–|·•][ \t]?[A-Z0-9]){3,9}(?![\p{L}\p{N}])/gu;
 /** "QK4 81N", "HJ4 KWP". Each group has a digit or no vowel, and one has a digit: two words are otherwise. */
 const SPACED =
   /(?<![\p{L}\p{N}-])(?![A-Z]{3} [A-Z]{3}|\d{3} \d{3})(?=[A-Z]{0,2}\d|[B-DF-HJ-NP-TV-XZ]{3})[A-Z0-9]{3} (?=[A-Z]{0,2}\d|[B-DF-HJ-NP-TV-XZ]{3})[A-Z0-9]{3}(?![\p{L}\p{N}-])/gu;
@@ -120,7 +122,7 @@ export function numberTokens(line: string, max: number): NumberToken[] {
 }
 
 /** Nothing but space and punctuation around it, or a colon in front and nothing behind. */
-const standsBySelf = (line: string, from: number, to: number): boolean =>
+export const standsBySelf = (line: string, from: number, to: number): boolean =>
   /(?:^|[:：\t])[^\p{L}\p{N}\t]*$/u.test(line.slice(0, from)) && /^[^\p{L}\p{N}\t]*(?:$|\t)/u.test(line.slice(to));
 
 function beside(line: string, from: number, to: number): { before: string; behind: string } {
@@ -137,6 +139,7 @@ function latinToken(given: string, from: number, line: string): NumberToken | un
   if (LETTER_BEFORE.test(before) || LETTER_BEHIND.test(behind)) return undefined;
   if (/^\d+(?:-\d+)*$/.test(given)) return undefined;
   if (STANDARD.test(given)) return { shape: 'other', code: '', from, to };
+  if (SHORT.test(given)) return { shape: 'short', code: given, from, to };
   const groups = given.split('-');
   const compact = groups.join('');
   const shape = shapeOf(given, groups, compact);
@@ -162,7 +165,7 @@ const IS_NAMED = /^ (?:is|ist|est|es|è|é|jest|är|er)(?!\p{L})/iu;
 
 function shapeOf(given: string, groups: readonly string[], compact: string): TokenShape | undefined {
   if (!/\d/.test(given)) {
-    if (VOWELLESS.test(given)) return 'mixed';
+    if (VOWELLESS.test(groups.join(''))) return 'mixed';
     if (/^[A-Z]{4,10}$/.test(given)) return 'letters';
     if (/^[A-Z]{3,5}(?:-[A-Z]{3,5}){1,3}$/.test(given)) return 'letters';
     if (
@@ -195,10 +198,34 @@ function shapeOf(given: string, groups: readonly string[], compact: string): Tok
   return even && groups.length <= 5 && compact.length <= 20 ? 'mixed' : 'other';
 }
 
+const SHORT = /^(?=[A-Z]{0,2}\d)(?=\d{0,2}[A-Z])[A-Z0-9]{3}$/;
+
 /** Codes of letters alone leave out vowels, so that they never spell a word. */
 export const VOWELLESS = /^[BCDFGHJKLMNPQRSTVWXZ]{6,8}$/;
 
+/** A time or a date in front of another number, or behind it. */
+const TIME_BEFORE = /^(?:\d{1,2}:\d\d(?::\d\d)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d)(?= \d)/;
+const TIME_BEHIND = /(?<=\d) (?:\d{1,2}:\d\d(?::\d\d)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{4}-\d\d-\d\d)$/;
+
 function digitTokens(given: string, start: number, line: string): NumberToken[] {
+  const [leading] = TIME_BEFORE.exec(given) ?? [];
+  if (leading !== undefined)
+    return [
+      { shape: 'other', code: '', from: start, to: start + leading.length },
+      ...digitTokens(given.slice(leading.length + 1), start + leading.length + 1, line),
+    ];
+  const [trailing] = TIME_BEHIND.exec(given) ?? [];
+  if (trailing !== undefined) {
+    const to = start + given.length;
+    return [
+      ...digitTokens(given.slice(0, -trailing.length), start, line),
+      { shape: 'other', code: '', from: to - trailing.length + 1, to },
+    ];
+  }
+  return plainDigitTokens(given, start, line);
+}
+
+function plainDigitTokens(given: string, start: number, line: string): NumberToken[] {
   const groups = given.split(/\D+/);
   const separators = [...given.matchAll(/\D+/g)].map(([separator]) => separator);
   const end = start + given.length;
@@ -265,3 +292,7 @@ function longestOf(
   if (separators[0] === ',' ? long !== first || !counted : long === second && counted) return undefined;
   return [{ shape: 'digits', code: long, from, to: from + long.length }];
 }
+
+/** How a code is written: how many characters, in which groups, and whether they are all digits. */
+export const formOf = (code: string): string =>
+  /\p{L}/u.test(code) ? code.replace(/[\p{L}\d]/gu, 'A') : code.replace(/\d/g, '0');

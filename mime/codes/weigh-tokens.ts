@@ -32,12 +32,19 @@ import {
 } from './label-of-number.ts';
 import { languagesOf } from './mail-languages.ts';
 import type { Label, MailLine } from './mail-lines.ts';
-import type { NumberToken } from './number-tokens.ts';
+import { formOf, type NumberToken } from './number-tokens.ts';
 import { breakBetween, isAlone, lettersIn, type Place } from './place.ts';
+import { staleNumbers } from './stale-numbers.ts';
 
 export interface Weighed {
   readonly code: string;
   readonly confidence: number;
+  /** `stale`: the mail says that it does not work. `quoted`: it is in words of somebody else. */
+  readonly mark?: 'stale' | 'quoted';
+  /** It could be one of a list: alone on its line or in its cell, or in a row of numbers that are written like it. */
+  readonly mayBeListed: boolean;
+  /** How clearly the reader is asked to enter it, or it is called new. */
+  readonly asked: number;
 }
 
 /** Every number that could be typed, with its confidence; 0 for what is something else. */
@@ -53,8 +60,27 @@ export function weighTokens(subject: MailLine | undefined, body: readonly MailLi
   const owned = ownersIn(body);
   for (let index = 0; index < body.length; index++)
     weighed.push(...weighLine({ lines: body, index, subject, languages }, owned));
-  return weighed;
+  return withSuccessor(weighed, subject, body);
 }
+
+/** Where codes no longer work and one more is written as they are, that one is in their place. */
+function withSuccessor(
+  weighed: readonly Weighed[],
+  subject: MailLine | undefined,
+  body: readonly MailLine[],
+): Weighed[] {
+  const stale = new Set(weighed.filter(({ mark }) => mark === 'stale').map(({ code }) => code));
+  if (stale.size === 0) return [...weighed];
+  const forms = new Set([...stale].map(formOf));
+  const others = new Set(weighed.map(({ code }) => code).filter((code) => !stale.has(code) && forms.has(formOf(code))));
+  const [only] = others;
+  const named = [...(subject === undefined ? [] : [subject]), ...body].some(({ labels }) =>
+    labels.some(({ kind }) => kind === 'certain'),
+  );
+  if (only === undefined || others.size > 1 || !named) return [...weighed];
+  return [...weighed, { code: only, confidence: SUCCESSOR_CONFIDENCE, mayBeListed: false, asked: 0 }];
+}
+const SUCCESSOR_CONFIDENCE = 0.75;
 
 function weighLine(place: Place, owned: OwnersIn): Weighed[] {
   const line = place.lines[place.index];
@@ -62,13 +88,65 @@ function weighLine(place: Place, owned: OwnersIn): Weighed[] {
   const owners = owned(place.index);
   if (owners === undefined) return [];
   const weighed: Weighed[] = [];
+  const stale = staleNumbers(line, place.lines[place.index - 1]);
   line.tokens.forEach((token, at) => {
     if (token.shape === 'other') return;
     const confidence = weigh(place, owned, line, token, owners.owners[at] ?? 'none');
-    weighed.push({ code: token.code, confidence });
+    weighed.push({
+      code: token.code,
+      confidence,
+      mayBeListed: mayBeListed(line, token),
+      asked: askedFor(place, line, token),
+      ...(isQuoted(line, token) ? { mark: 'quoted' } : {}),
+    });
   });
+  for (const code of stale) weighed.push({ code, confidence: 0, mark: 'stale', mayBeListed: false, asked: 0 });
   return weighed;
 }
+
+function mayBeListed(line: MailLine, token: NumberToken): boolean {
+  const form = formOf(token.code);
+  return isAlone(line, token) || line.tokens.filter(({ code }) => formOf(code) === form).length >= ROW_MIN;
+}
+const ROW_MIN = 3;
+
+/**
+ * How clearly: 3 by its clause, 2 by its sentence or by the line above a number alone, 1 where the sentence says what the
+ * code is for, 0 where nothing says so.
+ */
+function askedFor({ lines, index }: Place, line: MailLine, token: NumberToken): number {
+  const [begin, end] = sentenceOf(line, token);
+  const asks = (from: number, to: number): boolean =>
+    line.hints.enter.some((at) => at >= from && at < to && !isDenied(line.text, at)) ||
+    NEW.test(line.text.slice(from, to));
+  const before = line.text.slice(begin, token.from);
+  const comma = Math.max(before.lastIndexOf(','), before.lastIndexOf('、'));
+  const behind = line.text.slice(token.to, end).search(/[,、]/u);
+  if (asks(begin + comma + 1, behind === -1 ? end : token.to + behind)) return 3;
+  if (asks(begin, end)) return 2;
+  const above = lines[index - 1];
+  if (isAlone(line, token) && above !== undefined && (above.hints.enter.length > 0 || NEW.test(above.text))) return 2;
+  return line.hints.purpose.some((at) => at >= begin && at < end) ? 1 : 0;
+}
+
+const sentenceOf = (line: MailLine, { from, to }: NumberToken): readonly [number, number] => [
+  (line.breaks.findLast((at) => at < from) ?? -1) + 1,
+  line.breaks.find((at) => at >= to) ?? line.text.length,
+];
+
+/** "Cannot be used": a word of negation right in front. */
+const isDenied = (text: string, at: number): boolean =>
+  DENIAL.test(/[^.!?;:。]*$/u.exec(text.slice(Math.max(0, at - DENIAL_CHARACTERS), at))?.[0] ?? '');
+const DENIAL_CHARACTERS = 16;
+const DENIAL =
+  /(?<!\p{L})(?:not|no|never|nicht|nie|kein\p{L}*|ne|pas|non|não|niet|geen|inte|ikke|ei|eikä|nelze|nie|не|нельзя|değil|δεν|nem|không|tidak)(?!\p{L})|n't|不|无法|無法|안 |못 |لا |לא |नहीं|ไม่/iu;
+
+const IS_NOT =
+  /(?<!\p{L})(?:(?:is|was|are) (?:not|no)|isn't|wasn't|(?:ist|war) (?:nicht|kein\p{L}*)|n'est pas|no es|no era|non è|não é|is (?:niet|geen)|nie jest|är inte|er ikke|ei ole|není|nie je|не|değil|δεν είναι|nu este|nem)(?!\p{L})|ではな|じゃな|不是|아니|ليس|אינו|नहीं|không phải|bukan|ไม่ใช่/iu;
+
+/** "New" in the languages whose mails are read. */
+const NEW =
+  /(?<!\p{L})(?:new|fresh|neue[rnms]?|nouve(?:au|lle|l)|nuev[oa]|nuov[oa]|nov[oaýé]|nieuwe?|now[yae]|ny|nytt|nye|nya|uu(?:si|den)|nový|yeni|нов\p{L}{1,3}|νέ[οαη]\p{L}?|nou[ăl]?|noul|noua|új|baru|mới|जदید|नया|नए|نیا|جديد\p{L}?|جدید|חדש\p{L}?)(?!\p{L})|新|새|ใหม่/iu;
 
 /** "Код для входа 482913": where nothing stands for "is", the number follows what it is for. */
 const endsWithPurpose = ({ text, hints }: MailLine, { to }: Label, { from }: NumberToken): boolean =>
@@ -99,6 +177,9 @@ function isQuoted({ text }: MailLine, { from, to }: NumberToken): boolean {
     if (end === -1) continue;
     if (lettersIn(inside) + lettersIn(text.slice(to, end)) >= QUOTED_LETTERS_MIN) return true;
   }
+  for (const match of text.matchAll(IN_APOSTROPHES))
+    if (match.index < from && match.index + match[0].length > to && lettersIn(match[0]) >= QUOTED_LETTERS_MIN)
+      return true;
   return false;
 }
 const QUOTES = [
@@ -109,11 +190,48 @@ const QUOTES = [
   ['‘', '’'],
 ] as const;
 const QUOTED_LETTERS_MIN = 6;
+/** Apostrophes inside words are none. */
+const IN_APOSTROPHES = /(?<![\p{L}\p{N}])'[^']{6,200}'(?![\p{L}\p{N}])/gu;
+
+const IN_ORDER = /^(?:1234(?:5(?:6(?:7(?:89?)?)?)?)?|(\d)\1{3,})$/;
+
+/**
+ * "The code 482913 went to the wrong person": the sentence tells of a code, and goes on without a word that it is the
+ * reader's, that it is to be entered, how long it is valid or what it is for.
+ */
+function isMentioned(line: MailLine, token: NumberToken, owner: Label): boolean {
+  if (!/^ ?\(?$/.test(line.text.slice(owner.to, token.from))) return false;
+  const [begin, end] = sentenceOf(line, token);
+  const tail = line.text.slice(token.to, end);
+  if (/^[)\]"'”» ]*[,.:：–—-]/u.test(tail) || FOR.test(tail) || lettersIn(tail) < TOLD_LETTERS_MIN) return false;
+  // A row of fields.
+  if (line.labels.some(({ from }) => from >= token.to && from <= token.to + 2)) return false;
+  const { enter, secrecy, yours, notMe, purpose } = line.hints;
+  const said = [...enter.filter((at) => !isDenied(line.text, at)), ...secrecy, ...yours, ...notMe, ...purpose];
+  return !said.some((at) => at >= begin && at < end && !(at >= owner.from && at < owner.to));
+}
+const TOLD_LETTERS_MIN = 6;
+const FOR =
+  /^ (?:for|to|für|zum|zur|pour|para|per|por|voor|för|till|til|do|dla|для|pro|pre|za|için|για|pentru)(?!\p{L})/iu;
+
+/** "Why is my code 829104 rejected?": a question of somebody else, unless it speaks of the reader's code. */
+function isAskedAbout({ breaks, text, labels, hints }: MailLine, { from, to }: NumberToken): boolean {
+  const end = breaks.find((at) => at >= to) ?? -1;
+  if (!/[?؟]/u.test(text.charAt(end))) return false;
+  const begin = breaks.findLast((at) => at < from) ?? -1;
+  return (
+    labels.some((label) => label.from > begin && label.to <= end) && !hints.yours.some((at) => at > begin && at < end)
+  );
+}
 
 function weigh(place: Place, owned: OwnersIn, line: MailLine, token: NumberToken, owner: Owner): number {
   if (EXAMPLE.test(line.text.slice(Math.max(0, token.from - 24), token.from)) || isQuoted(line, token)) return 0;
+  if (isAskedAbout(line, token)) return 0.2;
+  // "12345678 instead of 123456": any code is meant.
+  if (line.tokens.filter(({ code }) => IN_ORDER.test(code)).length > 1 && IN_ORDER.test(token.code)) return 0.2;
   if (owner !== 'none') {
     if (owner.kind === 'otherCode' || owner.kind === 'otherNumber') return 0;
+    if (isMentioned(line, token, owner)) return 0.4;
     const gap = line.text.slice(owner.to, token.from);
     const letters = lettersIn(gap);
     if (
@@ -156,7 +274,8 @@ function weigh(place: Place, owned: OwnersIn, line: MailLine, token: NumberToken
     if (right.kind === 'otherCode' || right.kind === 'otherNumber') return 0;
     const between = line.text.slice(token.to, right.from);
     const heading = /[::]/u.test(between);
-    if (isYear(token, between)) return 0.2;
+    // "482913 is not a random verification code".
+    if (isYear(token, between) || IS_NOT.test(between)) return 0.2;
     // "Alert 20441: SMS code delivery is slow": the number heads a line that goes on.
     if (isQuantity(line, token, right) || (heading && /^[^.!?]*\p{L}{3}/u.test(line.text.slice(right.to)))) return 0.2;
     if (isReport(place, right.kind === 'certain')) return 0.4;
@@ -295,6 +414,7 @@ function shapeFactor({ shape, code }: NumberToken, kind: 'certain' | 'possible',
       return set && (kind === 'certain' || code.includes('-')) ? 0.85 : set ? 0.6 : 0;
     case 'words':
       return set && kind === 'certain' ? 0.8 : 0;
+    case 'short':
     case 'other':
       return 0;
   }

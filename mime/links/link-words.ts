@@ -56,11 +56,19 @@ const standsAlone = (folded: string, from: number, to: number): boolean =>
 const lists = new Map<WordList, PhraseMatcher<true>>();
 
 /** Whether a word of a list occurs. */
-export function mentions(list: WordList, text: string): boolean {
+export const mentions = (list: WordList, text: string): boolean => matchesOf(list, text).length > 0;
+
+/** How many different words of a list occur. */
+export function wordsIn(list: WordList, text: string): number {
+  const folded = fold(plainText(text));
+  return new Set(matchesOf(list, text).map(({ from, to }) => folded.slice(from, to))).size;
+}
+
+function matchesOf(list: WordList, text: string) {
   let known = lists.get(list);
   if (known === undefined) {
     known = new PhraseMatcher(() => phrasesOf(list, true as const));
     lists.set(list, known);
   }
-  return known.find(fold(plainText(text))).length > 0;
+  return known.find(fold(plainText(text)));
 }

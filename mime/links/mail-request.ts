@@ -1,5 +1,5 @@
 /** What a mail as a whole asks for, by its subject and its beginning: only links for that are ones to follow. */
-import { type LinkWord, linkMeanings, mentions } from './link-words.ts';
+import { type LinkWord, linkMeanings, mentions, wordsIn } from './link-words.ts';
 
 export interface MailRequest {
   /** Kinds that the subject names. */
@@ -16,11 +16,15 @@ export interface MailRequest {
   readonly titleConfirms: boolean;
   /** The subject, or the beginning before anything for those who did not ask, speaks of a new password. */
   readonly asksToReset: () => boolean;
+  /** A ticket, a build, a digest of a forum: what its links are called is what it tells of. */
+  readonly isReport: () => boolean;
   /** A code to enter: the page for that carries nothing, and a link instead of it carries a token or the code. */
   readonly code: string | null;
 }
 
 const SUBJECT_MAX_CHARACTERS = 500;
+/** Ordinary mails have one or two of them. */
+const REPORT_WORDS_MIN = 4;
 const OPENING_MAX_CHARACTERS = 1_500;
 
 /** @param code the one-time code that was found in the mail */
@@ -45,6 +49,7 @@ export function requestOf(subject: string, text: string, code: string | null): M
         (part) => linkMeanings(part).some(({ word }) => word === 'confirm') || mentions('purpose', part),
       ),
     ),
+    isReport: once(() => wordsIn('report', `${title}\n${opening}`) >= REPORT_WORDS_MIN),
     asksToReset: once(() => words.has('reset') || (code === null && !isNotice && !isRecord && opensWithReset(opening))),
     code,
   };

@@ -43,7 +43,10 @@ export function weighLink(link: HtmlLink, url: URL, request: MailRequest): Weigh
   if (carriesCode(url, request.code) && (weighed.kind === 'other' || wordOf(weighed.kind) !== undefined))
     return action(wordOf(weighed.kind) ?? soleAction(request) ?? 'confirm', CONFIDENCE.sentence, request);
   return wordOf(weighed.kind) !== undefined &&
-    (isUnasked(link, url, weighed, request) || isOfRecord(link, url, weighed, request))
+    (isUnasked(link, url, weighed, request) ||
+      isOfRecord(link, url, weighed, request) ||
+      isOver(link) ||
+      (request.isReport() && !carriesSecret(url.href)))
     ? { kind: 'other', confidence: CONFIDENCE.other }
     : weighed;
 }
@@ -69,6 +72,12 @@ function isUnasked({ after }: HtmlLink, url: URL, { kind }: WeighedLink, request
   return (request.code !== null && !carriesValue(url)) || isHelpPage(url) || isFile(url);
 }
 const VALIDITY_MAX_CHARACTERS = 80;
+
+/** "The link … has expired"; or words that ask, as titles of a forum do: "why is my code rejected?" */
+function isOver(link: HtmlLink): boolean {
+  if (/[?？؟]\s*$/u.test(link.text) && link.text.split(' ').length >= TITLE_FROM_WORDS) return true;
+  return mentions('expired', link.text) || mentions('expired', surroundings(link).after);
+}
 
 /**
  * Whether the link shows something that is there already rather than doing what its words name: "log in to see your

@@ -31,6 +31,10 @@ export interface LanguageWords {
   readonly setting: readonly string[];
   /** Words of mails that tell of codes and ask for none: tickets, builds, incidents, figures, newsletters, forums. */
   readonly report: readonly string[];
+  /** What is said behind a code that does not work: that it has expired, was replaced, was rejected, is wrong. */
+  readonly expired: readonly string[];
+  /** The same in front of one: "the previous code". */
+  readonly former: readonly string[];
 
   /** Words of links that confirm. */
   readonly confirm: readonly string[];

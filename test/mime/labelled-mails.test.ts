@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { htmlContent } from '#mime/html-content.ts';
-import { messageLinks } from '#mime/message-links.ts';
-import { labelledMails, MAIL_SETS, score } from './labelled-mails.ts';
+import { contentOf, labelledMails, MAIL_SETS, score } from './labelled-mails.ts';
 
 /*
  * What each set showed when it was measured for the first time, before the rules were corrected by it. Of all mails:
@@ -30,6 +28,9 @@ import { labelledMails, MAIL_SETS, score } from './labelled-mails.ts';
  *   held-out-twenty-third 150     105      0      0      2       4
  *   held-out-twenty-fourth 150    113      0      0      1      1
  *   held-out-twenty-fifth 150     108      0      0      0      4
+ *   held-out-twenty-sixth  66      40      0      4      0      1
+ *   held-out-twenty-seventh 65     38      8      5      2      2
+ *   held-out-twenty-eighth 61      35      1      7      0      4
  *
  * From the tenth on the sets are written to be unlike those before, with more mails that talk of codes. In the fifth
  * and sixth five mails name the page where their code is typed (`link: page`); that was not foreseen in
@@ -39,6 +40,11 @@ import { labelledMails, MAIL_SETS, score } from './labelled-mails.ts';
  * best what to expect of mails that nobody has measured. The nineteenth, twentieth and twenty-first were measured with
  * the same rules; the twenty-second after these were corrected by them, and the twenty-third after the twenty-second. The last
  * two were measured after all of these with the present rules, which were not corrected by them.
+ * From the twenty-sixth on the sets are hostile: codes that have expired or were replaced, quoted mail, reports of errors,
+ * digests, lists of backup codes, codes in images, dashes of every kind, PINs of three characters. The twenty-sixth is the
+ * half of 131 mails that was put aside at random, the other half is `tuning-second`; with the rules before, 28 of its 66
+ * mails were read wrongly and 19 codes were missed. Each of the next two was written after the rules were corrected by the
+ * one before it, in other words and forms.
  * In the nineteenth a link for "this was not me" was taken for one that resets.
  */
 const WRONG_MAX_SHARE = 0.005;
@@ -46,7 +52,7 @@ const MISSED_MAX_SHARE = 0.03;
 
 describe('codes and links of mails in 33 languages', () => {
   for (const [name, sets] of [
-    ['the rules were made with', ['tuning']],
+    ['the rules were made with', ['tuning', 'tuning-second']],
     ['that were put aside', ['held-out', 'held-out-second', 'held-out-third', 'held-out-fourth']],
     ['that were written last', MAIL_SETS.slice(MAIL_SETS.indexOf('held-out-fifth'))],
   ] as const)
@@ -58,14 +64,14 @@ describe('codes and links of mails in 33 languages', () => {
     });
 
   test('a link that declines or unsubscribes never comes before one that the mail asks to follow', () => {
-    for (const { name, subject, body } of MAIL_SETS.flatMap(labelledMails)) {
-      if (!body.startsWith('<')) continue;
-      const kinds = messageLinks({ subject, ...htmlContent(body), code: null }).map(({ kind }) => kind);
+    for (const mail of MAIL_SETS.flatMap(labelledMails)) {
+      if (!mail.body.startsWith('<')) continue;
+      const kinds = contentOf(mail).links.map(({ kind }) => kind);
       const stop = kinds.findIndex((kind) => kind === 'decline' || kind === 'unsubscribe');
       if (stop !== -1)
         assert.ok(
           kinds.slice(stop).every((kind) => kind === 'decline' || kind === 'unsubscribe'),
-          name,
+          mail.name,
         );
     }
   });
