@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { OrganizationClient, Page, PagedList } from '#client/index.ts';
 import { CommandError } from './exit-codes.ts';
-import { print } from './output.ts';
+import { print, printUntrusted } from './output.ts';
 import { recordText, tableText } from './record-text.ts';
 import { type GlobalOptions, openOrganization } from './session.ts';
 import { wholeNumber } from './whole-number.ts';
@@ -21,6 +21,8 @@ interface Call<Options> {
 export interface Shown {
   readonly value: unknown;
   readonly text: () => string;
+  /** Others may have written something in it. */
+  readonly untrusted?: boolean;
 }
 
 /** The action of a command that works with the organization. */
@@ -31,8 +33,8 @@ export const withOrganization =
     const options = command.optsWithGlobals<Options & GlobalOptions>();
     const { service } = openOrganization(options);
     const args = command.processedArgs.flat().filter((each) => typeof each === 'string');
-    const { value, text } = await work({ service, args, options });
-    print(options, value, text);
+    const { value, text, untrusted } = await work({ service, args, options });
+    (untrusted === true ? printUntrusted : print)(options, value, text);
   };
 
 /** One thing with all its fields. */
@@ -40,6 +42,12 @@ export const shown = (value: object): Shown => ({ value, text: () => recordText(
 
 /** A sentence; in JSON the fields. */
 export const said = (value: object, sentence: string): Shown => ({ value, text: () => sentence });
+
+/** An answer in which others may have written something. */
+export const ofOthers = async (answer: Shown | Promise<Shown>): Promise<Shown> => ({
+  ...(await answer),
+  untrusted: true,
+});
 
 export const listed = async <Item extends object>(
   list: PagedList<Item>,

@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 import { ApiError, type Submitted } from '#client/index.ts';
+import { fencedText } from '#mcp/untrusted.ts';
 import { CommandError, EXIT, exitCodeOf } from './exit-codes.ts';
 import type { GlobalOptions } from './session.ts';
 import { safeJson, safeLine } from './terminal-text.ts';
@@ -15,6 +16,14 @@ export function print({ json }: GlobalOptions, value: unknown, text: () => strin
   process.stdout.write(`${json === true ? safeJson(value) : text()}\n`);
 }
 
+/**
+ * The same for text in which others may have written something: subjects, names, texts, answers of other hosts. Where no
+ * person reads it on a terminal, it is between markers, as the tools of MCP return it, because an agent may.
+ */
+export function printUntrusted(options: GlobalOptions, value: unknown, text: () => string): void {
+  print(options, value, () => (process.stdout.isTTY ? text() : fencedText(text())));
+}
+
 /** A remark in addition to the answer. */
 export const remark = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -26,25 +35,29 @@ export function facts(rows: readonly (readonly [string, string])[]): string {
 
 /** The outcome of a message: sent; or, with the service's sentence, held or submitted before. None is a failure. */
 export function printSubmitted(options: GlobalOptions, submitted: Submitted): void {
-  print(options, submitted, () => {
-    if (submitted.held)
-      return [
+  if (submitted.held)
+    return print(options, submitted, () =>
+      [
         safeLine(submitted.message),
         facts([
           ['Message', submitted.id],
           ['Consent', submitted.consentId],
         ]),
-      ].join('\n');
-    if (submitted.repeated)
-      return [
+      ].join('\n'),
+    );
+  if (submitted.repeated)
+    return print(options, submitted, () =>
+      [
         safeLine(submitted.message),
         facts([
           ['Status', submitted.status],
           ['Message', submitted.id],
         ]),
-      ].join('\n');
-    const people = (list: readonly string[]): string => list.map(safeLine).join(', ');
-    return facts([
+      ].join('\n'),
+    );
+  const people = (list: readonly string[]): string => list.map(safeLine).join(', ');
+  printUntrusted(options, submitted, () =>
+    facts([
       ['Status', submitted.status],
       ...(submitted.sendAt === null ? [] : [['Goes at', submitted.sendAt] as const]),
       ['Message', submitted.id],
@@ -53,8 +66,8 @@ export function printSubmitted(options: GlobalOptions, submitted: Submitted): vo
       ...(submitted.bcc.length > 0 ? [['Bcc', people(submitted.bcc)] as const] : []),
       ['Subject', safeLine(submitted.subject)],
       ...(submitted.omitted.length > 0 ? [['Not sent to', people(submitted.omitted)] as const] : []),
-    ]);
-  });
+    ]),
+  );
 }
 
 /** Prints an error on standard error: code, message, what to do. @returns the exit code */

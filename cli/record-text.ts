@@ -1,5 +1,6 @@
 /** Answers of the API as text for people: lists as tables, one thing as names and values. */
-import { facts, styled } from './output.ts';
+import { facts, print, printUntrusted, styled } from './output.ts';
+import type { GlobalOptions } from './session.ts';
 import { fit, safeLine } from './terminal-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -34,6 +35,17 @@ export function tableText(rows: readonly object[], columns: readonly string[], e
 
 const fieldOf = (row: object, column: string): unknown =>
   column.split('.').reduce<unknown>((value, name) => (isFields(value) ? value[name] : undefined), row);
+
+/** Rows in which others may have written something, or a sentence of its own where there are none. */
+export function printRows(
+  options: GlobalOptions,
+  page: { readonly data: readonly object[] },
+  columns: readonly string[],
+  empty: string,
+): void {
+  const printed = page.data.length === 0 ? print : printUntrusted;
+  printed(options, page, () => tableText(page.data, columns, empty));
+}
 
 /** All fields of a thing, those of the things in it under `a.b`. */
 export const recordText = (value: object): string => facts([...rowsOf(value, '')]);

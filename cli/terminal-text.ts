@@ -4,6 +4,8 @@
  * terminal.
  */
 
+import { withoutInvisible } from '#mcp/untrusted.ts';
+
 /**
  * Escape sequences (ECMA-48): strings such as OSC and DCS with their content, then CSI, then two-character ones. A
  * string without an end is cut at the end of its line, so that it cannot hide the rest of the mail.
@@ -12,20 +14,24 @@ const SEQUENCES =
   /(?:\u001b[\]PX^_]|[\u009d\u0090\u0098\u009e\u009f])[^\u0007\u001b\u009c\n]*(?:\u0007|\u001b\\|\u009c)?|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
 /** C0 but tab and line feed, DEL, C1; marks, embeddings, overrides and isolates of direction; line separators. */
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-const UNSAFE_IN_JSON = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** The same, as far as JSON does not escape it, and everything else that a person cannot see. */
+const UNSAFE_IN_JSON =
+  /[[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u007f-\u009f\u2028\u2029]--[\ufe0e\ufe0f\u200c\u200d]]/gv;
 
-/** Text of several lines. */
+/** Text of several lines. Also without characters that a person cannot see, in which text for a model may be hidden. */
 export const safeText = (text: string): string =>
-  text.replace(/\r\n?/g, '\n').replace(SEQUENCES, '').replace(CONTROLS, '');
+  withoutInvisible(text.replace(/\r\n?/g, '\n').replace(SEQUENCES, '').replace(CONTROLS, ''));
 
 /** Text on one line: every run of white space is one space. */
 export const safeLine = (text: string): string => safeText(text).replace(/\s+/g, ' ').trim();
 
-/** Equal JSON without control characters, including C1 and direction marks. */
+/** Equal JSON in which control characters, direction marks and invisible characters are escaped. */
 export const safeJson = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(
-    UNSAFE_IN_JSON,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  JSON.stringify(value, null, 2).replace(UNSAFE_IN_JSON, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,
+    ).join(''),
   );
 
 /** A name for a file in the present folder: no folders, nothing hidden, nothing a shell or terminal would trip over. */

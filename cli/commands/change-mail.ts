@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { CommandError, EXIT } from '#cli/exit-codes.ts';
 import { messageId } from '#cli/message-numbers.ts';
 import { given } from '#cli/organization-command.ts';
-import { print } from '#cli/output.ts';
+import { print, printUntrusted } from '#cli/output.ts';
 import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
 import { safeLine } from '#cli/terminal-text.ts';
 import type { MessageChange, MessageSummary } from '#client/index.ts';
@@ -37,7 +37,7 @@ async function change(
   const changed: MessageSummary[] = [];
   for (const id of await idsOf(session, named))
     changed.push(await session.client.updateMessage(id, await changeOf(session, id)));
-  print(options, { data: changed }, () => changed.map(lineOf).join('\n'));
+  printUntrusted(options, { data: changed }, () => changed.map(lineOf).join('\n'));
 }
 
 async function archiveOf({ client }: Session): Promise<string> {

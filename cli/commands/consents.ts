@@ -5,6 +5,7 @@ import {
   given,
   type ListOptions,
   listed,
+  ofOthers,
   pageOf,
   said,
   shown,
@@ -24,10 +25,12 @@ export function addConsentCommands(program: Command): void {
     .addOption(choice('--status <status>', 'only these', ['pending', 'approved', 'denied']))
     .action(
       withOrganization<ListOptions & { status?: Consent['status'] }>(({ service, options }) =>
-        listed(
-          service.consents.list({ ...pageOf(options), ...given({ status: options.status }) }),
-          ['id', 'status', 'recipients', 'subject', 'heldBecause', 'expiresAt'],
-          'Nothing waits for a decision.',
+        ofOthers(
+          listed(
+            service.consents.list({ ...pageOf(options), ...given({ status: options.status }) }),
+            ['id', 'status', 'recipients', 'subject', 'heldBecause', 'expiresAt'],
+            'Nothing waits for a decision.',
+          ),
         ),
       ),
     );
@@ -46,6 +49,7 @@ export function addConsentCommands(program: Command): void {
         const rows = { id: consent.id, status: consent.status, heldBecause, mailbox: mailbox.address };
         return {
           value: held,
+          untrusted: true,
           text: () =>
             [
               recordText({
@@ -101,7 +105,7 @@ export function addConsentCommands(program: Command): void {
     .command('status')
     .description('Show a request without its message')
     .argument('<id>', 'con_…')
-    .action(withOrganization(async ({ service, args: [id = ''] }) => shown(await service.consents.get(id))));
+    .action(withOrganization(async ({ service, args: [id = ''] }) => ofOthers(shown(await service.consents.get(id)))));
 }
 
 /** What the recipients who see the HTML read otherwise than those who see the text. */

@@ -5,6 +5,7 @@ import {
   given,
   type ListOptions,
   listed,
+  ofOthers,
   pageOf,
   shown,
   withListOptions,
@@ -38,13 +39,15 @@ export function addDeliveryCommands(program: Command): void {
     .option('--since <time>', 'only from this time on, ISO 8601')
     .action(
       withOrganization<ListOptions & Range & { status?: Status }>(({ service, args: [endpoint = ''], options }) =>
-        listed(
-          service.deliveries.list(endpoint, {
-            ...pageOf(options),
-            ...given({ status: options.status, since: options.since }),
-          }),
-          ['id', 'createdAt', 'eventType', 'status', 'attemptCount', 'responseCode', 'lastError'],
-          'Nothing was sent to it.',
+        ofOthers(
+          listed(
+            service.deliveries.list(endpoint, {
+              ...pageOf(options),
+              ...given({ status: options.status, since: options.since }),
+            }),
+            ['id', 'createdAt', 'eventType', 'status', 'attemptCount', 'responseCode', 'lastError'],
+            'Nothing was sent to it.',
+          ),
         ),
       ),
     );
@@ -59,6 +62,7 @@ export function addDeliveryCommands(program: Command): void {
         const { attempts, payload, ...rest } = delivery;
         return {
           value: delivery,
+          untrusted: true,
           text: () =>
             [
               recordText(rest),

@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { uploadAttachments } from '#cli/attachments.ts';
 import { collect, given, type ListOptions, pageOf, withListOptions } from '#cli/organization-command.ts';
-import { print, printSubmitted } from '#cli/output.ts';
-import { recordText, tableText } from '#cli/record-text.ts';
+import { print, printSubmitted, printUntrusted } from '#cli/output.ts';
+import { printRows, recordText } from '#cli/record-text.ts';
 import { type GlobalOptions, openSession } from '#cli/session.ts';
 import { safeText } from '#cli/terminal-text.ts';
 import type { Draft, MailboxClient, NewDraft } from '#client/index.ts';
@@ -52,7 +52,7 @@ export function addDraftCommands(program: Command): void {
     async (_, command: Command) => {
       const options = command.optsWithGlobals<ListOptions & GlobalOptions>();
       const page = await openSession(options).client.listDrafts(pageOf(options));
-      print(options, page, () => tableText(page.data, ['id', 'updatedAt', 'to', 'subject'], 'There is no draft.'));
+      printRows(options, page, ['id', 'updatedAt', 'to', 'subject'], 'There is no draft.');
     },
   );
   drafts
@@ -62,7 +62,7 @@ export function addDraftCommands(program: Command): void {
     .action(async (id: string, _, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
       const draft = await openSession(options).client.getDraft(id);
-      print(options, draft, () => draftText(draft));
+      printUntrusted(options, draft, () => draftText(draft));
     });
   withFields(drafts.command('create').description('Save a draft'))
     .option('--in-reply-to <message>', 'msg_… that it answers')
@@ -75,7 +75,7 @@ export function addDraftCommands(program: Command): void {
         ...(await fieldsOf(client, options)),
         ...given({ inReplyTo, replyAll }),
       });
-      print(options, draft, () => draftText(draft));
+      printUntrusted(options, draft, () => draftText(draft));
     });
   withFields(drafts.command('update').description('Change a draft'))
     .argument('<id>', 'drf_…')
@@ -83,7 +83,7 @@ export function addDraftCommands(program: Command): void {
       const options = command.optsWithGlobals<Fields>();
       const { client } = openSession(options);
       const draft = await client.updateDraft(id, await fieldsOf(client, options));
-      print(options, draft, () => draftText(draft));
+      printUntrusted(options, draft, () => draftText(draft));
     });
   drafts
     .command('send')

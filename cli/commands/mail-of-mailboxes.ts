@@ -4,6 +4,7 @@ import {
   given,
   type ListOptions,
   listed,
+  ofOthers,
   pageOf,
   withListOptions,
   withOrganization,
@@ -50,7 +51,7 @@ export function addMailOfMailboxesCommands(mailboxes: Command): void {
       withOrganization<MailOptions>(({ service, options }) => {
         const { folder, unread } = options;
         const list = service.mail.messages({ ...scopeOf(options), ...given({ folder, unread }) });
-        return listed(list, MESSAGE_COLUMNS, 'There is no message.');
+        return ofOthers(listed(list, MESSAGE_COLUMNS, 'There is no message.'));
       }),
     );
   withScope(mailboxes.command('search').description('Search messages of all mailboxes by their words'))
@@ -59,19 +60,23 @@ export function addMailOfMailboxesCommands(mailboxes: Command): void {
     .action(
       withOrganization<MailOptions>(({ service, args, options }) => {
         const query = { ...scopeOf(options), ...given({ folder: options.folder }) };
-        return listed(
-          service.mail.search({ ...query, q: args.join(' ') }),
-          MESSAGE_COLUMNS,
-          'No message contains these words.',
+        return ofOthers(
+          listed(
+            service.mail.search({ ...query, q: args.join(' ') }),
+            MESSAGE_COLUMNS,
+            'No message contains these words.',
+          ),
         );
       }),
     );
   withScope(mailboxes.command('threads').description('List conversations of all mailboxes, newest first')).action(
     withOrganization<ScopeOptions>(({ service, options }) =>
-      listed(
-        service.mail.threads(scopeOf(options)),
-        ['mailboxId', 'id', 'messageCount', 'unreadCount', 'senders', 'subject'],
-        'There is no conversation.',
+      ofOthers(
+        listed(
+          service.mail.threads(scopeOf(options)),
+          ['mailboxId', 'id', 'messageCount', 'unreadCount', 'senders', 'subject'],
+          'There is no conversation.',
+        ),
       ),
     ),
   );

@@ -1,7 +1,7 @@
 /** `outbox list`, `outbox withdraw`; the same as `mail outbox`, `mail withdraw`. */
 import type { Command } from 'commander';
 import { messageId, rememberList } from '#cli/message-numbers.ts';
-import { print } from '#cli/output.ts';
+import { print, printUntrusted } from '#cli/output.ts';
 import { type GlobalOptions, openSession } from '#cli/session.ts';
 import { safeLine } from '#cli/terminal-text.ts';
 import type { MessageDecision, OutboxMessage } from '#client/index.ts';
@@ -36,7 +36,8 @@ function addList(parent: Command, name: string): void {
       const page = await session.client.listOutbox({ limit: LIMIT_MAX });
       rememberList(session, page.data);
       const data = page.data.map((message, i) => ({ number: i + 1, ...message }));
-      print(options, { ...page, data }, () =>
+      const printed = page.data.length === 0 ? print : printUntrusted;
+      printed(options, { ...page, data }, () =>
         page.data.length === 0
           ? 'No message waits to be sent.'
           : page.data.map((message, i) => rowOf(message, i + 1)).join('\n'),

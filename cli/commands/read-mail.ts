@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { CommandError, EXIT } from '#cli/exit-codes.ts';
 import { INBOX, LIST_LIMIT, messageId, rememberList } from '#cli/message-numbers.ts';
-import { facts, print, remark, styled } from '#cli/output.ts';
+import { facts, print, printUntrusted, remark, styled } from '#cli/output.ts';
 import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
 import { fit, safeFilename, safeLine, safeText } from '#cli/terminal-text.ts';
 import { wholeNumber } from '#cli/whole-number.ts';
@@ -29,6 +29,13 @@ export function localTime(iso: string): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }
 
+/** Whether the domain of the sender is proven; mail that did not come from outside is of this service. */
+export function verificationOf({ authentication }: Pick<MessageSummary, 'authentication'>): string {
+  if (authentication === null) return 'not from outside';
+  const { result } = authentication.dmarc;
+  return result === 'pass' ? 'verified (DMARC pass)' : `not verified (DMARC ${result})`;
+}
+
 /** `Ann Example` of `Ann Example <ann@example.com>`. */
 const shortSender = (from: string | null): string => {
   const line = safeLine(from ?? '');
@@ -48,7 +55,8 @@ function printList(options: GlobalOptions, session: Session, page: Page<MessageS
   rememberList(session, page.data);
   const numbered = page.data.map((message, i) => ({ number: i + 1, ...message }));
   const digits = String(page.data.length).length;
-  print(options, { data: numbered, nextCursor: page.nextCursor }, () =>
+  const printed = page.data.length === 0 ? print : printUntrusted;
+  printed(options, { data: numbered, nextCursor: page.nextCursor }, () =>
     page.data.length === 0 ? empty : page.data.map((message, i) => messageRow(message, i + 1, digits)).join('\n'),
   );
   if (page.nextCursor !== null && options.json !== true) remark(styled('dim', 'There are more; see --limit.'));
@@ -62,14 +70,13 @@ export const riskWords = (risks: Attachment['risks']): string =>
 
 function messageText(message: Message): string {
   const people = (list: readonly string[]): string => list.map(safeLine).join(', ');
-  const dmarc = message.authentication?.dmarc.result;
   const head = facts([
     ['From', safeLine(message.from ?? '')],
     ['To', people(message.to)],
     ...(message.cc.length > 0 ? [['Cc', people(message.cc)] as const] : []),
     ['Date', localTime(message.sentAt ?? message.receivedAt)],
     ['Subject', safeLine(message.subject)],
-    ...(dmarc === undefined || dmarc === 'pass' ? [] : [['Sender', `not verified (DMARC ${dmarc})`] as const]),
+    ...(message.authentication === null ? [] : [['Sender', verificationOf(message)] as const]),
     ...(message.labels.length > 0 ? [['Labels', people(message.labels)] as const] : []),
     ...message.attachments.map((attachment) => ['Attachment', attachmentLine(attachment)] as const),
     ['Id', message.id],
@@ -84,11 +91,15 @@ async function openMessage(given: string, options: GlobalOptions & { peek?: bool
   const message = await session.client.getMessage(id);
   const opened = options.peek === true || message.seen ? message : { ...message, seen: true };
   if (opened !== message) await session.client.updateMessage(id, { seen: true });
-  print(options, opened, () => messageText(message));
+  printUntrusted(options, opened, () => messageText(message));
 }
 
 /** Bytes to a file, or to standard output if that is not a terminal. */
-function save(options: GlobalOptions, { bytes, contentType }: Download, file: string | undefined): void {
+function save(
+  options: GlobalOptions & { output?: string },
+  { bytes, contentType }: Download,
+  file: string | undefined,
+): void {
   if (file === '-' || (file === undefined && !process.stdout.isTTY && options.json !== true)) {
     process.stdout.write(bytes);
     return;
@@ -110,7 +121,9 @@ function save(options: GlobalOptions, { bytes, contentType }: Download, file: st
       EXIT.failed,
     );
   }
-  print(options, { file, contentType, sizeBytes: bytes.length }, () => `Saved ${file} (${bytes.length} bytes).`);
+  // Its sender may have chosen the name.
+  const printed = options.output === undefined ? printUntrusted : print;
+  printed(options, { file, contentType, sizeBytes: bytes.length }, () => `Saved ${file} (${bytes.length} bytes).`);
 }
 
 function statusText(status: MessageStatus): string {
@@ -218,6 +231,6 @@ export function addReadCommands(mail: Command): void {
       const options = command.optsWithGlobals<GlobalOptions>();
       const session = openSession(options);
       const status = await session.client.messageStatus(await messageId(session, given));
-      print(options, status, () => statusText(status));
+      printUntrusted(options, status, () => statusText(status));
     });
 }

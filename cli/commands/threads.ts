@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import { rememberList } from '#cli/message-numbers.ts';
 import { type ListOptions, pageOf, withListOptions } from '#cli/organization-command.ts';
-import { print } from '#cli/output.ts';
-import { tableText } from '#cli/record-text.ts';
+import { printUntrusted } from '#cli/output.ts';
+import { printRows } from '#cli/record-text.ts';
 import { type GlobalOptions, openSession } from '#cli/session.ts';
 import { safeLine } from '#cli/terminal-text.ts';
 import { messageRow } from './read-mail.ts';
@@ -15,7 +15,7 @@ export function addThreadCommands(program: Command): void {
       const options = command.optsWithGlobals<ListOptions & GlobalOptions>();
       const page = await openSession(options).client.listThreads(pageOf(options));
       const columns = ['id', 'messageCount', 'unreadCount', 'senders', 'subject'];
-      print(options, page, () => tableText(page.data, columns, 'There is no conversation.'));
+      printRows(options, page, columns, 'There is no conversation.');
     },
   );
   threads
@@ -28,7 +28,7 @@ export function addThreadCommands(program: Command): void {
       const thread = await session.client.getThread(id);
       rememberList(session, thread.messages);
       const messages = thread.messages.map((message, i) => ({ number: i + 1, ...message }));
-      print(options, { ...thread, messages }, () =>
+      printUntrusted(options, { ...thread, messages }, () =>
         [safeLine(thread.subject), ...thread.messages.map((message, i) => messageRow(message, i + 1, 2))].join('\n'),
       );
     });

@@ -4,7 +4,7 @@ import { EXIT } from '#cli/exit-codes.ts';
 import { handedOutOf } from '#cli/handed-out.ts';
 import { rememberList } from '#cli/message-numbers.ts';
 import { given } from '#cli/organization-command.ts';
-import { print, remark } from '#cli/output.ts';
+import { print, printUntrusted, remark } from '#cli/output.ts';
 import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
 import { safeLine } from '#cli/terminal-text.ts';
 import { wholeNumber } from '#cli/whole-number.ts';
@@ -34,7 +34,7 @@ async function waitFor(session: Session, options: WaitOptions): Promise<WaitAnsw
 }
 
 const arrivedText = (message: ArrivedMessage, number: number): string =>
-  [messageRow(message, number, 1), ...extractLines(message).map((line) => `    ${line}`)].join('\n');
+  [messageRow(message, number, 1), ...extractLines(message, message).map((line) => `    ${line}`)].join('\n');
 
 export function addWaitCommand(mail: Command): void {
   mail
@@ -66,10 +66,11 @@ export function addWaitCommand(mail: Command): void {
           return remark(`Nothing arrived in ${options.timeout} s. ${safeLine(answer.hint ?? '')}`.trim());
       } else if (answer.consent !== null) {
         const { consent } = answer;
-        return print(options, answer, () => `${consent.messageId}: ${decisionText(consent.decision)}`);
+        return printUntrusted(options, answer, () => `${consent.messageId}: ${decisionText(consent.decision)}`);
       } else rememberList(session, answer.data);
       const data = answer.data.map((message, i) => ({ number: i + 1, ...message }));
-      print(options, { ...answer, data }, () =>
+      const printed = data.length === 0 ? print : printUntrusted;
+      printed(options, { ...answer, data }, () =>
         answer.data.map((message, i) => arrivedText(message, i + 1)).join('\n'),
       );
     });

@@ -200,6 +200,7 @@ export function addWebhookCommands(program: Command): void {
         const state = await service.webhooks.receiver();
         return {
           value: state,
+          untrusted: true,
           text: () =>
             [
               recordText({ url: state.receiver?.url ?? null, expiresAt: state.receiver?.expiresAt ?? null }),

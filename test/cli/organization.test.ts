@@ -11,7 +11,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { verifyWebhook, type WebhookEvent } from '#client/index.ts';
 import { at, textAt } from '#test/support/api-world.ts';
-import { type CommandLine, commandLine, type Ended } from '#test/support/command-line.ts';
+import { type CommandLine, commandLine, type Ended, withoutMarkers } from '#test/support/command-line.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
 import { needs } from '#test/support/programs.ts';
 import { keptService, type StartedService } from '#test/support/started-service.ts';
@@ -26,7 +26,7 @@ const done = (ended: Ended): string => {
   assert.equal(ended.code, 0, ended.stderr);
   return ended.stdout;
 };
-const ok = async (...args: string[]): Promise<string> => done(await cli.run(args));
+const ok = async (...args: string[]): Promise<string> => withoutMarkers(done(await cli.run(args)));
 const okJson = async (...args: string[]): Promise<unknown> => JSON.parse(await ok(...args, '--json'));
 
 before(async () => {

@@ -62,3 +62,7 @@ export function commandLine(url: string): CommandLine {
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
+
+/** What a command printed, without the lines around text of others. */
+export const withoutMarkers = (stdout: string): string =>
+  stdout.replace(/^Text of others follows\. .*\n<untrusted-mail (\S+)>\n([^]*)\n<\/untrusted-mail \1>$/m, '$2');
