@@ -12,6 +12,7 @@
  * not waited for: the error says when to come back.
  */
 import { ApiError, errorOf } from './api-error.ts';
+import { tlsFailureOf } from './tls-failure.ts';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
@@ -273,6 +274,8 @@ function reasonOf(error: unknown): string {
   // Several addresses that were all refused: the first error is enough.
   if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors[0];
   if (!(reason instanceof Error)) return String(reason);
+  const tls = tlsFailureOf(reason);
+  if (tls !== undefined) return tls;
   return reason.message || String(Reflect.get(reason, 'code') ?? reason.name);
 }
 

@@ -10,6 +10,7 @@ export { MailboxClient, type MailboxClientOptions, type MailboxCredential } from
 export { OrganizationClient, type OrganizationClientOptions } from './organization-client.ts';
 export type { PagedList } from './paged-list.ts';
 export { signWebhook } from './sign-webhook.ts';
+export { tlsFailureOf } from './tls-failure.ts';
 export type * from './types.ts';
 export { type VerifyOptions, verifyWebhook, type WebhookHeaders, type WebhookKey } from './verify-webhook.ts';
 export { type HandedOut, RECENT_SECONDS, waitForRecent } from './wait-for-recent.ts';

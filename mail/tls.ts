@@ -11,6 +11,7 @@ import { certificateFiles } from '#core/platform/certificate-files.ts';
 import { reasonOf } from '#core/platform/error-reason.ts';
 import type { Logger } from '#core/platform/logger.ts';
 import { type Settings, SettingsError } from '#core/platform/settings.ts';
+import { certificateFailureOf } from '#domain/tls-failure.ts';
 
 export interface CertificatePair {
   readonly cert: Buffer;
@@ -81,7 +82,7 @@ export async function readCertificate(settings: Settings): Promise<CertificatePa
     return await readPair(certFile, keyFile);
   } catch (error) {
     throw new SettingsError([
-      `the certificate of the mail listeners cannot be used (${certFile}, ${keyFile}): ${reasonOf(error)}. Set TLS_CERT and TLS_KEY, or let \`npm start\` make a development certificate`,
+      `the certificate of the mail listeners cannot be used (${certFile}, ${keyFile}): ${certificateFailureOf(error) ?? reasonOf(error)}. Set TLS_CERT and TLS_KEY, or let \`npm start\` make a development certificate`,
     ]);
   }
 }
@@ -113,7 +114,7 @@ export async function openCertificate(
       },
       (error: Error) =>
         log.warn(
-          { certFile, error: error.message },
+          { certFile, error: certificateFailureOf(error) ?? error.message },
           'the changed certificate cannot be used; the old one stays in use',
         ),
     );

@@ -6,7 +6,7 @@ import { collect, given } from '#cli/organization-command.ts';
 import { print, styled } from '#cli/output.ts';
 import { type GlobalOptions, openOrganization } from '#cli/session.ts';
 import { safeJson, safeLine } from '#cli/terminal-text.ts';
-import { type Delivery, type OrganizationClient, signWebhook } from '#client/index.ts';
+import { type Delivery, type OrganizationClient, signWebhook, tlsFailureOf } from '#client/index.ts';
 
 interface ListenOptions extends GlobalOptions {
   readonly forward?: string;
@@ -47,7 +47,8 @@ async function forward(url: string, secret: string, { id, eventType, payload }: 
     return `${response.status} in ${Math.round(performance.now() - began)} ms`;
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    return `no answer: ${safeLine(cause instanceof Error ? cause.message || cause.name : String(cause))}`;
+    const reason = tlsFailureOf(cause) ?? (cause instanceof Error ? cause.message || cause.name : String(cause));
+    return `no answer: ${safeLine(reason)}`;
   }
 }
 

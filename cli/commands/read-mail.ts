@@ -7,7 +7,17 @@ import { facts, print, printUntrusted, remark, styled } from '#cli/output.ts';
 import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
 import { fit, safeFilename, safeLine, safeText } from '#cli/terminal-text.ts';
 import { wholeNumber } from '#cli/whole-number.ts';
-import type { Attachment, Download, Message, MessageStatus, MessageSummary, Page } from '#client/index.ts';
+import {
+  ApiError,
+  type Attachment,
+  type Download,
+  type Message,
+  type MessageStatus,
+  type MessageSummary,
+  type OutboxMessage,
+  type Page,
+} from '#client/index.ts';
+import { decisionText } from './outbox.ts';
 
 const LIMIT_MAX = 200;
 const PLAIN_COLUMNS = 100;
@@ -85,10 +95,36 @@ function messageText(message: Message): string {
   return `${head}\n\n${text}${message.truncated ? '\n\n(cut; `mail raw` has all of it)' : ''}`;
 }
 
+/** A message that waits to be sent is not in the mailbox; the outbox says what is known of it. @throws the error */
+async function notStored({ client }: Session, id: string, error: unknown): Promise<OutboxMessage> {
+  if (!(error instanceof ApiError) || error.status !== NOT_FOUND) throw error;
+  const { data } = await client.listOutbox({ limit: OUTBOX_LIMIT });
+  const waiting = data.find((message) => message.id === id);
+  if (waiting === undefined) throw error;
+  return waiting;
+}
+const NOT_FOUND = 404;
+const OUTBOX_LIMIT = 100;
+
+function waitingText(message: OutboxMessage): string {
+  const { state, reason, recipients, subject, preview, sendAt, decision, id } = message;
+  const head = facts([
+    ['State', state],
+    ...(reason === null ? [] : [['Reason', safeLine(reason)] as const]),
+    ...(decision === null ? [] : [['Decision', decisionText(decision)] as const]),
+    ...(sendAt === null ? [] : [['Goes at', localTime(sendAt)] as const]),
+    ['To', recipients.map(({ address }) => safeLine(address)).join(', ')],
+    ['Subject', safeLine(subject)],
+    ['Id', id],
+  ]);
+  return `${head}\n\n${safeText(preview).trimEnd()}`;
+}
+
 async function openMessage(given: string, options: GlobalOptions & { peek?: boolean }): Promise<void> {
   const session = openSession(options);
   const id = await messageId(session, given);
-  const message = await session.client.getMessage(id);
+  const message = await session.client.getMessage(id).catch((error: unknown) => notStored(session, id, error));
+  if (!('authentication' in message)) return printUntrusted(options, message, () => waitingText(message));
   const opened = options.peek === true || message.seen ? message : { ...message, seen: true };
   if (opened !== message) await session.client.updateMessage(id, { seen: true });
   printUntrusted(options, opened, () => messageText(message));

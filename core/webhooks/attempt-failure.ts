@@ -2,6 +2,7 @@
 import { reasonOf } from '#core/platform/error-reason.ts';
 import { FAILURE_REASON_MAX_CHARACTERS } from '#domain/delivery-limits.ts';
 import type { AttemptError } from '#domain/delivery-status.ts';
+import { tlsFailureOf } from '#domain/tls-failure.ts';
 
 export class DeadlineError extends Error {
   constructor() {
@@ -40,7 +41,7 @@ export function failureOf(error: unknown): { error: AttemptError; message: strin
   const first = ofAddresses?.errors[0] ?? error;
   const code = codeOf(first);
   const message = ofAddresses === undefined ? ownMessage(error) : reasonOf(ofAddresses);
-  const reason = code === '' ? message : `${code}: ${message}`;
+  const reason = tlsFailureOf(first) ?? (code === '' ? message : `${code}: ${message}`);
   return {
     // Of several addresses the outer error says what they have in common, whatever their order.
     error: errorOfCode(codeOf(error) || code),

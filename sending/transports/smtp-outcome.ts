@@ -3,6 +3,7 @@
 import type { SMTPEnvelopeDsn } from 'nodemailer/lib/smtp-connection';
 import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
 import { oneLine } from '#domain/one-line.ts';
+import { tlsFailureOf } from '#domain/tls-failure.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 
 export type Said = Omit<RecipientResult, 'address'>;
@@ -91,7 +92,9 @@ export function failure(error: unknown, host: string): Said {
   const status = Number(field('responseCode') ?? 0);
   const response = field('response');
   const reply =
-    typeof response === 'string' && response !== '' ? response : error instanceof Error ? error.message : String(error);
+    typeof response === 'string' && response !== ''
+      ? response
+      : (tlsFailureOf(error) ?? (error instanceof Error ? error.message : String(error)));
   const answered = status === 0 ? {} : { remoteMta: host };
   const about = ABOUT_THE_MESSAGE.has(String(field('command')));
   if (about && status === 0 && field('code') === 'EMESSAGE')

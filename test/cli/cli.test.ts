@@ -180,13 +180,13 @@ describe('reading', () => {
     );
     const listed = await ok('mail', 'inbox');
     assertHarmless(listed);
-    assert.match(listed, /Invoice gnp\.exe/);
+    assert.match(listed, /Invoice .*gnp\.exe/);
     const opened = await ok('mail', 'open', '1');
     assertHarmless(opened);
     assert.match(opened, /Look: here\nUnfinished\s*\nLast line\.\n$/);
     const asJson = await ok('mail', 'open', '1', '--json');
     assertHarmless(asJson);
-    assert.equal(textAt(JSON.parse(asJson), 'subject'), evil);
+    assert.ok(textAt(JSON.parse(asJson), 'text').includes('\u001b]52;c;ZXZpbA==\u0007'));
   });
 
   test('text of others is between markers that its author cannot forge, where no person reads it on a terminal', async () => {
@@ -257,6 +257,28 @@ describe('reading', () => {
 });
 
 describe('sending', () => {
+  test('numbers of the outbox are those of its messages, for every command that takes one', async () => {
+    const held = await okJson(
+      'mail',
+      'send',
+      '--to',
+      'numbered@outside.example',
+      '--subject',
+      'Numbered',
+      '--text',
+      'Held text.',
+    );
+    const id = textAt(held, 'id');
+    // The numbers of another list do not count any more.
+    await ok('mail', 'inbox');
+    const listed = await ok('mail', 'outbox');
+    const number = /^ *(\d+) +held +.*Numbered$/m.exec(listed)?.[1] ?? '';
+    assert.match(await ok('mail', 'status', number), /consent_pending/);
+    assert.match(await ok('mail', 'open', number), /Numbered[^]*Held text\./);
+    assert.equal(textAt(await okJson('mail', 'open', number), 'id'), id);
+    assert.match(await ok('mail', 'withdraw', number), /^Withdrawn/);
+  });
+
   test('a message held for approval is not a failure: the sentence of the API and exit code 0', async () => {
     const ended = await cli.run(['mail', 'send', '--to', 'Eve <eve@outside.example>', '--subject', 'Hello'], {
       input: 'A text from a pipe.\n',

@@ -197,3 +197,31 @@ def error_of(response: httpx.Response, request: str) -> ApiError:
         retry_after_seconds=wait,
         request=request,
     )
+
+
+_TLS_REASONS = (
+    ("certificate has expired", "its certificate has expired: renew it"),
+    ("not yet valid", "its certificate is not valid yet: check the clock of the server"),
+    ("self-signed", "its certificate is self-signed: use one of a public certificate authority"),
+    ("self signed", "its certificate is self-signed: use one of a public certificate authority"),
+    ("hostname mismatch", "its certificate is for another name: use the name that is in the certificate"),
+    ("ip address mismatch", "its certificate is for another name: use the name that is in the certificate"),
+    ("unable to get", "its certificate cannot be traced to a known authority"),
+    ("certificate verify failed", "its certificate cannot be traced to a known authority"),
+    ("wrong_version_number", "it does not speak TLS on this port: check the port, and whether it is https"),
+    ("record_layer", "it does not speak TLS on this port: check the port, and whether it is https"),
+    ("protocol_version", "it supports no version of TLS that is accepted: TLS 1.2 or later is needed"),
+    ("unsupported_protocol", "it supports no version of TLS that is accepted: TLS 1.2 or later is needed"),
+)
+
+
+def reason_of(error: Exception) -> str:
+    """The reason in words: the text of OpenSSL says nothing to most readers."""
+    text = str(error) or type(error).__name__
+    if "SSL" not in text and "_ssl.c" not in text:
+        return text
+    lowered = text.lower()
+    for sign, words in _TLS_REASONS:
+        if sign in lowered or sign.replace("_", " ") in lowered:
+            return words
+    return "the TLS handshake failed: check the TLS settings of the server"

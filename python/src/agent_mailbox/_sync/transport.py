@@ -10,7 +10,14 @@ from pathlib import Path
 import time
 import httpx
 
-from .._errors import AgentMailboxError, ConnectionFailedError, NoAnswerError, RequestTimeoutError, error_of
+from .._errors import (
+    AgentMailboxError,
+    ConnectionFailedError,
+    NoAnswerError,
+    RequestTimeoutError,
+    error_of,
+    reason_of,
+)
 from .._request import Options, Request, base_url, seconds_before_repeating
 from .file_body import bytes_of
 
@@ -104,7 +111,7 @@ class Transport:
             )
         return ConnectionFailedError(
             "unreachable",
-            f"No answer from {self._url}: {str(error) or type(error).__name__}.",
+            f"No answer from {self._url}: {reason_of(error)}.",
             fix="Check the address, and that the service is running.",
             request=name,
         )
