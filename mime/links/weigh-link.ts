@@ -73,9 +73,13 @@ function isUnasked({ after }: HtmlLink, url: URL, { kind }: WeighedLink, request
 }
 const VALIDITY_MAX_CHARACTERS = 80;
 
-/** "The link … has expired"; or words that ask, as titles of a forum do: "why is my code rejected?" */
+/**
+ * "The link … has expired"; or words that ask or tell of a number, as titles of a forum do: "why is my code rejected?", "I
+ * got the code 55120 twice".
+ */
 function isOver(link: HtmlLink): boolean {
-  if (/[?？؟]\s*$/u.test(link.text) && link.text.split(' ').length >= TITLE_FROM_WORDS) return true;
+  if (/[?？؟]\s*$|\d{4}/u.test(link.text) && !isAddress(link.text) && link.text.split(' ').length >= TITLE_FROM_WORDS)
+    return true;
   return mentions('expired', link.text) || mentions('expired', surroundings(link).after);
 }
 

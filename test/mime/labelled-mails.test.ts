@@ -31,6 +31,7 @@ import { contentOf, labelledMails, MAIL_SETS, score } from './labelled-mails.ts'
  *   held-out-twenty-sixth  66      40      0      4      0      1
  *   held-out-twenty-seventh 65     38      8      5      2      2
  *   held-out-twenty-eighth 61      35      1      7      0      4
+ *   held-out-twenty-ninth  57      36      0      1      2      0
  *
  * From the tenth on the sets are written to be unlike those before, with more mails that talk of codes. In the fifth
  * and sixth five mails name the page where their code is typed (`link: page`); that was not foreseen in
@@ -43,7 +44,7 @@ import { contentOf, labelledMails, MAIL_SETS, score } from './labelled-mails.ts'
  * From the twenty-sixth on the sets are hostile: codes that have expired or were replaced, quoted mail, reports of errors,
  * digests, lists of backup codes, codes in images, dashes of every kind, PINs of three characters. The twenty-sixth is the
  * half of 131 mails that was put aside at random, the other half is `tuning-second`; with the rules before, 28 of its 66
- * mails were read wrongly and 19 codes were missed. Each of the next two was written after the rules were corrected by the
+ * mails were read wrongly and 19 codes were missed. Each of the next three was written after the rules were corrected by the
  * one before it, in other words and forms.
  * In the nineteenth a link for "this was not me" was taken for one that resets.
  */

@@ -62,6 +62,7 @@ export const MAIL_SETS = [
   'held-out-twenty-sixth',
   'held-out-twenty-seventh',
   'held-out-twenty-eighth',
+  'held-out-twenty-ninth',
 ] as const;
 export type MailSet = (typeof MAIL_SETS)[number];
 
