@@ -546,7 +546,7 @@ export interface CreatedMailbox {
   /** Messages in INBOX that are not seen. */
   readonly unreadCount: number;
   readonly waiting: MailboxWaiting;
-  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
+  /** What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26). */
   readonly unauthenticatedMail: 'junk' | 'inbox' | 'reject';
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;

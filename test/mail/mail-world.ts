@@ -183,7 +183,12 @@ export class SmtpClient {
 
   /** MAIL, RCPT, DATA and the message, dot-stuffed; stops at the first refusal and answers it. */
   async send(from: string, to: readonly string[], message: string | Buffer): Promise<string> {
-    for (const line of ['EHLO client.test', `MAIL FROM:<${from}>`, ...to.map((each) => `RCPT TO:<${each}>`), 'DATA']) {
+    for (const line of [
+      'EHLO client.test',
+      `MAIL FROM:<${from}>${/^[ -~]*$/.test([from, ...to].join('')) ? '' : ' SMTPUTF8'}`,
+      ...to.map((each) => `RCPT TO:<${each}>`),
+      'DATA',
+    ]) {
       const reply = await this.command(line);
       if (!/^[23]/.test(reply)) return reply;
     }

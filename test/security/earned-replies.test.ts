@@ -418,7 +418,6 @@ describe('threads that a client or a stranger claims', () => {
       'mail of the author to another mailbox': [`In-Reply-To: ${elsewhere.header}`],
       'only References': [`References: ${mail.header}`],
       'two ids': [`In-Reply-To: ${mail.header} ${offer.header}`],
-      'two fields': [`In-Reply-To: ${offer.header}`, `In-Reply-To: ${mail.header}`],
     }))
       await isHeld(
         submit([ann], [`From: ${agent.address}`, `To: ${ann}`, 'Subject: Re: Hello', ...lines, '', 'x']),

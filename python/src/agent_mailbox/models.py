@@ -556,7 +556,7 @@ class CreatedMailbox(Model):
     # Messages in INBOX that are not seen.
     unread_count: int
     waiting: MailboxWaiting
-    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
+    # What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN]
     metadata: dict[str, str]
     client_id: str | None
