@@ -1,8 +1,9 @@
 /** The session of a signed-in person. Each use moves its end, at most once a minute. */
+import { sessionEnd } from '#core/organizations/sessions.ts';
 import { hashCredential } from '#core/platform/credentials.ts';
 import type { Services } from '#core/platform/services.ts';
 import type { MemberRole } from '#domain/api-scopes.ts';
-import { isCredential, SESSION_LIFE_DAYS } from '#domain/credential-format.ts';
+import { isCredential } from '#domain/credential-format.ts';
 import { chooseOrganization } from './choose-organization.ts';
 import { invalidCredential, unauthenticated } from './invalid-credential.ts';
 import { LAST_USED_INTERVAL_MS, touch } from './last-used.ts';
@@ -10,10 +11,9 @@ import { ORGANIZATION_COLUMNS, type OrganizationColumns } from './organization-c
 import type { ActiveOrganization, UserPrincipal } from './principal.ts';
 import type { AuthRule } from './route.ts';
 
-const DAY_MS = 86_400_000;
-
 interface SessionColumns extends OrganizationColumns {
   session_id: string;
+  created_at: Date;
   expires_at: Date;
   last_used_at: Date;
   user_id: string;
@@ -32,7 +32,7 @@ export async function authenticateSession(
 ): Promise<{ principal: UserPrincipal; organization: ActiveOrganization | null }> {
   if (!isCredential('session', token)) throw unauthenticated('The session token is not well-formed.');
   const rows = await services.db.query<SessionColumns>(
-    `select s.id as session_id, s.expires_at, s.last_used_at, u.id as user_id, u.name as user_name, u.email,
+    `select s.id as session_id, s.created_at, s.expires_at, s.last_used_at, u.id as user_id, u.name as user_name, u.email,
             m.id as member_id, m.role, ${ORGANIZATION_COLUMNS}
        from sessions s join users u on u.id = s.user_id
        left join members m on m.user_id = u.id and ($2::text is null or m.organization_id = $2)
@@ -43,9 +43,12 @@ export async function authenticateSession(
   const [row] = rows;
   const now = services.now();
   if (row === undefined || row.expires_at.getTime() <= now) throw invalidCredential('session');
+  const latest = sessionEnd(row.created_at.getTime(), now);
+  // A session of before this limit may have been stored with a later end.
+  if (latest.getTime() <= now) throw invalidCredential('session');
   let expiresAt = row.expires_at;
   if (now - row.last_used_at.getTime() >= LAST_USED_INTERVAL_MS) {
-    expiresAt = new Date(now + SESSION_LIFE_DAYS * DAY_MS);
+    expiresAt = latest;
     touch(services, `update sessions set last_used_at = $2, expires_at = $3 where id = $1`, [
       row.session_id,
       new Date(now),

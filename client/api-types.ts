@@ -2564,7 +2564,7 @@ export interface SentMessage {
 }
 
 export interface Session {
-  /** 30 days after the last request. */
+  /** 30 days after the last request, and 90 days after the sign-in at the latest. */
   readonly expiresAt: string;
   readonly user: User;
   /** If there are several, the header x-organization-id chooses one. */
@@ -2594,7 +2594,7 @@ export interface SessionOfList {
 export interface SessionWithToken {
   /** Send it as Authorization: Bearer. Shown in this answer only; null with `cookie`. */
   readonly token: string | null;
-  /** 30 days after the last request. */
+  /** 30 days after the last request, and 90 days after the sign-in at the latest. */
   readonly expiresAt: string;
   readonly user: User;
   /** If there are several, the header x-organization-id chooses one. */

@@ -47,8 +47,11 @@ export function isCredential(kind: CredentialKind, text: string): boolean {
   return credentialChecksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** API session: sliding life. Sign-in: tries per window, per address and per account. */
+/** A session ends this long after its last request, */
 export const SESSION_LIFE_DAYS = 30;
+/** and this long after the sign-in, however often it is used: a stolen one does not live for ever. */
+export const SESSION_LIFE_MAX_DAYS = 90;
+/** Sign-in: tries per window, per address and per account. */
 export const SIGN_IN_TRIES = 10;
 export const SIGN_IN_WINDOW_SECONDS = 900;
 /** A source a person signed in from is known for this long after the last time. */

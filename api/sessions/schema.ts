@@ -43,7 +43,7 @@ const OrganizationOfUser = closed(
 );
 
 const sessionFields = {
-  expiresAt: dateTime('30 days after the last request.'),
+  expiresAt: dateTime('30 days after the last request, and 90 days after the sign-in at the latest.'),
   user: User,
   organizations: Type.Array(OrganizationOfUser, {
     description: 'If there are several, the header x-organization-id chooses one.',

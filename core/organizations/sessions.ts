@@ -7,7 +7,7 @@ import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { Session } from '#db/entities/session.ts';
 import type { MemberRole } from '#domain/api-scopes.ts';
 import type { AuditAction } from '#domain/audit-actions.ts';
-import { SESSION_LIFE_DAYS, USER_AGENT_MAX_CHARACTERS } from '#domain/credential-format.ts';
+import { SESSION_LIFE_DAYS, SESSION_LIFE_MAX_DAYS, USER_AGENT_MAX_CHARACTERS } from '#domain/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { EnvelopeOrganization } from '#domain/event-envelope.ts';
 import { oneLine } from '#domain/one-line.ts';
@@ -43,6 +43,10 @@ export interface NewSession {
   readonly organizations: readonly OrganizationOfUser[];
 }
 
+/** When a session ends that is used now, and then no more. @param signedInAtMs Unix time, as is `nowMs` */
+export const sessionEnd = (signedInAtMs: number, nowMs: number): Date =>
+  new Date(Math.min(nowMs + SESSION_LIFE_DAYS * DAY_MS, signedInAtMs + SESSION_LIFE_MAX_DAYS * DAY_MS));
+
 /** Organizations a person is a member of. */
 export function organizationsOf(sql: Sql, userId: string): Promise<OrganizationOfUser[]> {
   return sql.query<OrganizationOfUser>(
@@ -65,7 +69,7 @@ export async function insertSession(
 ): Promise<NewSession> {
   const token = newCredential('session');
   const now = services.now();
-  const expiresAt = new Date(now + SESSION_LIFE_DAYS * DAY_MS);
+  const expiresAt = sessionEnd(now, now);
   const id = newId('session', now);
   em.create(Session, {
     id,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { newId } from '#core/platform/new-id.ts';
 import { type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
 
 let world: ApiWorld;
@@ -57,6 +58,27 @@ test('keys of different senders are apart', async () => {
   const others = await create('mine', {}, world.other.key);
   assert.equal(others.status, 201);
   assert.notEqual(textAt(own.body, 'id'), textAt(others.body, 'id'));
+});
+
+test('a person’s key is of one organization: in another one it is refused, and nothing is replayed', async () => {
+  const person = await world.newPerson(world.organization.id, 'owner');
+  await world.sql(`insert into members (id, organization_id, user_id, role) values ($1, $2, $3, 'owner')`, [
+    newId('member'),
+    world.other.id,
+    person.userId,
+  ]);
+  const createIn = (organizationId: string) =>
+    world.call('POST', '/api/mailboxes', {
+      as: person.session,
+      body: { name: 'Of one' },
+      headers: { 'idempotency-key': 'across', 'x-organization-id': organizationId },
+    });
+  const first = await createIn(world.organization.id);
+  assert.equal(first.status, 201, first.text);
+  const elsewhere = await createIn(world.other.id);
+  assert.deepEqual([elsewhere.status, errorCode(elsewhere)], [409, 'idempotency_conflict']);
+  assert.ok(!elsewhere.text.includes(textAt(first.body, 'token')));
+  assert.equal((await createIn(world.organization.id)).text, first.text);
 });
 
 test('secrets are in a replay for ten minutes, then null', async () => {

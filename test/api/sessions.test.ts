@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { newId } from '#core/platform/new-id.ts';
 import { SIGN_IN_TRIES } from '#domain/credential-format.ts';
 import { type ApiWorld, apiWorld, asBearer, at, errorCode, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -89,6 +90,33 @@ test('a session expires 30 days after its last request', async () => {
   const answer = await world.call('GET', '/api/sessions/current', { as: person.session });
   const left = Date.parse(textAt(answer.body, 'expiresAt')) - Date.now();
   assert.ok(left > 29 * DAY_MS && left <= 30 * DAY_MS, String(left));
+});
+
+test('a session ends 90 days after the sign-in, however often it is used', async () => {
+  const person = await world.newPerson(world.organization.id, 'member');
+  const signedInDaysAgo = (days: number) =>
+    world.sql(
+      `update sessions set created_at = now() - make_interval(days => $2), last_used_at = now() - interval '1 day'
+        where user_id = $1`,
+      [person.userId, days],
+    );
+  const get = () => world.call('GET', '/api/sessions/current', { as: person.session });
+  const leftDays = async () => (Date.parse(textAt((await get()).body, 'expiresAt')) - Date.now()) / DAY_MS;
+  await signedInDaysAgo(59);
+  assert.ok((await leftDays()) > 29, 'until then by its last request');
+  await signedInDaysAgo(85);
+  const left = await leftDays();
+  assert.ok(left > 4 && left <= 5, String(left));
+  await waitUntil('the new end to be stored', async () => {
+    const [row] = await world.sql(
+      `select expires_at < now() + interval '6 days' as soon from sessions where user_id = $1`,
+      [person.userId],
+    );
+    return row?.['soon'] === true;
+  });
+  await signedInDaysAgo(91);
+  await world.sql(`update sessions set expires_at = now() + interval '20 days' where user_id = $1`, [person.userId]);
+  assert.equal((await get()).status, 401, 'whatever end was stored');
 });
 
 test('with several organizations x-organization-id chooses, and only among the own', async () => {

@@ -2601,7 +2601,7 @@ class SentMessage(Model):
 
 
 class Session(Model):
-    # 30 days after the last request.
+    # 30 days after the last request, and 90 days after the sign-in at the latest.
     expires_at: datetime
     user: User
     # If there are several, the header x-organization-id chooses one.
@@ -2631,7 +2631,7 @@ class SessionOfList(Model):
 class SessionWithToken(Model):
     # Send it as Authorization: Bearer. Shown in this answer only; null with `cookie`.
     token: str | None
-    # 30 days after the last request.
+    # 30 days after the last request, and 90 days after the sign-in at the latest.
     expires_at: datetime
     user: User
     # If there are several, the header x-organization-id chooses one.
