@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -189,6 +189,7 @@ async function startOfDistribution(folder: string, events: ChildEvents): Promise
   const programs = distributionPostgres();
   if (programs === undefined)
     throw new Error('no PostgreSQL of the distribution: `apt-get install postgresql`, or set PG_BIN');
+  chmodSync(path.dirname(folder), 0o711); // as root, another user runs it
   const server = await startDistributionServer({ programs, folder, events });
   await server.run([`create database ${DATABASE}`]);
   return { url: server.url(DATABASE), pid: server.pid, stop: server.stop };

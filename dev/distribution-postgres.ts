@@ -62,7 +62,7 @@ export interface DistributionServer {
 
 export interface DistributionServerOptions {
   readonly programs: DistributionPrograms;
-  /** Empty or absent. */
+  /** Empty or absent, in a folder that everybody can enter: as root the server runs as nobody. */
   readonly folder: string;
   /** Lines that an operator would add to postgresql.conf. Default: none. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -81,13 +81,11 @@ export async function startDistributionServer(options: DistributionServerOptions
   const passwordFile = path.join(folder, 'password');
   writeFileSync(passwordFile, PASSWORD);
   if (owner !== undefined) for (const each of [folder, data, passwordFile]) chownSync(each, owner.uid, owner.gid);
-  // As nobody it may not enter the folders above its own.
-  const ownFolder = owner !== undefined && existsSync('/proc/self/cwd') ? '/proc/self/cwd' : data;
   execFileSync(
     programs.binary('initdb'),
     [
-      ...['--pgdata', ownFolder, '--username', USER, '--auth', 'scram-sha-256', '--no-sync'],
-      ...['--pwfile', `${ownFolder}/../password`],
+      ...['--pgdata', data, '--username', USER, '--auth', 'scram-sha-256', '--no-sync'],
+      ...['--pwfile', passwordFile],
       ...(options.initdb ?? ['--encoding', 'UTF8', '--locale', 'C.UTF-8']),
     ],
     { ...owner, cwd: data, env, stdio: ['ignore', 'ignore', 'pipe'] },
@@ -111,7 +109,7 @@ export async function startDistributionServer(options: DistributionServerOptions
     name: 'PostgreSQL of the distribution',
     command: programs.binary('postgres'),
     args: [
-      ...['-D', ownFolder, '-p', String(port)],
+      ...['-D', data, '-p', String(port)],
       ...Object.entries(own).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ],
     cwd: data,
