@@ -20,6 +20,7 @@ import { Migration20261122000121_unbroken_signs } from './Migration2026112200012
 import { Migration20261122000122_oauth } from './Migration20261122000122_oauth.ts';
 import { Migration20261125000115_installation_settings } from './Migration20261125000115_installation_settings.ts';
 import { Migration20261125000120_first_contacts } from './Migration20261125000120_first_contacts.ts';
+import { Migration20261125000124_inside_recipients } from './Migration20261125000124_inside_recipients.ts';
 import { Migration20261125000140_client_ids } from './Migration20261125000140_client_ids.ts';
 import { Migration20261125000141_repeated_refreshes } from './Migration20261125000141_repeated_refreshes.ts';
 import { Migration20261125000142_oauth_clients } from './Migration20261125000142_oauth_clients.ts';
@@ -53,4 +54,5 @@ export const migrations = [
   Migration20261125000142_oauth_clients,
   Migration20261125000150_indexes_of_references,
   Migration20261125000120_first_contacts,
+  Migration20261125000124_inside_recipients,
 ];

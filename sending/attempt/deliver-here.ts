@@ -31,6 +31,8 @@ import { directoryOf } from './local-addresses.ts';
 export interface LocalRecipient extends RecipientNotices {
   readonly number: number;
   readonly address: string;
+  /** Mail to it stays within the organization of the sender. */
+  readonly inside: boolean;
 }
 
 export interface LocalOutcome extends LocalRecipient {
@@ -115,6 +117,7 @@ async function lookUp(
   sql: Sql,
   services: SendingServices,
   sender: Sender,
+  message: OutboundMessage,
   locals: readonly LocalRecipient[],
 ): Promise<Looked[]> {
   const directory = directoryOf(services, sql);
@@ -123,11 +126,16 @@ async function lookUp(
       local,
       refusal: { address: local.address, code, reply },
     });
+    // Nobody was asked about it, so mail to it does not reach an organization that has it since.
+    const isInside = local.inside && message.consentId === null;
+    const mayReach = (organizationId: string) => !isInside || organizationId === sender.organization.id;
     const recipient = await directory.find(local.address, 'fresh');
     if (recipient === undefined) {
       const role = await findRoleAddress(sql, services.settings.MAIL_DOMAIN, local.address);
-      return role === undefined ? refuse('5.1.1', 'There is no such mailbox here') : { local, role };
+      if (role !== undefined && mayReach(role.organizationId)) return { local, role };
     }
+    if (recipient === undefined || !mayReach(recipient.organization.id))
+      return refuse('5.1.1', 'There is no such mailbox here');
     if (recipient.status !== 'active') return refuse('5.2.1', 'The mailbox accepts no mail');
     const verdicts = await askLists(sql, {
       organizationId: recipient.organization.id,
@@ -167,7 +175,7 @@ export async function deliverHere(
   const content = { ...given, blob: message.blob };
   const { bytes } = content;
   if (own === undefined) throw new SenderRefused('mailbox-closed');
-  const looked = await lookUp(sql, services, sender, locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX));
+  const looked = await lookUp(sql, services, sender, message, locals.slice(0, RECIPIENTS_PER_MESSAGE_MAX));
   const reached = looked.flatMap((each) => ('recipient' in each ? [each.recipient] : []));
   const inboxes = reached.map(({ inboxId }) => inboxId);
   const writes: DeliveryWrite[] = [];

@@ -151,6 +151,8 @@ export interface OutboundRecipient extends RecipientNotices {
   readonly number: number;
   readonly address: string;
   readonly local: boolean;
+  /** No other organization read mail to it when the message was submitted, so nobody was asked about it. */
+  readonly inside: boolean;
   readonly status: RecipientStatus;
   readonly reply: string | null;
   readonly code: string | null;
@@ -162,7 +164,7 @@ export interface OutboundRecipient extends RecipientNotices {
 
 export const findRecipients = (sql: Sql, messageId: string): Promise<OutboundRecipient[]> =>
   sql.query<OutboundRecipient>(
-    `select number, address, local, status, reply, code, next_attempt_at as "nextAttemptAt", updated_at as "updatedAt",
+    `select number, address, local, inside, status, reply, code, next_attempt_at as "nextAttemptAt", updated_at as "updatedAt",
             notify, original_recipient as "originalRecipient", success_told_at as "successNotifiedAt"
        from outbound_recipient where message_id = $1 order by number`,
     [messageId],

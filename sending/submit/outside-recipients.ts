@@ -1,9 +1,13 @@
+import { findRoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { Sql } from '#db/database.ts';
 import { directoryOf } from '#sending/attempt/local-addresses.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
-/** Recipients that are no mailboxes of the sender's organization. */
+/**
+ * Recipients that are neither mailboxes nor role addresses of the sender's organization. Mail to an address here that
+ * does not exist reaches nobody, so it is not among them: `outbound_recipient.inside` keeps it so.
+ */
 export async function outsideOf(
   services: SendingServices,
   sender: Sender,
@@ -15,8 +19,11 @@ export async function outsideOf(
     recipients.map(async ({ address, local }) => {
       if (!local) return true;
       const found = await directory.find(address);
-      // An address here that does not exist is bounced and reaches nobody.
-      return found !== undefined && found.organization.id !== sender.organization.id;
+      const organizationId =
+        found === undefined
+          ? (await findRoleAddress(sql, services.settings.MAIL_DOMAIN, address))?.organizationId
+          : found.organization.id;
+      return organizationId !== undefined && organizationId !== sender.organization.id;
     }),
   );
   return recipients.filter((_, i) => outside[i]).map(({ address }) => address);

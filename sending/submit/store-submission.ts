@@ -98,7 +98,20 @@ const everybody = (recipients: readonly string[]): string[] =>
 
 async function insertMessage(
   sql: Sql,
-  { submission, sender, read, from, recipients, blob, contentHash, threadId, answers, draft, now }: SubmissionPlan,
+  {
+    submission,
+    sender,
+    read,
+    from,
+    recipients,
+    outside,
+    blob,
+    contentHash,
+    threadId,
+    answers,
+    draft,
+    now,
+  }: SubmissionPlan,
   { consentId }: Waiting,
   copyId: string | undefined,
 ): Promise<OutboundMessage> {
@@ -142,6 +155,7 @@ async function insertMessage(
     recipients.map(({ local }) => local),
     now,
     sender.organization.id,
+    recipients.map(({ address }) => !outside.includes(address)),
   ]);
   const [, , , , message] = await Promise.all([
     inserted,
@@ -211,9 +225,9 @@ const INSERT_MESSAGE = `
     $24, $25, $26)`;
 
 const INSERT_RECIPIENTS = `
-  insert into outbound_recipient (message_id, number, address, local, status, updated_at, organization_id)
-  select $1, number, address, local, 'queued', $5, $6
-    from unnest($2::smallint[], $3::text[], $4::bool[]) as r (number, address, local)`;
+  insert into outbound_recipient (message_id, number, address, local, status, updated_at, organization_id, inside)
+  select $1, number, address, local, 'queued', $5, $6, inside
+    from unnest($2::smallint[], $3::text[], $4::bool[], $7::bool[]) as r (number, address, local, inside)`;
 
 const INSERT_CONSENT = `
   insert into consent (id, organization_id, mailbox_id, message_id, recipients, content_hash, subject, preview, expires_at,
