@@ -1,6 +1,7 @@
 import { Outlet } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
+import { useSignedIn } from '../api/session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { useGlobalKeys } from './global-keys.ts';
 import { KeyHelp } from './key-help.tsx';
@@ -13,6 +14,7 @@ const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Pal
 /** What is around every page of a signed-in person: beside it, or above and below it on a phone. */
 export function Frame() {
   useLive();
+  const { organization } = useSignedIn();
   const [shown, setShown] = useState<'palette' | 'keys'>();
   const close = () => setShown(undefined);
   useGlobalKeys({ palette: () => setShown('palette'), help: () => setShown('keys') });
@@ -45,7 +47,8 @@ export function Frame() {
         <AccountMenu onShowKeys={() => setShown('keys')} />
       </header>
       <main id="content" tabIndex={-1} className="w-full max-w-[1184px] px-8 pt-6 pb-16 outline-none max-sm:p-3">
-        <Outlet />
+        {/* Nothing that a page remembers of one organization is shown in another. */}
+        <Outlet key={organization?.id} />
       </main>
       <KeyHelp open={shown === 'keys'} onClose={close} />
       {shown === 'palette' ? (

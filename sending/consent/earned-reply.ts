@@ -11,6 +11,7 @@
 import { type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
+import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import { leaves, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
 import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
 import { organizationalDomain } from '#core/platform/organizational-domain.ts';
@@ -106,7 +107,6 @@ const COLUMNS = `
 
 /** Several may have the Message-ID: whoever knows it can write it into another message. */
 const ANSWERED_MAX = 20;
-const MESSAGE_ID = /<[^<>\s]{1,998}>/g;
 
 /**
  * Received messages of the mailbox that the message answers: the one that this service answered for the caller, or
@@ -117,7 +117,7 @@ async function findAnswered(sql: Sql, question: ReplyQuestion): Promise<ThreadMe
   if (answers?.as === 'forwarded') return [];
   const fields = headerFields(bytes, 0, Math.min(read.parts.body, HEADER_BLOCK_MAX_BYTES));
   const given = fields.filter(({ name }) => name === 'in-reply-to');
-  const ids = given.flatMap(({ value }) => value.match(MESSAGE_ID) ?? []);
+  const ids = given.flatMap(({ value }) => messageIds(value));
   if (answers === null && (given.length !== 1 || ids.length !== 1 || threadId === null)) return [];
   return sql.query<ThreadMessage>(ANSWERED, [
     sender.mailbox.id,
