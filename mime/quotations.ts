@@ -119,19 +119,49 @@ export const quotable = (texts: readonly string[]): Quotable => ({
 
 /**
  * Whether all quoted lines are in the texts. Clients wrap lines, mark them and change signs, so letters and digits
- * count; links count as they are written.
+ * count; links count as they are written. Lines that take too long to find count as not found.
  */
 export function areQuotations(lines: readonly string[], { letters, raw }: Quotable): boolean {
-  let at = 0;
-  for (const line of lines) {
-    for (const link of line.match(LINK) ?? []) if (!raw.includes(link.replaceAll('&amp;', '&'))) return false;
-    const wanted = lettersOf(line);
-    // The next line is usually behind the last one.
-    const found = letters.indexOf(wanted, at);
-    if (found >= 0) at = found + wanted.length;
-    else if (!letters.includes(wanted)) return false;
+  const [ofLetters, ofLinks] = [new Finder(letters), new Finder(raw)];
+  return lines.every(
+    (line) =>
+      (line.match(LINK) ?? []).every((link) => ofLinks.find(link.replaceAll('&amp;', '&'))) &&
+      ofLetters.find(lettersOf(line)),
+  );
+}
+
+/** Longer texts are looked for in pieces: a search takes the product of both lengths where much of both is the same. */
+const PIECE_CHARACTERS = 64;
+/** Of all searches in one text. */
+const SEARCHED_MAX_CHARACTERS = 32 * 1_048_576;
+
+/** Looks for texts in another one, each first behind the last one: there it usually is. */
+class Finder {
+  readonly #text: string;
+  #at = 0;
+  #left = SEARCHED_MAX_CHARACTERS;
+
+  constructor(text: string) {
+    this.#text = text;
   }
-  return true;
+
+  /** Whether it is in the text, or all its pieces are. */
+  find(wanted: string): boolean {
+    for (let from = 0; from < wanted.length; from += PIECE_CHARACTERS) {
+      const piece = wanted.slice(from, from + PIECE_CHARACTERS);
+      const found = this.#search(piece, this.#at) ?? this.#search(piece, 0);
+      if (found === undefined) return false;
+      this.#at = found + piece.length;
+    }
+    return true;
+  }
+
+  #search(piece: string, from: number): number | undefined {
+    if (this.#left <= 0) return undefined;
+    const found = this.#text.indexOf(piece, from);
+    this.#left -= (found < 0 ? this.#text.length : found) - from;
+    return found < 0 ? undefined : found;
+  }
 }
 
 const LINK = /\bhttps?:\/\/[^\s<>"')\]]{1,2000}/gi;

@@ -5,7 +5,8 @@
  *     ─▶ nothing in it comes from other mail: no forward, no foreign quotation, no file of another conversation
  *
  * The answered message is found in the mailbox's own received mail; what a client says about threads is only used to
- * look it up. A recipient that a person approved in a thread may be answered there the same way, DMARC or not.
+ * look it up. A recipient that a person approved in a thread may be answered there the same way, also if its domain has
+ * no DMARC.
  */
 
 import { type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
@@ -23,7 +24,7 @@ import {
   REPLY_QUOTES_MESSAGES_MAX,
 } from '#domain/consent.ts';
 import { domainOf } from '#domain/email-address.ts';
-import { HEADER_BLOCK_MAX_BYTES } from '#domain/mail-limits.ts';
+import { HEADER_BLOCK_MAX_BYTES, MIME_PARTS_MAX } from '#domain/mail-limits.ts';
 import { deliveryAddress } from '#domain/mailbox-address.ts';
 import { KNOWN_RECIPIENT_USE_NOTED_DAYS } from '#domain/retention.ts';
 import { cameFromOtherMail } from '#mailstore/attachment-digests.ts';
@@ -31,6 +32,7 @@ import type { AuthenticationResults } from '#mailstore/authentication-results.ts
 import type { MessageOrigin } from '#mailstore/delivery.ts';
 import { readContents, readHtml } from '#mailstore/message-content.ts';
 import { readHeader } from '#mailstore/read-messages.ts';
+import { attachmentDigests } from '#mime/attachment-digests.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { areQuotations, type Quotable, quotable, quotedLines } from '#mime/quotations.ts';
 import type { TextStatus } from '#mime/read-content.ts';
@@ -73,7 +75,7 @@ export async function evaluateReply(db: Database, question: ReplyQuestion): Prom
   const approved = await approvedInThreads(db, sender, answered, recipient);
   let verdict: ReplyVerdict = 'first_contact';
   for (const message of answered) {
-    const isKnown = approved.has(message.threadId) && authorOf(message) === recipient;
+    const isKnown = approved.has(message.threadId) && authorOf(message) === recipient && !isForged(message);
     const earns = isKnown ? 'reply' : question.mustBeApproved ? 'nothing' : await earnedBy(db, message, recipient);
     if (earns === 'reply')
       return (await carriesOtherMail(db, question, message, recipient)) ? 'carries_other_mail' : 'earned';
@@ -172,11 +174,7 @@ async function earnedBy(
   recipient: string,
 ): Promise<'reply' | 'elsewhere' | 'nothing'> {
   const author = authorOf(message);
-  const { dmarc } = message.auth ?? {};
-  // The DMARC result and the address come from two parsers: both must be about this domain.
-  const isGenuine =
-    message.origin === 'smtp' && dmarc?.result === 'pass' && author !== undefined && isWithin(author, dmarc.domain);
-  if (!isGenuine) return 'nothing';
+  if (author === undefined || message.origin !== 'smtp' || !isGenuine(message)) return 'nothing';
   if (recipient === author) return 'reply';
   const [replyTo, ...others] = (await readHeader(db, message)).filter(({ name }) => name === 'reply-to');
   if (replyTo === undefined || others.length > 0) return 'nothing';
@@ -184,8 +182,22 @@ async function earnedBy(
   return organizationalDomain(domainOf(recipient)) === organizationalDomain(domainOf(author)) ? 'reply' : 'elsewhere';
 }
 
-const isWithin = (address: string, domain: string | null): boolean =>
-  domain !== null && domain !== '' && `.${domainOf(address)}`.endsWith(`.${withAsciiDomain(domain.toLowerCase())}`);
+/**
+ * Whether its author is proven. The DMARC result and the address come from two parsers: both must be about this domain.
+ * A host whose customers have subdomains proves nothing about one of them by a policy of its own.
+ */
+function isGenuine(message: ThreadMessage): boolean {
+  const author = authorOf(message);
+  const { result, domain } = message.auth?.dmarc ?? {};
+  if (author === undefined || result !== 'pass' || typeof domain !== 'string' || domain === '') return false;
+  const proven = withAsciiDomain(domain.toLowerCase());
+  const isWithin = `.${domainOf(author)}`.endsWith(`.${proven}`);
+  return isWithin && organizationalDomain(domainOf(author)) === organizationalDomain(proven);
+}
+
+/** Mail whose author is known to be somebody else: forged outside, or written by a mailbox here for another author. */
+const isForged = ({ origin, auth }: ThreadMessage): boolean =>
+  auth?.dmarc.result === 'fail' || (origin === 'local' && auth?.dmarc.result !== 'pass');
 
 /** Files that are mail. */
 const MAIL_FILE = /\.(?:eml|emlx|msg|mbox|mbx)$/i;
@@ -197,19 +209,45 @@ async function carriesOtherMail(
   answered: ThreadMessage,
   recipient: string,
 ): Promise<boolean> {
-  // What was not read completely cannot be compared.
-  if (read.content.status !== 'ok') return true;
+  // What was not read completely, or what readers read differently, cannot be compared.
+  if (read.content.status !== 'ok' || !isReadAlike(bytes, read.parts)) return true;
   const parts = [...leaves(read.parts)];
   if (parts.some(({ part }) => isMail(part))) return true;
   const texts = textsOf(bytes, parts);
   if (texts === undefined) return true;
   const quoted = texts.flatMap(quotedLines);
-  if (quoted.length === 0 && read.attachmentDigests.length === 0) return false;
   if (quoted.length > REPLY_QUOTED_LINES_MAX) return true;
-  const shared = await sharedMessages(db, sender.mailbox.id, answered, recipient);
+  const textParts = parts.filter(({ part }) => part.type === 'text').map(({ number }) => ({ id: number }));
+  const digests = {
+    files: read.attachmentDigests,
+    texts: attachmentDigests(bytes, read.parts, textParts),
+  };
+  const isOfOthers = (known: readonly string[]) =>
+    cameFromOtherMail(db, sender.organization.id, digests, [...known, ...copyIds]);
+  const isStored = await isOfOthers([]);
+  if (!isStored && quoted.length === 0) return false;
+  const shared = await sharedMessages(db, sender, answered, recipient);
   if (quoted.length > 0 && !areQuotations(quoted, await quotableOf(db, shared))) return true;
-  const known = [...shared.map(({ id }) => id), ...copyIds];
-  return cameFromOtherMail(db, sender.organization.id, read.attachmentDigests, known);
+  return isStored && isOfOthers(shared.map(({ id }) => id));
+}
+
+const ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary', 'quoted-printable', 'base64']);
+
+/**
+ * Whether other programs find the same parts in a message: none beyond the limits of this parser, none whose header is
+ * read in part only or has a field twice, and none in an encoding that is unknown here.
+ */
+function isReadAlike(bytes: Buffer, root: PartNode): boolean {
+  const parts = [root];
+  for (const part of parts) {
+    if (part.type === 'multipart') parts.push(...(part.parts ?? []));
+    if (parts.length >= MIME_PARTS_MAX || part.body - part.header > HEADER_BLOCK_MAX_BYTES) return false;
+    const names = headerFields(bytes, part.header, part.body)
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith('content-'));
+    if (new Set(names).size < names.length || !ENCODINGS.has(part.encoding)) return false;
+  }
+  return true;
 }
 
 /** A mail inside the mail, or a part that could not be taken apart. */
@@ -221,37 +259,50 @@ function textsOf(bytes: Buffer, parts: readonly NumberedPart[]): string[] | unde
   const texts = parts.filter(({ part }) => part.type === 'text');
   const size = texts.reduce((sum, { part }) => sum + part.end - part.body, 0);
   if (size > REPLY_COMPARED_MAX_BYTES) return undefined;
-  return texts.map(({ part }) =>
-    part.subtype === 'html' ? htmlContent(partText(bytes, part)).text : partText(bytes, part),
-  );
+  const found: string[] = [];
+  for (const { part } of texts) {
+    const text = partText(bytes, part);
+    const html = part.subtype === 'html' ? htmlContent(text) : undefined;
+    if (html?.cut) return undefined;
+    found.push(html?.text ?? text);
+  }
+  return found;
 }
 
 /** Messages of the thread that the recipient wrote or got, newest first, the answered one before all others. */
 async function sharedMessages(
   sql: Sql,
-  mailboxId: string,
+  { mailbox, organization }: Sender,
   answered: ThreadMessage,
   recipient: string,
 ): Promise<ThreadMessage[]> {
   const rows = await sql.query<ThreadMessage & { readonly sentToIt: boolean }>(OF_THREAD, [
-    mailboxId,
+    mailbox.id,
     answered.threadId,
     recipient,
     answered.id,
     REPLY_QUOTES_MESSAGES_MAX,
+    organization.id,
   ]);
-  const isReceived = ({ origin }: ThreadMessage) => origin === 'smtp' || origin === 'local';
-  const names = ({ to, cc }: ThreadMessage) => [...to, ...cc].some(({ address }) => placeOf(address) === recipient);
+  // Of mail within this host, the header may name whom it was not sent to.
+  const names = ({ origin, to, cc }: ThreadMessage) =>
+    origin === 'smtp' && [...to, ...cc].some(({ address }) => placeOf(address) === recipient);
   const shared = rows.filter(
-    (message) => message.sentToIt || (isReceived(message) && (authorOf(message) === recipient || names(message))),
+    (message) => message.sentToIt || (isGenuine(message) && (authorOf(message) === recipient || names(message))),
   );
   return [answered, ...shared];
 }
 
+/** A copy that a client filed, or mail within this host, has to be what was sent, byte for byte. */
 const OF_THREAD = `
   select ${COLUMNS},
-         exists (select from outbound_recipient r
-                  where r.message_id = m.id and lower(r.address) = $3 and r.status in ('sent', 'captured')) as "sentToIt"
+         m.origin = 'submission' and exists (
+           select from outbound_recipient r
+            where r.message_id = m.id and lower(r.address) = $3 and r.status in ('sent', 'captured'))
+         or m.origin in ('append', 'local') and exists (
+           select from outbound_message o join outbound_recipient r on r.message_id = o.id
+            where o.blob = m.blob and o.organization_id = $6 and lower(r.address) = $3
+              and r.status in ('sent', 'captured')) as "sentToIt"
     from message m
    where m.mailbox_id = $1 and m.thread_id = $2 and m.id <> $4
    order by m.id desc limit $5`;

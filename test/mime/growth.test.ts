@@ -20,6 +20,7 @@ import { listedHeader } from '#mailstore/listed-header.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { messageLinks } from '#mime/message-links.ts';
 import { oneTimeCode } from '#mime/one-time-code.ts';
+import { areQuotations, quotable } from '#mime/quotations.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { readReport } from '#mime/read-report.ts';
 import { baseSubject } from '#mime/subject.ts';
@@ -258,6 +259,11 @@ const READERS: Readonly<Record<string, Reader>> = {
     size: 4_000,
   },
   replies: { read: extractReply, fragments: LINES, size: 4_000 },
+  quotations: {
+    read: (text) => areQuotations([`> aab${text.slice(0, text.length / 4)}`], quotable([text])),
+    fragments: ['a', 'b', 'ab', 'a '],
+    size: 16_000,
+  },
   links: {
     read: (text) => messageLinks({ subject: text, text, links: [], code: null }),
     fragments: LINES,

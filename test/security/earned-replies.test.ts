@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HELD_SENTENCE } from '#domain/consent.ts';
+import { LineClient } from '#test/mail/line-client.ts';
 import { dnsStub, SmtpClient } from '#test/mail/mail-world.ts';
 import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/sending-world.ts';
 import { logIn } from '#test/sending/submission-client.ts';
@@ -18,6 +19,8 @@ const DOMAINS = [
   'customer.example',
   'one.github.io',
   'xn--mnchen-3ya.example',
+  'evil.netlify.app',
+  'netlify.app',
 ];
 
 let world: SendingWorld;
@@ -763,4 +766,107 @@ describe('what people decide', () => {
       await settings({ dailyNewRecipients: null });
     }
   });
+});
+
+describe('what programs read differently', () => {
+  test('is held: parts beyond the limits, hidden by their headers, and files that pass for text', async () => {
+    const ann = stranger();
+    const mail = await receive({ from: ann });
+    const file = Buffer.from(`the contract ${++number}`);
+    await internal({ body: withFile(file, 'contract.txt') });
+    const base64 = file.toString('base64');
+    const encoded = ['Content-Transfer-Encoding: base64', '', base64];
+    const filler = Array.from({ length: 1_000 }, () => ['--b', '', 'x']).flat();
+    const long = Array.from({ length: 300 }, () => `X-Filler: ${'x'.repeat(900)}`);
+    for (const [what, part] of Object.entries({
+      'after a thousand parts': [...filler, '--b', 'Content-Type: application/pdf', ...encoded],
+      'a message after a thousand parts': [...filler, '--b', 'Content-Type: message/rfc822', '', 'Subject: x', '', 'x'],
+      'its encoding is given twice': ['--b', 'Content-Transfer-Encoding: 7bit', ...encoded],
+      'its type is given twice': ['--b', 'Content-Type: text/plain', 'Content-Type: application/pdf', ...encoded],
+      'its type is behind a long header': ['--b', ...long, 'Content-Type: application/pdf', ...encoded],
+      'it says that it is text': ['--b', 'Content-Type: text/plain', ...encoded],
+      'it has another encoding': [
+        '--b',
+        'Content-Type: application/pdf',
+        'Content-Transfer-Encoding: x-uuencode',
+        '',
+        'x',
+      ],
+    }))
+      await isHeld(
+        submit(
+          [ann],
+          [
+            `From: ${agent.address}`,
+            `To: ${ann}`,
+            `In-Reply-To: ${mail.header}`,
+            'MIME-Version: 1.0',
+            'Content-Type: multipart/mixed; boundary=b',
+            '',
+            ...part,
+            '--b--',
+          ],
+        ),
+        'carries_other_mail',
+        what,
+      );
+    await isHeld(
+      submit([ann], [`From: ${agent.address}`, `To: ${ann}`, `In-Reply-To: ${mail.header}`, ...encoded]),
+      'carries_other_mail',
+      'the whole message is the file',
+    );
+  });
+});
+
+describe('mail that the agent writes to itself', () => {
+  test('does not stand for an answer of an approved recipient', async () => {
+    const to = stranger('nodmarc.example');
+    const first = await answered(await call('POST', 'messages', { to: [to], subject: 'x', text: 'x' }));
+    await approve(first, { scope: 'message' });
+    const [row] = await world.api.sql(`select message_id_header from outbound_message where id = $1`, [first.id]);
+    const inReplyTo = `In-Reply-To: ${row?.['message_id_header']}`;
+    const forged = `<f${++number}@nodmarc.example>`;
+    const head = [`From: ${to}`, `Sender: ${agent.address}`, `To: ${agent.address}`, `Message-ID: ${forged}`];
+    await isEarned(submit([agent.address], [...head, inReplyTo, '', SECRET]), 'it reaches the agent itself');
+    await isHeld(bySmtp(to, { id: '', header: forged, threadId: '' }), 'first_contact');
+  });
+
+  test('is nothing that the author of a thread has seen, whoever it names or seems to be from', async () => {
+    const ann = stranger();
+    const mail = await receive({ from: ann });
+    const toItself = (lines: readonly string[]) =>
+      submit(
+        [agent.address],
+        [...lines, `In-Reply-To: ${mail.header}`, `Message-ID: <s${++number}@x.example>`, '', SECRET],
+      );
+    await toItself([`From: ${agent.address}`, `To: ${agent.address}`, `Cc: ${ann}`]);
+    await toItself([`From: ${ann}`, `Sender: ${agent.address}`, `To: ${agent.address}`]);
+    await isHeld(bySmtp(ann, mail, ['Here.', '', `> ${SECRET}`]), 'carries_other_mail');
+  });
+});
+
+test('a copy that a client files of another message is nothing that was sent', async () => {
+  const ann = stranger();
+  const mail = await receive({ from: ann });
+  const copy = `<copy${++number}@agents.test>`;
+  const head = [`From: ${agent.address}`, `To: ${ann}`, `In-Reply-To: ${mail.header}`, `Message-ID: ${copy}`];
+  const message = [...head, '', SECRET, ''].join('\r\n');
+  const client = await LineClient.open(world.mail.imap.port, { secure: true });
+  await client.line();
+  client.send(`a LOGIN ${agent.address} "${passwordOf(agent)}"\r\n`);
+  assert.match((await client.line()) ?? '', /^a OK/);
+  client.send(`b APPEND Sent (\\Seen) {${Buffer.byteLength(message)}+}\r\n${message}\r\n`);
+  assert.match((await client.line()) ?? '', /APPENDUID/);
+  client.close();
+  const sent = await submit([ann], [...head, '', 'Thank you.']);
+  await isEarned(sent);
+  await world.reaches(agent, sent.id, 'sent');
+  await isHeld(bySmtp(ann, mail, ['Here.', '', `> ${SECRET}`]), 'carries_other_mail');
+});
+
+test('the policy of a host whose customers have subdomains does not prove who of them wrote', async () => {
+  const mail = await receive({ from: 'ann@good.netlify.app', envelope: 'mallory@evil.netlify.app' });
+  const [row] = await world.api.sql(`select auth from message where id = $1`, [mail.id]);
+  assert.equal(at(row?.['auth'], 'dmarc', 'result'), 'pass');
+  await isHeld(reply(mail), 'first_contact');
 });
