@@ -3,7 +3,6 @@
  * read again when a file changes, without dropping connections; a pair that does not fit is left until it does.
  */
 
-import { unwatchFile, watchFile } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
 import tls from 'node:tls';
@@ -104,29 +103,32 @@ export async function openCertificate(
 ): Promise<CertificateFiles> {
   const { certFile, keyFile } = certificateFiles(settings);
   let current = await readCertificate(settings);
-  const reload = () => {
-    readPair(certFile, keyFile).then(
-      (pair) => {
-        if (pair.cert.equals(current.cert) && pair.key.equals(current.key)) return;
-        current = pair;
-        onChange(pair);
-        log.info({ certFile }, 'the certificate of the mail listeners was reloaded');
-      },
-      (error: Error) =>
-        log.warn(
-          { certFile, error: certificateFailureOf(error) ?? error.message },
-          'the changed certificate cannot be used; the old one stays in use',
-        ),
-    );
-  };
-  // Polling, because certificates are often replaced through symbolic links, which change events do not follow.
-  for (const file of [certFile, keyFile]) watchFile(file, { interval: POLL_MS, persistent: false }, reload);
+  /** Said once, not at every look. */
+  let reported = '';
+  async function look(): Promise<void> {
+    try {
+      const pair = await readPair(certFile, keyFile);
+      reported = '';
+      if (pair.cert.equals(current.cert) && pair.key.equals(current.key)) return;
+      current = pair;
+      onChange(pair);
+      log.info({ certFile }, 'the certificate of the mail listeners was reloaded');
+    } catch (error) {
+      const reason = certificateFailureOf(error) ?? reasonOf(error);
+      if (reason !== reported)
+        log.warn({ certFile, error: reason }, 'the changed certificate cannot be used; the old one stays in use');
+      reported = reason;
+    }
+  }
+  // The files are read, not watched: certificates are often replaced through symbolic links, and a watch that begins
+  // after the first read misses a change between the two.
+  const timer = setInterval(() => void look(), POLL_MS).unref();
   return {
     get current() {
       return current;
     },
     close() {
-      for (const file of [certFile, keyFile]) unwatchFile(file, reload);
+      clearInterval(timer);
     },
   };
 }
