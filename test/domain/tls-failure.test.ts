@@ -74,7 +74,11 @@ describe('why a TLS connection failed is said in words that somebody can act on'
 });
 
 test('a real server without TLS, and the words of the client for it', async () => {
-  const plain = net.createServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
+  const sockets: net.Socket[] = [];
+  const plain = net.createServer((socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n');
+  });
   plain.listen(0, '127.0.0.1');
   await once(plain, 'listening');
   try {
@@ -87,6 +91,7 @@ test('a real server without TLS, and the words of the client for it', async () =
       return true;
     });
   } finally {
+    for (const socket of sockets) socket.destroy();
     plain.close();
   }
 });
