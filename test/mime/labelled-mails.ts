@@ -63,6 +63,7 @@ export const MAIL_SETS = [
   'held-out-twenty-seventh',
   'held-out-twenty-eighth',
   'held-out-twenty-ninth',
+  'held-out-thirtieth',
 ] as const;
 export type MailSet = (typeof MAIL_SETS)[number];
 
