@@ -27,6 +27,7 @@ export function staleNumbers(line: MailLine, previous: MailLine | undefined): Re
     const before = codesIn(line, from, words.from).at(-1);
     if (before !== undefined) add(before);
     else if (from === 0 && continues(previous)) add(codesIn(previous, ...lastSentence(previous)).at(-1));
+    else if (speaksOfLastSentence(line, from, words, to)) add(codesIn(line, ...sentenceBefore(line, from)).at(-1));
     else add(...next(line, words, to));
   }
   for (const words of line.former) add(...next(line, words, sentenceAround(line, words)[1]));
@@ -58,6 +59,30 @@ function sentenceAround(line: MailLine, { from, to }: WordPlace): readonly [numb
   const ends = endsOf(line);
   return [(ends.findLast((at) => at < from) ?? -1) + 1, ends.find((at) => at >= to) ?? line.text.length];
 }
+
+/** "You did not enter the code 518204. It has expired.": the sentence begins with a pronoun, and has no code itself. */
+function speaksOfLastSentence({ text }: MailLine, from: number, words: WordPlace, to: number): boolean {
+  const sentence = text.slice(from, to);
+  return (
+    from > 0 &&
+    PRONOUN.test(sentence) &&
+    // "It is not valid for payments", "er ist danach nicht mehr gültig".
+    !/[\p{L}\p{N}]/u.test(text.slice(words.to, to)) &&
+    !LATER.test(sentence) &&
+    !/[?？؟]/u.test(text.charAt(to))
+  );
+}
+/** At the beginning of a sentence, for a code. */
+const PRONOUN =
+  /^["'”’»)\s]*(?:it (?:has|is|was|no|does|did)|this one|this code|that code|er (?:ist|wurde|gilt|funktioniert)|dieser|il (?:a|n'est|ne)|celui-ci|ce code|este|este código|esse código|questo|questo codice|hij|deze|deze code|denne|он|этот код|він|цей код|ten kod)(?!\p{L})/iu;
+
+const LATER =
+  /\d|(?<!\p{L})(?:then|later|afterwards|da?nach|später|après|ensuite|luego|después|depois|após|dopo|poi|daarna|na|po|potem|potom|efter|etter|därefter|derefter|deretter|после|потом|після|потім)(?!\p{L})/iu;
+
+const sentenceBefore = (line: MailLine, from: number): readonly [number, number] => [
+  (endsOf(line).findLast((at) => at < from - 1) ?? -1) + 1,
+  from,
+];
 
 const lastSentence = (line: MailLine): readonly [number, number] => [(endsOf(line).at(-1) ?? -1) + 1, line.text.length];
 

@@ -74,9 +74,15 @@ function withSuccessor(
   const forms = new Set([...stale].map(formOf));
   const others = new Set(weighed.map(({ code }) => code).filter((code) => !stale.has(code) && forms.has(formOf(code))));
   const [only] = others;
-  const named = [...(subject === undefined ? [] : [subject]), ...body].some(({ labels }) =>
-    labels.some(({ kind }) => kind === 'certain'),
+  const kinds = new Set(
+    [...(subject === undefined ? [] : [subject]), ...body].flatMap(({ labels }) => labels.map(({ kind }) => kind)),
   );
+  // "You asked for another code, 774120 no longer works. Use this one: 350862".
+  const askedAsCode =
+    kinds.has('possible') &&
+    !kinds.has('otherCode') &&
+    weighed.some(({ code, asked, mark }) => code === only && asked > 1 && mark === undefined);
+  const named = kinds.has('certain') || askedAsCode;
   if (only === undefined || others.size > 1 || !named) return [...weighed];
   return [...weighed, { code: only, confidence: SUCCESSOR_CONFIDENCE, mayBeListed: false, asked: 0 }];
 }

@@ -32,6 +32,7 @@ import { contentOf, labelledMails, MAIL_SETS, score } from './labelled-mails.ts'
  *   held-out-twenty-seventh 65     38      8      5      2      2
  *   held-out-twenty-eighth 61      35      1      7      0      4
  *   held-out-twenty-ninth  57      36      0      1      2      0
+ *   held-out-thirtieth     60      43      0      1      0      5
  *
  * From the tenth on the sets are written to be unlike those before, with more mails that talk of codes. In the fifth
  * and sixth five mails name the page where their code is typed (`link: page`); that was not foreseen in
@@ -45,7 +46,8 @@ import { contentOf, labelledMails, MAIL_SETS, score } from './labelled-mails.ts'
  * digests, lists of backup codes, codes in images, dashes of every kind, PINs of three characters. The twenty-sixth is the
  * half of 131 mails that was put aside at random, the other half is `tuning-second`; with the rules before, 28 of its 66
  * mails were read wrongly and 19 codes were missed. Each of the next three was written after the rules were corrected by the
- * one before it, in other words and forms.
+ * one before it, in other words and forms. The thirtieth was written by somebody who had not seen the rules. Three of the five codes
+ * that it misses are handed to a courier or typed at a parcel locker; such codes are left out on purpose.
  * In the nineteenth a link for "this was not me" was taken for one that resets.
  */
 const WRONG_MAX_SHARE = 0.005;
