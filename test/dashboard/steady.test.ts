@@ -250,3 +250,37 @@ test('mail that comes in does not move the list of the reader', async () => {
   await list.getByRole('button', { name: /Just arrived/ }).waitFor();
   assertNoFaults([SIGNED_OUT]);
 });
+
+/** Keeps what a click at the middle of the button would have met when the note came. */
+const RECORD_CLICK_AT_NOTE = `(() => {
+  const note = () => document.querySelector('[aria-label="Sending is stopped"]');
+  new MutationObserver((_, observer) => {
+    if (note() === null) return;
+    observer.disconnect();
+    const button = [...document.querySelectorAll('nav[aria-label="Requests by state"] button')].at(-1);
+    const { x, y, width, height } = button.getBoundingClientRect();
+    const met = document.elementFromPoint(x + width / 2, y + height / 2)?.closest('button') ?? null;
+    window.clickMet = met === null ? 'nothing' : met.textContent;
+  }).observe(document.body, { childList: true, subtree: true });
+})()`;
+
+test('a note that comes above a page takes the clicks from what it has moved, for a moment', async () => {
+  const organization = await world.newOrganization('business');
+  await hold(organization, 'Read this');
+  const { page, assertNoFaults } = await opened(organization, '/approvals');
+  await request(page).getByRole('heading', { name: 'Read this' }).waitFor();
+  const denied = page.getByRole('button', { name: 'Denied' });
+  const before = await place(denied);
+  await page.evaluate(RECORD_CLICK_AT_NOTE);
+  const stopped = await world.call('PATCH', '/api/organization', {
+    as: organization.owner.session,
+    body: { settings: { sendingStopped: true } },
+  });
+  assert.equal(stopped.status, 200, stopped.text);
+  await page.getByRole('region', { name: 'Sending is stopped' }).waitFor();
+  assert.ok((await place(denied)) > before, 'the note moves the buttons');
+  assert.equal(await page.evaluate('window.clickMet'), 'nothing');
+  await denied.click();
+  await waitUntil('the click to be taken', () => new URL(page.url()).searchParams.get('show') === 'denied');
+  assertNoFaults([SIGNED_OUT]);
+});

@@ -5,6 +5,7 @@ import { Empty } from '../../components/empty.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { rowsOf } from '../../components/paged-list.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { movesContent } from '../../components/shift-guard.ts';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { type SteadyRows, useSteadyRows } from '../../components/steady-rows.ts';
 import { Time } from '../../components/time.tsx';
@@ -136,7 +137,11 @@ function Waiting({ list, words, loaded, onNearEnd, open, onOpen }: WaitingProps)
   };
   return (
     <>
-      <p role="status" className={last === undefined ? 'sr-only' : 'mb-3 rounded-md bg-sunken px-3 py-2 wrap-anywhere'}>
+      <p
+        ref={movesContent}
+        role="status"
+        className={last === undefined ? 'sr-only' : 'mb-3 rounded-md bg-sunken px-3 py-2 wrap-anywhere'}
+      >
         {last === undefined ? null : (
           <>
             {last.status === 'approved' ? 'Approved' : 'Denied'}:{' '}

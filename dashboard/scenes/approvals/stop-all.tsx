@@ -5,6 +5,7 @@ import { useMayManage } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { movesContent } from '../../components/shift-guard.ts';
 import { sendingQuery, useStopSending } from './sending-queries.ts';
 
 /** The brake of the whole organization: a button while mail leaves. Owners and admins only. */
@@ -50,6 +51,7 @@ export function StoppedNote() {
   const { messagesStopped } = sending.data;
   return (
     <section
+      ref={movesContent}
       aria-label="Sending is stopped"
       className="mb-4 flex flex-wrap items-center gap-3 rounded-lg border border-stop/40 bg-stop-soft px-4 py-3"
     >

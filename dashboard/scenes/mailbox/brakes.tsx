@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
 import { textOfField } from '../../components/form-text.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { movesContent } from '../../components/shift-guard.ts';
 import { type Mailbox, useUpdateMailbox } from './queries.ts';
 
 type SendingMode = Mailbox['sendingMode'];
@@ -27,7 +28,7 @@ export function Brakes({ mailbox }: { readonly mailbox: Mailbox }) {
         <p className="text-muted">Only a person can give the agent more freedom than it has.</p>
       </div>
       {sending.stoppedBy === 'organization' ? (
-        <p className="rounded-md bg-stop-soft px-3 py-2 text-stop">
+        <p ref={movesContent} className="rounded-md bg-stop-soft px-3 py-2 text-stop">
           All sending of the organization is stopped; nothing leaves here either.
         </p>
       ) : null}

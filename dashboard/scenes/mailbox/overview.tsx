@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { ForeignText } from '../../components/foreign-text.tsx';
 import { MailboxStatus, SyncStatus, sendingStateOf } from '../../components/mailbox-state.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { movesContent } from '../../components/shift-guard.ts';
 import { StorageBar } from '../../components/storage-bar.tsx';
 import { Time } from '../../components/time.tsx';
 import { Brakes } from './brakes.tsx';
@@ -92,7 +93,10 @@ function SendingNote({ mailbox }: { readonly mailbox: Mailbox }) {
   const { state, reason } = mailbox.sending;
   if (state === 'ok') return null;
   return (
-    <section className="grid justify-items-start gap-2 rounded-lg border border-wait/40 bg-wait-soft px-4 py-3">
+    <section
+      ref={movesContent}
+      className="grid justify-items-start gap-2 rounded-lg border border-wait/40 bg-wait-soft px-4 py-3"
+    >
       <h2>{state === 'paused' ? 'Sending is paused' : 'Sending is flagged'}</h2>
       <p>{reason ?? 'Too many recipients bounced or complained.'}</p>
       <ProblemNote error={resume.error} />

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, buttonClass } from '../../components/button.tsx';
+import { movesContent } from '../../components/shift-guard.ts';
 import type { Sent } from './queries.ts';
 
 /** What was just done. */
@@ -15,7 +16,10 @@ export function NoticeBar({ notice, onClose }: { readonly notice: Notice | undef
   return (
     <div role="status">
       {notice === undefined ? null : (
-        <div className="mb-3 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-4">
+        <div
+          ref={movesContent}
+          className="mb-3 flex flex-wrap items-center gap-2 rounded-lg border border-line bg-sunken py-1 pr-1 pl-4"
+        >
           <div className="min-w-0 flex-1">
             {notice.kind === 'sent' ? <SentWords sent={notice.sent} /> : notice.words}
           </div>
