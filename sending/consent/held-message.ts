@@ -45,7 +45,7 @@ export interface HeldAnswer {
   readonly as: AnsweredAs;
   /** Null: it was deleted, or it is in the thread without a reference. */
   readonly message: (StoredMessage & { readonly text: string }) | null;
-  /** Other messages of the thread, newest first. */
+  /** Other messages of the thread that came before it, newest first. */
   readonly earlier: readonly StoredMessage[];
 }
 
@@ -186,12 +186,15 @@ async function findAnswered(db: Database, message: OutboundMessage): Promise<Hel
   const threadId = message.threadId ?? answered?.threadId ?? null;
   if (threadId === null && answersMessageId === null) return null;
   const inThread = threadId === null ? [] : await messagesOfThreads(db, mailboxId, [threadId], EARLIER_SHOWN_MAX + 2);
+  // Once it is filed it is in a thread itself, and later messages come to it.
+  const earlier = inThread.filter(({ id }) => id !== answered?.id && id < message.id).slice(0, EARLIER_SHOWN_MAX);
+  if (answersAs === null && earlier.length === 0) return null;
   const text =
     answered === undefined ? '' : (await readStoredContent(db, answered)).text.slice(0, ANSWERED_TEXT_MAX_CHARACTERS);
   return {
     threadId,
     as: answersAs ?? 'answered',
     message: answered === undefined ? null : { ...answered, text: text.toWellFormed() },
-    earlier: inThread.filter(({ id }) => id !== answered?.id && id !== message.id).slice(0, EARLIER_SHOWN_MAX),
+    earlier,
   };
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { at, type Credential, errorCode, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 import {
   openSendingWorld,
   passwordOf,
@@ -282,5 +283,30 @@ for (const entry of SENDING_ENTRY_POINTS)
       );
       assert.match(textAt(body, 'answers', 'message', 'text'), /^Where is my order\?/);
       assert.deepEqual(at(body, 'answers', 'earlier'), []);
+    });
+
+    test('that begins a conversation answers nothing, also after it is approved and answered', async () => {
+      const colleague = await world.api.newMailbox(organization);
+      const subject = `A beginning ${++number}`;
+      const held = await world.send(entry, organization.mailbox, { to: [stranger()], subject });
+      assert.equal(held.kind, 'held', held.words);
+      assert.equal(at(await shown(held.consentId), 'answers'), null);
+      const approved = await world.api.call('POST', `/api/consents/${held.consentId}/approve`, {
+        as: as(),
+        body: { scope: 'message' },
+      });
+      assert.equal(approved.status, 200, approved.text);
+      const path = `/api/mailbox/messages/${textAt(approved.body, 'messageId')}`;
+      await waitUntil(
+        'the message to be sent',
+        async () => (await get(path, organization.mailbox.token)).status === 200,
+      );
+      assert.equal(at(await shown(held.consentId), 'answers'), null, 'its own thread is no conversation before it');
+      const sent = await get(path, organization.mailbox.token);
+      const answers = { id: '', header: textAt(sent.body, 'messageId') };
+      await world.send('SMTP', colleague, { to: [organization.mailbox.address], subject: `Re: ${subject}`, answers });
+      const inbox = await get('/api/mailbox/messages?folder=INBOX&limit=1', organization.mailbox.token);
+      assert.equal(at(inbox.body, 'data', 0, 'threadId'), at(sent.body, 'threadId'), 'the answer is in the thread');
+      assert.equal(at(await shown(held.consentId), 'answers'), null, 'a later answer is nothing that it answers');
     });
   });
