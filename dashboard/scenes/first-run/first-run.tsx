@@ -4,6 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { useSignedIn } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { movesContent } from '../../components/shift-guard.ts';
 import { ConnectStep } from './connect-step.tsx';
 import { dismiss, isDismissed } from './dismissed.ts';
 import { MailStep } from './mail-step.tsx';
@@ -32,7 +33,7 @@ export function FirstRun() {
     setHidden(true);
   };
   return (
-    <section aria-labelledby="first-run" className="mb-6 rounded-lg border border-line bg-panel">
+    <section ref={movesContent} aria-labelledby="first-run" className="mb-6 rounded-lg border border-line bg-panel">
       <div className="flex items-start gap-3 px-4 pt-3">
         <div className="flex-1">
           <h2 id="first-run">{done ? 'Everything is set up' : 'First steps'}</h2>
