@@ -4,11 +4,11 @@ import { lazy, Suspense, useState } from 'react';
 import { useSignedIn } from '../api/session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { useGlobalKeys } from './global-keys.ts';
-import { KeyHelp } from './key-help.tsx';
 import { Navigation } from './navigation.tsx';
 import { OrganizationSwitch } from './organization-switch.tsx';
 import { useLive } from './use-live.ts';
 
+const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }));
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
 /** What is around every page of a signed-in person: beside it, or above and below it on a phone. */
@@ -50,7 +50,11 @@ export function Frame() {
         {/* Nothing that a page remembers of one organization is shown in another. */}
         <Outlet key={organization?.id} />
       </main>
-      <KeyHelp open={shown === 'keys'} onClose={close} />
+      {shown === 'keys' ? (
+        <Suspense>
+          <KeyHelp open onClose={close} />
+        </Suspense>
+      ) : null}
       {shown === 'palette' ? (
         <Suspense>
           <Palette open onClose={close} />
