@@ -15,6 +15,7 @@ import {
   type HeaderField,
   SINGLE_FIELDS,
 } from '@agent-mailbox/mime-structure/header-fields';
+import { mediaType } from '@agent-mailbox/mime-structure/index-message';
 import { parseParameterized } from '@agent-mailbox/mime-structure/parameters';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 
@@ -68,13 +69,15 @@ function bodyConfirmsType(received: Uint8Array, fields: readonly HeaderField[]):
   const { value, parameters } = parseParameterized(firstValue(fields, 'content-type') ?? '');
   const bytes = Buffer.from(received.buffer, received.byteOffset, received.byteLength);
   const body = bytes.subarray(findBodyStart(bytes, 0, bytes.length));
-  if (/^multipart\//i.test(value)) {
+  // Read as the index reads it: what is multipart or HTML there must be so here.
+  const [type, subtype] = mediaType(value, 'text/plain');
+  if (type === 'multipart') {
     const boundary = parameters.find(({ name }) => name === 'boundary')?.raw ?? '';
     const opening = body.toString('latin1', 0, PREAMBLE_MAX_BYTES);
     const delimiter = /(?:^|\n)--(.*?)[ \t]*\r?\n/.exec(opening);
     return delimiter?.[1] === boundary && USUAL_PREAMBLE.test(opening.slice(0, delimiter.index));
   }
-  if (!/^text\/html$/i.test(value)) return true;
+  if (type !== 'text' || subtype !== 'html') return true;
   const encoding = parseParameterized(firstValue(fields, 'content-transfer-encoding') ?? '').value.toLowerCase();
   return /^(?:\ufeff|\xef\xbb\xbf)?\s*</.test(
     Buffer.from(decodeTransfer(body.subarray(0, PREAMBLE_MAX_BYTES), encoding)).toString('latin1'),

@@ -163,6 +163,18 @@ describe('a valid signature', () => {
       const { results } = await asSigned(plain, (text) => text.replace('text/plain', 'text/html'));
       assert.equal(results.dmarc.result, 'fail');
     });
+    it('does not count in any spelling that is read as a multipart or as HTML', async () => {
+      const plain = html('text/plain', 'My words\n--x\nContent-Type: text/plain\n\nNot mine\n');
+      for (const type of [
+        'multipart /mixed; boundary=x',
+        'multipart/ mixed; boundary=x',
+        'text / html',
+        'TEXT/HTML x',
+      ]) {
+        const { results } = await asSigned(plain, (text) => text.replace('text/plain', type));
+        assert.equal(results.dmarc.result, 'fail', type);
+      }
+    });
     it('counts with HTML that begins with a tag, also in base64', async () => {
       assert.equal((await asSigned(html('text/html', '<p>Hello</p>\n'))).results.dmarc.result, 'pass');
       const encoded = html(

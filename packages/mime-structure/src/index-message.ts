@@ -106,7 +106,7 @@ const TOKEN = /^[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+$/;
 const MEDIA_TYPE = /^([!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)[ \t]*\/[ \t]*([!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)/;
 
 /** Type and subtype, lower-cased. None: the default of the place; one that cannot be read: text (RFC 2045 §5.2). */
-function mediaType(value: string, fallback: string): [string, string] {
+export function mediaType(value: string, fallback: string): [string, string] {
   const [, type = 'text', subtype = 'plain'] = MEDIA_TYPE.exec(value === '' ? fallback : value) ?? [];
   return [type.toLowerCase(), subtype.toLowerCase()];
 }
