@@ -24,7 +24,7 @@ const ban = (files: string[], ...patterns: Ban[]) => ({
 
 const PARENT: Ban = {
   regex: '^\\.\\./',
-  message: 'Begin an import from another folder with # and its layer, such as #core/platform/logger.ts.',
+  message: 'Begin an import from another folder with # and its layer, such as #core/platform/log/logger.ts.',
 };
 const NODE: Ban = { regex: '^node:', message: 'This folder runs without Node and has no I/O: nothing of node:*.' };
 
@@ -88,10 +88,10 @@ const SCENE: Ban = {
   group: [
     '../**',
     ...['api/**', 'components/**', 'mail-html/**', 'problem.ts'].map((name) => `!../../${name}`),
-    ...['client/snippets.ts', 'domain/audit-actions.ts'].map((name) => `!../../../${name}`),
+    ...['client/snippets.ts', 'domain/organizations/audit-actions.ts'].map((name) => `!../../../${name}`),
   ],
   message:
-    'Pages do not import each other: what two of them need is a component or belongs to api/. From outside they take client/snippets.ts and domain/audit-actions.ts.',
+    'Pages do not import each other: what two of them need is a component or belongs to api/. From outside they take client/snippets.ts and domain/organizations/audit-actions.ts.',
 };
 
 export default defineConfig({

@@ -10,7 +10,7 @@
  *   settle      what was not acknowledged: final with a reason, or still owed → returned to the workflow
  *
  * An outcome is never an exception. While the database is away, full or read-only, the run waits where it is
- * (`core/platform/patient-database.ts`): results and releases as long as it takes, the rest for minutes. What throws is our own
+ * (`core/platform/process/patient-database.ts`): results and releases as long as it takes, the rest for minutes. What throws is our own
  * fault (a secret that cannot be opened, a worker shutting down), and only when every request in flight has ended and
  * is recorded; the engine then gives the rest to a worker again.
  */
@@ -24,9 +24,9 @@ import {
   reserveRecoveryAttempts,
   settleUnattempted,
 } from '#db/queries/deliveries/attempts.ts';
-import { ENDPOINT_CONCURRENCY } from '#domain/delivery-limits.ts';
-import type { AttemptInput, AttemptOutput } from '#domain/delivery-workflows.ts';
-import { RECOVERY_CONCURRENCY } from '#domain/recovery.ts';
+import { ENDPOINT_CONCURRENCY } from '#domain/webhooks/delivery-limits.ts';
+import type { AttemptInput, AttemptOutput } from '#domain/webhooks/delivery-workflows.ts';
+import { RECOVERY_CONCURRENCY } from '#domain/webhooks/recovery.ts';
 import { type LaneAttempts, waitForLanes } from './fast-lane/wait-for-lanes.ts';
 import { type AttemptDependencies, attemptMaker, type MakeAttempt } from './make-attempt.ts';
 import { ShuttingDown } from './quiet-faults.ts';

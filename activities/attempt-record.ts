@@ -1,10 +1,10 @@
 /** The record of an attempt: its outcome, the status of the delivery after it, and when the next one is due. */
-import { attemptSeconds, attemptsTotal, deliverySeconds, exhaustedTotal } from '#core/platform/metrics.ts';
-import type { AttemptResult } from '#core/webhooks/webhook-sender.ts';
+import { attemptSeconds, attemptsTotal, deliverySeconds, exhaustedTotal } from '#core/platform/log/metrics.ts';
+import type { AttemptResult } from '#core/webhooks/requests/webhook-sender.ts';
 import type { AttemptRecord, ReservedAttempt } from '#db/queries/deliveries/attempts.ts';
-import { type AttemptInput, endpointDeliveryId } from '#domain/delivery-workflows.ts';
 import { timeOfIdMs } from '#domain/ids.ts';
-import { retryDelayMs } from '#domain/retry-ladder.ts';
+import { type AttemptInput, endpointDeliveryId } from '#domain/webhooks/delivery-workflows.ts';
+import { retryDelayMs } from '#domain/webhooks/retry-ladder.ts';
 
 /** The run that made the attempt. */
 export interface AttemptedBy extends Pick<AttemptInput, 'lane' | 'ladderMs'> {

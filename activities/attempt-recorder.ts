@@ -9,12 +9,12 @@
  * refuses is written row by row, that row in a form that PostgreSQL accepts.
  */
 
-import { inOrder } from '#core/platform/batch-policies.ts';
-import { batcher } from '#core/platform/batcher.ts';
-import { type Circuit, circuit } from '#core/platform/circuit.ts';
-import type { Logger } from '#core/platform/logger.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
-import { DATABASE } from '#core/platform/patient-database.ts';
+import { inOrder } from '#core/platform/batching/batch-policies.ts';
+import { batcher } from '#core/platform/batching/batcher.ts';
+import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import { DATABASE } from '#core/platform/process/patient-database.ts';
 import type { Sql } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { type AttemptRecord, recordAttempts } from '#db/queries/deliveries/attempts.ts';

@@ -1,15 +1,13 @@
 /** The steps of retention (`domain/retention.ts`), each in bounded portions. */
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Database } from '#db/database.ts';
 import { deletePortion, type Portion } from '#db/delete-portion.ts';
 import { createPartitions, dropOldPartitions } from '#db/partitions.ts';
 import { forgetNotices } from '#db/queries/notices/member-notices.ts';
 import { forgetRecoveries } from '#db/queries/webhooks/recoveries.ts';
-import { DELIVERY_RETENTION_DAYS } from '#domain/delivery-limits.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS, IDEMPOTENCY_SECRETS_MINUTES } from '#domain/idempotency-limits.ts';
-import { READING_ATTEMPT_RETENTION_DAYS } from '#domain/mail-limits.ts';
-import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/member-notices.ts';
-import { ORGANIZATION_CHANGE_RETENTION_DAYS } from '#domain/organization-stream.ts';
+import { READING_ATTEMPT_RETENTION_DAYS } from '#domain/mail/mail-limits.ts';
+import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/organizations/member-notices.ts';
 import {
   ATTACHMENT_DIGEST_RETENTION_DAYS,
   DELETED_ENDPOINT_RETENTION_DAYS,
@@ -20,22 +18,24 @@ import {
   type RetentionOutput,
   type RetentionStep,
 } from '#domain/retention.ts';
-import { SENDING_USE_RETENTION_DAYS } from '#domain/sending-brakes.ts';
+import { SENDING_USE_RETENTION_DAYS } from '#domain/sending/sending-brakes.ts';
+import { DELIVERY_RETENTION_DAYS } from '#domain/webhooks/delivery-limits.ts';
+import { ORGANIZATION_CHANGE_RETENTION_DAYS } from '#domain/webhooks/organization-stream.ts';
+import { forgetUnusedKeywords } from '#mailstore/folders/keywords.ts';
 import {
   forgetRedeliveryKeys,
   forgetSentContents,
   pruneChangeLog,
   removeOrphanBlobs,
-} from '#mailstore/housekeeping.ts';
-import { forgetUnusedKeywords } from '#mailstore/keywords.ts';
+} from '#mailstore/upkeep/housekeeping.ts';
 import {
   deleteFoldersOfMailboxes,
   forgetDeletedMailboxes,
   forgetThreadReferences,
   purgeDeletedFolders,
   purgeUnplacedMessages,
-} from '#mailstore/purge.ts';
-import { renewUids } from '#mailstore/renew-uids.ts';
+} from '#mailstore/upkeep/purge.ts';
+import { renewUids } from '#mailstore/upkeep/renew-uids.ts';
 
 const PORTION_ROWS = 1_000;
 /** Each takes its recipients, attempts and consent with it. */

@@ -1,6 +1,6 @@
-import type { SealedSecrets } from '#core/platform/sealed-secrets.ts';
-import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/webhook-secrets.ts';
-import { type WebhookSigner, webhookSigner } from '#core/webhooks/webhook-signature.ts';
+import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
+import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
+import { type WebhookSigner, webhookSigner } from '#core/webhooks/signing/webhook-signature.ts';
 import type { ReservedAttempt } from '#db/queries/deliveries/attempts.ts';
 
 /** The opened secrets of endpoints, for the time of one run. */

@@ -14,9 +14,9 @@
  *
  * The dispatcher reads slow endpoints from their rows and does not put their deliveries into a fan-out.
  */
-import { ENDPOINT_CONCURRENCY, ENDPOINT_TROUBLE_MS } from '#domain/delivery-limits.ts';
-import type { AttemptInput } from '#domain/delivery-workflows.ts';
-import { RECOVERY_CONCURRENCY } from '#domain/recovery.ts';
+import { ENDPOINT_CONCURRENCY, ENDPOINT_TROUBLE_MS } from '#domain/webhooks/delivery-limits.ts';
+import type { AttemptInput } from '#domain/webhooks/delivery-workflows.ts';
+import { RECOVERY_CONCURRENCY } from '#domain/webhooks/recovery.ts';
 
 type Lane = AttemptInput['lane'];
 

@@ -2,15 +2,15 @@
  * One attempt, from its reserved number to its recorded result: a slot of the endpoint, a place at the origin, a last
  * check, the request, the record. Workflows and the fast lane make attempts this way alone.
  */
-import type { Logger } from '#core/platform/logger.ts';
-import type { PatientDatabase } from '#core/platform/patient-database.ts';
-import type { SealedSecrets } from '#core/platform/sealed-secrets.ts';
-import type { AttemptResult, WebhookSender } from '#core/webhooks/webhook-sender.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import type { PatientDatabase } from '#core/platform/process/patient-database.ts';
+import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
+import type { AttemptResult, WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import type { Sql } from '#db/database.ts';
 import { type AttemptRecord, eventPayloadOf, type ReservedAttempt } from '#db/queries/deliveries/attempts.ts';
+import { type SendableEndpoint, sendableEndpoint } from '#db/queries/deliveries/sendable-endpoint.ts';
 import { disableGoneEndpoint } from '#db/queries/webhooks/endpoint-health.ts';
-import { type SendableEndpoint, sendableEndpoint } from '#db/queries/webhooks/sendable-endpoint.ts';
-import type { AttemptInput } from '#domain/delivery-workflows.ts';
+import type { AttemptInput } from '#domain/webhooks/delivery-workflows.ts';
 import { type AttemptedBy, countAttempt, recordOf } from './attempt-record.ts';
 import type { AttemptRecorder } from './attempt-recorder.ts';
 import { type EndpointCredentials, endpointCredentials } from './endpoint-credentials.ts';

@@ -1,10 +1,10 @@
 /** The effects of sending, see `workflows/outbound-message.ts`. */
 import { Context } from '@temporalio/activity';
-import type { PatientDatabase } from '#core/platform/patient-database.ts';
-import type { Services } from '#core/platform/services.ts';
-import type { WebhookSender } from '#core/webhooks/webhook-sender.ts';
-import type { MemberNoticeProgress } from '#domain/member-notices.ts';
-import type { GateResult, OutboundProgress } from '#domain/outbound-workflow.ts';
+import type { PatientDatabase } from '#core/platform/process/patient-database.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
+import type { MemberNoticeProgress } from '#domain/organizations/member-notices.ts';
+import type { GateResult, OutboundProgress } from '#domain/sending/outbound-workflow.ts';
 import { attemptMessage, cancelMessage, type RoundControl } from '#sending/attempt/attempt-message.ts';
 import { passConsentGate, type StartNotices } from '#sending/consent/consent-gate.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';

@@ -10,7 +10,7 @@ export class ShuttingDown extends Error {
 
 /**
  * Lets an activity fail without a log line if the cause is an outage of a dependency, which has its line already
- * (`core/platform/outage-log.ts`). The engine retries as after every failure.
+ * (`core/platform/log/outage-log.ts`). The engine retries as after every failure.
  */
 export function quietFaults<Args extends unknown[], Result>(
   activity: (...args: Args) => Promise<Result>,

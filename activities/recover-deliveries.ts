@@ -23,13 +23,13 @@ import {
   recoveryWindow,
   touchRecovery,
 } from '#db/queries/webhooks/recoveries.ts';
-import type { StopReason } from '#domain/delivery-workflows.ts';
+import type { StopReason } from '#domain/webhooks/delivery-workflows.ts';
 import {
   RECOVERY_CONCURRENCY,
   type RecoveryInput,
   type RecoveryProgress,
   recoveryPerSecond,
-} from '#domain/recovery.ts';
+} from '#domain/webhooks/recovery.ts';
 import { type AttemptContext, attemptDeliveries } from './attempt-deliveries.ts';
 import type { AttemptDependencies } from './make-attempt.ts';
 import { ShuttingDown } from './quiet-faults.ts';

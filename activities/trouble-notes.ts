@@ -1,7 +1,7 @@
-import type { Logger } from '#core/platform/logger.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
 import type { Sql } from '#db/database.ts';
 import { noteEndpointTrouble } from '#db/queries/webhooks/endpoint-health.ts';
-import { ENDPOINT_TROUBLE_MS } from '#domain/delivery-limits.ts';
+import { ENDPOINT_TROUBLE_MS } from '#domain/webhooks/delivery-limits.ts';
 
 /** A note is written again after this, so that it does not expire while the endpoint is still slow. */
 const REPEAT_MS = ENDPOINT_TROUBLE_MS / 2;

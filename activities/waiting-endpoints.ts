@@ -1,5 +1,5 @@
 import type { OpenDelivery } from '#db/queries/deliveries/attempts.ts';
-import type { WaitingEndpoint } from '#domain/delivery-workflows.ts';
+import type { WaitingEndpoint } from '#domain/webhooks/delivery-workflows.ts';
 
 /**
  * Deliveries that still need an attempt, by endpoint.

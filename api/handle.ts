@@ -11,22 +11,29 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ParameterizedContext } from 'koa';
-import type { ReadinessMonitor } from '#core/platform/readiness.ts';
-import type { Services } from '#core/platform/services.ts';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import type { ReadinessMonitor } from '#core/process/readiness.ts';
 import { openUnitOfWork, type UnitOfWork } from '#db/unit-of-work.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { MailNotifier } from '#mailstore/notifier.ts';
-import { authenticate } from './authenticate.ts';
-import { authorize, requireReach, requireTokenAccess } from './authorize.ts';
-import { AnsweredMeanwhile, findAnswer, keyedRequest, type StoredAnswer, storeAnswer, takeKey } from './idempotency.ts';
-import { callerOf, principalKey } from './principal.ts';
-import { limitApprovalLinks, limitRate } from './rate-limit.ts';
-import { readBody } from './read-body.ts';
-import { BODY_LIMIT_BYTES, type Route, type UntypedReply } from './route.ts';
-import { type CookieRequest, requireOwnOrigin, sessionCookies, sessionOfCookie } from './session-cookie.ts';
-import { refuseUnstorableText } from './storable-text.ts';
-import { checksOf } from './validate.ts';
+import type { MailNotifier } from '#mailstore/changes/notifier.ts';
+import { authenticate } from './auth/authenticate.ts';
+import { authorize, requireReach, requireTokenAccess } from './auth/authorize.ts';
+import {
+  AnsweredMeanwhile,
+  findAnswer,
+  keyedRequest,
+  type StoredAnswer,
+  storeAnswer,
+  takeKey,
+} from './http/idempotency.ts';
+import { callerOf, principalKey } from './http/principal.ts';
+import { limitApprovalLinks, limitRate } from './http/rate-limit.ts';
+import { readBody } from './http/read-body.ts';
+import { BODY_LIMIT_BYTES, type Route, type UntypedReply } from './http/route.ts';
+import { type CookieRequest, requireOwnOrigin, sessionCookies, sessionOfCookie } from './http/session-cookie.ts';
+import { refuseUnstorableText } from './http/storable-text.ts';
+import { checksOf } from './http/validate.ts';
 
 /** The context that the server gives every route. */
 export interface ApiContext {

@@ -6,9 +6,9 @@
 import type Router from '@koa/router';
 import { type MailConnection, type MailListener, mailConnection } from '#core/mailboxes/client-settings.ts';
 import { isServedDomain } from '#core/mailboxes/served-domain.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { RequestState } from './handle.ts';
-import { readText } from './read-body.ts';
+import { readText } from './http/read-body.ts';
 
 const AUTOCONFIG_PATHS = ['/.well-known/autoconfig/mail/config-v1.1.xml', '/mail/config-v1.1.xml'];
 /** Outlook uses both spellings. */

@@ -1,7 +1,7 @@
 /** The process `api`: REST, MCP, documents, and the dispatch of due fan-outs. */
 
-import { runPart } from '#core/platform/run-part.ts';
-import { connectTemporal } from '#core/platform/temporal-client.ts';
+import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
+import { runPart } from '#core/process/run-part.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { mcpHttp } from '#mcp/http.ts';
 import { startOutboundSweep } from '#sending/submit/start-outbound.ts';

@@ -2,15 +2,15 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
 import { CatalogueError } from '#domain/errors.ts';
-import type { TokenAccess } from '#domain/mailbox-tokens.ts';
-import { authenticate } from './authenticate.ts';
-import { authorize } from './authorize.ts';
+import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import { authenticate } from './auth/authenticate.ts';
+import { authorize } from './auth/authorize.ts';
 import type { ApiContext, RequestState } from './handle.ts';
-import { IN_PROCESS_URL, type InProcessFetch, inProcessFetch } from './in-process-fetch.ts';
-import { SEND_BODY_LIMIT_BYTES } from './messages/send-schema.ts';
+import { IN_PROCESS_URL, type InProcessFetch, inProcessFetch } from './http/in-process-fetch.ts';
+import { limitRate } from './http/rate-limit.ts';
+import { readBody } from './http/read-body.ts';
+import { SEND_BODY_LIMIT_BYTES } from './messages/sending/send-schema.ts';
 import { resourceOf } from './oauth/authorization-request.ts';
-import { limitRate } from './rate-limit.ts';
-import { readBody } from './read-body.ts';
 
 export const MCP_PATH = '/mcp';
 

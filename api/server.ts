@@ -4,17 +4,17 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import compress from 'koa-compress';
 import helmet from 'koa-helmet';
-import { apiRequestSeconds } from '#core/platform/metrics.ts';
+import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { apiRequestSeconds } from '#core/platform/log/metrics.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { noticeOutage } from '#core/platform/notice-outage.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { unknownPage } from './dashboard-files.ts';
-import { asCatalogueError, errorBody } from './error-response.ts';
+import { unknownPage } from './documents/dashboard-files.ts';
 import { type ApiContext, handlerOf, type RequestState } from './handle.ts';
+import { asCatalogueError, errorBody } from './http/error-response.ts';
+import { RateLimited } from './http/rate-limit.ts';
+import type { Route } from './http/route.ts';
 import { MCP_PATH } from './mcp.ts';
 import { PROTECTED_RESOURCE_PATH } from './oauth/protocol.ts';
-import { RateLimited } from './rate-limit.ts';
-import type { Route } from './route.ts';
 
 /** A request id from the client is used if it is short and harmless in a log. */
 const REQUEST_ID = /^[A-Za-z0-9._~:/+=-]{1,128}$/;

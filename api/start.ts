@@ -1,24 +1,24 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { CONNECTIONS_RETRY_AFTER_SECONDS, limitConnections } from '#core/platform/limit-connections.ts';
-import { notePublicAddress } from '#core/platform/public-address.ts';
-import { openReadiness, type ReadinessMonitor } from '#core/platform/readiness.ts';
-import type { Services } from '#core/platform/services.ts';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import { notePublicAddress } from '#core/platform/addresses/public-address.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { CONNECTIONS_RETRY_AFTER_SECONDS, limitConnections } from '#core/platform/process/limit-connections.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { openReadiness, type ReadinessMonitor } from '#core/process/readiness.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { openMailNotifier } from '#mailstore/notifier.ts';
-import { answerBrokenRequests, rawAnswer } from './broken-requests.ts';
-import { addDashboard } from './dashboard-files.ts';
-import { addDocumentation } from './documentation-files.ts';
-import { documentedEvents } from './documented-events.ts';
+import { openMailNotifier } from '#mailstore/changes/notifier.ts';
+import { addDashboard } from './documents/dashboard-files.ts';
+import { addDocumentation } from './documents/documentation-files.ts';
+import { documentedEvents } from './documents/documented-events.ts';
+import { addDocuments } from './documents/serve-documents.ts';
+import { answerBrokenRequests, rawAnswer } from './http/broken-requests.ts';
 import { addMailSetup } from './mail-setup.ts';
 import { addMcp, type McpEndpoint } from './mcp.ts';
 import { addOAuth } from './oauth/protocol.ts';
 import { addReceiver } from './receiver/from-network.ts';
 import { routes } from './routes.ts';
-import { addDocuments } from './serve-documents.ts';
 import { createApp } from './server.ts';
 
 /** Longer than the idle time of usual proxies in front (60 s), so that they close first. */

@@ -1,12 +1,12 @@
 /** What long polls and event streams share: their number is bounded, and they end when access to the mailbox ends. */
-import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { WATCHERS_PER_MAILBOX_MAX } from '#domain/mail-limits.ts';
-import { tokenAllows } from '#domain/mailbox-tokens.ts';
-import { type MailWatch, watchMail } from '#mailstore/watch-mail.ts';
-import { authenticate } from './authenticate.ts';
-import { authorize } from './authorize.ts';
-import type { AuthRule, UntypedRequest } from './route.ts';
+import { WATCHERS_PER_MAILBOX_MAX } from '#domain/mail/mail-limits.ts';
+import { tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
+import { type MailWatch, watchMail } from '#mailstore/changes/watch-mail.ts';
+import { authenticate } from './auth/authenticate.ts';
+import { authorize } from './auth/authorize.ts';
+import type { AuthRule, UntypedRequest } from './http/route.ts';
 
 /** The parts of a request that watching needs. */
 export type WatchRequest = Pick<

@@ -1,8 +1,8 @@
 /** The mail process of the ingest benchmark: the inbound listener with sender authentication on, and DNS in memory. */
 import { pino } from 'pino';
-import { createLogger } from '#core/platform/logger.ts';
-import { openServices } from '#core/platform/services.ts';
-import { readSettings } from '#core/platform/settings.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { openServices } from '#core/platform/process/services.ts';
+import { readSettings } from '#core/platform/settings/settings.ts';
 import { startMail } from '#mail/start.ts';
 import { answerCalls } from './child-calls.ts';
 import { profileCalls } from './profile-calls.ts';

@@ -22,7 +22,7 @@ import { migrate } from '#db/migrate.ts';
 import { createMailFolders } from '#db/queries/mailboxes/mail-folders.ts';
 import { developmentCertificates } from '#dev/certificates.ts';
 import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
-import { checkMailStore } from '#mailstore/invariants.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { type Child, startChild } from './child-calls.ts';
 import { cpuSeconds } from './cpu-time.ts';
 import type { ListenerCalls } from './ingest-listener.ts';

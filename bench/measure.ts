@@ -1,9 +1,9 @@
 /** Runs one load and counts accepted and received events, with times, duplicates and costs. */
 import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Services } from '#core/platform/services.ts';
-import { ENDPOINT_DELIVERY } from '#domain/delivery-workflows.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { firstIdAt } from '#domain/ids.ts';
+import { ENDPOINT_DELIVERY } from '#domain/webhooks/delivery-workflows.ts';
 import type { LoadTimes } from './event-load.ts';
 import { openDeliveriesReach } from './open-deliveries.ts';
 import type { Receipt } from './sink.ts';

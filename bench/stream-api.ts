@@ -3,10 +3,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { pino } from 'pino';
 import { startApi } from '#api/start.ts';
-import { createLogger } from '#core/platform/logger.ts';
-import { openServices } from '#core/platform/services.ts';
-import { readSettings } from '#core/platform/settings.ts';
-import { connectTemporal } from '#core/platform/temporal-client.ts';
+import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { openServices } from '#core/platform/process/services.ts';
+import { readSettings } from '#core/platform/settings/settings.ts';
 import { answerCalls } from './child-calls.ts';
 
 setFlagsFromString('--expose-gc');

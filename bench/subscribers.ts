@@ -1,12 +1,12 @@
-import { credentialHint, hashCredential, newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
-import { signalStop } from '#core/webhooks/stop-deliveries.ts';
-import { webhookSecretPlace } from '#core/webhooks/webhook-secrets.ts';
-import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/webhook-signature.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
+import { signalStop } from '#core/webhooks/endpoints/stop-deliveries.ts';
+import { webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
+import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webhook-signature.ts';
 import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
-import { API_SCOPES } from '#domain/api-scopes.ts';
-import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/event-envelope.ts';
+import { API_SCOPES } from '#domain/access/api-scopes.ts';
+import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
 import { openDeliveriesReach } from './open-deliveries.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Every connection of the service begins with the same settings, so that it does not depend on how the server, the
- * database or the role is configured (docs/adr/0021). `core/platform/check-database.ts` warns of what a connection
+ * database or the role is configured (docs/adr/0021). `core/process/check-database.ts` warns of what a connection
  * cannot set for itself.
  *
  * They are set by a statement, not by the start-up parameter `options`, which PgBouncer refuses.

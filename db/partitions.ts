@@ -8,8 +8,9 @@
  * Attaching and dropping need a lock that waits for every running statement, and lets no new one pass meanwhile. They
  * give up soon, so that a long report or backup never stops the service; the retention workflow tries again.
  */
-import { DELIVERY_RETENTION_DAYS } from '#domain/delivery-limits.ts';
+
 import { firstIdAt, type IdKind } from '#domain/ids.ts';
+import { DELIVERY_RETENTION_DAYS } from '#domain/webhooks/delivery-limits.ts';
 import type { Database, Sql } from './database.ts';
 import { allPortions, deletePortion } from './delete-portion.ts';
 

@@ -5,11 +5,11 @@
 import { NativeConnection } from '@temporalio/worker';
 import { startApi } from '#api/start.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
-import { startHealthServer } from '#core/platform/health-server.ts';
-import type { ProcessLife } from '#core/platform/process-life.ts';
-import { openReadiness } from '#core/platform/readiness.ts';
-import type { Services } from '#core/platform/services.ts';
-import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
+import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
+import type { ProcessLife } from '#core/platform/process/process-life.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { startHealthServer } from '#core/process/health-server.ts';
+import { openReadiness } from '#core/process/readiness.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { startMail } from '#mail/start.ts';
 import { readCertificate } from '#mail/tls.ts';

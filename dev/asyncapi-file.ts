@@ -1,5 +1,5 @@
-import { documentedEvents } from '#api/documented-events.ts';
-import { currentAsyncApi } from '#api/serve-documents.ts';
+import { documentedEvents } from '#api/documents/documented-events.ts';
+import { currentAsyncApi } from '#api/documents/serve-documents.ts';
 
 /** `docs/asyncapi.json`: what every installation serves at /asyncapi.json, with an address of none. */
 export const asyncApiFile = (): string =>

@@ -21,7 +21,11 @@ function sourceHash(): string {
     exclude: (name) => ['node_modules', 'dist'].includes(path.basename(name)),
   });
   // Files outside their folder that the pages use, see `client/snippets.ts`.
-  const others = [...globSync('client/*.ts', { cwd: root }), 'domain/audit-actions.ts', 'package-lock.json'];
+  const others = [
+    ...globSync('client/*.ts', { cwd: root }),
+    'domain/organizations/audit-actions.ts',
+    'package-lock.json',
+  ];
   for (const file of [...own, ...others].toSorted())
     hash
       .update(`${file}\n`)

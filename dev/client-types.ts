@@ -6,10 +6,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { documentedEvents } from '#api/documented-events.ts';
-import type { OpenApiDocument } from '#api/openapi.ts';
+import { documentedEvents } from '#api/documents/documented-events.ts';
+import type { OpenApiDocument } from '#api/documents/openapi.ts';
+import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
-import { currentOpenApi } from '#api/serve-documents.ts';
 import { typeOf } from './schema-as-type.ts';
 import { writeFileIfChanged } from './write-file.ts';
 

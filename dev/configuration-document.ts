@@ -1,11 +1,11 @@
 /** `docs/configuration.md`, made from the table of settings. */
-import { SETTING_GROUPS } from '#core/platform/setting-forms.ts';
-import { SETTINGS } from '#core/platform/settings.ts';
+import { SETTING_GROUPS } from '#core/platform/settings/setting-forms.ts';
+import { SETTINGS } from '#core/platform/settings/settings.ts';
 import { TABLE_RETENTION } from '#domain/retention.ts';
 
 const INTRODUCTION = `# Configuration
 
-<!-- Generated from core/platform/settings.ts by \`npm run docs\`. Change it there. -->
+<!-- Generated from core/platform/settings/settings.ts by \`npm run docs\`. Change it there. -->
 
 All settings are environment variables; an empty one counts as unset. \`npm start\` needs no
 settings: it runs what is missing. The single processes (\`npm run start:api\`, \`start:worker\`, \`start:mail\`) need
@@ -24,7 +24,7 @@ groups Webhooks and Mail alike too; they are not compared, since an address can 
 differ.
 `;
 
-/** The states of `core/platform/check-database.ts`, in words. */
+/** The states of `core/process/check-database.ts`, in words. */
 const OWN_POSTGRESQL = `With DATABASE_URL the service uses a server of yours: PostgreSQL 15 to 18 in its default configuration, a database with
 the encoding UTF8, and a role that owns it. It needs no extension and no superuser:
 

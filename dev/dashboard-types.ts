@@ -9,9 +9,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { documentedEvents } from '#api/documented-events.ts';
+import { documentedEvents } from '#api/documents/documented-events.ts';
+import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
-import { currentOpenApi } from '#api/serve-documents.ts';
 import { writeFileIfChanged } from './write-file.ts';
 
 const written = fileURLToPath(new URL('../dashboard/api/openapi.ts', import.meta.url));

@@ -1,6 +1,6 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { SettingsError } from '#core/platform/settings.ts';
+import { SettingsError } from '#core/platform/settings/settings.ts';
 
 /**
  * The folder that keeps everything, made if absent.

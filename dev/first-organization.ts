@@ -11,12 +11,12 @@
  * new ones in their place. After the first sign-in nothing is shown or changed any more.
  */
 
-import { hashPassword, verifyPassword } from '#core/organizations/passwords.ts';
-import { credentialHint, hashCredential } from '#core/platform/credentials.ts';
+import { hashPassword, verifyPassword } from '#core/accounts/passwords.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { credentialHint, hashCredential } from '#core/platform/secrets/credentials.ts';
 import type { Sql } from '#db/database.ts';
-import { API_SCOPES } from '#domain/api-scopes.ts';
+import { API_SCOPES } from '#domain/access/api-scopes.ts';
 import type { FirstCredentials } from './secrets-file.ts';
 
 const NAME = 'My organization';

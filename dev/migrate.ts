@@ -9,20 +9,20 @@
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
+import { requireTemporal } from '#core/platform/engine/temporal-setup.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { createLogger, logDestination } from '#core/platform/log/logger.ts';
+import { openServices, type Services } from '#core/platform/process/services.ts';
 import {
   ACCEPT_CHANGED_SETTINGS,
   requireAcceptedSettings,
   storeAgreedSettings,
-} from '#core/platform/agreed-settings.ts';
-import { checkDatabase } from '#core/platform/check-database.ts';
-import { requirePostgres } from '#core/platform/dependencies.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { createLogger, logDestination } from '#core/platform/logger.ts';
-import { openServices, type Services } from '#core/platform/services.ts';
-import { readSettings, type Settings, SettingsError } from '#core/platform/settings.ts';
-import { requireOwnSecretsKeys } from '#core/platform/start-checks.ts';
-import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
-import { requireTemporal } from '#core/platform/temporal-setup.ts';
+} from '#core/platform/settings/agreed-settings.ts';
+import { readSettings, type Settings, SettingsError } from '#core/platform/settings/settings.ts';
+import { checkDatabase } from '#core/process/check-database.ts';
+import { requirePostgres } from '#core/process/dependencies.ts';
+import { requireOwnSecretsKeys } from '#core/process/start-checks.ts';
 import { migrate, preparingAlone, UnknownSchemaError } from '#db/migrate.ts';
 import { developmentCertificateFiles, developmentCertificates } from './certificates.ts';
 import { ensureFirstOrganization, type FirstOrganization } from './first-organization.ts';

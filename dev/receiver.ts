@@ -15,7 +15,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseArgs, styleText } from 'node:util';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { SETTINGS } from '#core/platform/settings.ts';
+import { SETTINGS } from '#core/platform/settings/settings.ts';
 import { RECEIVER_PORT } from './screen.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;

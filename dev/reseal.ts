@@ -7,10 +7,10 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { requirePostgres } from '#core/platform/dependencies.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { sealedSecrets } from '#core/platform/sealed-secrets.ts';
-import { readSettings, SettingsError } from '#core/platform/settings.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { sealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
+import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';
+import { requirePostgres } from '#core/process/dependencies.ts';
 import { reseal } from '#core/reseal/reseal.ts';
 import { openDatabase } from '#db/database.ts';
 import { progressOn } from './progress.ts';

@@ -7,16 +7,16 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/password-resets.ts';
 import { recordAudits } from '#core/organizations/audit.ts';
-import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/organizations/password-resets.ts';
-import { requireAgreedSettings } from '#core/platform/agreed-settings.ts';
-import { requirePostgres } from '#core/platform/dependencies.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { publicAddress } from '#core/platform/public-address.ts';
-import { readSettings, SettingsError } from '#core/platform/settings.ts';
+import { publicAddress } from '#core/platform/addresses/public-address.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { requireAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
+import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';
+import { requirePostgres } from '#core/process/dependencies.ts';
 import { openDatabase } from '#db/database.ts';
-import { PASSWORD_RESET_LIFE_MINUTES } from '#domain/credential-format.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { PASSWORD_RESET_LIFE_MINUTES } from '#domain/access/credential-format.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 
 const POOL_MAX = 1;
 

@@ -1,7 +1,7 @@
 /** `docs/coverage.md`: each route with the method, the command and the tool that reach it. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { templatePath } from '#api/openapi.ts';
+import { templatePath } from '#api/documents/openapi.ts';
 import { routes } from '#api/routes.ts';
 import { pythonMethods } from './python-client/methods-in-files.ts';
 import type { RouteRow } from './route-coverage.ts';

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import type { Argument, Command, Option } from 'commander';
-import type { RouteInfo } from '#api/route.ts';
+import type { RouteInfo } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { commandLine } from '#cli/program.ts';
 import { DeviceSignInClient, MailboxClient, OrganizationClient } from '#client/index.ts';

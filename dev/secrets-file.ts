@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { newCredential } from '#core/platform/credentials.ts';
+import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { writeWhole } from './write-file.ts';
 
 const KEY_BYTES = 32;

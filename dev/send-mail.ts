@@ -10,7 +10,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { createTransport } from 'nodemailer';
-import { SETTINGS } from '#core/platform/settings.ts';
+import { SETTINGS } from '#core/platform/settings/settings.ts';
 import type { ServiceFacts } from './service-file.ts';
 
 const { values, positionals } = parseArgs({

@@ -1,6 +1,6 @@
 /** `DATA_DIR/service.json`, mode 0600: a started service in one file, for scripts. There while the service is ready. */
 import { rmSync } from 'node:fs';
-import type { Settings } from '#core/platform/settings.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import { writeWhole } from './write-file.ts';
 
 /** How a mail client reaches a listener of the mail host. */

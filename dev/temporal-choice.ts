@@ -3,10 +3,10 @@
  * development server, which is the only one that is stopped at the end.
  */
 import path from 'node:path';
-import { temporalProblem } from '#core/platform/dependencies.ts';
-import type { Settings } from '#core/platform/settings.ts';
-import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
-import { requireTemporal } from '#core/platform/temporal-setup.ts';
+import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
+import { requireTemporal } from '#core/platform/engine/temporal-setup.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
+import { temporalProblem } from '#core/process/dependencies.ts';
 import type { ChildEvents } from './child-process.ts';
 import { accepts } from './free-port.ts';
 import { temporalProgram } from './temporal-program.ts';

@@ -4,26 +4,32 @@
  *   settings → data folder → lock → ports → PostgreSQL → Temporal → migrations → first organization → all → screen
  *
  * What is configured (DATABASE_URL, TEMPORAL_ADDRESS, TLS_CERT, secrets) is used instead of an embedded part. Stopping
- * is in reverse order: listeners, worker, connections, then Temporal and PostgreSQL. See `core/platform/process-life.ts`.
+ * is in reverse order: listeners, worker, connections, then Temporal and PostgreSQL. See `core/platform/process/process-life.ts`.
  */
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { createLogger, type Logger, logDestination } from '#core/platform/log/logger.ts';
+import { type ProcessLife, runProcess, stackOf } from '#core/platform/process/process-life.ts';
+import { openServices } from '#core/platform/process/services.ts';
 import {
   ACCEPT_CHANGED_SETTINGS,
   requireAcceptedSettings,
   storeAgreedSettings,
-} from '#core/platform/agreed-settings.ts';
-import { checkDatabase } from '#core/platform/check-database.ts';
-import { requirePostgres } from '#core/platform/dependencies.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { createLogger, type Logger, logDestination } from '#core/platform/logger.ts';
-import { type ProcessLife, runProcess, stackOf } from '#core/platform/process-life.ts';
-import type { Readiness } from '#core/platform/readiness.ts';
-import { openServices } from '#core/platform/services.ts';
-import { readSettings, SETTINGS, type SettingName, type Settings, SettingsError } from '#core/platform/settings.ts';
-import { requireOwnSecretsKeys } from '#core/platform/start-checks.ts';
+} from '#core/platform/settings/agreed-settings.ts';
+import {
+  readSettings,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  SettingsError,
+} from '#core/platform/settings/settings.ts';
+import { checkDatabase } from '#core/process/check-database.ts';
+import { requirePostgres } from '#core/process/dependencies.ts';
+import type { Readiness } from '#core/process/readiness.ts';
+import { requireOwnSecretsKeys } from '#core/process/start-checks.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate, preparingAlone } from '#db/migrate.ts';
 import { startAllInOne } from './all-in-one.ts';

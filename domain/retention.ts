@@ -2,22 +2,22 @@
  * How long each table keeps its rows, and which step deletes them. Every table is listed: a test compares the list with
  * the schema, and `docs/configuration.md` shows it.
  */
-import { SIGN_IN_SOURCE_KEPT_DAYS } from './credential-format.ts';
-import { DELIVERY_RETENTION_DAYS } from './delivery-limits.ts';
-import { FILE_LIFE_HOURS, UPLOAD_MAX_MINUTES } from './file-limits.ts';
+import { SIGN_IN_SOURCE_KEPT_DAYS } from './access/credential-format.ts';
+import { OAUTH_CLIENT_LIFE_DAYS, OAUTH_UNUSED_CLIENT_LIFE_HOURS, REFRESH_TOKEN_LIFE_DAYS } from './access/oauth.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS } from './idempotency-limits.ts';
+import { FILE_LIFE_HOURS, UPLOAD_MAX_MINUTES } from './mail/file-limits.ts';
 import {
   CHANGE_LOG_RETENTION_DAYS,
   DELETED_MAILBOX_RETENTION_DAYS,
   READING_ATTEMPT_RETENTION_DAYS,
   REDELIVERY_WINDOW_DAYS,
-} from './mail-limits.ts';
-import { MEMBER_NOTICE_RETENTION_DAYS } from './member-notices.ts';
-import { OAUTH_CLIENT_LIFE_DAYS, OAUTH_UNUSED_CLIENT_LIFE_HOURS, REFRESH_TOKEN_LIFE_DAYS } from './oauth.ts';
-import { ORGANIZATION_CHANGE_RETENTION_DAYS } from './organization-stream.ts';
-import { OUTBOUND_CONTENT_RETENTION_DAYS } from './outbound.ts';
-import { SENDING_USE_RETENTION_DAYS } from './sending-brakes.ts';
-import { RECEIVER_LIFE_HOURS, RECEIVER_REQUESTS_MAX } from './webhook-receiver.ts';
+} from './mail/mail-limits.ts';
+import { MEMBER_NOTICE_RETENTION_DAYS } from './organizations/member-notices.ts';
+import { OUTBOUND_CONTENT_RETENTION_DAYS } from './sending/outbound.ts';
+import { SENDING_USE_RETENTION_DAYS } from './sending/sending-brakes.ts';
+import { DELIVERY_RETENTION_DAYS } from './webhooks/delivery-limits.ts';
+import { ORGANIZATION_CHANGE_RETENTION_DAYS } from './webhooks/organization-stream.ts';
+import { RECEIVER_LIFE_HOURS, RECEIVER_REQUESTS_MAX } from './webhooks/webhook-receiver.ts';
 
 /** Retention of invitations after they expired. */
 export const INVITATION_RETENTION_DAYS = 90;

@@ -3,8 +3,8 @@
 import { serveImap } from '@agent-mailbox/imap';
 import type { Login } from '@agent-mailbox/mail-store';
 import { servePop3 } from '@agent-mailbox/pop3';
-import type { Services } from '#core/platform/services.ts';
-import { CLIENT_DRAIN_MS, MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { CLIENT_DRAIN_MS, MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { type ConnectionLimits, connectionCounter, connectionTotal } from './connection-counter.ts';
 import { type Listener, type ListenerConnection, openListener, type Served } from './listeners.ts';
 import type { Authenticator } from './login/mailbox-login.ts';

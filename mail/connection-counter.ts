@@ -1,5 +1,5 @@
 /** Counts connections: those of each source address (an IPv6 source is its /64, which is what one customer gets), and all. */
-import { sourceOf } from '#core/platform/source-address.ts';
+import { sourceOf } from '#core/platform/addresses/source-address.ts';
 
 export interface ConnectionCounter {
   /** False when the source has as many as it may. */

@@ -1,7 +1,7 @@
 /** The process `mail`: the listeners of the mail host. The api processes dispatch its webhook deliveries. */
 import { sendNotices } from '#core/organizations/member-notices.ts';
-import { runPart } from '#core/platform/run-part.ts';
-import { connectTemporal } from '#core/platform/temporal-client.ts';
+import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
+import { runPart } from '#core/process/run-part.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
 import { startMail } from './start.ts';
 

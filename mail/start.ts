@@ -1,6 +1,6 @@
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { openMailStore } from '#mailstore/mail-store.ts';
-import { openMailNotifier } from '#mailstore/notifier.ts';
 import {
   type ClientListeners,
   type ClientListenersOptions,

@@ -6,11 +6,11 @@
 import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
 import tls from 'node:tls';
-import { certificateFiles } from '#core/platform/certificate-files.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import type { Logger } from '#core/platform/logger.ts';
-import { type Settings, SettingsError } from '#core/platform/settings.ts';
-import { certificateFailureOf } from '#domain/tls-failure.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { certificateFiles } from '#core/platform/settings/certificate-files.ts';
+import { type Settings, SettingsError } from '#core/platform/settings/settings.ts';
+import { certificateFailureOf } from '#domain/sending/tls-failure.ts';
 
 export interface CertificatePair {
   readonly cert: Buffer;

@@ -1,17 +1,17 @@
 /** The mail store of a process: all changes of mail use it. Reading has its own files in this folder. */
 import path from 'node:path';
 import type { MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
-import type { Services } from '#core/platform/services.ts';
-import { storeBlob } from './blob-store.ts';
-import type { DeliveryOutcome, DeliveryWrite } from './delivery.ts';
-import { isStoredAhead } from './insert-messages.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { storeBlob } from './blobs/blob-store.ts';
+import { sweepSpool } from './blobs/spool.ts';
+import type { MailNotifier } from './changes/notifier.ts';
+import type { DeliveryOutcome, DeliveryWrite } from './delivery/delivery.ts';
+import { isStoredAhead } from './delivery/insert-messages.ts';
+import { writeBatcher } from './delivery/write-batch.ts';
+import { deliverBatch } from './delivery/write-delivery.ts';
 import { mailboxStores } from './mailbox-store.ts';
-import { type MessageTextFiller, messageTextFiller } from './message-text.ts';
-import type { MailNotifier } from './notifier.ts';
-import { sweepSpool } from './spool.ts';
-import { startStoredMailUpgrade } from './upgrade-stored-mail.ts';
-import { writeBatcher } from './write-batch.ts';
-import { deliverBatch } from './write-delivery.ts';
+import { type MessageTextFiller, messageTextFiller } from './search/message-text.ts';
+import { startStoredMailUpgrade } from './upkeep/upgrade-stored-mail.ts';
 
 export interface MailStore {
   /**

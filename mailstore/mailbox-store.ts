@@ -11,32 +11,32 @@ import {
   StoreRefused,
   StoreUnavailable,
 } from '@agent-mailbox/mail-store';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
-import { appendMessages, type PreparedAppend, prepareAppends } from './append.ts';
-import { readMessageSlice, readMessages } from './blob-store.ts';
-import { createFolder, deleteFolder, renameFolder } from './change-folders.ts';
-import { copyPlacements } from './copy-placements.ts';
-import { fetchRows } from './fetch-rows.ts';
-import { filedCopy } from './filed-copy.ts';
-import { readFolderChanges, readVanished } from './folder-changes.ts';
-import { readFolderView, recentFrom } from './folder-view.ts';
-import { findFolder, listFolders } from './folders.ts';
-import { listedMessages } from './listed-messages.ts';
-import { type LockedFolders, lockFolders } from './lock-folders.ts';
-import type { MessageTextFiller } from './message-text.ts';
-import type { MailNotifier } from './notifier.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { readQuota } from './quota.ts';
-import { recentClaims } from './recent-claims.ts';
-import { removePlacements } from './remove-placements.ts';
-import { searchContent } from './search-content.ts';
-import { sharedReads } from './shared-reads.ts';
-import { sortedUids } from './sorted-uids.ts';
-import { openSpool } from './spool.ts';
-import { storeFlags } from './store-flags.ts';
-import { listSubscriptions, subscribe } from './subscriptions.ts';
+import { readMessageSlice, readMessages } from './blobs/blob-store.ts';
+import { openSpool } from './blobs/spool.ts';
+import { readFolderChanges, readVanished } from './changes/folder-changes.ts';
+import type { MailNotifier } from './changes/notifier.ts';
+import { oneAtATime } from './changes/one-at-a-time.ts';
+import { sharedReads } from './changes/shared-reads.ts';
+import { appendMessages, type PreparedAppend, prepareAppends } from './delivery/append.ts';
+import { filedCopy } from './delivery/filed-copy.ts';
+import { createFolder, deleteFolder, renameFolder } from './folders/change-folders.ts';
+import { copyPlacements } from './folders/copy-placements.ts';
+import { readFolderView, recentFrom } from './folders/folder-view.ts';
+import { findFolder, listFolders } from './folders/folders.ts';
+import { type LockedFolders, lockFolders } from './folders/lock-folders.ts';
+import { readQuota } from './folders/quota.ts';
+import { recentClaims } from './folders/recent-claims.ts';
+import { removePlacements } from './folders/remove-placements.ts';
+import { storeFlags } from './folders/store-flags.ts';
+import { listSubscriptions, subscribe } from './folders/subscriptions.ts';
+import { fetchRows } from './search/fetch-rows.ts';
+import { listedMessages } from './search/listed-messages.ts';
+import type { MessageTextFiller } from './search/message-text.ts';
+import { searchContent } from './search/search-content.ts';
+import { sortedUids } from './search/sorted-uids.ts';
 
 export interface MailboxStoreParts {
   readonly services: Pick<Services, 'db' | 'settings' | 'now'>;

@@ -1,5 +1,5 @@
 /** What the bytes of a file are, by the marks that its format requires, whatever its name says. Pure. */
-import type { ContentForm } from '#domain/attachment-risks.ts';
+import type { ContentForm } from '#domain/mail/attachment-risks.ts';
 
 const MARKS: readonly (readonly [form: ContentForm, mark: string, at?: number])[] = [
   ['pdf', '%PDF-'],

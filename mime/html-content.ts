@@ -11,7 +11,7 @@ import {
   HTML_MAX_CHARACTERS,
   HTML_OPEN_ELEMENTS_MAX,
   HTML_TEXT_MAX_CHARACTERS,
-} from '#domain/mail-limits.ts';
+} from '#domain/mail/mail-limits.ts';
 import { displayOf, type ElementDisplay } from './html-display.ts';
 import { HtmlLayout } from './html-layout.ts';
 

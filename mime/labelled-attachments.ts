@@ -2,7 +2,7 @@
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { type AttachmentInfo, leaves } from '@agent-mailbox/mime-structure/parts';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
-import { type AttachmentRisk, attachmentRisks } from '#domain/attachment-risks.ts';
+import { type AttachmentRisk, attachmentRisks } from '#domain/mail/attachment-risks.ts';
 import { contentForm, FORM_BYTES, hasMacros, MACROS_SEARCHED_MAX_BYTES } from './content-form.ts';
 
 export interface LabelledAttachment extends AttachmentInfo {

@@ -4,7 +4,7 @@ import {
   LINK_URL_MAX_CHARACTERS,
   LINKS_MAX,
   LINKS_WEIGHED_MAX,
-} from '#domain/code-and-link-limits.ts';
+} from '#domain/mail/code-and-link-limits.ts';
 import type { HtmlLink } from './html-content.ts';
 import { bareLinks } from './links/bare-links.ts';
 import { carriesSecret } from './links/link-address.ts';

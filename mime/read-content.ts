@@ -11,7 +11,7 @@ import {
   PREVIEW_MAX_CHARACTERS,
   SEARCH_TEXT_MAX_BYTES,
   TEXT_MAX_CHARACTERS,
-} from '#domain/mail-limits.ts';
+} from '#domain/mail/mail-limits.ts';
 import { type HtmlContent, type HtmlLink, htmlContent, textForCodes } from './html-content.ts';
 import { type MessageLink, messageLinks } from './message-links.ts';
 import { type CodeCandidate, codeCandidates, surelyCode } from './one-time-code.ts';

@@ -3,7 +3,7 @@
 import { storableText } from '@agent-mailbox/mime-structure/charset';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { bodyParts, partText } from '@agent-mailbox/mime-structure/parts';
-import { SEARCH_TEXT_MAX_BYTES } from '#domain/mail-limits.ts';
+import { SEARCH_TEXT_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { replyText } from './reply-text.ts';
 
 /** What lies behind this is in `text` alone. */

@@ -4,7 +4,7 @@ import { findBodyStart, headerFields } from '@agent-mailbox/mime-structure/heade
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { type MessageStructure, structureOf } from '@agent-mailbox/mime-structure/read-structure';
 import { wireGrowth } from '@agent-mailbox/mime-structure/wire-lines';
-import { UNREADABLE_FIELD_MAX_BYTES, UNREADABLE_HEADER_MAX_BYTES } from '#domain/mail-limits.ts';
+import { UNREADABLE_FIELD_MAX_BYTES, UNREADABLE_HEADER_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 
 const LF = 0x0a;
 /** Fields a list shows, each once. */

@@ -5,11 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
-import type { Services } from '#core/platform/services.ts';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
-import { completeTemporal } from '#core/platform/temporal-setup.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { completeTemporal } from '#core/platform/engine/temporal-setup.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { keepSchedules, restoreSchedules } from './schedules.ts';
 
 const LOOK_EVERY_MS = 15_000;

@@ -1,9 +1,9 @@
 /** The process `worker`: workflows and their activities. */
 import { NativeConnection } from '@temporalio/worker';
-import { isAgreedNamespace } from '#core/platform/agreed-settings.ts';
-import { runPart } from '#core/platform/run-part.ts';
-import { temporalConnectionOptions } from '#core/platform/temporal-client.ts';
-import { requireTemporal } from '#core/platform/temporal-setup.ts';
+import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
+import { requireTemporal } from '#core/platform/engine/temporal-setup.ts';
+import { isAgreedNamespace } from '#core/platform/settings/agreed-settings.ts';
+import { runPart } from '#core/process/run-part.ts';
 import { installTemporalRuntime, startWorker } from './start.ts';
 
 await runPart({

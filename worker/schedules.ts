@@ -4,8 +4,8 @@ import {
   type ScheduleOptions,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
-import { DELETE_HISTORY } from '#domain/delivery-workflows.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { DELETE_HISTORY } from '#domain/webhooks/delivery-workflows.ts';
 
 /** Installations that share a namespace have task queues of their own. */
 export const historyScheduleId = (taskQueue: string): string => `${taskQueue}/delete-history`;

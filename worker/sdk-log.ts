@@ -1,6 +1,6 @@
-import type { Logger } from '#core/platform/logger.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
-import { ENGINE } from '#core/platform/temporal-client.ts';
+import { ENGINE } from '#core/platform/engine/temporal-client.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
 
 /** Pollers of the SDK report each of their retries from the 16th on, about two lines a second. */
 const RETRIED_CALL = /^gRPC call \w+ retried \d+ times/;

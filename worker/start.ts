@@ -22,14 +22,14 @@ import {
   type WorkerAttempts,
 } from '#activities/index.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
-import { FURTHER_CONNECTIONS } from '#core/platform/database-connections.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import type { Services } from '#core/platform/services.ts';
-import { type TemporalClient, temporalClient } from '#core/platform/temporal-client.ts';
-import { destinationPolicy } from '#core/webhooks/destination-guard.ts';
-import { stopDeliveries } from '#core/webhooks/stop-deliveries.ts';
+import { type TemporalClient, temporalClient } from '#core/platform/engine/temporal-client.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
+import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
+import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { deliverToReceiver } from '#core/webhooks/webhook-receiver.ts';
-import { createWebhookSender, type WebhookSender } from '#core/webhooks/webhook-sender.ts';
 import { openSteadyPlans } from '#db/steady-plans.ts';
 import { workflowBundle } from './bundle.ts';
 import { keepTemporalSetup } from './keep-temporal-setup.ts';

@@ -1,6 +1,6 @@
 import { type ActivityOptions, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { ENDPOINT_HEARTBEAT_TIMEOUT_MS, HEARTBEAT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
+import { ENDPOINT_HEARTBEAT_TIMEOUT_MS, HEARTBEAT_TIMEOUT_MS } from '#domain/webhooks/delivery-limits.ts';
 
 /**
  * The attempt as an activity. Its retries are for infrastructure errors (a dead worker, an unreachable database), never

@@ -15,8 +15,8 @@
  * later, for far fewer activities when an endpoint is down.
  */
 import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { EndpointDeliveryInput, EndpointDeliveryState, StopReason } from '#domain/delivery-workflows.ts';
-import { RETRY_GROUPING_RATIO } from '#domain/retry-ladder.ts';
+import type { EndpointDeliveryInput, EndpointDeliveryState, StopReason } from '#domain/webhooks/delivery-workflows.ts';
+import { RETRY_GROUPING_RATIO } from '#domain/webhooks/retry-ladder.ts';
 import { attemptOfEndpoint } from './delivery-activities.ts';
 import { attemptSummary, waitSummary } from './readable.ts';
 import { attemptNow, carryDeliveries, deliveryState, stopDeliveries } from './signals.ts';

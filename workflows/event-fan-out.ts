@@ -15,13 +15,13 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { retrySummary } from '#domain/delivery-summary.ts';
+import { retrySummary } from '#domain/webhooks/delivery-summary.ts';
 import {
   endpointDeliveryId,
   type FanOutInput,
   type FanOutResult,
   type WaitingEndpoint,
-} from '#domain/delivery-workflows.ts';
+} from '#domain/webhooks/delivery-workflows.ts';
 import { attemptDeliveries } from './delivery-activities.ts';
 import { endpointDelivery } from './endpoint-delivery.ts';
 import { endpointSearchAttributes } from './readable.ts';

@@ -7,7 +7,7 @@
  */
 import { proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import type { MemberNoticeInput } from '#domain/member-notices.ts';
+import type { MemberNoticeInput } from '#domain/organizations/member-notices.ts';
 import { durationText } from './readable.ts';
 
 const { sendMemberNotice } = proxyActivities<Pick<Activities, 'sendMemberNotice'>>({

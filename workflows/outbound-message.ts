@@ -15,7 +15,7 @@
  */
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import type { OutboundInput } from '#domain/outbound-workflow.ts';
+import type { OutboundInput } from '#domain/sending/outbound-workflow.ts';
 import { consentGate } from './outbound-consent.ts';
 import { outboundRetrySummary } from './readable.ts';
 import { cancel, decide } from './signals.ts';

@@ -10,8 +10,8 @@
  */
 import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '#activities/index.ts';
-import { HEARTBEAT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
-import type { RecoveryInput, RecoveryProgress } from '#domain/recovery.ts';
+import { HEARTBEAT_TIMEOUT_MS } from '#domain/webhooks/delivery-limits.ts';
+import type { RecoveryInput, RecoveryProgress } from '#domain/webhooks/recovery.ts';
 import { recoverySummary } from './readable.ts';
 import { lookAgain, recoveryProgress } from './signals.ts';
 

@@ -1,4 +1,5 @@
 import { defineQuery, defineSignal } from '@temporalio/workflow';
+import { CANCEL_SIGNAL, DECIDE_SIGNAL } from '#domain/sending/outbound-workflow.ts';
 import {
   ATTEMPT_NOW_SIGNAL,
   type AttemptNow,
@@ -8,9 +9,8 @@ import {
   type EndpointDeliveryState,
   STOP_DELIVERIES_SIGNAL,
   type StopDeliveries,
-} from '#domain/delivery-workflows.ts';
-import { CANCEL_SIGNAL, DECIDE_SIGNAL } from '#domain/outbound-workflow.ts';
-import { LOOK_AGAIN_SIGNAL, RECOVERY_PROGRESS_QUERY, type RecoveryProgress } from '#domain/recovery.ts';
+} from '#domain/webhooks/delivery-workflows.ts';
+import { LOOK_AGAIN_SIGNAL, RECOVERY_PROGRESS_QUERY, type RecoveryProgress } from '#domain/webhooks/recovery.ts';
 
 /** The endpoint was set inactive or deleted, or its organization lost webhooks: end the wait and read the rows. */
 export const stopDeliveries = defineSignal<[StopDeliveries]>(STOP_DELIVERIES_SIGNAL);

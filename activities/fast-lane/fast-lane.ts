@@ -12,12 +12,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { type AttemptDependencies, attemptMaker, type MakeAttempt } from '#activities/make-attempt.ts';
-import { inOrder } from '#core/platform/batch-policies.ts';
-import { batcher } from '#core/platform/batcher.ts';
-import { FURTHER_CONNECTIONS } from '#core/platform/database-connections.ts';
-import { laneDeliveries } from '#core/platform/metrics.ts';
-import { retryDelaysMs } from '#core/platform/retry-ladder-setting.ts';
-import type { Services } from '#core/platform/services.ts';
+import { inOrder } from '#core/platform/batching/batch-policies.ts';
+import { batcher } from '#core/platform/batching/batcher.ts';
+import { laneDeliveries } from '#core/platform/log/metrics.ts';
+import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
 import { deliveryClaims } from '#core/webhooks/dispatcher/claims.ts';
 import { pause } from '#core/webhooks/dispatcher/dispatcher-state.ts';
 import { fairShares } from '#core/webhooks/dispatcher/fair-shares.ts';

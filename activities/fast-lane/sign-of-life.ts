@@ -4,10 +4,10 @@
  *
  *   sign ──▶ sure for two seconds ──no sign──▶ unsure: nothing is claimed or sent ──sign──▶ sure of new leases alone
  */
-import type { Logger } from '#core/platform/logger.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
 import type { Sql } from '#db/database.ts';
 import { endLane, showLife } from '#db/queries/deliveries/lane-life.ts';
-import { LANE_SIGN_MS, LANE_VALID_MS } from '#domain/delivery-limits.ts';
+import { LANE_SIGN_MS, LANE_VALID_MS } from '#domain/webhooks/delivery-limits.ts';
 
 export interface SignOfLife {
   /**

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
-import { temporalLink } from '#api/temporal-link.ts';
+import { temporalLink } from '#api/http/temporal-link.ts';
 import type { Activity } from '#core/events/find-activity.ts';
-import type { Settings } from '#core/platform/settings.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import type { MessageHitRow } from '#db/queries/events/activity-search.ts';
-import type { ActivityEntry } from '#domain/activity.ts';
-import { outboundStatus } from '#domain/outbound.ts';
+import { outboundStatus } from '#domain/sending/outbound.ts';
+import type { ActivityEntry } from '#domain/webhooks/activity.ts';
 import type { ActivityResult } from './schema.ts';
 
 type Result = Static<typeof ActivityResult>;

@@ -1,7 +1,7 @@
+import { type Route, route } from '#api/http/route.ts';
 import { mailboxExample } from '#api/mailboxes/examples.ts';
-import { type Route, route } from '#api/route.ts';
 import { findActivity } from '#core/events/find-activity.ts';
-import { messageIdRef } from '#mailstore/fingerprints.ts';
+import { messageIdRef } from '#mailstore/delivery/fingerprints.ts';
 import { presentActivity } from './present.ts';
 import { ActivityQuery, ActivityResult } from './schema.ts';
 

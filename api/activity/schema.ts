@@ -1,16 +1,16 @@
 import Type from 'typebox';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { MessageId } from '#api/messages/schema.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { idPattern } from '#domain/ids.ts';
+import { OUTBOUND_STATUSES } from '#domain/sending/outbound.ts';
 import {
   ACTIVITY_ENTRY_KINDS,
   ACTIVITY_HITS_MAX,
   ACTIVITY_KINDS,
   ACTIVITY_OUTCOMES,
   ACTIVITY_QUERY_MAX,
-} from '#domain/activity.ts';
-import { idPattern } from '#domain/ids.ts';
-import { OUTBOUND_STATUSES } from '#domain/outbound.ts';
+} from '#domain/webhooks/activity.ts';
 
 export const ActivityQuery = closed({
   q: Type.String({

@@ -3,18 +3,18 @@
  * links automatically; only a POST does.
  */
 
-import { usedLink } from '#api/authenticate-approval-link.ts';
+import { usedLink } from '#api/auth/authenticate-approval-link.ts';
 import { decidedExample } from '#api/consents/examples.ts';
 import { notKept } from '#api/consents/message-routes.ts';
 import { presentConsent } from '#api/consents/present.ts';
 import { presentHeldMessage } from '#api/consents/present-message.ts';
 import { answerDecided } from '#api/consents/routes.ts';
 import { ApproveConsent, Consent, DenyConsent } from '#api/consents/schema.ts';
-import { attachmentDownload, rawDownload } from '#api/messages/download.ts';
-import { SEND_BODY_LIMIT_BYTES } from '#api/messages/send-schema.ts';
-import type { ApprovalPrincipal } from '#api/principal.ts';
-import { type Route, route } from '#api/route.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { ApprovalPrincipal } from '#api/http/principal.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { attachmentDownload, rawDownload } from '#api/messages/reading/download.ts';
+import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
 import { type ConsentRow, findConsent } from '#sending/consent/consent-queries.ts';
 import { denyConsent } from '#sending/consent/decide-consent.ts';

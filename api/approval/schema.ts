@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { consentMessageExample } from '#api/consents/examples.ts';
 import { ConsentAttachmentPath, ConsentMessage } from '#api/consents/message-schema.ts';
-import { closed, dateTime } from '#api/schema-parts.ts';
+import { closed, dateTime } from '#api/http/schema-parts.ts';
 
 export const ApprovalAttachmentPath = closed({ aid: ConsentAttachmentPath.properties.aid });
 

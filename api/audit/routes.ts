@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox';
-import { Actor } from '#api/actor-schema.ts';
-import { listBody, listOf, pageOf, pageQuery } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { Actor } from '#api/http/actor-schema.ts';
+import { listBody, listOf, pageOf, pageQuery } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { type AuditEntryView, listAudit } from '#core/organizations/audit-queries.ts';
-import { AUDIT_ACTIONS } from '#domain/audit-actions.ts';
 import { idPattern } from '#domain/ids.ts';
+import { AUDIT_ACTIONS } from '#domain/organizations/audit-actions.ts';
 
 const text = () => nullable(Type.String());
 

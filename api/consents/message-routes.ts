@@ -1,7 +1,7 @@
 /** The whole held message. Mailbox tokens cannot read it; API keys only if they may decide. */
 
-import { attachmentDownload, type Download, rawDownload } from '#api/messages/download.ts';
-import { type Route, route, type UntypedRequest } from '#api/route.ts';
+import { type Route, route, type UntypedRequest } from '#api/http/route.ts';
+import { attachmentDownload, type Download, rawDownload } from '#api/messages/reading/download.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { findConsent } from '#sending/consent/consent-queries.ts';

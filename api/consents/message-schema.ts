@@ -1,12 +1,12 @@
 /** The whole held message, for everybody who may decide about it. */
 import Type from 'typebox';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { Address, AttachmentInfo, MailboxAttachmentPath, MessageId } from '#api/messages/schema.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
-import { HELD_BECAUSE_KINDS } from '#domain/consent.ts';
 import { idPattern } from '#domain/ids.ts';
-import { MAILBOX_PURPOSE_MAX } from '#domain/mailbox-address.ts';
-import { RECIPIENT_STATUSES } from '#domain/outbound.ts';
+import { MAILBOX_PURPOSE_MAX } from '#domain/mail/mailbox-address.ts';
+import { HELD_BECAUSE_KINDS } from '#domain/sending/consent.ts';
+import { RECIPIENT_STATUSES } from '#domain/sending/outbound.ts';
 import { Consent, ConsentId, SHA256 } from './schema.ts';
 
 export const ConsentAttachmentPath = closed({ id: ConsentId, aid: MailboxAttachmentPath.properties.aid });

@@ -1,8 +1,8 @@
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Static } from 'typebox';
 import { presentAttachment } from '#api/messages/present.ts';
-import { heldBecauseSentence } from '#domain/consent.ts';
-import type { StoredMessage } from '#mailstore/read-messages.ts';
+import { heldBecauseSentence } from '#domain/sending/consent.ts';
+import type { StoredMessage } from '#mailstore/messages/read-messages.ts';
 import type { HeldAnswer, HeldMessage } from '#sending/consent/held-message.ts';
 import type { WrittenBefore } from '#sending/consent/recipient-history.ts';
 import type { ConsentMessage } from './message-schema.ts';

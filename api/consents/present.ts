@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { presentChanges } from '#api/messages/present-changes.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import type { ConsentRow } from '#sending/consent/consent-queries.ts';
-import { presentChanges } from './present-changes.ts';
 import type { Consent } from './schema.ts';
 
 export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({

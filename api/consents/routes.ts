@@ -1,11 +1,11 @@
-import { SEND_BODY_LIMIT_BYTES } from '#api/messages/send-schema.ts';
-import { listBody, pageOf } from '#api/pagination.ts';
-import { reachOf } from '#api/principal.ts';
-import { type Route, route } from '#api/route.ts';
+import { listBody, pageOf } from '#api/http/pagination.ts';
+import { reachOf } from '#api/http/principal.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import type { Services } from '#core/platform/services.ts';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
 import { findConsent, listConsents } from '#sending/consent/consent-queries.ts';

@@ -1,19 +1,19 @@
 import Type from 'typebox';
-import { Actor } from '#api/actor-schema.ts';
+import { Actor } from '#api/http/actor-schema.ts';
+import { listOf, pageQuery } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
+import { ConsentChanges } from '#api/messages/changes-schema.ts';
 import { MessageId } from '#api/messages/schema.ts';
-import { addresses, SUBJECT_MAX_CHARACTERS } from '#api/messages/send-schema.ts';
-import { listOf, pageQuery } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { addresses, SUBJECT_MAX_CHARACTERS } from '#api/messages/sending/send-schema.ts';
+import { idPattern } from '#domain/ids.ts';
+import { ANY_TEXT, LINES } from '#domain/mail/text-forms.ts';
 import {
   CONSENT_REASON_MAX_CHARACTERS,
   CONSENT_SCOPES,
   CONSENT_STATUSES,
   HELD_BECAUSE_KINDS,
-} from '#domain/consent.ts';
-import { idPattern } from '#domain/ids.ts';
-import { ANY_TEXT, LINES } from '#domain/text-forms.ts';
-import { ConsentChanges } from './changes-schema.ts';
+} from '#domain/sending/consent.ts';
 
 export const ConsentId = Type.String({ pattern: idPattern('consent'), description: 'Id of the request for consent.' });
 export const SHA256 = '^[0-9a-f]{64}$';

@@ -1,21 +1,21 @@
 /** Signing in on a device without a browser of its own, such as a terminal (RFC 8628). */
 import Type from 'typebox';
-import { limitLinkTokens } from '#api/rate-limit.ts';
-import { type Route, route } from '#api/route.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { limitLinkTokens } from '#api/http/rate-limit.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { sessionWithTokenExample } from '#api/sessions/examples.ts';
 import {
   beginDeviceSignIn,
   decideDeviceSignIn,
   findDeviceSignIn,
   takeDeviceSession,
-} from '#core/organizations/device-sign-ins.ts';
+} from '#core/accounts/device-sign-ins.ts';
 import {
   DEVICE_NAME_MAX_CHARACTERS,
   DEVICE_POLL_SECONDS,
   DEVICE_SIGN_IN_LIFE_SECONDS,
   shownUserCode,
-} from '#domain/device-sign-in.ts';
+} from '#domain/access/device-sign-in.ts';
 
 const tag = 'Sessions';
 const MINUTES = DEVICE_SIGN_IN_LIFE_SECONDS / 60;

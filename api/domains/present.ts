@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
 import { zoneFile } from '#core/mailboxes/domain-records.ts';
 import { currentRecords } from '#core/mailboxes/domains.ts';
-import type { Settings } from '#core/platform/settings.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import type { DomainRecord, MailDomainRow } from '#db/entities/mail-domain.ts';
 import type { DefaultDomain, Domain } from './schema.ts';
 

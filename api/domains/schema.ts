@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { listOf } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { listOf } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { DOMAIN_STATUSES } from '#db/entities/mail-domain.ts';
-import { DOMAIN_NAME_MAX } from '#domain/domain-name.ts';
 import { idPattern } from '#domain/ids.ts';
+import { DOMAIN_NAME_MAX } from '#domain/mail/domain-name.ts';
 
 const DomainId = Type.String({ pattern: idPattern('domain') });
 

@@ -1,12 +1,13 @@
 /** From the body of a request to a saved or sent draft. */
 import type { Static } from 'typebox';
-import { answerRepeated, named, type Reply, type SendContext, submitDraft } from '#api/messages/send.ts';
-import { listBody, pageOf } from '#api/pagination.ts';
-import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { listBody, pageOf } from '#api/http/pagination.ts';
+import { answerRepeated, named, type Reply, type SendContext, submitDraft } from '#api/messages/sending/send.ts';
 import { type ClientId, hashOfContent } from '#core/platform/client-id.ts';
+import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { EnvelopeMailbox } from '#domain/event-envelope.ts';
-import { readBlob } from '#mailstore/blob-store.ts';
+import type { EnvelopeMailbox } from '#domain/webhooks/event-envelope.ts';
+import { readBlob } from '#mailstore/blobs/blob-store.ts';
+import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import {
   createDraft,
   type DraftRow,
@@ -17,9 +18,8 @@ import {
   findRepeatedDraft,
   listDrafts,
   replaceDraft,
-} from '#mailstore/drafts.ts';
-import type { MailNotifier } from '#mailstore/notifier.ts';
-import { findMessage, findMessages, readHeader } from '#mailstore/read-messages.ts';
+} from '#mailstore/messages/drafts.ts';
+import { findMessage, findMessages, readHeader } from '#mailstore/messages/read-messages.ts';
 import { type EditableMessage, editableMessage } from '#mime/editable-message.ts';
 import { answerRecipients, answerReferences, prefixedSubject } from '#sending/submit/answer-message.ts';
 import {

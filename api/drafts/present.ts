@@ -1,7 +1,7 @@
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import { presentSummary } from '#api/messages/present.ts';
-import type { DraftRow } from '#mailstore/drafts.ts';
-import type { StoredMessage } from '#mailstore/read-messages.ts';
+import type { DraftRow } from '#mailstore/messages/drafts.ts';
+import type { StoredMessage } from '#mailstore/messages/read-messages.ts';
 import type { EditableMessage } from '#mime/editable-message.ts';
 
 export function presentDraftSummary(draft: DraftRow, message: StoredMessage) {

@@ -1,8 +1,8 @@
+import { PageQuery } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
-import { submitResponses } from '#api/messages/send-routes.ts';
-import { SEND_BODY_LIMIT_BYTES } from '#api/messages/send-schema.ts';
-import { PageQuery } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
+import { submitResponses } from '#api/messages/sending/send-routes.ts';
+import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import { answerCreate, answerDelete, answerDraft, answerDrafts, answerSend, answerUpdate } from './drafts.ts';
 import { draftExample, draftSummaryExample } from './examples.ts';
 import {

@@ -1,11 +1,11 @@
 import Type from 'typebox';
+import { listOf } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { Address, AttachmentInfo, MessageId } from '#api/messages/schema.ts';
-import { content, oneOrMore, SendAt, subject } from '#api/messages/send-schema.ts';
-import { listOf } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { content, oneOrMore, SendAt, subject } from '#api/messages/sending/send-schema.ts';
 import { idPattern } from '#domain/ids.ts';
-import { ANY_TEXT } from '#domain/text-forms.ts';
+import { ANY_TEXT } from '#domain/mail/text-forms.ts';
 
 const DraftId = Type.String({
   pattern: idPattern('draft'),

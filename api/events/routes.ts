@@ -1,6 +1,6 @@
+import { type Route, route } from '#api/http/route.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
-import { type Route, route } from '#api/route.ts';
-import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { STREAM_EVENTS } from './schema.ts';
 import { openStream } from './stream.ts';
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { ConsentOutcome } from '#api/messages/decision-schema.ts';
 import { MessageId, MessageSummary } from '#api/messages/schema.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
 
 const changed = {
   folder: nullable(Type.String({ description: 'Its name; null when it is deleted.' })),

@@ -11,17 +11,21 @@
  */
 
 import { Readable } from 'node:stream';
-import { asCatalogueError } from '#api/error-response.ts';
+import { asCatalogueError } from '#api/http/error-response.ts';
+import type { AuthRule } from '#api/http/route.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { presentOutcome } from '#api/messages/present-decision.ts';
-import type { AuthRule } from '#api/route.ts';
 import { type RequestWatch, type WatchRequest, watchFor } from '#api/watch.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { STREAM_HEARTBEAT_MS, STREAM_MESSAGES_PER_EVENT_MAX, STUCK_READER_TIMEOUT_MS } from '#domain/mail-limits.ts';
-import { changesAfter, changesKept, type MailChange } from '#mailstore/read-changes.ts';
-import { findMessages, lastChange } from '#mailstore/read-messages.ts';
+import {
+  STREAM_HEARTBEAT_MS,
+  STREAM_MESSAGES_PER_EVENT_MAX,
+  STUCK_READER_TIMEOUT_MS,
+} from '#domain/mail/mail-limits.ts';
+import { changesAfter, changesKept, type MailChange } from '#mailstore/changes/read-changes.ts';
+import { findMessages, lastChange } from '#mailstore/messages/read-messages.ts';
 import { findConsent } from '#sending/consent/consent-queries.ts';
 import type { STREAM_EVENTS } from './schema.ts';
 

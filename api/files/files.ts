@@ -2,14 +2,14 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Static } from 'typebox';
-import { listBody, pageOf } from '#api/pagination.ts';
-import type { Received } from '#api/route.ts';
+import { listBody, pageOf } from '#api/http/pagination.ts';
+import type { Received } from '#api/http/route.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
-import { hashCredential, newCredential } from '#core/platform/credentials.ts';
-import type { Services } from '#core/platform/services.ts';
-import { isCredential } from '#domain/credential-format.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
+import { isCredential } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { FILE_MAX_BYTES, UPLOAD_URL_LIFE_MINUTES } from '#domain/file-limits.ts';
+import { FILE_MAX_BYTES, UPLOAD_URL_LIFE_MINUTES } from '#domain/mail/file-limits.ts';
 import { safeFileName } from '#mailstore/files/file-name.ts';
 import {
   completeFile,

@@ -1,6 +1,6 @@
+import { PageQuery } from '#api/http/pagination.ts';
+import { type IncomingUpload, type Route, route } from '#api/http/route.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
-import { PageQuery } from '#api/pagination.ts';
-import { type IncomingUpload, type Route, route } from '#api/route.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import {
   FILE_LIFE_HOURS,
@@ -8,7 +8,7 @@ import {
   FILES_PER_MAILBOX_MAX,
   FILES_PER_MAILBOX_MAX_BYTES,
   UPLOAD_URL_LIFE_MINUTES,
-} from '#domain/file-limits.ts';
+} from '#domain/mail/file-limits.ts';
 import {
   answerDelete,
   answerFile,

@@ -1,14 +1,14 @@
 import Type from 'typebox';
+import { listOf } from '#api/http/pagination.ts';
+import { closed, dateTime } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
-import { listOf } from '#api/pagination.ts';
-import { closed, dateTime } from '#api/schema-parts.ts';
+import { idPattern } from '#domain/ids.ts';
 import {
   FILE_LIFE_HOURS,
   FILE_MAX_BYTES,
   FILE_NAME_MAX_CHARACTERS,
   UPLOAD_URL_LIFE_MINUTES,
-} from '#domain/file-limits.ts';
-import { idPattern } from '#domain/ids.ts';
+} from '#domain/mail/file-limits.ts';
 
 export const FileId = Type.String({ pattern: idPattern('file'), description: 'Id of an uploaded file.' });
 

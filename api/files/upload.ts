@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import { CatalogueError } from '#domain/errors.ts';
-import { FILE_MAX_BYTES } from '#domain/file-limits.ts';
+import { FILE_MAX_BYTES } from '#domain/mail/file-limits.ts';
 import { fileNameOf, safeFileName } from '#mailstore/files/file-name.ts';
 
 export interface UploadedFile {

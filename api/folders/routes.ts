@@ -1,8 +1,8 @@
+import { type Route, route } from '#api/http/route.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
-import { type Route, route } from '#api/route.ts';
-import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import type { Sql } from '#db/database.ts';
-import { listFolders } from '#mailstore/folders.ts';
+import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
+import { listFolders } from '#mailstore/folders/folders.ts';
 import { presentFolder } from './present.ts';
 import { FolderList } from './schema.ts';
 

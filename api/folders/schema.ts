@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { closed, nullable } from '#api/schema-parts.ts';
+import { closed, nullable } from '#api/http/schema-parts.ts';
 
 export const FOLDER_ROLES = ['inbox', 'sent', 'drafts', 'archive', 'junk', 'trash'] as const;
 

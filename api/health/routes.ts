@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { type Route, route } from '#api/route.ts';
-import { CHECK_STATES, type CheckName } from '#core/platform/readiness.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { CHECK_STATES, type CheckName } from '#core/process/readiness.ts';
 
 const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health', additionalProperties: false });
 

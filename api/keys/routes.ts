@@ -1,6 +1,6 @@
-import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
-import { createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '#core/organizations/api-keys.ts';
+import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '#core/accounts/api-keys.ts';
 import { presentKey, presentNewKey } from './present.ts';
 import { CreateKey, Key, KeyList, KeyParams, KeyWithSecret, UpdateKey } from './schema.ts';
 

@@ -1,5 +1,5 @@
-import { listBody, pageOf } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
+import { listBody, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import {

@@ -1,13 +1,13 @@
 import Type from 'typebox';
-import { listOf, pageQuery } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { listOf, pageQuery } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import {
   MessagesBudget,
   NewRecipientsBudget,
   SendingBudgetsSchema,
   SendingModeSchema,
   SendingToday,
-} from '#api/sending-schema.ts';
+} from '#api/http/sending-schema.ts';
 import { type SnippetKind, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
@@ -17,11 +17,11 @@ import {
   METADATA_KEY_MAX,
   METADATA_KEYS_MAX,
   METADATA_VALUE_MAX,
-} from '#domain/mailbox-address.ts';
-import { MAILBOX_GROUP_MAX, MAILBOX_GROUP_PATTERN } from '#domain/mailbox-groups.ts';
-import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/mailbox-status.ts';
-import { SENDING_STATES } from '#domain/sending-health.ts';
-import { LINES, oneLineUpTo } from '#domain/text-forms.ts';
+} from '#domain/mail/mailbox-address.ts';
+import { LINES, oneLineUpTo } from '#domain/mail/text-forms.ts';
+import { MAILBOX_GROUP_MAX, MAILBOX_GROUP_PATTERN } from '#domain/organizations/mailbox-groups.ts';
+import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailbox-status.ts';
+import { SENDING_STATES } from '#domain/sending/sending-health.ts';
 
 export const MailboxId = Type.String({ pattern: idPattern('mailbox'), description: 'Mailbox id.' });
 export const MailboxParams = closed({ id: MailboxId });

@@ -1,8 +1,8 @@
 /** The tokens of a mailbox, for people and API keys: a mailbox token cannot make other tokens. */
-import { type Route, route } from '#api/route.ts';
+import { type Route, route } from '#api/http/route.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { createMailboxToken, listMailboxTokens, revokeMailboxToken } from '#core/mailboxes/mailbox-tokens.ts';
-import { TOKENS_PER_MAILBOX_MAX } from '#domain/mailbox-tokens.ts';
+import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailbox-tokens.ts';
 import { presentMailboxToken, presentNewMailboxToken } from './present-token.ts';
 import { MailboxParams } from './schema.ts';
 import { MailboxTokenList, MailboxTokenPath, MailboxTokenWithSecret, NewMailboxToken } from './token-schema.ts';

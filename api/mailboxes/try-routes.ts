@@ -1,11 +1,11 @@
 /** Shows a person that a mailbox works: a test mail, and the latest uses of its token. */
 import Type from 'typebox';
-import { type Route, route } from '#api/route.ts';
-import { closed, dateTime } from '#api/schema-parts.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime } from '#api/http/schema-parts.ts';
 import { LOGIN_PROTOCOLS, mailboxLogins } from '#core/mailboxes/mailbox-logins.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { idPattern } from '#domain/ids.ts';
-import { TEST_MAILS_PER_HOUR } from '#domain/mail-limits.ts';
+import { TEST_MAILS_PER_HOUR } from '#domain/mail/mail-limits.ts';
 import { sendTestMail } from '#sending/submit/test-mail.ts';
 import { MailboxParams } from './schema.ts';
 

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
-import { acceptUrl } from '#core/organizations/invitation-notice.ts';
-import type { CreatedInvitation, InvitationLook as Look } from '#core/organizations/invitations.ts';
-import type { MemberView } from '#core/organizations/members.ts';
-import { type NewPasswordReset, passwordResetUrl } from '#core/organizations/password-resets.ts';
+import { acceptUrl } from '#core/accounts/invitation-notice.ts';
+import type { CreatedInvitation, InvitationLook as Look } from '#core/accounts/invitations.ts';
+import type { MemberView } from '#core/accounts/members.ts';
+import { type NewPasswordReset, passwordResetUrl } from '#core/accounts/password-resets.ts';
 import type { Invitation, InvitationLook, InvitationWithToken, Member, PasswordResetLink } from './schema.ts';
 
 export const presentMember = (member: MemberView): Static<typeof Member> => ({

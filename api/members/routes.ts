@@ -1,6 +1,6 @@
-import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
-import { limitLinkTokens } from '#api/rate-limit.ts';
-import { type Route, route } from '#api/route.ts';
+import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
+import { limitLinkTokens } from '#api/http/rate-limit.ts';
+import { type Route, route } from '#api/http/route.ts';
 import { sessionWithTokenExample } from '#api/sessions/examples.ts';
 import { presentNewSession } from '#api/sessions/present.ts';
 import { SessionWithToken } from '#api/sessions/schema.ts';
@@ -10,10 +10,10 @@ import {
   deleteInvitation,
   listInvitations,
   lookAtInvitation,
-} from '#core/organizations/invitations.ts';
+} from '#core/accounts/invitations.ts';
+import { changeMemberRole, getMember, listMembers, removeMember } from '#core/accounts/members.ts';
+import { createResetToHandOver } from '#core/accounts/password-resets.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
-import { changeMemberRole, getMember, listMembers, removeMember } from '#core/organizations/members.ts';
-import { createResetToHandOver } from '#core/organizations/password-resets.ts';
 import {
   invitationExample,
   invitationLookExample,

@@ -1,11 +1,11 @@
 import Type from 'typebox';
-import { listOf } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { listOf } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { Email } from '#api/sessions/schema.ts';
-import { MEMBER_ROLES } from '#domain/api-scopes.ts';
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/credential-format.ts';
+import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/access/credential-format.ts';
 import { idPattern } from '#domain/ids.ts';
-import { ANY_TEXT } from '#domain/text-forms.ts';
+import { ANY_TEXT } from '#domain/mail/text-forms.ts';
 
 export const USER_NAME_MAX = 200;
 

@@ -1,9 +1,9 @@
 /** A decision about held mail as shown to its mailbox: in status, outbox, stream and long poll. */
 import Type from 'typebox';
-import { ConsentChanges } from '#api/consents/changes-schema.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
-import { CONSENT_SCOPES } from '#domain/consent.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
+import { CONSENT_SCOPES } from '#domain/sending/consent.ts';
+import { ConsentChanges } from './changes-schema.ts';
 import { MessageId } from './message-id.ts';
 
 export const MessageDecision = closed(

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
-import { presentChanges } from '#api/consents/present-changes.ts';
 import type { ConsentRow } from '#sending/consent/consent-queries.ts';
 import { type Decision, decisionOf } from '#sending/outbox/outbox.ts';
 import type { ConsentOutcome, MessageDecision } from './decision-schema.ts';
+import { presentChanges } from './present-changes.ts';
 
 export const presentDecision = (decision: Decision | null): Static<typeof MessageDecision> | null =>
   decision === null

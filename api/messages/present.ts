@@ -2,8 +2,8 @@ import { formatAddress, readableAddresses } from '@agent-mailbox/mime-structure/
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
-import type { Highlight } from '#mailstore/highlights.ts';
-import type { StoredMessage, StoredMessageContent } from '#mailstore/read-messages.ts';
+import type { StoredMessage, StoredMessageContent } from '#mailstore/messages/read-messages.ts';
+import type { Highlight } from '#mailstore/search/highlights.ts';
 import { type LabelledAttachment, risksByName } from '#mime/labelled-attachments.ts';
 import type { MessageContent } from '#mime/read-content.ts';
 

@@ -1,17 +1,17 @@
 import type { Static } from 'typebox';
-import { listBody, pageOf } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
-import { requireMailbox as requireMailboxOf } from '#core/mailboxes/mailbox-queries.ts';
-import type { Services } from '#core/platform/services.ts';
+import { listBody, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { requireMailbox as requireMailboxOf } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { readContent, readHtml } from '#mailstore/message-content.ts';
-import { findMessage, listMessages, readHeader, type StoredMessageContent } from '#mailstore/read-messages.ts';
-import { attachmentDownload, rawDownload } from './download.ts';
+import { readContent, readHtml } from '#mailstore/messages/message-content.ts';
+import { findMessage, listMessages, readHeader, type StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 import { messageExample, summaryExample } from './examples.ts';
-import { listFilterOf } from './listed-folder.ts';
 import { presentMessage, presentSummary } from './present.ts';
-import { presentExtracts } from './present-extracts.ts';
-import { requireFolder } from './require-folder.ts';
+import { attachmentDownload, rawDownload } from './reading/download.ts';
+import { listFilterOf } from './reading/listed-folder.ts';
+import { presentExtracts } from './reading/present-extracts.ts';
+import { requireFolder } from './reading/require-folder.ts';
 import {
   MailboxAttachmentPath,
   MailboxMessagePath,

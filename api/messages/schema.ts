@@ -1,10 +1,10 @@
 import Type from 'typebox';
+import { listOf, pageQuery } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
-import { listOf, pageQuery } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
-import { ATTACHMENT_RISKS } from '#domain/attachment-risks.ts';
-import { LINKS_MAX, OTP_CANDIDATES_MAX, OTP_CONFIDENCE_MIN } from '#domain/code-and-link-limits.ts';
 import { idPattern } from '#domain/ids.ts';
+import { ATTACHMENT_RISKS } from '#domain/mail/attachment-risks.ts';
+import { LINKS_MAX, OTP_CANDIDATES_MAX, OTP_CONFIDENCE_MIN } from '#domain/mail/code-and-link-limits.ts';
 import {
   FOLDER_NAME_MAX_BYTES,
   KEYWORD_MAX_CHARACTERS,
@@ -12,9 +12,9 @@ import {
   WAIT_DEFAULT_SECONDS,
   WAIT_MAX_SECONDS,
   WAIT_MESSAGES_MAX,
-} from '#domain/mail-limits.ts';
-import { SOUGHT_LINE } from '#domain/text-forms.ts';
-import { AUTH_VERDICTS } from '#mailstore/authentication-results.ts';
+} from '#domain/mail/mail-limits.ts';
+import { SOUGHT_LINE } from '#domain/mail/text-forms.ts';
+import { AUTH_VERDICTS } from '#mailstore/delivery/authentication-results.ts';
 import { LINK_KINDS } from '#mime/message-links.ts';
 import { ConsentOutcome } from './decision-schema.ts';
 import { MessageId } from './message-id.ts';

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
-import { listBody, listOf, PageQuery, pageOf } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { listBody, listOf, PageQuery, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { listMemberNotices, type MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
@@ -9,7 +9,7 @@ import {
   MEMBER_NOTICE_KINDS,
   MEMBER_NOTICE_RETENTION_DAYS,
   MEMBER_NOTICE_STATES,
-} from '#domain/member-notices.ts';
+} from '#domain/organizations/member-notices.ts';
 
 const Notice = closed(
   {

@@ -1,24 +1,24 @@
 import Type, { type Static } from 'typebox';
-import { type Route, route } from '#api/route.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
-import { sendNotices } from '#core/organizations/member-notices.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import {
   changeNoticeSettings,
   type NoticeSettingsView,
   type NotifiedMember,
   noticeSettings,
   writeChatTest,
-} from '#core/organizations/notice-settings.ts';
+} from '#core/accounts/notice-settings.ts';
+import { sendNotices } from '#core/organizations/member-notices.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { idPattern } from '#domain/ids.ts';
+import { MEMBER_NOTICE_STATES } from '#domain/organizations/member-notices.ts';
 import {
   APPROVAL_DIGEST_MS,
   APPROVAL_MAIL_DEFAULT,
   APPROVAL_MAIL_MODES,
   CHAT_FORMS,
   CHAT_URL_MAX_CHARACTERS,
-} from '#domain/approval-notices.ts';
-import { CatalogueError } from '#domain/errors.ts';
-import { idPattern } from '#domain/ids.ts';
-import { MEMBER_NOTICE_STATES } from '#domain/member-notices.ts';
+} from '#domain/sending/approval-notices.ts';
 
 const tag = 'Sessions';
 const path = '/api/sessions/current/notices';

@@ -1,16 +1,16 @@
 /** Fetches the document that describes a program, from the address that is its id. Both are given by a stranger. */
 import { readFile } from 'node:fs/promises';
-import type { Services } from '#core/platform/services.ts';
-import { destinationPolicy } from '#core/webhooks/destination-guard.ts';
-import { CatalogueError } from '#domain/errors.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import {
   CLIENT_DOCUMENT_MAX_BYTES,
   CLIENT_DOCUMENT_TIMEOUT_MS,
   type OAuthClient,
   problemOfClientId,
   readClientDocument,
-} from '#domain/oauth-client.ts';
-import { downloadPublic } from '#mailstore/public-download.ts';
+} from '#domain/access/oauth-client.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { downloadPublic } from '#mailstore/messages/public-download.ts';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json$/;
 

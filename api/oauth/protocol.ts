@@ -5,13 +5,11 @@
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import type { ApiContext, RequestState } from '#api/handle.ts';
-import { limitOAuthRegistrations, limitOAuthTokens } from '#api/rate-limit.ts';
-import { readBody, readText } from '#api/read-body.ts';
+import { limitOAuthRegistrations, limitOAuthTokens } from '#api/http/rate-limit.ts';
+import { readBody, readText } from '#api/http/read-body.ts';
 import { registerClient } from '#core/oauth/clients.ts';
 import { exchangeCode, refreshTokens, revokeToken, type TokenResult } from '#core/oauth/tokens.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { CatalogueError } from '#domain/errors.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
 import {
   ACCESS_TOKEN_LIFE_SECONDS,
   CODE_VERIFIER,
@@ -19,8 +17,10 @@ import {
   OAUTH_QUERY_MAX_CHARACTERS,
   OAUTH_SCOPES,
   scopeOfAccess,
-} from '#domain/oauth.ts';
-import { CLIENT_DOCUMENT_MAX_BYTES, readRegistration } from '#domain/oauth-client.ts';
+} from '#domain/access/oauth.ts';
+import { CLIENT_DOCUMENT_MAX_BYTES, readRegistration } from '#domain/access/oauth-client.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { parametersOf, resourceOf } from './authorization-request.ts';
 
 export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource/mcp';

@@ -1,16 +1,16 @@
 /** Requests of programs for access to a mailbox by OAuth, which a person decides, and the programs that have access. */
 import Type from 'typebox';
+import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxParams } from '#api/mailboxes/schema.ts';
-import { type Route, route } from '#api/route.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { deleteGrant, type Grant as GrantRow, listGrants } from '#core/oauth/grants.ts';
 import { decideOAuthRequest, limitOAuthRequests, storeOAuthRequest } from '#core/oauth/requests.ts';
+import { OAUTH_QUERY_MAX_CHARACTERS, OAUTH_REQUEST_LIFE_SECONDS } from '#domain/access/oauth.ts';
+import { hostOfClient, isLoopback } from '#domain/access/oauth-client.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
-import { TOKEN_ACCESSES } from '#domain/mailbox-tokens.ts';
-import { OAUTH_QUERY_MAX_CHARACTERS, OAUTH_REQUEST_LIFE_SECONDS } from '#domain/oauth.ts';
-import { hostOfClient, isLoopback } from '#domain/oauth-client.ts';
+import { TOKEN_ACCESSES } from '#domain/organizations/mailbox-tokens.ts';
 import { readAuthorizationRequest } from './authorization-request.ts';
 
 const tag = 'Connected programs';

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
 import type { OrganizationRow } from '#db/entities/organization.ts';
-import { OUTBOUND_CONSENT_DEFAULT } from '#domain/consent.ts';
-import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organization-limits.ts';
-import { PLANS } from '#domain/plans.ts';
+import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organizations/organization-limits.ts';
+import { PLANS } from '#domain/organizations/plans.ts';
+import { OUTBOUND_CONSENT_DEFAULT } from '#domain/sending/consent.ts';
 import type { Organization } from './schema.ts';
 
 export function presentOrganization(row: OrganizationRow, defaultDomain: string): Static<typeof Organization> {

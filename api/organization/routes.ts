@@ -1,11 +1,11 @@
+import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
 import { invitationWithTokenExample } from '#api/members/examples.ts';
 import { presentNewInvitation } from '#api/members/present.ts';
-import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
-import { changePlan } from '#core/organizations/change-plan.ts';
-import { createOrganization, listOrganizations } from '#core/organizations/create-organization.ts';
+import { changePlan } from '#core/accounts/change-plan.ts';
+import { createOrganization, listOrganizations } from '#core/accounts/create-organization.ts';
+import { getOrganization, updateOrganization } from '#core/accounts/organization.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
-import { getOrganization, updateOrganization } from '#core/organizations/organization.ts';
 import { organizationSending } from '#sending/limits/organization-sending.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { presentOrganization } from './present.ts';

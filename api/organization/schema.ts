@@ -1,25 +1,25 @@
 import Type from 'typebox';
-import { InvitationWithToken } from '#api/members/schema.ts';
-import { listOf } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { listOf } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import {
   budget,
   MessagesBudget,
   NewRecipientsBudget,
   SendingBudgetsSchema,
   SendingToday,
-} from '#api/sending-schema.ts';
+} from '#api/http/sending-schema.ts';
+import { InvitationWithToken } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
-import { OUTBOUND_CONSENT_MODES } from '#domain/consent.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
   CONSENT_EXPIRES_DAYS_MAX,
   ORGANIZATION_NAME_MAX,
   SLUG_MAX,
   SLUG_PATTERN,
-} from '#domain/organization-limits.ts';
-import { PLAN_NAMES } from '#domain/plans.ts';
-import { SENDING_MODES } from '#domain/sending-brakes.ts';
+} from '#domain/organizations/organization-limits.ts';
+import { PLAN_NAMES } from '#domain/organizations/plans.ts';
+import { OUTBOUND_CONSENT_MODES } from '#domain/sending/consent.ts';
+import { SENDING_MODES } from '#domain/sending/sending-brakes.ts';
 
 const outboundConsent = Type.Enum(OUTBOUND_CONSENT_MODES, {
   description: 'When mail to an address outside needs a decision of a person: never, at the first contact, always.',

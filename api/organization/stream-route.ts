@@ -1,5 +1,5 @@
-import { type Route, route } from '#api/route.ts';
-import { ORGANIZATION_CHANGES } from '#domain/organization-stream.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { ORGANIZATION_CHANGES } from '#domain/webhooks/organization-stream.ts';
 import { openOrganizationStream } from './stream.ts';
 import { ORGANIZATION_STREAM_EVENTS } from './stream-schema.ts';
 

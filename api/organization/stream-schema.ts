@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { STREAM_EVENTS } from '#api/events/schema.ts';
-import { closed, nullable } from '#api/schema-parts.ts';
-import { ORGANIZATION_CHANGES } from '#domain/organization-stream.ts';
+import { closed, nullable } from '#api/http/schema-parts.ts';
+import { ORGANIZATION_CHANGES } from '#domain/webhooks/organization-stream.ts';
 
 const OrganizationChange = closed(
   {

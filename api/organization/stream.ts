@@ -7,11 +7,11 @@
  * names.
  */
 import { Readable } from 'node:stream';
-import { authenticate } from '#api/authenticate.ts';
-import { authorize } from '#api/authorize.ts';
-import { asCatalogueError } from '#api/error-response.ts';
-import { principalKey, reachOf } from '#api/principal.ts';
-import type { AuthRule, UntypedRequest } from '#api/route.ts';
+import { authenticate } from '#api/auth/authenticate.ts';
+import { authorize } from '#api/auth/authorize.ts';
+import { asCatalogueError } from '#api/http/error-response.ts';
+import { principalKey, reachOf } from '#api/http/principal.ts';
+import type { AuthRule, UntypedRequest } from '#api/http/route.ts';
 import {
   type ChangesRead,
   changesHub,
@@ -20,18 +20,18 @@ import {
   presentPlace,
   readChanges,
 } from '#core/organizations/organization-changes.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Database } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { STREAM_HEARTBEAT_MS, STUCK_READER_TIMEOUT_MS } from '#domain/mail-limits.ts';
+import { STREAM_HEARTBEAT_MS, STUCK_READER_TIMEOUT_MS } from '#domain/mail/mail-limits.ts';
 import {
   ORGANIZATION_CHANGE_IDS_MAX,
   ORGANIZATION_CHANGE_RETENTION_DAYS,
   ORGANIZATION_CHANGES_PENDING_MAX,
   ORGANIZATION_STREAMS_MAX,
   ORGANIZATION_STREAMS_PER_PRINCIPAL_MAX,
-} from '#domain/organization-stream.ts';
-import { changesAfter } from '#mailstore/read-changes.ts';
+} from '#domain/webhooks/organization-stream.ts';
+import { changesAfter } from '#mailstore/changes/read-changes.ts';
 
 /** A client that lost its connection reconnects after this. */
 const RECONNECT_MS = 2_000;

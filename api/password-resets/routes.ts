@@ -1,13 +1,17 @@
 import Type from 'typebox';
+import { limitLinkTokens } from '#api/http/rate-limit.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { closed } from '#api/http/schema-parts.ts';
 import { passwordResetExample } from '#api/members/examples.ts';
-import { limitLinkTokens } from '#api/rate-limit.ts';
-import { type Route, route } from '#api/route.ts';
-import { closed } from '#api/schema-parts.ts';
 import { Email } from '#api/sessions/schema.ts';
+import { acceptPasswordReset, requestPasswordReset } from '#core/accounts/password-resets.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
-import { acceptPasswordReset, requestPasswordReset } from '#core/organizations/password-resets.ts';
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH, PASSWORD_RESET_LIFE_MINUTES } from '#domain/credential-format.ts';
-import { ANY_TEXT } from '#domain/text-forms.ts';
+import {
+  PASSWORD_MAX_LENGTH,
+  PASSWORD_MIN_LENGTH,
+  PASSWORD_RESET_LIFE_MINUTES,
+} from '#domain/access/credential-format.ts';
+import { ANY_TEXT } from '#domain/mail/text-forms.ts';
 
 const tag = 'Sessions';
 

@@ -1,10 +1,10 @@
 /** `POST /receiver/<token>`: requests to a built-in receiver from the network, not from our own sender. */
 import type Router from '@koa/router';
 import type { RequestState } from '#api/handle.ts';
-import { readText } from '#api/read-body.ts';
-import type { Services } from '#core/platform/services.ts';
+import { readText } from '#api/http/read-body.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { receiveFromNetwork } from '#core/webhooks/webhook-receiver.ts';
-import { RECEIVER_BODY_MAX_BYTES } from '#domain/webhook-receiver.ts';
+import { RECEIVER_BODY_MAX_BYTES } from '#domain/webhooks/webhook-receiver.ts';
 
 export function addReceiver(router: Router<RequestState>, services: Services): void {
   router.post('/receiver/:token', async (context) => {

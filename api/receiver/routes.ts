@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { type Route, route } from '#api/route.ts';
+import { type Route, route } from '#api/http/route.ts';
 import {
   findReceiver,
   openReceiver,
@@ -7,7 +7,11 @@ import {
   type WebhookReceiver as Receiver,
   receivedRequests,
 } from '#core/webhooks/webhook-receiver.ts';
-import { RECEIVER_BODY_MAX_BYTES, RECEIVER_LIFE_HOURS, RECEIVER_REQUESTS_MAX } from '#domain/webhook-receiver.ts';
+import {
+  RECEIVER_BODY_MAX_BYTES,
+  RECEIVER_LIFE_HOURS,
+  RECEIVER_REQUESTS_MAX,
+} from '#domain/webhooks/webhook-receiver.ts';
 import { ReceiverState, WebhookReceiver } from './schema.ts';
 
 const tag = 'Webhooks';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
-import { SIGNATURE_VERDICTS } from '#domain/webhook-receiver.ts';
+import { SIGNATURE_VERDICTS } from '#domain/webhooks/webhook-receiver.ts';
 
 export const WebhookReceiver = closed(
   {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import type { NewSession, OrganizationOfUser, SessionView, SignedInUser } from '#core/organizations/sessions.ts';
+import type { NewSession, OrganizationOfUser, SessionView, SignedInUser } from '#core/accounts/sessions.ts';
 import type { Session, SessionOfList, SessionWithToken } from './schema.ts';
 
 const presentSignedIn = (session: {

@@ -1,15 +1,9 @@
-import { type Route, route } from '#api/route.ts';
-import { changePassword } from '#core/organizations/change-password.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { changePassword } from '#core/accounts/change-password.ts';
+import { createSession, deleteSession, endSessions, listSessions, organizationsOf } from '#core/accounts/sessions.ts';
+import { verifySignIn } from '#core/accounts/sign-in.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { changesId, presentPlace } from '#core/organizations/organization-changes.ts';
-import {
-  createSession,
-  deleteSession,
-  endSessions,
-  listSessions,
-  organizationsOf,
-} from '#core/organizations/sessions.ts';
-import { verifySignIn } from '#core/organizations/sign-in.ts';
 import { sessionExample, sessionListExample, sessionWithTokenExample } from './examples.ts';
 import { presentNewSession, presentSession, presentSessionOfList } from './present.ts';
 import { ChangePassword, Session, SessionList, SessionParams, SessionWithToken, SignIn } from './schema.ts';

@@ -1,10 +1,10 @@
 import Type from 'typebox';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
-import { MEMBER_ROLES } from '#domain/api-scopes.ts';
-import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/credential-format.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
+import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/access/credential-format.ts';
 import { idPattern } from '#domain/ids.ts';
-import { PLAN_NAMES } from '#domain/plans.ts';
-import { ANY_TEXT } from '#domain/text-forms.ts';
+import { ANY_TEXT } from '#domain/mail/text-forms.ts';
+import { PLAN_NAMES } from '#domain/organizations/plans.ts';
 
 export const Email = Type.String({ format: 'email', maxLength: 254 });
 

@@ -1,5 +1,5 @@
-import { listBody, pageOf } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
+import { listBody, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
 import { listSuppressions, removeSuppression, type Suppression } from '#sending/lists/suppressions.ts';
 import { SuppressionList, SuppressionPath, SuppressionsQuery } from './schema.ts';
 

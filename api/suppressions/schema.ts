@@ -1,8 +1,8 @@
 import Type from 'typebox';
-import { listOf, pageQuery } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { listOf, pageQuery } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
-import { ADDRESS_MAX_CHARACTERS } from '#domain/outbound.ts';
+import { ADDRESS_MAX_CHARACTERS } from '#domain/sending/outbound.ts';
 
 const SuppressionId = Type.String({ pattern: idPattern('suppression'), description: 'Id of the entry.' });
 export const SuppressionPath = closed({ id: SuppressionId });

@@ -1,6 +1,6 @@
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import { presentSummary } from '#api/messages/present.ts';
-import type { Thread, ThreadSummary } from '#mailstore/read-threads.ts';
+import type { Thread, ThreadSummary } from '#mailstore/messages/read-threads.ts';
 
 export const presentThreadSummary = (thread: ThreadSummary) => ({
   id: thread.id,

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox';
+import { encodeCursor, PageQuery, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
 import { summaryExample } from '#api/messages/examples.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
-import { encodeCursor, PageQuery, pageOf } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
-import { requireMailbox } from '#core/mailboxes/mailbox-queries.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { findThread, listThreads } from '#mailstore/read-threads.ts';
+import { findThread, listThreads } from '#mailstore/messages/read-threads.ts';
 import { threadExample } from './examples.ts';
 import { presentThread, presentThreadSummary } from './present.ts';
 import { MailboxThreadPath, OwnThreadPath, Thread, ThreadList } from './schema.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
+import { listOf } from '#api/http/pagination.ts';
+import { closed, dateTime } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { MessageId, MessageSummary } from '#api/messages/schema.ts';
-import { listOf } from '#api/pagination.ts';
-import { closed, dateTime } from '#api/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
 
 const ThreadId = Type.String({ pattern: idPattern('thread'), description: 'Thread id.' });

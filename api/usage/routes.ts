@@ -1,9 +1,9 @@
 import Type from 'typebox';
-import { type Route, route } from '#api/route.ts';
-import { closed, nullable } from '#api/schema-parts.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { closed, nullable } from '#api/http/schema-parts.ts';
 import { usage } from '#core/organizations/usage.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { PLANS } from '#domain/plans.ts';
+import { PLANS } from '#domain/organizations/plans.ts';
 
 const DAY_MS = 86_400_000;
 const DAYS_DEFAULT = 30;

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { decodeCursor, listBody } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
-import { requireEndpoint } from '#core/webhooks/endpoint-queries.ts';
+import { decodeCursor, listBody } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
 import { sendTestDelivery } from '#core/webhooks/test-delivery.ts';
 import {
@@ -12,8 +12,8 @@ import {
   listDeliveries,
   type ResponseCodes,
 } from '#db/queries/deliveries/list-deliveries.ts';
-import { DELIVERIES_PAGE_DEFAULT } from '#domain/delivery-limits.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { DELIVERIES_PAGE_DEFAULT } from '#domain/webhooks/delivery-limits.ts';
 import { Delivery, DeliveryList, DeliveryParams, DeliveryQuery, DeliveryWithAttempts } from './delivery-schema.ts';
 import { testExamples } from './event-examples.ts';
 import { deliveryExample, deliveryWithAttemptsExample } from './examples.ts';

@@ -1,17 +1,22 @@
 /** Deliveries of an endpoint, their attempts, and how many there were. */
 import Type from 'typebox';
+import { pageQuery } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
-import { pageQuery } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
+import { idPattern } from '#domain/ids.ts';
 import {
   DELIVERIES_PAGE_DEFAULT,
   DELIVERIES_PAGE_MAX,
   STATS_HOURS_DEFAULT,
   STATS_HOURS_MAX,
-} from '#domain/delivery-limits.ts';
-import { ATTEMPT_ERRORS, ATTEMPT_TRIGGERS, DELIVERY_STATUSES, EXHAUSTED_REASONS } from '#domain/delivery-status.ts';
-import { EVENT_TYPES } from '#domain/event-types.ts';
-import { idPattern } from '#domain/ids.ts';
+} from '#domain/webhooks/delivery-limits.ts';
+import {
+  ATTEMPT_ERRORS,
+  ATTEMPT_TRIGGERS,
+  DELIVERY_STATUSES,
+  EXHAUSTED_REASONS,
+} from '#domain/webhooks/delivery-status.ts';
+import { EVENT_TYPES } from '#domain/webhooks/event-types.ts';
 import { count, EndpointId } from './schema.ts';
 
 const DeliveryId = Type.String({ pattern: idPattern('delivery'), description: 'Delivery id: the `webhook-id`.' });

@@ -5,13 +5,13 @@
  * for the tests that validate recorded events. The schemas are open, because fields may be added at any time.
  */
 import Type, { type TProperties, type TSchema } from 'typebox';
-import { ConsentChanges } from '#api/consents/changes-schema.ts';
+import { dateTime, nullable } from '#api/http/schema-parts.ts';
+import { ConsentChanges } from '#api/messages/changes-schema.ts';
 import { MessageExtracts } from '#api/messages/schema.ts';
-import { dateTime, nullable } from '#api/schema-parts.ts';
-import { ACTOR_TYPES, type EventEnvelope } from '#domain/event-envelope.ts';
-import { EVENT_SCOPES, EVENT_TYPES, type EventScopes, type EventType } from '#domain/event-types.ts';
 import { type IdKind, idPattern } from '#domain/ids.ts';
-import { MAILBOX_STATUSES } from '#domain/mailbox-status.ts';
+import { MAILBOX_STATUSES } from '#domain/organizations/mailbox-status.ts';
+import { ACTOR_TYPES, type EventEnvelope } from '#domain/webhooks/event-envelope.ts';
+import { EVENT_SCOPES, EVENT_TYPES, type EventScopes, type EventType } from '#domain/webhooks/event-types.ts';
 import { eventExamples } from './event-examples.ts';
 
 const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });

@@ -1,13 +1,13 @@
 import type { Static } from 'typebox';
-import { temporalLink } from '#api/temporal-link.ts';
-import type { Settings } from '#core/platform/settings.ts';
-import type { EndpointView } from '#core/webhooks/endpoint-queries.ts';
+import { temporalLink } from '#api/http/temporal-link.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
+import type { EndpointView } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import type { HourOfDeliveries } from '#db/queries/deliveries/delivery-counts.ts';
 import type { AttemptView, DeliveryWithPayload } from '#db/queries/deliveries/list-deliveries.ts';
 import type { RecoveryRow } from '#db/queries/webhooks/recoveries.ts';
 import type { PublicSigningKey } from '#db/queries/webhooks/signing-keys.ts';
-import { DELIVERY_STATUSES } from '#domain/delivery-status.ts';
-import { recoveryWorkflowId } from '#domain/recovery.ts';
+import { DELIVERY_STATUSES } from '#domain/webhooks/delivery-status.ts';
+import { recoveryWorkflowId } from '#domain/webhooks/recovery.ts';
 import type { Delivery, DeliveryWithAttempts, EndpointStats } from './delivery-schema.ts';
 import type { Recovery } from './recovery-schema.ts';
 import type { Endpoint } from './schema.ts';

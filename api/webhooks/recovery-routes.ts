@@ -1,7 +1,7 @@
-import { listBody, PageQuery, pageOf } from '#api/pagination.ts';
-import { type Route, route } from '#api/route.ts';
-import { requireEndpoint } from '#core/webhooks/endpoint-queries.ts';
-import { getRecovery, moveRecovery, startRecovery } from '#core/webhooks/recover-deliveries.ts';
+import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
+import { getRecovery, moveRecovery, startRecovery } from '#core/webhooks/endpoints/recover-deliveries.ts';
 import { listRecoveries } from '#db/queries/webhooks/recoveries.ts';
 import { recoveryExample } from './examples.ts';
 import { presentRecovery } from './present.ts';

@@ -1,10 +1,10 @@
 /** Recoveries: sending given-up deliveries again. */
 import Type from 'typebox';
-import { listOf } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
-import { STOP_REASONS } from '#domain/delivery-workflows.ts';
+import { listOf } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
-import { RECOVERABLE_STATUSES, RECOVERY_STATES } from '#domain/recovery.ts';
+import { STOP_REASONS } from '#domain/webhooks/delivery-workflows.ts';
+import { RECOVERABLE_STATUSES, RECOVERY_STATES } from '#domain/webhooks/recovery.ts';
 import { count, EndpointId } from './schema.ts';
 
 const RecoveryId = Type.String({ pattern: idPattern('recovery'), description: 'Recovery id.' });

@@ -1,13 +1,13 @@
 import Type from 'typebox';
+import { listOf, pageQuery } from '#api/http/pagination.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
-import { listOf, pageQuery } from '#api/pagination.ts';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
-import { SECRET_OVERLAP_MAX_SECONDS } from '#domain/delivery-limits.ts';
-import { DISABLED_REASONS } from '#domain/delivery-status.ts';
-import { ENDPOINT_DESCRIPTION_MAX, ENDPOINT_URL_MAX } from '#domain/endpoint-limits.ts';
-import { EVENT_TYPES } from '#domain/event-types.ts';
 import { idPattern } from '#domain/ids.ts';
-import { ANY_TEXT, LINES } from '#domain/text-forms.ts';
+import { ANY_TEXT, LINES } from '#domain/mail/text-forms.ts';
+import { SECRET_OVERLAP_MAX_SECONDS } from '#domain/webhooks/delivery-limits.ts';
+import { DISABLED_REASONS } from '#domain/webhooks/delivery-status.ts';
+import { ENDPOINT_DESCRIPTION_MAX, ENDPOINT_URL_MAX } from '#domain/webhooks/endpoint-limits.ts';
+import { EVENT_TYPES } from '#domain/webhooks/event-types.ts';
 
 export const EndpointId = Type.String({ pattern: idPattern('webhookEndpoint'), description: 'Endpoint id.' });
 

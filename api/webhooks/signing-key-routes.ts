@@ -1,9 +1,13 @@
 /** Key pairs of `v1a` signatures. */
-import { type Route, route } from '#api/route.ts';
-import { rotateSigningKey } from '#core/webhooks/signing-keys.ts';
-import { publicJwk } from '#core/webhooks/webhook-key-pair.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { rotateSigningKey } from '#core/webhooks/signing/signing-keys.ts';
+import { publicJwk } from '#core/webhooks/signing/webhook-key-pair.ts';
 import { type PublicSigningKey, publishedSigningKeys, signingKeysInForce } from '#db/queries/webhooks/signing-keys.ts';
-import { KEY_SET_CACHE_SECONDS, KEY_SET_MAX_KEYS, SIGNING_KEY_OVERLAP_SECONDS } from '#domain/delivery-limits.ts';
+import {
+  KEY_SET_CACHE_SECONDS,
+  KEY_SET_MAX_KEYS,
+  SIGNING_KEY_OVERLAP_SECONDS,
+} from '#domain/webhooks/delivery-limits.ts';
 import { presentSigningKeys } from './present.ts';
 import { KeySet, KeySetQuery, RotateSigningKey, SigningKeys } from './signing-key-schema.ts';
 

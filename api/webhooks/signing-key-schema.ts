@@ -1,7 +1,11 @@
 import Type from 'typebox';
-import { closed, dateTime, nullable } from '#api/schema-parts.ts';
-import { KEY_SET_MAX_KEYS, SECRET_OVERLAP_MAX_SECONDS, SIGNING_KEY_OVERLAP_SECONDS } from '#domain/delivery-limits.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
+import {
+  KEY_SET_MAX_KEYS,
+  SECRET_OVERLAP_MAX_SECONDS,
+  SIGNING_KEY_OVERLAP_SECONDS,
+} from '#domain/webhooks/delivery-limits.ts';
 
 const SigningKey = closed(
   {

@@ -2,8 +2,8 @@
  * Compares the answers that clients got with the rows of the database and with the requests that the receivers got.
  * Pure.
  */
-import type { EventType } from '#domain/event-types.ts';
-import { MAX_DELIVERY_ATTEMPTS } from '#domain/retry-ladder.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
+import { MAX_DELIVERY_ATTEMPTS } from '#domain/webhooks/retry-ladder.ts';
 import type { Operation, OperationKind } from './ledger.ts';
 import { OPERATION_KINDS } from './ledger.ts';
 import type { WebhookReceipt } from './webhook-receiver.ts';

@@ -1,5 +1,5 @@
 import { Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/search-attributes.ts';
 import type { TemporalServer } from './temporal-server.ts';
 
 const ANSWER_WITHIN_MS = 3_000;

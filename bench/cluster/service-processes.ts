@@ -6,7 +6,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { SETTINGS } from '#core/platform/settings.ts';
+import { SETTINGS } from '#core/platform/settings/settings.ts';
 import type { CertificateFiles } from '#dev/certificates.ts';
 import { serverPort } from './server-ports.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';

@@ -1,10 +1,10 @@
 /** The customer of the run: an organization, its endpoints and the mailboxes that the load writes to, made by the API. */
 import { pino } from 'pino';
 import { createSubscribers } from '#bench/subscribers.ts';
-import { createLogger } from '#core/platform/logger.ts';
-import { openServices } from '#core/platform/services.ts';
-import { readSettings } from '#core/platform/settings.ts';
-import type { EventType } from '#domain/event-types.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { openServices } from '#core/platform/process/services.ts';
+import { readSettings } from '#core/platform/settings/settings.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
 
 export interface LoadMailbox {
   readonly id: string;

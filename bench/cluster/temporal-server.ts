@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { temporalProblem } from '#core/platform/dependencies.ts';
+import { temporalProblem } from '#core/process/dependencies.ts';
 import { DYNAMIC_CONFIG } from '#dev/temporal-server.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { serverPort } from './server-ports.ts';

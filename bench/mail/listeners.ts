@@ -5,9 +5,9 @@ import { pino } from 'pino';
 import { answerCalls } from '#bench/child-calls.ts';
 import { profileCalls } from '#bench/profile-calls.ts';
 import { senderDns } from '#bench/sender-dns.ts';
-import { createLogger } from '#core/platform/logger.ts';
-import { openServices } from '#core/platform/services.ts';
-import { readSettings } from '#core/platform/settings.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { openServices } from '#core/platform/process/services.ts';
+import { readSettings } from '#core/platform/settings/settings.ts';
 import { startMail } from '#mail/start.ts';
 
 const CONNECTIONS_PER_SOURCE = 5_000;

@@ -4,7 +4,7 @@ import { memoryMegabytes } from '#bench/memory.ts';
 import { openDeliveriesReach } from '#bench/open-deliveries.ts';
 import type { FigureRow } from '#bench/report.ts';
 import { counted, nextRun, producersOf, type Scenario, subscribersOf, warmUp } from '#bench/scenario.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 
 const DELIVERIES = 100_000;
 const POLL_MS = 200;

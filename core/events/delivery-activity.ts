@@ -1,8 +1,8 @@
 /** Events and their deliveries as entries of a timeline. */
 import type { EventRow } from '#db/queries/events/activity-search.ts';
 import type { DeliveryAttemptRow, DeliveryOfEventRow } from '#db/queries/events/activity-timeline.ts';
-import { type ActivityEntry, BARE_ENTRY } from '#domain/activity.ts';
-import type { ExhaustedReason } from '#domain/delivery-status.ts';
+import { type ActivityEntry, BARE_ENTRY } from '#domain/webhooks/activity.ts';
+import type { ExhaustedReason } from '#domain/webhooks/delivery-status.ts';
 
 const REASONS: Readonly<Record<ExhaustedReason, string>> = {
   attempts_exhausted: 'all attempts failed',

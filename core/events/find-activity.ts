@@ -3,7 +3,7 @@
  * leads to messages, or to an event without a message. A single hit is returned with its whole timeline.
  */
 
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Database, Sql } from '#db/database.ts';
 import {
   type EventRow,
@@ -26,15 +26,15 @@ import {
   storedRow,
   submittedRow,
 } from '#db/queries/events/activity-timeline.ts';
+import { isId } from '#domain/ids.ts';
+import { isEmailAddress } from '#domain/mail/email-address.ts';
 import {
   ACTIVITY_HITS_MAX,
   ACTIVITY_ROWS_MAX,
   type ActivityEntry,
   type ActivityKind,
   byTime,
-} from '#domain/activity.ts';
-import { isEmailAddress } from '#domain/email-address.ts';
-import { isId } from '#domain/ids.ts';
+} from '#domain/webhooks/activity.ts';
 import { deliveryEntries, eventEntry } from './delivery-activity.ts';
 import { sendingEntries, storedEntries } from './message-activity.ts';
 

@@ -6,10 +6,10 @@ import type {
   StoredRow,
   SubmittedRow,
 } from '#db/queries/events/activity-timeline.ts';
-import { type ActivityEntry, type ActivityOutcome, BARE_ENTRY } from '#domain/activity.ts';
-import type { Actor } from '#domain/event-envelope.ts';
-import type { AttemptOutcome, RecipientStatus } from '#domain/outbound.ts';
-import { outboundWorkflowId } from '#domain/outbound-workflow.ts';
+import type { AttemptOutcome, RecipientStatus } from '#domain/sending/outbound.ts';
+import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
+import { type ActivityEntry, type ActivityOutcome, BARE_ENTRY } from '#domain/webhooks/activity.ts';
+import type { Actor } from '#domain/webhooks/event-envelope.ts';
 
 const nameOf = (actor: Actor): string =>
   actor.type === 'system' ? 'the service' : (actor.name ?? actor.email ?? actor.address ?? actor.type);

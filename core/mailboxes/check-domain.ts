@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import type { Settings } from '#core/platform/settings.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import type { DomainRecord } from '#db/entities/mail-domain.ts';
 import { recordState } from './domain-records.ts';
 

@@ -1,4 +1,4 @@
-import type { Settings } from '#core/platform/settings.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 
 /** Where and how a mail client reaches a mailbox; the password is the mailbox token. */
 export interface MailListener {

@@ -11,13 +11,13 @@
 
 import { recordEvents } from '#core/events/record-event.ts';
 import { recordAudits } from '#core/organizations/audit.ts';
-import { inOrder } from '#core/platform/batch-policies.ts';
-import { type Batcher, batcher } from '#core/platform/batcher.ts';
+import { inOrder } from '#core/platform/batching/batch-policies.ts';
+import { type Batcher, batcher } from '#core/platform/batching/batcher.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { type ClientId, hashOfContent, requireSameContent } from '#core/platform/client-id.ts';
-import { hashCredential, newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import type { Database, Sql } from '#db/database.ts';
 import {
   addressesDeletedSince,
@@ -27,11 +27,11 @@ import {
 } from '#db/queries/mailboxes/insert-mailboxes.ts';
 import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { EnvelopeOrganization } from '#domain/event-envelope.ts';
-import { generatedLocalPart, localPartProblem } from '#domain/mailbox-address.ts';
-import { ADDRESS_REUSE_AFTER_DAYS } from '#domain/mailbox-status.ts';
-import { PLANS, type PlanName } from '#domain/plans.ts';
-import { stoppedBy } from '#domain/sending-brakes.ts';
+import { generatedLocalPart, localPartProblem } from '#domain/mail/mailbox-address.ts';
+import { ADDRESS_REUSE_AFTER_DAYS } from '#domain/organizations/mailbox-status.ts';
+import { PLANS, type PlanName } from '#domain/organizations/plans.ts';
+import { stoppedBy } from '#domain/sending/sending-brakes.ts';
+import type { EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
 import { findMailboxByClientId } from './mailbox-queries.ts';
 import { envelopeMailbox, type MailboxView, mailboxSnapshot, NO_USE } from './mailbox-view.ts';
 

@@ -1,6 +1,6 @@
-import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
 import type { Sql } from '#db/database.ts';
-import { domainOf } from '#domain/email-address.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
 
 /**
  * Whether mail to an address is, or may soon be, read in a mailbox of this instance, and so by agents: its domain or

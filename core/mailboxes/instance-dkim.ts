@@ -1,7 +1,7 @@
 /** DKIM key of the instance's own domain, MAIL_DOMAIN. It is made when it is asked for first. */
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 
 const DKIM_BITS = 2_048;
 const makeKeyPair = promisify(generateKeyPair);
@@ -20,7 +20,7 @@ interface KeyRow {
   private_key_sealed: string;
 }
 
-/** Place of the instance's DKIM keys (see `core/platform/sealed-secrets.ts`). */
+/** Place of the instance's DKIM keys (see `core/platform/secrets/sealed-secrets.ts`). */
 export const instanceDkimPlace = (domain: string): string => `dkim_key:private_key:${domain}`;
 const FIND_KEY = `select selector, public_key, private_key_sealed from dkim_key where domain = $1`;
 

@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** NOTIFY channel about mail and access to it; see `mailstore/notifier.ts` for its messages. */
+/** NOTIFY channel about mail and access to it; see `mailstore/changes/notifier.ts` for its messages. */
 export const MAIL_CHANGES_CHANNEL = 'mail_changes';
 
 /**

@@ -1,6 +1,6 @@
 /** The last use of a mailbox by each protocol, and of each token by any: "does my agent connect?" */
 
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { noteChange } from '#db/queries/organizations/note-change.ts';
 

@@ -1,11 +1,10 @@
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { EnvelopeMailbox } from '#domain/event-envelope.ts';
 import { firstIdAt } from '#domain/ids.ts';
-import type { Reach } from '#domain/mailbox-groups.ts';
-import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '#domain/mailbox-status.ts';
-import { type SendingMode, stoppedBy } from '#domain/sending-brakes.ts';
-import type { SendingHealth } from '#domain/sending-health.ts';
+import type { Reach } from '#domain/organizations/mailbox-groups.ts';
+import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailbox-status.ts';
+import { type SendingMode, stoppedBy } from '#domain/sending/sending-brakes.ts';
+import type { SendingHealth } from '#domain/sending/sending-health.ts';
 import type { MailboxView } from './mailbox-view.ts';
 import { dayOf } from './sending-budgets.ts';
 import { shownHealth } from './sending-health.ts';
@@ -110,21 +109,6 @@ const viewOf = (row: MailboxColumns): MailboxView => ({
   updatedAt: row.updated_at,
   lastActivityAt: row.last_activity_at,
 });
-
-/**
- * Who a mailbox is, without the counters of its mail: for requests about something in it.
- *
- * @throws {CatalogueError} not_found
- */
-export async function requireMailbox(sql: Sql, organizationId: string, mailboxId: string): Promise<EnvelopeMailbox> {
-  const [row] = await sql.query<EnvelopeMailbox>(
-    `select id, name, address, local_part as "localPart", domain from mailboxes
-      where organization_id = $1 and id = $2 and deleted_at is null`,
-    [organizationId, mailboxId],
-  );
-  if (row === undefined) throw new CatalogueError('not_found');
-  return row;
-}
 
 /** @throws {CatalogueError} not_found */
 export async function getMailbox(sql: Sql, organizationId: string, mailboxId: string): Promise<MailboxView> {

@@ -2,12 +2,12 @@
 
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { credentialHint, hashCredential, newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { TOKENS_PER_MAILBOX_MAX, type TokenAccess } from '#domain/mailbox-tokens.ts';
+import { TOKENS_PER_MAILBOX_MAX, type TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
 import { announceMailboxAccess } from './mailbox-access.ts';
 
 export interface MailboxToken {

@@ -1,7 +1,7 @@
-import type { EnvelopeMailbox } from '#domain/event-envelope.ts';
-import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '#domain/mailbox-status.ts';
-import type { Brakes, StoppedBy } from '#domain/sending-brakes.ts';
-import type { SendingHealth } from '#domain/sending-health.ts';
+import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailbox-status.ts';
+import type { Brakes, StoppedBy } from '#domain/sending/sending-brakes.ts';
+import type { SendingHealth } from '#domain/sending/sending-health.ts';
+import type { EnvelopeMailbox } from '#domain/webhooks/event-envelope.ts';
 
 /** Mail received and sent on this day (UTC). */
 export interface UseToday {
@@ -19,7 +19,7 @@ export const NO_USE: UseToday = { sent: 0, newRecipients: 0, received: 0, held: 
 export interface MailboxView extends EnvelopeMailbox {
   /** Its purpose; shown to the people who decide about its mail. */
   readonly purpose: string | null;
-  /** See `domain/mailbox-groups.ts`. */
+  /** See `domain/organizations/mailbox-groups.ts`. */
   readonly group: string | null;
   readonly status: MailboxStatus;
   readonly syncStatus: SyncStatus;

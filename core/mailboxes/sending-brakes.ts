@@ -1,5 +1,5 @@
 /**
- * Brakes of sending (`domain/sending-brakes.ts`), exact over all processes.
+ * Brakes of sending (`domain/sending/sending-brakes.ts`), exact over all processes.
  *
  * Everything that lets mail be sent (submission, release, the reservation of an attempt) holds the organization's lock
  * shared and reads the brakes under it; a change of brakes holds it exclusively. So a change waits for transactions
@@ -8,14 +8,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sql } from '#db/database.ts';
 import type { OrganizationSettings } from '#db/entities/organization.ts';
-import { OUTBOUND_DECIDED_OVERDUE_MS, OUTBOUND_GIVE_UP_MS } from '#domain/outbound.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS, OUTBOUND_GIVE_UP_MS } from '#domain/sending/outbound.ts';
 import {
   type SendingMode,
   STOP_SETTLES_WITHIN_MS,
   STOPPED_SENTENCES,
   type StoppedBy,
   stoppedBy,
-} from '#domain/sending-brakes.ts';
+} from '#domain/sending/sending-brakes.ts';
 
 const LOCK = `hashtextextended('sending of ' || $1::text, 0)`;
 

@@ -5,7 +5,7 @@
  * concurrent submissions, in whatever process and by whatever protocol, exactly as many pass as the budget allows.
  */
 import type { Sql } from '#db/database.ts';
-import type { OverBudgetKind, SendingBudgets } from '#domain/sending-brakes.ts';
+import type { OverBudgetKind, SendingBudgets } from '#domain/sending/sending-brakes.ts';
 
 export interface BudgetQuestion {
   readonly organizationId: string;

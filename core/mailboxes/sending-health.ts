@@ -1,5 +1,5 @@
 /**
- * How the mail of a mailbox is received, see `domain/sending-health.ts`. It is reviewed with every failure and complaint.
+ * How the mail of a mailbox is received, see `domain/sending/sending-health.ts`. It is reviewed with every failure and complaint.
  *
  *   ok ──▶ flagged ──▶ paused ──somebody resumes──▶ ok
  *    ▲        │ a day without a further failure, or a review below the rate
@@ -8,17 +8,17 @@
 
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { firstIdAt } from '#domain/ids.ts';
-import { SENT_COPY_WINDOW_MINUTES } from '#domain/outbound.ts';
+import { SENT_COPY_WINDOW_MINUTES } from '#domain/sending/outbound.ts';
 import {
   evaluateSending,
   SENDING_RATE_WINDOW_MS,
   type SendingCounts,
   type SendingHealth,
-} from '#domain/sending-health.ts';
+} from '#domain/sending/sending-health.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -3,13 +3,13 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '#core/organizations/audit.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { hashCredential, newCredential } from '#core/platform/credentials.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
 import { Mailbox, type MailboxRow } from '#db/entities/mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/mailbox-status.ts';
-import { type Brakes, loosens, type SendingBudgets, type SendingMode } from '#domain/sending-brakes.ts';
+import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/organizations/mailbox-status.ts';
+import { type Brakes, loosens, type SendingBudgets, type SendingMode } from '#domain/sending/sending-brakes.ts';
 import { announceMailboxAccess } from './mailbox-access.ts';
 import { goOn, handOversEnded, lockBrakes } from './sending-brakes.ts';
 

@@ -6,9 +6,13 @@
  *       └──nobody did within a day, or too many are newer──▶ deleted
  */
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
-import { OAUTH_CLIENT_LIFE_DAYS, OAUTH_UNUSED_CLIENT_LIFE_HOURS, OAUTH_UNUSED_CLIENTS_MAX } from '#domain/oauth.ts';
-import type { OAuthClient, Registration } from '#domain/oauth-client.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import {
+  OAUTH_CLIENT_LIFE_DAYS,
+  OAUTH_UNUSED_CLIENT_LIFE_HOURS,
+  OAUTH_UNUSED_CLIENTS_MAX,
+} from '#domain/access/oauth.ts';
+import type { OAuthClient, Registration } from '#domain/access/oauth-client.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

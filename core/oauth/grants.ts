@@ -1,10 +1,10 @@
 /** Programs to which a person granted access to a mailbox. */
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { TokenAccess } from '#domain/mailbox-tokens.ts';
+import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
 
 export interface Grant {
   readonly id: string;

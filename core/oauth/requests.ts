@@ -7,20 +7,20 @@
  */
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { hashCredential, newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import type { Sql } from '#db/database.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
-import { CatalogueError } from '#domain/errors.ts';
-import type { TokenAccess } from '#domain/mailbox-tokens.ts';
 import {
   GRANTS_PER_MAILBOX_MAX,
   OAUTH_CODE_LIFE_SECONDS,
   OAUTH_REQUEST_LIFE_SECONDS,
   OAUTH_REQUESTS_PER_PERSON_AND_HOUR,
-} from '#domain/oauth.ts';
-import type { OAuthClient } from '#domain/oauth-client.ts';
+} from '#domain/access/oauth.ts';
+import type { OAuthClient } from '#domain/access/oauth-client.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
 import { endGrant } from './grants.ts';
 
 const HOUR_MS = 3_600_000;

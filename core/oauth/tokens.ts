@@ -8,18 +8,18 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Caller } from '#core/platform/caller.ts';
-import { hashCredential, replacingCredential } from '#core/platform/credentials.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { hashCredential, replacingCredential } from '#core/platform/secrets/credentials.ts';
 import type { Sql } from '#db/database.ts';
-import { CREDENTIAL_RANDOM_BYTES, type CredentialKind, isCredential } from '#domain/credential-format.ts';
-import type { TokenAccess } from '#domain/mailbox-tokens.ts';
+import { CREDENTIAL_RANDOM_BYTES, type CredentialKind, isCredential } from '#domain/access/credential-format.ts';
 import {
   ACCESS_TOKEN_LIFE_SECONDS,
   ACCESS_TOKENS_PER_GRANT_MAX,
   REFRESH_REPEAT_SECONDS,
   REFRESH_TOKEN_LIFE_DAYS,
   USED_TOKENS_PER_GRANT_MAX,
-} from '#domain/oauth.ts';
+} from '#domain/access/oauth.ts';
+import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
 import { endGrant } from './grants.ts';
 
 const DAY_MS = 86_400_000;

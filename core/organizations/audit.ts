@@ -1,7 +1,7 @@
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
-import type { AuditAction } from '#domain/audit-actions.ts';
+import type { AuditAction } from '#domain/organizations/audit-actions.ts';
 
 /** An entry of the audit log. Never put secrets into `details`. */
 export interface NewAuditEntry {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { sqlOfEntityManager } from '#db/database.ts';
-import type { PlanName } from '#domain/plans.ts';
+import type { PlanName } from '#domain/organizations/plans.ts';
 
 /**
  * Locks an organization until the transaction ends, so that counts stay valid: concurrent creations cannot both use the

@@ -4,12 +4,12 @@
  */
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { EngineStarts } from '#core/platform/engine-starts.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
+import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
+import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { noticeOutage } from '#core/platform/notice-outage.ts';
-import type { Services } from '#core/platform/services.ts';
-import { searchKeys, type TemporalClient } from '#core/platform/temporal-client.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import {
   insertMemberNotices,
@@ -23,7 +23,7 @@ import {
   type MemberNoticeInput,
   type MemberNoticeKind,
   memberNoticeWorkflowId,
-} from '#domain/member-notices.ts';
+} from '#domain/organizations/member-notices.ts';
 
 /** A notice that is written and not sent yet. */
 export type NewMemberNotice = Pick<MemberNoticeRow, 'id' | 'organizationId' | 'kind'>;

@@ -7,15 +7,15 @@
  * names and ids, so several changes of one thing between two polls are one change.
  */
 
-import { reasonOf } from '#core/platform/error-reason.ts';
-import type { Services } from '#core/platform/services.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Database, Sql } from '#db/database.ts';
 import {
   ORGANIZATION_CHANGE_MAILBOXES_NAMED,
   ORGANIZATION_CHANGES_AT_ONCE,
   ORGANIZATION_CHANGES_LOOK_MS,
   type OrganizationChangeKind,
-} from '#domain/organization-stream.ts';
+} from '#domain/webhooks/organization-stream.ts';
 
 export interface OrganizationChange {
   readonly organizationId: string;

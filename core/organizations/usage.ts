@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '#domain/delivery-status.ts';
 import { firstIdAt } from '#domain/ids.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '#domain/webhooks/delivery-status.ts';
 
 export interface UsageDay {
   /** `YYYY-MM-DD`, UTC. */

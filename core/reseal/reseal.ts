@@ -6,8 +6,8 @@
  * So it can run beside the service, be interrupted and be repeated at any time; finished rows stay finished.
  */
 
-import { reasonOf } from '#core/platform/error-reason.ts';
-import type { SealedSecrets } from '#core/platform/sealed-secrets.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import type { Sql } from '#db/database.ts';
 import { keyIdOf, SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
 

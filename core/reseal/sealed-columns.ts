@@ -1,13 +1,14 @@
 /**
- * Every column with sealed secrets (`core/platform/sealed-secrets.ts`). Add each new one here, or its rows cannot be opened
+ * Every column with sealed secrets (`core/platform/secrets/sealed-secrets.ts`). Add each new one here, or its rows cannot be opened
  * after the next rotation of keys; a test compares the list with the schema.
  */
+
+import { noticeCredentialPlace } from '#core/accounts/invitation-notice.ts';
+import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { instanceDkimPlace } from '#core/mailboxes/instance-dkim.ts';
-import { noticeCredentialPlace } from '#core/organizations/invitation-notice.ts';
-import { chatUrlPlace } from '#core/organizations/notice-settings.ts';
-import { idempotencyAnswerPlace } from '#core/platform/idempotency-place.ts';
-import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/webhook-secrets.ts';
+import { idempotencyAnswerPlace } from '#core/platform/secrets/idempotency-place.ts';
+import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
 
 export interface SealedColumn {
   readonly table: string;

@@ -17,12 +17,14 @@ import {
 import { TypedSearchAttributes } from '@temporalio/common';
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { retryDelaysMs } from '#core/platform/retry-ladder-setting.ts';
-import type { Services } from '#core/platform/services.ts';
-import { searchKeys, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
 import { holdDelivery, makeDueNow } from '#db/queries/deliveries/hold-delivery.ts';
 import { type DeliveryRecord, type DeliveryWithPayload, findDelivery } from '#db/queries/deliveries/list-deliveries.ts';
 import type { OfEndpoint } from '#db/queries/webhooks/recoveries.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { PlanName } from '#domain/organizations/plans.ts';
 import {
   ATTEMPT_NOW_SIGNAL,
   type AttemptNow,
@@ -30,10 +32,8 @@ import {
   type EndpointDeliveryInput,
   endpointDeliveryId,
   isSlowEndpointDelivery,
-} from '#domain/delivery-workflows.ts';
-import { CatalogueError } from '#domain/errors.ts';
-import type { PlanName } from '#domain/plans.ts';
-import { requireSendableEndpoint } from './sendable-endpoint.ts';
+} from '#domain/webhooks/delivery-workflows.ts';
+import { requireSendableEndpoint } from './endpoints/sendable-endpoint.ts';
 
 const ENGINE_TIMEOUT_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;

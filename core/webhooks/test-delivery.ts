@@ -1,17 +1,16 @@
 import { eventPayload } from '#core/events/event-payload.ts';
-import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
-import { envelopeMailbox } from '#core/mailboxes/mailbox-view.ts';
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { type DeliveryWithPayload, findDelivery } from '#db/queries/deliveries/list-deliveries.ts';
 import { recordTestDelivery } from '#db/queries/deliveries/record-test-delivery.ts';
+import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/event-envelope.ts';
-import { EVENT_SCOPES, type EventType } from '#domain/event-types.ts';
-import type { PlanName } from '#domain/plans.ts';
-import { requireSendableEndpoint } from './sendable-endpoint.ts';
+import type { PlanName } from '#domain/organizations/plans.ts';
+import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import { EVENT_SCOPES, type EventType } from '#domain/webhooks/event-types.ts';
+import { requireSendableEndpoint } from './endpoints/sendable-endpoint.ts';
 
 /** The part of an example envelope that does not depend on the organization and the time. */
 export interface ExampleEvent {
@@ -47,9 +46,7 @@ export async function sendTestDelivery(
     });
   const example = examples[type];
   const mailbox =
-    endpoint.mailboxId === null
-      ? example.mailbox
-      : envelopeMailbox(await getMailbox(db, organization.id, endpoint.mailboxId));
+    endpoint.mailboxId === null ? example.mailbox : await requireMailbox(db, organization.id, endpoint.mailboxId);
   const timeMs = services.now();
   const occurredAt = new Date(timeMs);
   const [eventId, deliveryId] = [newId('event', timeMs), newId('delivery', timeMs)];

@@ -12,14 +12,14 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { noteChange } from '#db/queries/organizations/note-change.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
-import { EVENT_HEADER } from '#domain/delivery-limits.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { isId } from '#domain/ids.ts';
-import type { PlanName } from '#domain/plans.ts';
+import { type PlanName, requireWebhookPlan } from '#domain/organizations/plans.ts';
+import { EVENT_HEADER } from '#domain/webhooks/delivery-limits.ts';
 import {
   mayBeReceiver,
   RECEIVER_BODY_MAX_BYTES,
@@ -29,9 +29,8 @@ import {
   RECEIVER_TOKEN_BYTES,
   receiverPath,
   type SignatureVerdict,
-} from '#domain/webhook-receiver.ts';
-import { requireWebhookPlan } from './endpoint-rules.ts';
-import { webhookSecretPlace } from './webhook-secrets.ts';
+} from '#domain/webhooks/webhook-receiver.ts';
+import { webhookSecretPlace } from './signing/webhook-secrets.ts';
 
 export interface WebhookReceiver {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { ApiScope } from '#domain/api-scopes.ts';
+import type { ApiScope } from '#domain/access/api-scopes.ts';
 import { Organization } from './organization.ts';
 
 /** An organization API key. Only its hash is stored; a deleted row is a revoked key. */

@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/mailbox-status.ts';
-import { SENDING_MODES } from '#domain/sending-brakes.ts';
+import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailbox-status.ts';
+import { SENDING_MODES } from '#domain/sending/sending-brakes.ts';
 import { Organization } from './organization.ts';
 
 /** An agent's mailbox: one address, one token. Its mail and quota counters are in the tables of the mail store. */

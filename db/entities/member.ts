@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { MEMBER_ROLES } from '#domain/api-scopes.ts';
+import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
 import { Organization } from './organization.ts';
 import { User } from './user.ts';
 

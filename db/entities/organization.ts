@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import type { OutboundConsentMode } from '#domain/consent.ts';
-import { PLAN_NAMES } from '#domain/plans.ts';
-import type { SendingMode } from '#domain/sending-brakes.ts';
+import { PLAN_NAMES } from '#domain/organizations/plans.ts';
+import type { OutboundConsentMode } from '#domain/sending/consent.ts';
+import type { SendingMode } from '#domain/sending/sending-brakes.ts';
 
 /** Settings of an organization; absent ones have their default. */
 export interface OrganizationSettings {

@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { DISABLED_REASONS } from '#domain/delivery-status.ts';
-import type { EventType } from '#domain/event-types.ts';
+import { DISABLED_REASONS } from '#domain/webhooks/delivery-status.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
 import { Mailbox } from './mailbox.ts';
 import { Organization } from './organization.ts';
 

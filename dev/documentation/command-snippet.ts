@@ -1,6 +1,6 @@
 /** Commands of the command line, with the arguments that each one needs. */
 import type { Argument, Command, Option } from 'commander';
-import type { Route } from '#api/route.ts';
+import type { Route } from '#api/http/route.ts';
 import { ID_PREFIXES, type IdKind } from '#domain/ids.ts';
 import { sampleId } from './sample-request.ts';
 import { shellWord } from './source-literal.ts';

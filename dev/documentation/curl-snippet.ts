@@ -1,4 +1,4 @@
-import type { Route } from '#api/route.ts';
+import type { Route } from '#api/http/route.ts';
 import { samplePath } from './sample-request.ts';
 import { shellWord } from './source-literal.ts';
 

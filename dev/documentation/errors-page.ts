@@ -1,6 +1,6 @@
-import { templatePath } from '#api/openapi.ts';
-import type { Route } from '#api/route.ts';
-import { errorsOf } from '#api/route-errors.ts';
+import { templatePath } from '#api/documents/openapi.ts';
+import type { Route } from '#api/http/route.ts';
+import { errorsOf } from '#api/http/route-errors.ts';
 import { ERROR_CATALOGUE } from '#domain/errors.ts';
 import { html, inline } from './html.ts';
 import { anchorOf } from './markdown.ts';

@@ -1,4 +1,4 @@
-import type { DocumentedEvent, OpenApiDocument } from '#api/openapi.ts';
+import type { DocumentedEvent, OpenApiDocument } from '#api/documents/openapi.ts';
 import { html, inline } from './html.ts';
 import { codeBlock } from './markdown.ts';
 import type { Page } from './page.ts';

@@ -1,6 +1,6 @@
 /** The languages of the snippets: one entry each, in the order of the tabs. */
 import type { Command } from 'commander';
-import type { Route } from '#api/route.ts';
+import type { Route } from '#api/http/route.ts';
 import { commandSnippet } from './command-snippet.ts';
 import { curlSnippet } from './curl-snippet.ts';
 import { pythonSnippet } from './python-snippet.ts';

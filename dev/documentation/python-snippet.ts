@@ -1,4 +1,4 @@
-import type { Route } from '#api/route.ts';
+import type { Route } from '#api/http/route.ts';
 import { isJson, type Json, modelName, pythonName, pythonText } from '#dev/python-client/schema-as-python.ts';
 import { samplePathValues, sampleQuery } from './sample-request.ts';
 

@@ -1,9 +1,9 @@
 /** A page for each resource of the API, made from the OpenAPI document. */
 import type { Command } from 'commander';
-import { type OpenApiDocument, templatePath } from '#api/openapi.ts';
-import { accessText } from '#api/openapi-security.ts';
-import type { Route } from '#api/route.ts';
-import { errorsOf } from '#api/route-errors.ts';
+import { type OpenApiDocument, templatePath } from '#api/documents/openapi.ts';
+import { accessText } from '#api/documents/openapi-security.ts';
+import type { Route } from '#api/http/route.ts';
+import { errorsOf } from '#api/http/route-errors.ts';
 import { type Html, html, inline, prose } from './html.ts';
 import { anchorOf, codeBlock, type Heading } from './markdown.ts';
 import type { Page } from './page.ts';

@@ -1,5 +1,5 @@
 /** The request that the snippets of an operation show, each in its language. */
-import type { Route } from '#api/route.ts';
+import type { Route } from '#api/http/route.ts';
 import { ID_PREFIXES, type IdKind } from '#domain/ids.ts';
 
 /** The same characters as in the examples of the answers. */

@@ -1,4 +1,4 @@
-import type { Route } from '#api/route.ts';
+import type { Route } from '#api/http/route.ts';
 import { samplePathValues, sampleQuery } from './sample-request.ts';
 import { typeScriptLiteral } from './source-literal.ts';
 

@@ -1,5 +1,5 @@
 /** `python/src/agent_mailbox/models.py`: what the service answers and takes, as pydantic models. */
-import type { OpenApiDocument } from '#api/openapi.ts';
+import type { OpenApiDocument } from '#api/documents/openapi.ts';
 import { type ApiOperation, jsonSchemaOf } from './operations-of.ts';
 import {
   describedBy,

@@ -1,5 +1,5 @@
 /** The operations of the OpenAPI document that a client has methods for. */
-import type { OpenApiDocument } from '#api/openapi.ts';
+import type { OpenApiDocument } from '#api/documents/openapi.ts';
 import { isJson, type Json } from './schema-as-python.ts';
 
 export interface ApiOperation {

@@ -2,7 +2,7 @@
  * `python/src/agent_mailbox/_async/resources.py`: a method for each operation, named as in the TypeScript client. What
  * needs more than one request and its answer is written by hand beside it: waiting, uploads, streams.
  */
-import type { OpenApiDocument } from '#api/openapi.ts';
+import type { OpenApiDocument } from '#api/documents/openapi.ts';
 import type { RouteRow } from '#dev/route-coverage.ts';
 import { type ApiOperation, jsonSchemaOf } from './operations-of.ts';
 import {

@@ -7,9 +7,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { documentedEvents } from '#api/documented-events.ts';
+import { documentedEvents } from '#api/documents/documented-events.ts';
+import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
-import { currentOpenApi } from '#api/serve-documents.ts';
 import type { RouteRow } from '#dev/route-coverage.ts';
 import { routeRows } from '#dev/route-coverage-document.ts';
 import { writeFileIfChanged } from '#dev/write-file.ts';

@@ -8,9 +8,9 @@
  * Logins in progress hold a token of each bucket, so that concurrent guesses are not free; if all tokens are held, a
  * login waits for the results of those logins. Kept in memory, per process.
  */
-import { sourceOf } from '#core/platform/source-address.ts';
-import { limitingPairs, loginPair } from '#domain/login-limits.ts';
-import { LOGIN_FAILURE_FORGIVEN_MS, LOGIN_FAILURES_MAX } from '#domain/mail-limits.ts';
+import { sourceOf } from '#core/platform/addresses/source-address.ts';
+import { limitingPairs, loginPair } from '#domain/access/login-limits.ts';
+import { LOGIN_FAILURE_FORGIVEN_MS, LOGIN_FAILURES_MAX } from '#domain/mail/mail-limits.ts';
 
 export type Admission =
   | { readonly kind: 'admitted'; settle(outcome: 'passed' | 'failed' | 'unknown'): void }

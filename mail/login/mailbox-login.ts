@@ -20,20 +20,20 @@ import {
 } from '@agent-mailbox/mail-store';
 import { readOnlyStore } from '@agent-mailbox/mail-store/read-only-store';
 import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
-import { hashCredential } from '#core/platform/credentials.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { noticeOutage } from '#core/platform/notice-outage.ts';
-import type { Services } from '#core/platform/services.ts';
+import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
-import { isCredential } from '#domain/credential-format.ts';
+import { isCredential } from '#domain/access/credential-format.ts';
 import {
   CONNECTIONS_PER_MAILBOX_MAX,
   LOGIN_FAILURE_DELAY_MAX_MS,
   LOGIN_FAILURE_DELAY_MIN_MS,
-} from '#domain/mail-limits.ts';
-import type { MailboxStatus } from '#domain/mailbox-status.ts';
-import { type TokenAccess, type TokenNeed, tokenAllows } from '#domain/mailbox-tokens.ts';
-import type { MailNotifier } from '#mailstore/notifier.ts';
+} from '#domain/mail/mail-limits.ts';
+import type { MailboxStatus } from '#domain/organizations/mailbox-status.ts';
+import { type TokenAccess, type TokenNeed, tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
+import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import { loginThrottle } from './login-throttle.ts';
 
 export interface Authenticator {

@@ -4,19 +4,19 @@ import { findBodyStart, isAutoSubmitted } from '@agent-mailbox/mime-structure/he
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { type RoleAddress, type RoleMail, takeRoleMail } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
-import type { Services } from '#core/platform/services.ts';
-import { sourceOf } from '#core/platform/source-address.ts';
-import { UNAUTHENTICATED_LABEL } from '#domain/mail-flags.ts';
-import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from '#domain/mail-limits.ts';
-import { ROLE_MAIL_MAX_BYTES } from '#domain/role-addresses.ts';
-import { blobKey } from '#mailstore/blob-store.ts';
-import type { DeliveryOutcome, IncomingMessage, LocalDelivery } from '#mailstore/delivery.ts';
-import { deliveryHasher, threadRefs } from '#mailstore/fingerprints.ts';
-import { largeMessageSlots } from '#mailstore/large-message-slots.ts';
-import { listedHeader } from '#mailstore/listed-header.ts';
+import { sourceOf } from '#core/platform/addresses/source-address.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { UNAUTHENTICATED_LABEL } from '#domain/mail/mail-flags.ts';
+import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from '#domain/mail/mail-limits.ts';
+import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/role-addresses.ts';
+import { blobKey } from '#mailstore/blobs/blob-store.ts';
+import type { DeliveryOutcome, IncomingMessage, LocalDelivery } from '#mailstore/delivery/delivery.ts';
+import { deliveryHasher, threadRefs } from '#mailstore/delivery/fingerprints.ts';
+import { largeMessageSlots } from '#mailstore/delivery/large-message-slots.ts';
+import { listedHeader } from '#mailstore/delivery/listed-header.ts';
+import { receivedEvent } from '#mailstore/delivery/received-event.ts';
 import type { MailStore } from '#mailstore/mail-store.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
-import { receivedEvent } from '#mailstore/received-event.ts';
 import type { BlockedEvents } from './blocked-events.ts';
 import type { DnsLookup } from './dns-resolver.ts';
 import type { InboundServer } from './inbound-server.ts';
@@ -30,7 +30,7 @@ export interface AcceptContext {
   readonly services: Services;
   readonly store: MailStore;
   readonly lookup: DnsLookup;
-  /** Default: those of `domain/mail-limits.ts`. */
+  /** Default: those of `domain/mail/mail-limits.ts`. */
   readonly budgets?: SenderCheckBudgets | undefined;
   readonly blocked: BlockedEvents;
   readonly spool: SmtpSpool;

@@ -4,12 +4,12 @@
  */
 
 import { recordEvents } from '#core/events/record-event.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { noticeOutage } from '#core/platform/notice-outage.ts';
-import type { Services } from '#core/platform/services.ts';
-import { BLOCKED_EVENT_INTERVAL_MS } from '#domain/mail-limits.ts';
-import { externalActor } from '#mailstore/received-event.ts';
-import type { Recipient } from '#mailstore/recipients.ts';
+import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { BLOCKED_EVENT_INTERVAL_MS } from '#domain/mail/mail-limits.ts';
+import { externalActor } from '#mailstore/delivery/received-event.ts';
+import type { Recipient } from '#mailstore/delivery/recipients.ts';
 
 export type BlockedReason = 'quota_exceeded' | 'unauthenticated' | 'blocked_sender';
 

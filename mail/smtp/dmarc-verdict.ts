@@ -9,7 +9,7 @@
  *                               └ nothing can ──────────────▶ unauthenticated
  */
 import { type DMARCResult, dmarc } from 'mailauth';
-import type { AuthVerdict } from '#mailstore/authentication-results.ts';
+import type { AuthVerdict } from '#mailstore/delivery/authentication-results.ts';
 import { type BoundedLookup, boundedLookup } from './bounded-lookup.ts';
 import type { DnsLookup } from './dns-resolver.ts';
 

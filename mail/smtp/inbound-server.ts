@@ -6,7 +6,7 @@ import type net from 'node:net';
 import tls from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import { SMTP_BAD_COMMANDS_MAX, SMTP_COMMANDS_WITHOUT_MESSAGE_MAX } from '#domain/mail-limits.ts';
+import { SMTP_BAD_COMMANDS_MAX, SMTP_COMMANDS_WITHOUT_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 import { endWithClient } from '#mail/tls.ts';
 import {
   type AddressCommand,

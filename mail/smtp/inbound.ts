@@ -11,23 +11,23 @@
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { findRoleAddress, type RoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { smtpMessagesTotal } from '#core/platform/metrics.ts';
-import { noticeOutage } from '#core/platform/notice-outage.ts';
-import type { Services } from '#core/platform/services.ts';
+import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { smtpMessagesTotal } from '#core/platform/log/metrics.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import {
   MESSAGE_MAX_BYTES,
   RECIPIENTS_PER_MESSAGE_MAX,
   SMTP_COMMAND_TIMEOUT_MS,
   SMTP_DRAIN_MS,
   SMTP_LINE_MAX_BYTES,
-} from '#domain/mail-limits.ts';
-import { ROLE_MAIL_MAX_BYTES } from '#domain/role-addresses.ts';
+} from '#domain/mail/mail-limits.ts';
+import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/role-addresses.ts';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { openListener } from '#mail/listeners.ts';
 import { type CertificatePair, TLS_MIN_VERSION } from '#mail/tls.ts';
+import { recipientDirectory } from '#mailstore/delivery/recipients.ts';
 import type { MailStore } from '#mailstore/mail-store.ts';
-import { recipientDirectory } from '#mailstore/recipients.ts';
 import { findReturnPath, type KnownReturnPath } from '#sending/transports/return-path.ts';
 import { acceptMessage, roleMailTooLarge, type TakeReturned } from './accept-message.ts';
 import { blockedEvents } from './blocked-events.ts';
@@ -53,7 +53,7 @@ export interface InboundOptions {
   readonly certificate: CertificatePair;
   /** Default: the resolvers of DNS_SERVERS. */
   readonly lookup?: DnsLookup;
-  /** Time for the DNS of sender checks. Default: that of `domain/mail-limits.ts`. */
+  /** Time for the DNS of sender checks. Default: that of `domain/mail/mail-limits.ts`. */
   readonly senderCheckBudgets?: SenderCheckBudgets;
   /** Given notices after their commit, to start sending them; without it the sweep of the API processes does. */
   readonly onNotices?: ((notices: readonly NewMemberNotice[]) => void) | undefined;

@@ -3,8 +3,8 @@
  * not read answers, so it is a robot; to find out costs every connection a wait. A source that was patient once is
  * greeted at once from then on, until it talks too soon or is not seen for a while.
  */
-import { sourceOf } from '#core/platform/source-address.ts';
-import { SMTP_PATIENT_SOURCE_MS, SMTP_PATIENT_SOURCES_MAX } from '#domain/mail-limits.ts';
+import { sourceOf } from '#core/platform/addresses/source-address.ts';
+import { SMTP_PATIENT_SOURCE_MS, SMTP_PATIENT_SOURCES_MAX } from '#domain/mail/mail-limits.ts';
 
 export class PatientSources {
   /** When each was patient last, the longest ago first. */

@@ -1,8 +1,8 @@
 /** Checks RCPT: which addresses accept mail, and the answers for the others (RFC 5321 §3.6, RFC 3463). */
 import type { SMTPServerSession } from 'smtp-server';
 import type { Sql } from '#db/database.ts';
-import { SMTP_UNKNOWN_RECIPIENTS_MAX } from '#domain/mail-limits.ts';
-import type { Recipient, RecipientDirectory } from '#mailstore/recipients.ts';
+import { SMTP_UNKNOWN_RECIPIENTS_MAX } from '#domain/mail/mail-limits.ts';
+import type { Recipient, RecipientDirectory } from '#mailstore/delivery/recipients.ts';
 import { listAsker } from '#sending/lists/sender-lists.ts';
 import type { BlockedEvents } from './blocked-events.ts';
 import { SmtpReply } from './smtp-reply.ts';

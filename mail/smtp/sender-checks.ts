@@ -13,8 +13,12 @@ import {
   SENDER_CHECK_BUDGET_MS,
   SPF_LOOKUPS_MAX,
   SPF_VOID_LOOKUPS_MAX,
-} from '#domain/mail-limits.ts';
-import { AUTH_VERDICTS, type AuthenticationResults, type AuthVerdict } from '#mailstore/authentication-results.ts';
+} from '#domain/mail/mail-limits.ts';
+import {
+  AUTH_VERDICTS,
+  type AuthenticationResults,
+  type AuthVerdict,
+} from '#mailstore/delivery/authentication-results.ts';
 import { type AuthorDomains, authorDomains } from './author-domains.ts';
 import { boundedLookup } from './bounded-lookup.ts';
 import { type CheckedIdentifier, type DmarcConsequence, type DmarcVerdict, dmarcOf } from './dmarc-verdict.ts';
@@ -35,7 +39,7 @@ export interface SenderFacts {
   readonly hostname: string;
 }
 
-/** Time for DNS in milliseconds; see `domain/mail-limits.ts`. */
+/** Time for DNS in milliseconds; see `domain/mail/mail-limits.ts`. */
 export interface SenderCheckBudgets {
   readonly checkMs: number;
   readonly policyMs: number;

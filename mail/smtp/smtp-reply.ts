@@ -1,5 +1,5 @@
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
-import { SpoolError } from '#mailstore/spool.ts';
+import { SpoolError } from '#mailstore/blobs/spool.ts';
 
 /** A refusal as the client reads it: reply code and enhanced status code (RFC 5321 §4.2, RFC 3463). */
 export class SmtpReply extends Error {

@@ -6,8 +6,8 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { SpooledMessage } from '@agent-mailbox/mail-store';
 import type { SMTPServerDataStream } from 'smtp-server';
-import { MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
-import { openSpool } from '#mailstore/spool.ts';
+import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
+import { openSpool } from '#mailstore/blobs/spool.ts';
 import { SmtpReply } from './smtp-reply.ts';
 
 export interface SmtpSpool {

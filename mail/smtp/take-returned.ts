@@ -3,7 +3,7 @@
  * automatic reply (RFC 3834 §4 sends it there), is mail to the mailbox, and can be refused like any other.
  */
 import type { SMTPServerSession } from 'smtp-server';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { recordReport } from '#sending/notices/record-report.ts';
 import type { KnownReturnPath } from '#sending/transports/return-path.ts';
 import type { AcceptedRecipients, RecipientGate } from './recipient-gate.ts';

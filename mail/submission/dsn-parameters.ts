@@ -10,7 +10,7 @@ import {
   ORIGINAL_RECIPIENT_MAX_CHARACTERS,
   RETURNED_PARTS,
   type RecipientNotices,
-} from '#domain/delivery-notices.ts';
+} from '#domain/webhooks/delivery-notices.ts';
 import { readAddressCommand } from '#mail/smtp/address-command.ts';
 
 /** RFC 3461 §4: printable ASCII but `+` and `=`, which are written as `+` and two upper-case hexadecimal digits. */

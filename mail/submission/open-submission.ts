@@ -8,20 +8,20 @@
 
 import type { LoginResult, MailAccount } from '@agent-mailbox/mail-store';
 import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { noticeOutage } from '#core/platform/notice-outage.ts';
-import type { Services } from '#core/platform/services.ts';
-import { isEmailAddress } from '#domain/email-address.ts';
+import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError, type ErrorCode } from '#domain/errors.ts';
+import { isEmailAddress } from '#domain/mail/email-address.ts';
 import {
   MESSAGE_MAX_BYTES,
   RECIPIENTS_PER_MESSAGE_MAX,
   SMTP_COMMAND_TIMEOUT_MS,
   SMTP_DRAIN_MS,
   SMTP_LINE_MAX_BYTES,
-} from '#domain/mail-limits.ts';
-import { deliveryAddress } from '#domain/mailbox-address.ts';
-import { isBarePostmaster } from '#domain/role-addresses.ts';
+} from '#domain/mail/mail-limits.ts';
+import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { isBarePostmaster } from '#domain/mail/role-addresses.ts';
 import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { type Listener, openListener } from '#mail/listeners.ts';

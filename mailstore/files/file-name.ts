@@ -1,5 +1,5 @@
 /** Names of files as strangers and clients give them. */
-import { FILE_NAME_MAX_CHARACTERS } from '#domain/file-limits.ts';
+import { FILE_NAME_MAX_CHARACTERS } from '#domain/mail/file-limits.ts';
 
 /** The last part of a path, on one line; undefined: nothing is left of it. */
 export function safeFileName(given: string): string | undefined {

@@ -18,7 +18,7 @@ import {
   FILES_PER_MAILBOX_MAX,
   FILES_PER_MAILBOX_MAX_BYTES,
   UPLOAD_MAX_MINUTES,
-} from '#domain/file-limits.ts';
+} from '#domain/mail/file-limits.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

@@ -3,6 +3,7 @@
  * take its memory, or see another document. Nothing is kept: a page is made again from the stored bytes.
  */
 import { Worker } from 'node:worker_threads';
+import { CatalogueError } from '#domain/errors.ts';
 import {
   DOCUMENT_MAX_BUFFER_BYTES,
   DOCUMENT_MAX_CPU_MS,
@@ -10,8 +11,7 @@ import {
   DOCUMENT_MAX_WALL_MS,
   DOCUMENT_THREADS_MAX,
   DOCUMENTS_WAITING_MAX,
-} from '#domain/document-limits.ts';
-import { CatalogueError } from '#domain/errors.ts';
+} from '#domain/mail/document-limits.ts';
 import type { DocumentFacts } from '#mime/documents/document-kind.ts';
 import { DocumentProblem } from '#mime/documents/document-problem.ts';
 import type { TextPage } from '#mime/documents/document-text.ts';

@@ -13,7 +13,7 @@ import {
   READING_THREAD_START_MAX_MS,
   READING_THREADS_MAX,
   READING_WAITING_MAX_BYTES,
-} from '#domain/mail-limits.ts';
+} from '#domain/mail/mail-limits.ts';
 import { type ReadMessage, withoutContent } from '#mime/read-message.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { ReadingAnswer } from './reading-thread.ts';

@@ -1,5 +1,5 @@
 /** Links that are part of plain text, with the text around them. */
-import { LINK_SEARCH_MAX_CHARACTERS, LINK_URL_MAX_CHARACTERS } from '#domain/code-and-link-limits.ts';
+import { LINK_SEARCH_MAX_CHARACTERS, LINK_URL_MAX_CHARACTERS } from '#domain/mail/code-and-link-limits.ts';
 import type { HtmlLink } from '#mime/html-content.ts';
 
 const BARE = /https?:\/\/[^\s<>"'\u0000-\u001f`{}|\\^]+/giu;

@@ -1,7 +1,7 @@
 /** One attempt at one destination: reserve, hand over, record. */
 import { randomUUID } from 'node:crypto';
 import { shareBrakes, stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
-import { stoppedBy } from '#domain/sending-brakes.ts';
+import { stoppedBy } from '#domain/sending/sending-brakes.ts';
 import {
   changeRecipients,
   findRecipients,

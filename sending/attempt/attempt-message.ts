@@ -8,14 +8,14 @@
  * lists; the mailbox and its brakes once more in the transaction that reserves, the brakes also right before the
  * hand-over.
  */
-import { domainOf } from '#domain/email-address.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
 import {
   OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS,
   OUTBOUND_DESTINATIONS_AT_ONCE,
   OUTBOUND_DUE_TOGETHER_MS,
   OUTBOUND_OVERDUE_MS,
-} from '#domain/outbound.ts';
-import type { OutboundProgress } from '#domain/outbound-workflow.ts';
+} from '#domain/sending/outbound.ts';
+import type { OutboundProgress } from '#domain/sending/outbound-workflow.ts';
 import {
   findOutbound,
   findRecipients,

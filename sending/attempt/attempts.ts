@@ -1,6 +1,6 @@
 /** The attempts of a message as they are shown. */
 import type { Sql } from '#db/database.ts';
-import { ATTEMPTS_SHOWN_MAX, type AttemptOutcome } from '#domain/outbound.ts';
+import { ATTEMPTS_SHOWN_MAX, type AttemptOutcome } from '#domain/sending/outbound.ts';
 
 export interface OutboundAttempt {
   /** Host of the relay, or domain. */

@@ -1,9 +1,10 @@
 /** Messages of this host, in the form in which the mail store files them. */
-import type { AuthenticationResults } from '#mailstore/authentication-results.ts';
-import { blobKey } from '#mailstore/blob-store.ts';
-import type { IncomingMessage } from '#mailstore/delivery.ts';
-import { threadRefs } from '#mailstore/fingerprints.ts';
-import { listedHeader } from '#mailstore/listed-header.ts';
+
+import { blobKey } from '#mailstore/blobs/blob-store.ts';
+import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
+import type { IncomingMessage } from '#mailstore/delivery/delivery.ts';
+import { threadRefs } from '#mailstore/delivery/fingerprints.ts';
+import { listedHeader } from '#mailstore/delivery/listed-header.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 
 /** A message, parsed before any transaction begins. */

@@ -2,8 +2,7 @@
 import { recordEvents } from '#core/events/record-event.ts';
 import { reviewSending } from '#core/mailboxes/sending-health.ts';
 import type { Sql } from '#db/database.ts';
-import { wantsNotice } from '#domain/delivery-notices.ts';
-import { oneLine } from '#domain/one-line.ts';
+import { oneLine } from '#domain/mail/one-line.ts';
 import {
   isHardBounce,
   OUTBOUND_DELAY_NOTICE_AFTER_MS,
@@ -11,7 +10,8 @@ import {
   OUTBOUND_RETRY_DELAYS_MS,
   type RecipientStatus,
   retryDelayMs,
-} from '#domain/outbound.ts';
+} from '#domain/sending/outbound.ts';
+import { wantsNotice } from '#domain/webhooks/delivery-notices.ts';
 import { afterCommit } from '#sending/consent/release-message.ts';
 import { suppress } from '#sending/lists/suppressions.ts';
 import { notifySender } from '#sending/notices/notify-sender.ts';

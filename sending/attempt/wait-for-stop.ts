@@ -1,8 +1,8 @@
 /** A message whose sending a person stopped notes that it waits, so that the end of the stop wakes it. */
 import { readBrakes, shareBrakes, stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
-import { OUTBOUND_OVERDUE_MS } from '#domain/outbound.ts';
-import type { OutboundProgress } from '#domain/outbound-workflow.ts';
-import { STOPPED_LOOK_AGAIN_MS } from '#domain/sending-brakes.ts';
+import { OUTBOUND_OVERDUE_MS } from '#domain/sending/outbound.ts';
+import type { OutboundProgress } from '#domain/sending/outbound-workflow.ts';
+import { STOPPED_LOOK_AGAIN_MS } from '#domain/sending/sending-brakes.ts';
 import type { OutboundMessage } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 

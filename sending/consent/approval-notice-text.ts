@@ -1,11 +1,11 @@
 /** What a notice about held mail says. Text that an agent or a stranger wrote is always on one line of its own. */
 
-import { approvalPageUrl } from '#core/organizations/approval-links.ts';
-import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
+import { approvalPageUrl } from '#core/accounts/approval-links.ts';
+import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
 import type { NoticedConsent } from '#db/queries/notices/approval-notices.ts';
-import { APPROVAL_DIGEST_ITEMS_MAX, type ApprovalNoticeKind } from '#domain/approval-notices.ts';
-import { heldBecauseSentence } from '#domain/consent.ts';
-import { oneLine } from '#domain/one-line.ts';
+import { oneLine } from '#domain/mail/one-line.ts';
+import { APPROVAL_DIGEST_ITEMS_MAX, type ApprovalNoticeKind } from '#domain/sending/approval-notices.ts';
+import { heldBecauseSentence } from '#domain/sending/consent.ts';
 
 /** Invisible characters and those that change the direction of text: the reader must see the real text. */
 const HIDDEN_CHARACTERS = /[\p{Cf}\p{Co}\p{Cn}]/gu;

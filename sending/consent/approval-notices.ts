@@ -14,9 +14,14 @@ import {
   takeReminder,
   waitingNoticesAbout,
 } from '#db/queries/notices/approval-notices.ts';
-import { APPROVAL_MAIL_DEFAULT, type ApprovalNoticeKind, noticeAtMs, reminderAtMs } from '#domain/approval-notices.ts';
-import type { MemberNoticeChannel } from '#domain/member-notices.ts';
-import { oneLine } from '#domain/one-line.ts';
+import { oneLine } from '#domain/mail/one-line.ts';
+import type { MemberNoticeChannel } from '#domain/organizations/member-notices.ts';
+import {
+  APPROVAL_MAIL_DEFAULT,
+  type ApprovalNoticeKind,
+  noticeAtMs,
+  reminderAtMs,
+} from '#domain/sending/approval-notices.ts';
 
 /** A request for consent for a notice. */
 export interface NoticedRequest {

@@ -8,10 +8,15 @@ import { formatAddress, type MailAddress } from '@agent-mailbox/mime-structure/a
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import type { Caller } from '#core/platform/caller.ts';
 import type { Sql } from '#db/database.ts';
-import { type ConsentChanges, type ConsentScope, OUTBOUND_CONSENT_DEFAULT, textChange } from '#domain/consent.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail-limits.ts';
-import { storeBlob } from '#mailstore/blob-store.ts';
+import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
+import {
+  type ConsentChanges,
+  type ConsentScope,
+  OUTBOUND_CONSENT_DEFAULT,
+  textChange,
+} from '#domain/sending/consent.ts';
+import { storeBlob } from '#mailstore/blobs/blob-store.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { hashContent } from '#mime/content-hash.ts';
 import { SenderRefused } from '#sending/attempt/deliver-here.ts';

@@ -2,7 +2,7 @@
 
 import type { NewEvent } from '#core/events/record-event.ts';
 import type { Sql } from '#db/database.ts';
-import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/event-envelope.ts';
+import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
 import type { ConsentRow } from './consent-queries.ts';
 
 /** `outbound_consent_approved` or `_denied` of each of these decided requests. */

@@ -1,7 +1,7 @@
 import type { Sql } from '#db/database.ts';
-import type { ConsentChanges, ConsentScope, ConsentStatus, HeldBecauseKind } from '#domain/consent.ts';
-import type { Actor } from '#domain/event-envelope.ts';
-import type { Reach } from '#domain/mailbox-groups.ts';
+import type { Reach } from '#domain/organizations/mailbox-groups.ts';
+import type { ConsentChanges, ConsentScope, ConsentStatus, HeldBecauseKind } from '#domain/sending/consent.ts';
+import type { Actor } from '#domain/webhooks/event-envelope.ts';
 
 /** A request for consent with its decision. */
 export interface ConsentRow {

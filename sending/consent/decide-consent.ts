@@ -6,13 +6,13 @@
 import { recordEvents } from '#core/events/record-event.ts';
 import { recordAudit, recordAudits } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
-import { type ConsentScope, DECIDED_AT_ONCE_MAX } from '#domain/consent.ts';
-import { domainOf } from '#domain/email-address.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { type Actor, SYSTEM_ACTOR } from '#domain/event-envelope.ts';
-import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/outbound.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
+import { type ConsentScope, DECIDED_AT_ONCE_MAX } from '#domain/sending/consent.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
+import { type Actor, SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { writeApprovalNotices } from './approval-notices.ts';
 import { aboutMailboxes, decisionEvents } from './consent-events.ts';
 import { type ConsentRow, findConsent, findConsents } from './consent-queries.ts';

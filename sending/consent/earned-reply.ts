@@ -14,24 +14,24 @@ import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import { leaves, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
-import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
-import { organizationalDomain } from '#core/platform/organizational-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { organizationalDomain } from '#core/platform/addresses/organizational-domain.ts';
 import type { Database, Sql } from '#db/database.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
+import { HEADER_BLOCK_MAX_BYTES, MIME_PARTS_MAX } from '#domain/mail/mail-limits.ts';
+import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { KNOWN_RECIPIENT_USE_NOTED_DAYS } from '#domain/retention.ts';
 import {
   REPLY_COMPARED_MAX_BYTES,
   REPLY_QUOTED_LINES_MAX,
   REPLY_QUOTES_MAX_CHARACTERS,
   REPLY_QUOTES_MESSAGES_MAX,
-} from '#domain/consent.ts';
-import { domainOf } from '#domain/email-address.ts';
-import { HEADER_BLOCK_MAX_BYTES, MIME_PARTS_MAX } from '#domain/mail-limits.ts';
-import { deliveryAddress } from '#domain/mailbox-address.ts';
-import { KNOWN_RECIPIENT_USE_NOTED_DAYS } from '#domain/retention.ts';
-import { cameFromOtherMail } from '#mailstore/attachment-digests.ts';
-import type { AuthenticationResults } from '#mailstore/authentication-results.ts';
-import type { MessageOrigin } from '#mailstore/delivery.ts';
-import { readContents, readHtml } from '#mailstore/message-content.ts';
-import { readHeader } from '#mailstore/read-messages.ts';
+} from '#domain/sending/consent.ts';
+import { cameFromOtherMail } from '#mailstore/delivery/attachment-digests.ts';
+import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
+import type { MessageOrigin } from '#mailstore/delivery/delivery.ts';
+import { readContents, readHtml } from '#mailstore/messages/message-content.ts';
+import { readHeader } from '#mailstore/messages/read-messages.ts';
 import { attachmentDigests } from '#mime/attachment-digests.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { areQuotations, type Quotable, quotable, quotedLines } from '#mime/quotations.ts';

@@ -1,6 +1,6 @@
 /** Earlier messages of an organization to a recipient: for a person who decides about the next one. */
 import type { Sql } from '#db/database.ts';
-import { domainOf } from '#domain/email-address.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
 
 export interface EarlierMessage {
   readonly messageId: string;

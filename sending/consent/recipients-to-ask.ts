@@ -1,8 +1,8 @@
 /** Which recipients of a message a person must approve first. */
 import type { Sql } from '#db/database.ts';
-import type { OutboundConsentMode } from '#domain/consent.ts';
-import { domainOf } from '#domain/email-address.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
 import { KNOWN_RECIPIENT_USE_NOTED_DAYS } from '#domain/retention.ts';
+import type { OutboundConsentMode } from '#domain/sending/consent.ts';
 
 export interface ConsentQuestion {
   readonly organizationId: string;

@@ -1,8 +1,8 @@
 /** The steps of releasing a message: at its submission, or after its consent or its time. */
 import { recordEvents } from '#core/events/record-event.ts';
 import type { Sql } from '#db/database.ts';
-import { OUTBOUND_GIVE_UP_MS, type OutboundStatus } from '#domain/outbound.ts';
-import { announceChanges } from '#mailstore/announce-changes.ts';
+import { OUTBOUND_GIVE_UP_MS, type OutboundStatus } from '#domain/sending/outbound.ts';
+import { announceChanges } from '#mailstore/changes/announce-changes.ts';
 import { type DeliveredHere, deliverHere, findOwnMailbox } from '#sending/attempt/deliver-here.ts';
 import type { MessageToFile } from '#sending/attempt/filed-message.ts';
 import { settleLocals } from '#sending/attempt/settle.ts';

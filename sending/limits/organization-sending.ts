@@ -1,10 +1,10 @@
+import { brakesOf, getOrganization } from '#core/accounts/organization.ts';
 import type { UseToday } from '#core/mailboxes/mailbox-view.ts';
 import { dayOf } from '#core/mailboxes/sending-budgets.ts';
-import { brakesOf, getOrganization } from '#core/organizations/organization.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { firstIdAt } from '#domain/ids.ts';
-import type { OrganizationBrakes } from '#domain/sending-brakes.ts';
+import type { OrganizationBrakes } from '#domain/sending/sending-brakes.ts';
 
 export interface OrganizationSending extends OrganizationBrakes {
   /** Of all mailboxes together. */

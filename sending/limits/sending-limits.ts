@@ -1,7 +1,7 @@
 /** How much a mailbox and its organization may send: by plan, and in one thread against loops. */
 import { countUsesInTurn } from '#db/queries/platform/count-use.ts';
-import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/outbound.ts';
-import { PLANS } from '#domain/plans.ts';
+import { PLANS } from '#domain/organizations/plans.ts';
+import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/sending/outbound.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 

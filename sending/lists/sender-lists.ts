@@ -5,16 +5,16 @@
 
 import { recordAudit } from '#core/organizations/audit.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
-import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
-import { inOrder } from '#core/platform/batch-policies.ts';
-import { batcher } from '#core/platform/batcher.ts';
+import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { inOrder } from '#core/platform/batching/batch-policies.ts';
+import { batcher } from '#core/platform/batching/batcher.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
-import { domainNameProblem } from '#domain/domain-name.ts';
-import { domainOf, isEmailAddress } from '#domain/email-address.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { domainNameProblem } from '#domain/mail/domain-name.ts';
+import { domainOf, isEmailAddress } from '#domain/mail/email-address.ts';
 
 export const LIST_DIRECTIONS = ['inbound', 'outbound'] as const;
 export type ListDirection = (typeof LIST_DIRECTIONS)[number];

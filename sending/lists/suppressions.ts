@@ -7,7 +7,7 @@ import { recordAudit } from '#core/organizations/audit.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 

@@ -5,15 +5,15 @@
  * gets a notice whose links need a session.
  */
 
-import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
 import {
   approvalLinkUrl,
   approvalPageUrl,
   createApprovalLink,
   deleteLinksOfNotice,
-} from '#core/organizations/approval-links.ts';
-import { noticeCredentialPlace } from '#core/organizations/invitation-notice.ts';
-import { publicAddress } from '#core/platform/public-address.ts';
+} from '#core/accounts/approval-links.ts';
+import { noticeCredentialPlace } from '#core/accounts/invitation-notice.ts';
+import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
+import { publicAddress } from '#core/platform/addresses/public-address.ts';
 import type { Sql } from '#db/database.ts';
 import {
   closeApprovalNotice,
@@ -25,7 +25,7 @@ import {
   writeNoticeText,
 } from '#db/queries/notices/approval-notices.ts';
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
-import { APPROVAL_DIGEST_ITEMS_MAX, type ApprovalNoticeKind } from '#domain/approval-notices.ts';
+import { APPROVAL_DIGEST_ITEMS_MAX, type ApprovalNoticeKind } from '#domain/sending/approval-notices.ts';
 import { approvalText } from '#sending/consent/approval-notice-text.ts';
 import { approvalSubject } from '#sending/consent/approval-notices.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';

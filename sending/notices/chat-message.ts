@@ -1,6 +1,6 @@
 /** Bodies of chat messages, in the formats of incoming webhooks of Slack and Teams. */
 import type { NoticedConsent } from '#db/queries/notices/approval-notices.ts';
-import type { ApprovalNoticeKind, ChatForm } from '#domain/approval-notices.ts';
+import type { ApprovalNoticeKind, ChatForm } from '#domain/sending/approval-notices.ts';
 import { describeRequest } from '#sending/consent/approval-notice-text.ts';
 import { approvalSubject } from '#sending/consent/approval-notices.ts';
 

@@ -1,8 +1,8 @@
 /** Delivery status notifications (RFC 3464) that report the result of a message to its mailbox. */
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { NoticeAction, RecipientNotices, ReturnedPart } from '#domain/delivery-notices.ts';
-import { oneLine } from '#domain/one-line.ts';
+import { oneLine } from '#domain/mail/one-line.ts';
+import type { NoticeAction, RecipientNotices, ReturnedPart } from '#domain/webhooks/delivery-notices.ts';
 import { mailDate } from '#mime/format-date.ts';
 
 export interface FailedRecipient {

@@ -1,6 +1,6 @@
 /** The delivery notices that a submitter requested, as stored in the rows of the message. */
 import type { Sql } from '#db/database.ts';
-import type { MessageNotices, RecipientNotices } from '#domain/delivery-notices.ts';
+import type { MessageNotices, RecipientNotices } from '#domain/webhooks/delivery-notices.ts';
 
 export interface NoticesAsked extends MessageNotices {
   /** By lower-cased address; missing recipients have the default. */

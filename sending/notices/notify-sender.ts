@@ -1,11 +1,16 @@
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import type { Sql } from '#db/database.ts';
-import { type NoticeAction, type RecipientNotices, type ReturnedPart, wantsNotice } from '#domain/delivery-notices.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
-import { storeBlob } from '#mailstore/blob-store.ts';
-import { isStoredAhead } from '#mailstore/insert-messages.ts';
-import { receivedEvent } from '#mailstore/received-event.ts';
-import { deliverBatch } from '#mailstore/write-delivery.ts';
+import {
+  type NoticeAction,
+  type RecipientNotices,
+  type ReturnedPart,
+  wantsNotice,
+} from '#domain/webhooks/delivery-notices.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { storeBlob } from '#mailstore/blobs/blob-store.ts';
+import { isStoredAhead } from '#mailstore/delivery/insert-messages.ts';
+import { receivedEvent } from '#mailstore/delivery/received-event.ts';
+import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
 import { type ReadMessage, withContent } from '#mime/read-message.ts';
 import { newMessage } from '#sending/attempt/filed-message.ts';
 import { directoryOf } from '#sending/attempt/local-addresses.ts';

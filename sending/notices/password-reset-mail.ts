@@ -1,14 +1,15 @@
 /**
  * Writes the mail of a password reset at the time of sending. Only then it checks whether the address has an account.
  */
+
+import { noticeCredentialPlace } from '#core/accounts/invitation-notice.ts';
+import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/password-resets.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
-import { noticeCredentialPlace } from '#core/organizations/invitation-notice.ts';
-import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/organizations/password-resets.ts';
-import { publicAddress } from '#core/platform/public-address.ts';
+import { publicAddress } from '#core/platform/addresses/public-address.ts';
 import { dropNotice, sealedCredentialOf, writeNoticeText } from '#db/queries/notices/approval-notices.ts';
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
-import { PASSWORD_RESET_LIFE_MINUTES } from '#domain/credential-format.ts';
-import { CREDENTIAL_PLACE } from '#domain/member-notices.ts';
+import { PASSWORD_RESET_LIFE_MINUTES } from '#domain/access/credential-format.ts';
+import { CREDENTIAL_PLACE } from '#domain/organizations/member-notices.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import type { WrittenNotice } from './approval-mail.ts';
 

@@ -6,8 +6,8 @@
  * of one recipient can put him on the suppression list: where several had the same, each could report on the others.
  */
 import { reviewSending } from '#core/mailboxes/sending-health.ts';
-import { type NoticeAction, wantsNotice } from '#domain/delivery-notices.ts';
-import { isHardBounce } from '#domain/outbound.ts';
+import { isHardBounce } from '#domain/sending/outbound.ts';
+import { type NoticeAction, wantsNotice } from '#domain/webhooks/delivery-notices.ts';
 import { type MailReport, readReport } from '#mime/read-report.ts';
 import { afterCommit } from '#sending/consent/release-message.ts';
 import { suppress } from '#sending/lists/suppressions.ts';

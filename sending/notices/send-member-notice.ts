@@ -2,9 +2,10 @@
  * Sends a notice of the service to a person: into the INBOX of a mailbox here, otherwise by the transport,
  * signed with the key of the instance, from the null sender, so that nothing answers it.
  */
+
+import { noticeCredentialPlace } from '#core/accounts/invitation-notice.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
-import { noticeCredentialPlace } from '#core/organizations/invitation-notice.ts';
-import type { WebhookSender } from '#core/webhooks/webhook-sender.ts';
+import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { findRoleMail } from '#db/queries/mailboxes/role-mail.ts';
 import {
   beginNoticeAttempt,
@@ -13,14 +14,18 @@ import {
   openInvitationCredential,
   recordNoticeAttempt,
 } from '#db/queries/notices/member-notices.ts';
-import { isApprovalNotice } from '#domain/approval-notices.ts';
-import { domainOf } from '#domain/email-address.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
-import { CREDENTIAL_PLACE, type MemberNoticeProgress, type MemberNoticeState } from '#domain/member-notices.ts';
-import { OUTBOUND_GIVE_UP_MS, OUTBOUND_RETRY_DELAYS_MS, retryDelayMs } from '#domain/outbound.ts';
-import { receivedEvent } from '#mailstore/received-event.ts';
-import type { Recipient } from '#mailstore/recipients.ts';
-import { deliverBatch } from '#mailstore/write-delivery.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
+import {
+  CREDENTIAL_PLACE,
+  type MemberNoticeProgress,
+  type MemberNoticeState,
+} from '#domain/organizations/member-notices.ts';
+import { isApprovalNotice } from '#domain/sending/approval-notices.ts';
+import { OUTBOUND_GIVE_UP_MS, OUTBOUND_RETRY_DELAYS_MS, retryDelayMs } from '#domain/sending/outbound.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { receivedEvent } from '#mailstore/delivery/received-event.ts';
+import type { Recipient } from '#mailstore/delivery/recipients.ts';
+import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
 import { readMessage } from '#mime/read-message.ts';
 import type { RoundControl } from '#sending/attempt/attempt-message.ts';
 import { newMessage } from '#sending/attempt/filed-message.ts';

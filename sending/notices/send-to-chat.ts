@@ -1,12 +1,12 @@
 /** Sends a notice to the chat webhook of a member: one request, guarded as those of webhook endpoints are. */
 
-import { chatUrlPlace } from '#core/organizations/notice-settings.ts';
-import { publicAddress } from '#core/platform/public-address.ts';
-import type { WebhookSender } from '#core/webhooks/webhook-sender.ts';
+import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
+import { publicAddress } from '#core/platform/addresses/public-address.ts';
+import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { dropNotice, findApprovalNotice, findChatTarget } from '#db/queries/notices/approval-notices.ts';
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
-import { isApprovalNotice } from '#domain/approval-notices.ts';
-import { oneLine } from '#domain/one-line.ts';
+import { oneLine } from '#domain/mail/one-line.ts';
+import { isApprovalNotice } from '#domain/sending/approval-notices.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import type { RecipientResult } from '#sending/transports/transport.ts';
 import { closedConsents } from './approval-mail.ts';

@@ -2,8 +2,7 @@
 
 import type { Database, Sql } from '#db/database.ts';
 import type { OrganizationSettings } from '#db/entities/organization.ts';
-import type { NotifyValue, RecipientNotices, ReturnedPart } from '#domain/delivery-notices.ts';
-import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/event-envelope.ts';
+import type { PlanName } from '#domain/organizations/plans.ts';
 import {
   type AnsweredAs,
   type OutboundState,
@@ -11,10 +10,11 @@ import {
   outboundStatus,
   type RecipientStatus,
   waitsForTime,
-} from '#domain/outbound.ts';
-import type { PlanName } from '#domain/plans.ts';
-import type { Brakes, SendingMode } from '#domain/sending-brakes.ts';
-import { readBlob } from '#mailstore/blob-store.ts';
+} from '#domain/sending/outbound.ts';
+import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
+import type { NotifyValue, RecipientNotices, ReturnedPart } from '#domain/webhooks/delivery-notices.ts';
+import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import { readBlob } from '#mailstore/blobs/blob-store.ts';
 import type { KeptDraft } from '#sending/submit/kept-draft.ts';
 
 /** The mailbox a message is sent from, with its organization. */

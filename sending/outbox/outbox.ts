@@ -6,8 +6,8 @@ import {
   type ConsentStatus,
   type HeldBecauseKind,
   heldBecauseSentence,
-} from '#domain/consent.ts';
-import { OUTBOX_RECENT_MS, type OutboundState, type RecipientStatus } from '#domain/outbound.ts';
+} from '#domain/sending/consent.ts';
+import { OUTBOX_RECENT_MS, type OutboundState, type RecipientStatus } from '#domain/sending/outbound.ts';
 
 /** A decision as the mailbox sees it: not by whom. */
 export interface Decision {

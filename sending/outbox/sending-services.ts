@@ -1,4 +1,4 @@
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 
 /** The services that sending uses. */
 export type SendingServices = Pick<

@@ -2,10 +2,10 @@
  * Writes that must not get lost, because the other host has already accepted the mail. They are repeated as long as the
  * process runs; meanwhile this process sends nothing more, because unrecorded mail would be sent twice.
  */
-import { type Circuit, circuit } from '#core/platform/circuit.ts';
-import type { Logger } from '#core/platform/logger.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
-import { DATABASE } from '#core/platform/patient-database.ts';
+import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import { DATABASE } from '#core/platform/process/patient-database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 
 type Logging = { readonly log: Logger };

@@ -5,10 +5,10 @@
 
 import { recordEvents } from '#core/events/record-event.ts';
 import type { Sql } from '#db/database.ts';
-import type { Actor } from '#domain/event-envelope.ts';
-import type { OutboundState } from '#domain/outbound.ts';
-import { lockFolders } from '#mailstore/lock-folders.ts';
-import { removePlacements } from '#mailstore/remove-placements.ts';
+import type { OutboundState } from '#domain/sending/outbound.ts';
+import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import { lockFolders } from '#mailstore/folders/lock-folders.ts';
+import { removePlacements } from '#mailstore/folders/remove-placements.ts';
 import { type EndedRequest, withdrawConsent } from '#sending/consent/decide-consent.ts';
 import { logDecisions } from '#sending/consent/decision-log.ts';
 import { afterCommit } from '#sending/consent/release-message.ts';

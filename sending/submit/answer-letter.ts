@@ -3,9 +3,9 @@
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { HeaderField } from '@agent-mailbox/mime-structure/header-fields';
 import type { Database } from '#db/database.ts';
-import { readBlob } from '#mailstore/blob-store.ts';
-import { readContent } from '#mailstore/message-content.ts';
-import type { StoredMessageContent } from '#mailstore/read-messages.ts';
+import { readBlob } from '#mailstore/blobs/blob-store.ts';
+import { readContent } from '#mailstore/messages/message-content.ts';
+import type { StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 import { answerRecipients, answerReferences, prefixedSubject } from './answer-message.ts';
 import type { Letter } from './letter.ts';
 

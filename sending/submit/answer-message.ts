@@ -3,8 +3,8 @@
 import { type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
-import { deliveryAddress } from '#domain/mailbox-address.ts';
-import { REFERENCES_MAX } from '#domain/outbound.ts';
+import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { REFERENCES_MAX } from '#domain/sending/outbound.ts';
 
 export interface AnswerRecipients {
   readonly to: readonly MailAddress[];

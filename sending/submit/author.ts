@@ -4,10 +4,11 @@
  * §3.1) takes every domain under the same organizational domain for the same, so a neighbour on this host would pass as
  * genuine.
  */
-import { domainOf } from '#domain/email-address.ts';
+
 import { CatalogueError } from '#domain/errors.ts';
-import { deliveryAddress } from '#domain/mailbox-address.ts';
-import { registrableDomain } from '#domain/registrable-domain.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
+import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { registrableDomain } from '#domain/mail/registrable-domain.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { isLocal } from '#sending/attempt/local-addresses.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';

@@ -2,9 +2,9 @@
 
 import { addressesOfText, type MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import MailComposer from 'nodemailer/lib/mail-composer';
-import { isEmailAddress } from '#domain/email-address.ts';
 import { CatalogueError, type ErrorDetail } from '#domain/errors.ts';
-import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail-limits.ts';
+import { isEmailAddress } from '#domain/mail/email-address.ts';
+import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 
 export interface Composition {
   readonly from: MailAddress;

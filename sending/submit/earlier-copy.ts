@@ -1,5 +1,5 @@
 import type { Sql } from '#db/database.ts';
-import { SENT_COPY_WINDOW_MINUTES } from '#domain/outbound.ts';
+import { SENT_COPY_WINDOW_MINUTES } from '#domain/sending/outbound.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -22,7 +22,7 @@ export async function earlierCopy(
   return row;
 }
 
-/** The newest messages of Sent are searched, as in `mailstore/filed-copy.ts`: there is no index by Message-ID. */
+/** The newest messages of Sent are searched, as in `mailstore/delivery/filed-copy.ts`: there is no index by Message-ID. */
 const EARLIER_COPY = `
   select m.id, m.thread_id as "threadId"
     from folder f cross join lateral (

@@ -1,8 +1,8 @@
 /** The outcome of a submission, and an earlier one with the same client id. */
 import { type ClientId, isSameContent, requireSameContent } from '#core/platform/client-id.ts';
 import type { Sql } from '#db/database.ts';
-import type { OutboundStatus } from '#domain/outbound.ts';
-import type { OverBudgetKind } from '#domain/sending-brakes.ts';
+import type { OutboundStatus } from '#domain/sending/outbound.ts';
+import type { OverBudgetKind } from '#domain/sending/sending-brakes.ts';
 import { findRecipients, lockOutbound, outboundStatusOf } from '#sending/outbox/outbound-message.ts';
 
 export interface Submitted {

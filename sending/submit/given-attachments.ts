@@ -3,8 +3,8 @@
  * and sent afterwards are these bytes.
  */
 import { readFile } from 'node:fs/promises';
-import type { Services } from '#core/platform/services.ts';
-import { destinationPolicy } from '#core/webhooks/destination-guard.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import {
@@ -12,13 +12,13 @@ import {
   ATTACHMENT_URL_TIMEOUT_MS,
   ATTACHMENT_URLS_PER_MINUTE_MAX,
   FILE_LIFE_HOURS,
-} from '#domain/file-limits.ts';
-import { MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
-import { readAttachment } from '#mailstore/attachment-content.ts';
+} from '#domain/mail/file-limits.ts';
+import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { fileNameOf } from '#mailstore/files/file-name.ts';
 import { findFile, readFileBytes } from '#mailstore/files/file-store.ts';
-import { downloadPublic } from '#mailstore/public-download.ts';
-import { findMessage } from '#mailstore/read-messages.ts';
+import { readAttachment } from '#mailstore/messages/attachment-content.ts';
+import { downloadPublic } from '#mailstore/messages/public-download.ts';
+import { findMessage } from '#mailstore/messages/read-messages.ts';
 import type { ComposedAttachment } from './compose-message.ts';
 
 /** One attachment, given in exactly one of four ways: file, attachment of a message, URL, content. */

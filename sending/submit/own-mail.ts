@@ -8,11 +8,11 @@ import { findBodyStart, firstValue, headerFields } from '@agent-mailbox/mime-str
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { FORWARDED_KEYWORD, MAIL_FLAGS } from '#domain/mail-flags.ts';
-import type { AnsweredAs } from '#domain/outbound.ts';
-import { type LockedFolders, lockFolders } from '#mailstore/lock-folders.ts';
-import { removePlacements } from '#mailstore/remove-placements.ts';
-import { storeFlags } from '#mailstore/store-flags.ts';
+import { FORWARDED_KEYWORD, MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
+import type { AnsweredAs } from '#domain/sending/outbound.ts';
+import { type LockedFolders, lockFolders } from '#mailstore/folders/lock-folders.ts';
+import { removePlacements } from '#mailstore/folders/remove-placements.ts';
+import { storeFlags } from '#mailstore/folders/store-flags.ts';
 
 /** The draft that is sent. */
 export interface SentDraft {

@@ -1,10 +1,10 @@
 /** Reads everything that a submission needs before its transaction begins. It writes nothing except the blob. */
 import type { Sql } from '#db/database.ts';
-import { type HeldBecauseKind, OUTBOUND_CONSENT_DEFAULT } from '#domain/consent.ts';
-import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organization-limits.ts';
-import { storeBlob } from '#mailstore/blob-store.ts';
-import { threadRefs } from '#mailstore/fingerprints.ts';
-import { findThreads } from '#mailstore/threads.ts';
+import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organizations/organization-limits.ts';
+import { type HeldBecauseKind, OUTBOUND_CONSENT_DEFAULT } from '#domain/sending/consent.ts';
+import { storeBlob } from '#mailstore/blobs/blob-store.ts';
+import { threadRefs } from '#mailstore/delivery/fingerprints.ts';
+import { findThreads } from '#mailstore/delivery/threads.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { evaluateReply } from '#sending/consent/earned-reply.ts';
 import { recipientsToAsk } from '#sending/consent/recipients-to-ask.ts';

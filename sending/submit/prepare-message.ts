@@ -12,8 +12,8 @@ import {
   repeatedFields,
 } from '@agent-mailbox/mime-structure/header-fields';
 import { CatalogueError } from '#domain/errors.ts';
-import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
-import { deliveryAddress } from '#domain/mailbox-address.ts';
+import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
+import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
 import { hashMessage, type MessageHash } from '#mime/content-hash.ts';
 import { mailDate } from '#mime/format-date.ts';
 

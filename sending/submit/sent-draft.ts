@@ -4,9 +4,9 @@ import { StoreRefused } from '@agent-mailbox/mail-store';
 import { addressesOfText, type MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Database, Sql } from '#db/database.ts';
 import { ID_PREFIXES } from '#domain/ids.ts';
-import { MAIL_FLAGS } from '#domain/mail-flags.ts';
-import { appendMessages, type PreparedAppend, prepareAppends } from '#mailstore/append.ts';
-import type { LockedFolders } from '#mailstore/lock-folders.ts';
+import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
+import { appendMessages, type PreparedAppend, prepareAppends } from '#mailstore/delivery/append.ts';
+import type { LockedFolders } from '#mailstore/folders/lock-folders.ts';
 import type { OutboundMessage, OutboundRecipient } from '#sending/outbox/outbound-message.ts';
 import type { KeptDraft } from './kept-draft.ts';
 

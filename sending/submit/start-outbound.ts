@@ -4,25 +4,25 @@
  */
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { semaphore } from '#core/platform/batching/semaphore.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { isEngineFault } from '#core/platform/engine-fault.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { noticeOutage } from '#core/platform/notice-outage.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
-import { DATABASE } from '#core/platform/patient-database.ts';
-import { semaphore } from '#core/platform/semaphore.ts';
-import type { Services } from '#core/platform/services.ts';
-import { ENGINE, searchKeys, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { isEngineFault } from '#core/platform/engine/engine-fault.ts';
+import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { ENGINE, searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import { DATABASE } from '#core/platform/process/patient-database.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
-import { DECIDED_PORTIONS_MAX } from '#domain/consent.ts';
-import { OUTBOUND_DECIDED_OVERDUE_MS, OUTBOUND_SWEEP_AGAIN_MS } from '#domain/outbound.ts';
+import { DECIDED_PORTIONS_MAX } from '#domain/sending/consent.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS, OUTBOUND_SWEEP_AGAIN_MS } from '#domain/sending/outbound.ts';
 import {
   CANCEL_SIGNAL,
   DECIDE_SIGNAL,
   OUTBOUND_MESSAGE,
   type OutboundInput,
   outboundWorkflowId,
-} from '#domain/outbound-workflow.ts';
+} from '#domain/sending/outbound-workflow.ts';
 import { approvalsToContinue, approveCovered } from '#sending/consent/decide-consent.ts';
 
 export interface OutboundToStart {

@@ -1,9 +1,9 @@
 /** The parts of a submission that can be checked without the database. */
-import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
-import { isEmailAddress } from '#domain/email-address.ts';
+import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail-limits.ts';
-import { SEND_AT_AHEAD_MAX_DAYS } from '#domain/outbound.ts';
+import { isEmailAddress } from '#domain/mail/email-address.ts';
+import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
+import { SEND_AT_AHEAD_MAX_DAYS } from '#domain/sending/outbound.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
 import type { ClientId } from '#core/platform/client-id.ts';
-import type { Actor } from '#domain/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-envelope.ts';
 import type { NoticesAsked } from '#sending/notices/notices-asked.ts';
 import type { Answered } from './own-mail.ts';
 import type { PreparedMessage } from './prepare-message.ts';

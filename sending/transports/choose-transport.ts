@@ -1,4 +1,4 @@
-import type { Settings } from '#core/platform/settings.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import { captureTransport } from './capture.ts';
 import { mxTransport } from './mx.ts';
 import { relayTransport } from './relay.ts';

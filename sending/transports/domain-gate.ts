@@ -3,8 +3,13 @@
  * waits here; if it is full, further messages get later times, one after another at the rate, so that a long queue
  * neither uses memory nor returns all at once.
  */
-import { type Semaphore, semaphore } from '#core/platform/semaphore.ts';
-import { MX_BURST_MESSAGES, MX_CONNECTIONS_PER_DOMAIN_MAX, MX_LINE_MAX, MX_PATIENCE_MS } from '#domain/outbound.ts';
+import { type Semaphore, semaphore } from '#core/platform/batching/semaphore.ts';
+import {
+  MX_BURST_MESSAGES,
+  MX_CONNECTIONS_PER_DOMAIN_MAX,
+  MX_LINE_MAX,
+  MX_PATIENCE_MS,
+} from '#domain/sending/outbound.ts';
 
 /** A place, to be released by `leave`; or the time after which to try again. */
 export type Entry = { readonly leave: () => void } | { readonly comeBackInMs: number };

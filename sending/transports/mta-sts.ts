@@ -6,8 +6,12 @@
 import { request } from 'node:https';
 import type { MTASTSPolicy } from 'mailauth';
 import { parsePolicy, resolvePolicy } from 'mailauth/lib/mta-sts.js';
-import { checkDestination, type DestinationPolicy } from '#core/webhooks/destination-guard.ts';
-import { MTA_STS_FETCH_AGAIN_MS, MTA_STS_FETCH_TIMEOUT_MS, MTA_STS_POLICY_MAX_BYTES } from '#domain/outbound.ts';
+import { checkDestination, type DestinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
+import {
+  MTA_STS_FETCH_AGAIN_MS,
+  MTA_STS_FETCH_TIMEOUT_MS,
+  MTA_STS_POLICY_MAX_BYTES,
+} from '#domain/sending/outbound.ts';
 
 export interface StsPolicies {
   /** Undefined: none is known. */

@@ -2,7 +2,7 @@
  * Hands mail to a smarthost. What it says about the sender, a recipient or the content is final when it is a 5xx; what
  * it says before (greeting, TLS, login) is about us and never fails a message for good.
  */
-import { OUTBOUND_SESSION_MAX_MS, OUTBOUND_SILENCE_TIMEOUT_MS } from '#domain/outbound.ts';
+import { OUTBOUND_SESSION_MAX_MS, OUTBOUND_SILENCE_TIMEOUT_MS } from '#domain/sending/outbound.ts';
 import { NOT_ANY_MORE, resultsOf } from './smtp-outcome.ts';
 import { type SmtpSession, smtpSession } from './smtp-session.ts';
 import type { Transport } from './transport.ts';

@@ -6,7 +6,7 @@
  *   body of the message id (26) · number of the recipient (2 digits, `xx`: several) · HMAC-SHA256 (32 hexadecimal digits)
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { ID_PREFIXES } from '#domain/ids.ts';
 

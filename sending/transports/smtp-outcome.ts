@@ -1,9 +1,9 @@
 /** The result of an SMTP session by nodemailer for each recipient. */
 
 import type { SMTPEnvelopeDsn } from 'nodemailer/lib/smtp-connection';
-import { withAsciiDomain } from '#core/platform/ascii-domain.ts';
-import { oneLine } from '#domain/one-line.ts';
-import { tlsFailureOf } from '#domain/tls-failure.ts';
+import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { oneLine } from '#domain/mail/one-line.ts';
+import { tlsFailureOf } from '#domain/sending/tls-failure.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 
 export type Said = Omit<RecipientResult, 'address'>;

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import { OUTBOUND_GREETING_TIMEOUT_MS, OUTBOUND_SESSION_MAX_MS } from '#domain/outbound.ts';
+import { OUTBOUND_GREETING_TIMEOUT_MS, OUTBOUND_SESSION_MAX_MS } from '#domain/sending/outbound.ts';
 import {
   accepted,
   asSent,

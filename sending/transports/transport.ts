@@ -1,5 +1,5 @@
 /** How mail leaves this host. */
-import type { MessageNotices, RecipientNotices } from '#domain/delivery-notices.ts';
+import type { MessageNotices, RecipientNotices } from '#domain/webhooks/delivery-notices.ts';
 
 export interface OutgoingMail {
   readonly sender: string;

@@ -1,6 +1,6 @@
 /** Links of notices for tests: a message that is held, and a member's link to it. */
 import assert from 'node:assert/strict';
-import { createApprovalLink } from '#core/organizations/approval-links.ts';
+import { createApprovalLink } from '#core/accounts/approval-links.ts';
 import { type ApiWorld, asBearer, type Credential, type TestOrganization, textAt } from '#test/support/api-world.ts';
 
 export interface HeldMessage {

@@ -1,8 +1,8 @@
 /** The link of a notice shows one request to one member, decides it by a POST, and dies with everything around it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { newCredential } from '#core/platform/credentials.ts';
-import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/approval-notices.ts';
+import { newCredential } from '#core/platform/secrets/credentials.ts';
+import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/sending/approval-notices.ts';
 import {
   type Answer,
   type ApiWorld,

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
-import { documentedEvents } from '#api/documented-events.ts';
-import { currentAsyncApi } from '#api/serve-documents.ts';
+import { documentedEvents } from '#api/documents/documented-events.ts';
+import { currentAsyncApi } from '#api/documents/serve-documents.ts';
 import { asyncApiFile } from '#dev/asyncapi-file.ts';
 import { type ApiWorld, apiWorld, at } from '#test/support/api-world.ts';
 

@@ -1,8 +1,8 @@
 /** Changing and deleting many messages of a mailbox in one request. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { BULK_MESSAGES_MAX } from '#domain/mail-limits.ts';
-import { checkMailStore } from '#mailstore/invariants.ts';
+import { BULK_MESSAGES_MAX } from '#domain/mail/mail-limits.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import {
   type Answer,
   type ApiWorld,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { NativeConnection } from '@temporalio/worker';
-import { HELD_SENTENCE } from '#domain/consent.ts';
+import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { type Answer, type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
 import { temporalConnection } from '#test/support/temporal-connection.ts';
 import { startTestWorker } from '#test/support/test-worker.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openMailNotifier } from '#mailstore/notifier.ts';
+import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
 import type { DnsRecord } from '#test/support/dns-server.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import type { Route } from '#api/route.ts';
+import type { Route } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { type Answer, type ApiWorld, apiWorld, asBearer, at, errorCode, textAt } from '#test/support/api-world.ts';
 import { type PostgresFaults, postgresFaults, type StatementFault } from '#test/support/postgres-faults.ts';

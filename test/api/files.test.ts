@@ -5,7 +5,11 @@ import net from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { retentionStep } from '#activities/delete-history.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { ATTACHMENT_URLS_PER_MINUTE_MAX, FILE_MAX_BYTES, FILES_PER_MAILBOX_MAX_BYTES } from '#domain/file-limits.ts';
+import {
+  ATTACHMENT_URLS_PER_MINUTE_MAX,
+  FILE_MAX_BYTES,
+  FILES_PER_MAILBOX_MAX_BYTES,
+} from '#domain/mail/file-limits.ts';
 import {
   type ApiWorld,
   apiWorld,

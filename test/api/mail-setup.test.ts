@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type StartedApi, startApi } from '#api/start.ts';
-import type { Services } from '#core/platform/services.ts';
-import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { openTestServices } from '#test/support/services.ts';
 
 let services: Services;

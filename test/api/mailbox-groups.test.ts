@@ -1,8 +1,8 @@
 /** Groups of mailboxes, API keys that are limited to some of them, and lists over many mailboxes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { API_SCOPES } from '#domain/api-scopes.ts';
-import { openMailNotifier } from '#mailstore/notifier.ts';
+import { API_SCOPES } from '#domain/access/api-scopes.ts';
+import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import {
   type Answer,
   type ApiWorld,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { PLANS } from '#domain/plans.ts';
+import { PLANS } from '#domain/organizations/plans.ts';
 import { type ApiWorld, apiWorld, asBearer, at, errorCode, textAt } from '#test/support/api-world.ts';
 
 let world: ApiWorld;

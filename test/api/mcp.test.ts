@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SEND_BODY_LIMIT_BYTES } from '#api/messages/send-schema.ts';
+import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import {
   type Answer,
   type ApiWorld,

@@ -8,7 +8,7 @@ import {
   OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR,
   OAUTH_UNUSED_CLIENT_LIFE_HOURS,
   OAUTH_UNUSED_CLIENTS_MAX,
-} from '#domain/oauth.ts';
+} from '#domain/access/oauth.ts';
 import { type ApiWorld, apiWorld, at, detailPaths, errorCode, textAt } from '#test/support/api-world.ts';
 import { type McpHost, NAME_OF_REGISTERED, startMcpHost } from '#test/support/mcp-host.ts';
 import { asking, beginRequest, CALLBACK, postForm } from '#test/support/oauth-host.ts';

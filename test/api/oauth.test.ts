@@ -1,18 +1,18 @@
 /** OAuth for MCP: metadata, the question to a person, tokens that are used once, and what they open. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { requireTokenAccess } from '#api/authorize.ts';
-import type { Principal } from '#api/principal.ts';
+import { requireTokenAccess } from '#api/auth/authorize.ts';
+import type { Principal } from '#api/http/principal.ts';
 import { routes } from '#api/routes.ts';
-import type { TokenAccess } from '#domain/mailbox-tokens.ts';
 import {
   ACCESS_TOKEN_LIFE_SECONDS,
   ACCESS_TOKENS_PER_GRANT_MAX,
   accessesFor,
   REFRESH_REPEAT_SECONDS,
   USED_TOKENS_PER_GRANT_MAX,
-} from '#domain/oauth.ts';
-import { isRegistered, problemOfClientId } from '#domain/oauth-client.ts';
+} from '#domain/access/oauth.ts';
+import { isRegistered, problemOfClientId } from '#domain/access/oauth-client.ts';
+import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
 import {
   type ApiWorld,
   apiWorld,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { templatePath } from '#api/openapi.ts';
+import { templatePath } from '#api/documents/openapi.ts';
 import { routes } from '#api/routes.ts';
-import { EVENT_TYPES } from '#domain/event-types.ts';
+import { EVENT_TYPES } from '#domain/webhooks/event-types.ts';
 import { type ApiWorld, apiWorld, at } from '#test/support/api-world.ts';
 
 let world: ApiWorld;

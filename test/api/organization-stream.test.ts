@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startApi } from '#api/start.ts';
-import { openServices } from '#core/platform/services.ts';
+import { openServices } from '#core/platform/process/services.ts';
 import {
   ORGANIZATION_CHANGE_RETENTION_DAYS,
   ORGANIZATION_STREAMS_PER_PRINCIPAL_MAX,
-} from '#domain/organization-stream.ts';
+} from '#domain/webhooks/organization-stream.ts';
 import {
   type ApiWorld,
   apiWorld,

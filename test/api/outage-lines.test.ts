@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { startApi } from '#api/start.ts';
-import { createLogger } from '#core/platform/logger.ts';
-import { openReadiness } from '#core/platform/readiness.ts';
-import { connectTemporal } from '#core/platform/temporal-client.ts';
+import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { openReadiness } from '#core/process/readiness.ts';
 import { type ApiWorld, apiWorld, errorCode } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

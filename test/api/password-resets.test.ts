@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { PASSWORD_RESETS_PER_ADDRESS_AND_HOUR } from '#domain/credential-format.ts';
+import { PASSWORD_RESETS_PER_ADDRESS_AND_HOUR } from '#domain/access/credential-format.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
 import { relayTransport } from '#sending/transports/relay.ts';
 import { type Peer, startPeer } from '#test/sending/outbound-world.ts';

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { type StartedApi, startApi } from '#api/start.ts';
-import { credentialHint, hashCredential, newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { API_SCOPES } from '#domain/api-scopes.ts';
-import type { EndpointDeliveryState } from '#domain/delivery-workflows.ts';
-import type { EnvelopeOrganization } from '#domain/event-envelope.ts';
+import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
+import { API_SCOPES } from '#domain/access/api-scopes.ts';
+import type { EndpointDeliveryState } from '#domain/webhooks/delivery-workflows.ts';
+import type { EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
 import { at } from '#test/support/api-world.ts';
 import { type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver, verified } from '#test/support/receiver.ts';

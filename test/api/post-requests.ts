@@ -1,8 +1,8 @@
 /** For every POST route a request that succeeds, made anew for each call, with what it needs to be there before. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { beginDeviceSignIn, decideDeviceSignIn } from '#core/organizations/device-sign-ins.ts';
-import { createPasswordReset } from '#core/organizations/password-resets.ts';
+import { beginDeviceSignIn, decideDeviceSignIn } from '#core/accounts/device-sign-ins.ts';
+import { createPasswordReset } from '#core/accounts/password-resets.ts';
 import { type ApiWorld, type Credential, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
 import { newApprovalLink } from './approval-link-world.ts';

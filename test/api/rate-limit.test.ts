@@ -1,12 +1,20 @@
 /** Every limit allows exactly as many uses as it says. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { limitApprovalLinks, limitLinkTokens, limitOAuthRegistrations, limitOAuthTokens } from '#api/rate-limit.ts';
-import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/approval-notices.ts';
-import { LINK_TOKEN_TRIES_PER_MINUTE } from '#domain/credential-format.ts';
+import {
+  limitApprovalLinks,
+  limitLinkTokens,
+  limitOAuthRegistrations,
+  limitOAuthTokens,
+} from '#api/http/rate-limit.ts';
+import { LINK_TOKEN_TRIES_PER_MINUTE } from '#domain/access/credential-format.ts';
+import {
+  OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR,
+  OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE,
+} from '#domain/access/oauth.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR, OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE } from '#domain/oauth.ts';
-import { PLANS } from '#domain/plans.ts';
+import { PLANS } from '#domain/organizations/plans.ts';
+import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/sending/approval-notices.ts';
 import { type ApiWorld, apiWorld, errorCode } from '#test/support/api-world.ts';
 
 let world: ApiWorld;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ServiceError } from '@temporalio/client';
-import { asCatalogueError } from '#api/error-response.ts';
+import { asCatalogueError } from '#api/http/error-response.ts';
 import { routes } from '#api/routes.ts';
 import { ReadingBusy } from '#mailstore/reading/reading-threads.ts';
 import { type ApiWorld, apiWorld, type Credential } from '#test/support/api-world.ts';

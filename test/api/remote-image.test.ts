@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { destinationPolicy } from '#core/webhooks/destination-guard.ts';
-import { fetchRemoteImage } from '#mailstore/remote-image.ts';
+import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
+import { fetchRemoteImage } from '#mailstore/messages/remote-image.ts';
 import { remoteImagesOf } from '#mime/html-images.ts';
 import { type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';

@@ -5,13 +5,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { type AuthRule, BODY_LIMIT_BYTES, type Route, tokenNeedOf } from '#api/route.ts';
-import { actsInOrganization } from '#api/route-errors.ts';
+import { type AuthRule, BODY_LIMIT_BYTES, type Route, tokenNeedOf } from '#api/http/route.ts';
+import { actsInOrganization } from '#api/http/route-errors.ts';
 import { routes } from '#api/routes.ts';
-import { newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { API_SCOPES } from '#domain/api-scopes.ts';
-import { type TokenAccess, tokenAllows } from '#domain/mailbox-tokens.ts';
+import { newCredential } from '#core/platform/secrets/credentials.ts';
+import { API_SCOPES } from '#domain/access/api-scopes.ts';
+import { type TokenAccess, tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
 import {
   type Answer,
   type ApiWorld,

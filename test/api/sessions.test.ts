@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId } from '#core/platform/new-id.ts';
-import { SIGN_IN_TRIES } from '#domain/credential-format.ts';
+import { SIGN_IN_TRIES } from '#domain/access/credential-format.ts';
 import { type ApiWorld, apiWorld, asBearer, at, errorCode, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import { routes } from '#api/routes.ts';
-import { ANY_TEXT, LINES, SOUGHT_LINE } from '#domain/text-forms.ts';
+import { ANY_TEXT, LINES, SOUGHT_LINE } from '#domain/mail/text-forms.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.
 const addFormats = addFormatsModule as unknown as FormatsPlugin;

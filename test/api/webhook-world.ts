@@ -1,11 +1,11 @@
 /** A served API over a whole delivery path, with a DNS of its own and a customer's server. */
 import assert from 'node:assert/strict';
 import { type StartedApi, startApi } from '#api/start.ts';
-import { hashCredential, newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { API_SCOPES, type ApiScope } from '#domain/api-scopes.ts';
-import type { EnvelopeOrganization } from '#domain/event-envelope.ts';
-import type { EventType } from '#domain/event-types.ts';
+import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
+import { API_SCOPES, type ApiScope } from '#domain/access/api-scopes.ts';
+import type { EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type TestDns, testDns } from '#test/support/dns-server.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { getEndpoint } from '#core/webhooks/endpoint-queries.ts';
+import { getEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import type { Sql } from '#db/database.ts';
 import { countDeliveries, findDelivery, listAttempts, listDeliveries } from '#db/queries/deliveries/list-deliveries.ts';
-import type { EventType } from '#domain/event-types.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
 import { verified } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import {

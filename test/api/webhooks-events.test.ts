@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import nodemailer from 'nodemailer';
-import { EVENT_SCOPES, EVENT_TYPES, isEventType } from '#domain/event-types.ts';
+import { EVENT_SCOPES, EVENT_TYPES, isEventType } from '#domain/webhooks/event-types.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { verified } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sweepNotices } from '#core/organizations/member-notices.ts';
-import { engineStarts } from '#core/platform/engine-starts.ts';
+import { engineStarts } from '#core/platform/engine/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { disableFailingEndpoints } from '#core/webhooks/disable-failing-endpoints.ts';
+import { disableFailingEndpoints } from '#core/webhooks/endpoints/disable-failing-endpoints.ts';
 import { noteEndpointFailure, noteEndpointSuccess } from '#db/queries/webhooks/endpoint-health.ts';
-import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '#domain/endpoint-limits.ts';
-import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/member-notices.ts';
+import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/organizations/member-notices.ts';
+import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '#domain/webhooks/endpoint-limits.ts';
 import { deleteHistory } from '#test/support/delete-history.ts';
 import { testLog } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
-import { engineStarts } from '#core/platform/engine-starts.ts';
-import { searchKeys } from '#core/platform/temporal-client.ts';
-import { sweepRecoveries } from '#core/webhooks/recover-deliveries.ts';
-import { recoveryWorkflowId } from '#domain/recovery.ts';
+import { engineStarts } from '#core/platform/engine/engine-starts.ts';
+import { searchKeys } from '#core/platform/engine/temporal-client.ts';
+import { sweepRecoveries } from '#core/webhooks/endpoints/recover-deliveries.ts';
+import { recoveryWorkflowId } from '#domain/webhooks/recovery.ts';
 import type { DeliveryState } from '#test/support/delivery-world.ts';
 import { verified } from '#test/support/receiver.ts';
 import { testLog } from '#test/support/services.ts';

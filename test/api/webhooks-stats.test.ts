@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId } from '#core/platform/new-id.ts';
-import { URL_CHECKS_PER_MINUTE } from '#domain/delivery-limits.ts';
+import { URL_CHECKS_PER_MINUTE } from '#domain/webhooks/delivery-limits.ts';
 import {
   type Answer,
   errorOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { EVENT_TYPES } from '#domain/event-types.ts';
+import { EVENT_TYPES } from '#domain/webhooks/event-types.ts';
 import {
   type Answer,
   type Call,

@@ -11,7 +11,7 @@ import {
 } from '#bench/cluster/accounting.ts';
 import { OPERATION_KINDS, type OperationKind, openLedger } from '#bench/cluster/ledger.ts';
 import type { WebhookReceipt } from '#bench/cluster/webhook-receiver.ts';
-import { MAX_DELIVERY_ATTEMPTS } from '#domain/retry-ladder.ts';
+import { MAX_DELIVERY_ATTEMPTS } from '#domain/webhooks/retry-ladder.ts';
 
 const BYTES = 2_000;
 const TYPES = ['email_received', 'email_sent', 'mailbox_created'] as const;

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } 
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { MailboxClient } from '#client/index.ts';
-import { HELD_SENTENCE } from '#domain/consent.ts';
+import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { at, textAt } from '#test/support/api-world.ts';
 import { type CommandLine, commandLine, type Ended, withoutMarkers } from '#test/support/command-line.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';

@@ -1,9 +1,9 @@
 /** The types of the client are those of the routes, and every schema of the document has a name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentedEvents } from '#api/documented-events.ts';
+import { documentedEvents } from '#api/documents/documented-events.ts';
+import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
-import { currentOpenApi } from '#api/serve-documents.ts';
 import { clientTypesAreCurrent } from '#dev/client-types.ts';
 import { typeOf } from '#dev/schema-as-type.ts';
 

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { ApiError, type ClientOptions, type Fetch, MailboxClient, OrganizationClient } from '#client/index.ts';
+import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { openMailStore } from '#mailstore/mail-store.ts';
-import { openMailNotifier } from '#mailstore/notifier.ts';
 import { type ApiWorld, apiWorld, checkSchema, routeOf, type TestMailbox } from '#test/support/api-world.ts';
 import { tcpProxy } from '#test/support/tcp-proxy.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { circuit } from '#core/platform/circuit.ts';
-import { createLogger } from '#core/platform/logger.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
+import { circuit } from '#core/platform/batching/circuit.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
 
 const away = new Error('away');
 

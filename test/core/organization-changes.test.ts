@@ -1,7 +1,7 @@
 /** The position of a stream and its content move together: nothing is passed over by a failure, a poll or a wait. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { authenticate } from '#api/authenticate.ts';
+import { authenticate } from '#api/auth/authenticate.ts';
 import { openOrganizationStream } from '#api/organization/stream.ts';
 import { type ChangesRead, changesHub, type OrganizationChange } from '#core/organizations/organization-changes.ts';
 import type { Database } from '#db/database.ts';

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { newCredential } from '#core/platform/credentials.ts';
+import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { type PartProcess, startPart } from '#test/support/part-process.ts';
 import { createTestDatabase, type TestDatabase, testTemporalAddress, testVariables } from '#test/support/services.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';

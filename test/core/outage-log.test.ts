@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { createLogger } from '#core/platform/logger.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
 
 interface Line {
   readonly level: number;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { hashPassword, verifyPassword } from '#core/organizations/passwords.ts';
-import { hashCredential, newCredential } from '#core/platform/credentials.ts';
-import { sealedSecrets } from '#core/platform/sealed-secrets.ts';
-import { readSettings, SettingsError } from '#core/platform/settings.ts';
-import { isCredential } from '#domain/credential-format.ts';
+import { hashPassword, verifyPassword } from '#core/accounts/passwords.ts';
+import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
+import { sealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
+import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';
+import { isCredential } from '#domain/access/credential-format.ts';
 
 const key = (id: string) => ({ id, key: randomBytes(32) });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { semaphore, semaphoreByKey } from '#core/platform/semaphore.ts';
+import { semaphore, semaphoreByKey } from '#core/platform/batching/semaphore.ts';
 
 test('places are given in order of arrival, and freeing one twice frees one', async () => {
   const places = semaphore(1);

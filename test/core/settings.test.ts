@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSettings, SettingsError } from '#core/platform/settings.ts';
+import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';
 
 const problemsOf = (environment: Record<string, string>): readonly string[] => {
   try {

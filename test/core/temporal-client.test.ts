@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectTemporal } from '#core/platform/temporal-client.ts';
+import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { testSettings } from '#test/support/services.ts';
 import { tcpProxy } from '#test/support/tcp-proxy.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { NativeConnection } from '@temporalio/worker';
-import { newCredential } from '#core/platform/credentials.ts';
+import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { buildDashboard } from '#dev/build-dashboard.ts';
 import { type ApiWorld, apiWorld, asBearer } from '#test/support/api-world.ts';

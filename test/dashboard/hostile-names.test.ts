@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createFolder } from '#mailstore/change-folders.ts';
+import { createFolder } from '#mailstore/folders/change-folders.ts';
 import { at, textAt } from '#test/support/api-world.ts';
 import { assertAccessible, assertFitsWindow, requestsEnded } from '#test/support/browser.ts';
 import { type ReaderWorld, readerWorld } from './reader-world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
-import { openServices, type Services } from '#core/platform/services.ts';
+import { openServices, type Services } from '#core/platform/process/services.ts';
 import { connect, newConnection } from '#db/connections.ts';
 import type { Sql } from '#db/database.ts';
 import { preparingAlone } from '#db/migrate.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { CopyValue } from '#db/copy-rows.ts';
-import { blobKey, readBlob, storeBlob, streamBlob } from '#mailstore/blob-store.ts';
+import { blobKey, readBlob, storeBlob, streamBlob } from '#mailstore/blobs/blob-store.ts';
 import { openTestServices } from '#test/support/services.ts';
 
 let services: Services;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { countUse, countUsesInTurn } from '#db/queries/platform/count-use.ts';
 import { openTestServices } from '#test/support/services.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { retentionStep } from '#activities/delete-history.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { RETENTION_STEPS } from '#domain/retention.ts';
 import { openTestServices } from '#test/support/services.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { createPartitions, dropOldPartitions } from '#db/partitions.ts';
 import { firstIdAt } from '#domain/ids.ts';
 import { openTestServices } from '#test/support/services.ts';

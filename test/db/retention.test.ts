@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { retentionStep } from '#activities/delete-history.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { RETENTION_STEPS, type RetentionStep, TABLE_RETENTION } from '#domain/retention.ts';
 import { openTestServices } from '#test/support/services.ts';
 

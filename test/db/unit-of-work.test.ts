@@ -1,7 +1,7 @@
 /** What a unit of work holds, and what it leaves behind when its parts, its connection or its end go wrong. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { openUnitOfWork } from '#db/unit-of-work.ts';
 import { openTestServices } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

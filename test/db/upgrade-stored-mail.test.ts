@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
-import { blobKey, storeBlob } from '#mailstore/blob-store.ts';
-import { checkMailStore } from '#mailstore/invariants.ts';
-import { readContent } from '#mailstore/message-content.ts';
-import { findMessage, searchMessages } from '#mailstore/read-messages.ts';
-import { searchContent } from '#mailstore/search-content.ts';
-import { upgradePortion } from '#mailstore/upgrade-stored-mail.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { blobKey, storeBlob } from '#mailstore/blobs/blob-store.ts';
+import { readContent } from '#mailstore/messages/message-content.ts';
+import { findMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
+import { searchContent } from '#mailstore/search/search-content.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
+import { upgradePortion } from '#mailstore/upkeep/upgrade-stored-mail.ts';
 import { insertMailbox, type TestMailbox } from '#test/mail/mail-world.ts';
 import { openTestServices } from '#test/support/services.ts';
 

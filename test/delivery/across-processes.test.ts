@@ -1,9 +1,9 @@
 /** What must hold when the parts of the service run as processes of their own, and come and go. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { openDeliveriesDue } from '#core/events/deliveries-due.ts';
 import { recordEvents } from '#core/events/record-event.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { openDeliveriesDue } from '#core/platform/process/deliveries-due.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { testLog } from '#test/support/services.ts';

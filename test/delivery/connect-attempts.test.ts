@@ -7,13 +7,17 @@ import net from 'node:net';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import { failureOf } from '#core/webhooks/attempt-failure.ts';
-import { connectAttempts } from '#core/webhooks/connect-attempts.ts';
-import { checkDestination, type DestinationAddress, type DestinationPolicy } from '#core/webhooks/destination-guard.ts';
-import { createWebhookSender } from '#core/webhooks/webhook-sender.ts';
-import { newWebhookSecret, webhookSigner } from '#core/webhooks/webhook-signature.ts';
-import { CONNECT_TIMEOUT_MS, FAILURE_REASON_MAX_CHARACTERS } from '#domain/delivery-limits.ts';
-import { downloadPublic } from '#mailstore/public-download.ts';
+import { failureOf } from '#core/webhooks/requests/attempt-failure.ts';
+import { connectAttempts } from '#core/webhooks/requests/connect-attempts.ts';
+import {
+  checkDestination,
+  type DestinationAddress,
+  type DestinationPolicy,
+} from '#core/webhooks/requests/destination-guard.ts';
+import { createWebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
+import { newWebhookSecret, webhookSigner } from '#core/webhooks/signing/webhook-signature.ts';
+import { CONNECT_TIMEOUT_MS, FAILURE_REASON_MAX_CHARACTERS } from '#domain/webhooks/delivery-limits.ts';
+import { downloadPublic } from '#mailstore/messages/public-download.ts';
 import { testTls } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

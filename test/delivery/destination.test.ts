@@ -8,8 +8,8 @@ import {
   type DestinationAddress,
   type DestinationPolicy,
   isPublicAddress,
-} from '#core/webhooks/destination-guard.ts';
-import { createWebhookSender } from '#core/webhooks/webhook-sender.ts';
+} from '#core/webhooks/requests/destination-guard.ts';
+import { createWebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { testTls } from '#test/support/services.ts';

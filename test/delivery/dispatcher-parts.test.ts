@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { Followed } from '#core/platform/follow-workflow.ts';
+import type { Followed } from '#core/platform/engine/follow-workflow.ts';
 import { deliveryClaims } from '#core/webhooks/dispatcher/claims.ts';
 import { newDispatcherState } from '#core/webhooks/dispatcher/dispatcher-state.ts';
 import { fanOutBatches } from '#core/webhooks/dispatcher/fan-out-batches.ts';
 import { slowLanes } from '#core/webhooks/dispatcher/slow-lanes.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
-import { FAN_OUT_BATCH_MAX } from '#domain/delivery-limits.ts';
+import { FAN_OUT_BATCH_MAX } from '#domain/webhooks/delivery-limits.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const delivery = (number: number, endpointId = 'whe_1'): ClaimedDelivery => ({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { destinationPolicy } from '#core/webhooks/destination-guard.ts';
-import { createWebhookSender, type WebhookSender } from '#core/webhooks/webhook-sender.ts';
+import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
+import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { deliveryWorld } from '#test/support/delivery-world.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 import { testSettings, testTls } from '#test/support/services.ts';

@@ -5,12 +5,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { NativeConnection } from '@temporalio/worker';
 import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
-import { createLogger } from '#core/platform/logger.ts';
-import { openServices, type Services } from '#core/platform/services.ts';
-import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { openServices, type Services } from '#core/platform/process/services.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
-import { ENDPOINT_DELIVERY } from '#domain/delivery-workflows.ts';
-import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { ENDPOINT_DELIVERY } from '#domain/webhooks/delivery-workflows.ts';
+import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import {

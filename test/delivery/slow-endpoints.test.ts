@@ -9,14 +9,14 @@ import { slowLanes } from '#core/webhooks/dispatcher/slow-lanes.ts';
 import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliveries.ts';
 import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
 import { settleUnattempted } from '#db/queries/deliveries/attempts.ts';
-import { TROUBLED_GATHER_SPREAD_MS } from '#domain/delivery-limits.ts';
+import { TROUBLED_GATHER_SPREAD_MS } from '#domain/webhooks/delivery-limits.ts';
 import {
   type EndpointDeliveryState,
   endpointDeliveryId,
   isSlowEndpointDelivery,
   slowEndpointDeliveryId,
-} from '#domain/delivery-workflows.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+} from '#domain/webhooks/delivery-workflows.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { recordAttempts } from '#db/queries/deliveries/attempts.ts';
-import { DELIVERY_STATUSES, DELIVERY_TRANSITIONS, type DeliveryStatus } from '#domain/delivery-status.ts';
+import { DELIVERY_STATUSES, DELIVERY_TRANSITIONS, type DeliveryStatus } from '#domain/webhooks/delivery-status.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { openTestServices } from '#test/support/services.ts';
 

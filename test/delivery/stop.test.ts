@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { recordEvents } from '#core/events/record-event.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { signalStop } from '#core/webhooks/stop-deliveries.ts';
+import { signalStop } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import {
   ENDPOINT_DELIVERY,
   type EndpointDeliveryInput,
@@ -11,8 +11,8 @@ import {
   endpointDeliveryId,
   type FanOutInput,
   type StopReason,
-} from '#domain/delivery-workflows.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+} from '#domain/webhooks/delivery-workflows.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

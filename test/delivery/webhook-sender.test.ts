@@ -5,9 +5,9 @@ import net, { type AddressInfo } from 'node:net';
 import { after, afterEach, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import ipaddr from 'ipaddr.js';
-import { createWebhookSender, type WebhookSender } from '#core/webhooks/webhook-sender.ts';
-import { newWebhookSecret, webhookSigner } from '#core/webhooks/webhook-signature.ts';
-import { ATTEMPT_TIMEOUT_MS } from '#domain/delivery-limits.ts';
+import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
+import { newWebhookSecret, webhookSigner } from '#core/webhooks/signing/webhook-signature.ts';
+import { ATTEMPT_TIMEOUT_MS } from '#domain/webhooks/delivery-limits.ts';
 import { type Answer, type Receiver, startReceiver, verified } from '#test/support/receiver.ts';
 import { testTls } from '#test/support/services.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { SETTINGS } from '#core/platform/settings.ts';
+import { SETTINGS } from '#core/platform/settings/settings.ts';
 import { DYNAMIC_CONFIG } from '#dev/temporal-server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

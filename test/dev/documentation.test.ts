@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import MiniSearch from 'minisearch';
-import { RESOURCES } from '#api/resources.ts';
+import { RESOURCES } from '#api/http/resources.ts';
 import { routes } from '#api/routes.ts';
 import { documentPages } from '#dev/documentation/document-pages.ts';
 import { renderMarkdown } from '#dev/documentation/markdown.ts';
@@ -13,7 +13,7 @@ import { searchIndex } from '#dev/documentation/search-index.ts';
 import { SEARCH_OPTIONS, type SearchEntry } from '#dev/documentation/search-options.ts';
 import { allPages } from '#dev/documentation/write-documentation.ts';
 import { ERROR_CATALOGUE } from '#domain/errors.ts';
-import { EVENT_TYPES } from '#domain/event-types.ts';
+import { EVENT_TYPES } from '#domain/webhooks/event-types.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let pages: Page[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AttachmentRisk, attachmentRisks } from '#domain/attachment-risks.ts';
+import { type AttachmentRisk, attachmentRisks } from '#domain/mail/attachment-risks.ts';
 import { contentForm, hasMacros } from '#mime/content-form.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');

@@ -6,7 +6,7 @@ import {
   RETRY_GROUPING_RATIO,
   RETRY_JITTER_RATIO,
   retryDelayMs,
-} from '#domain/retry-ladder.ts';
+} from '#domain/webhooks/retry-ladder.ts';
 
 test('the ladder is 30 s, 2 min, 10 min, 30 min, and a fifth failure has no successor', () => {
   assert.deepEqual(

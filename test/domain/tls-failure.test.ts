@@ -5,7 +5,7 @@ import net, { type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import tls from 'node:tls';
 import { MailboxClient } from '#client/index.ts';
-import { certificateFailureOf, tlsFailureOf } from '#domain/tls-failure.ts';
+import { certificateFailureOf, tlsFailureOf } from '#domain/sending/tls-failure.ts';
 import { failure } from '#sending/transports/smtp-outcome.ts';
 
 const OPENSSL = /error:[0-9A-F]{8}|routines|\.\.\/deps|ssl\//;

@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { documentedEvents } from '#api/documented-events.ts';
+import { documentedEvents } from '#api/documents/documented-events.ts';
 import { signWebhook } from '#client/index.ts';
 import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';

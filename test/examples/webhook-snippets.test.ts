@@ -14,8 +14,8 @@ import {
   EVENT_EXTRACTS_LIMIT_BYTES,
   KEY_SET_CACHE_SECONDS,
   PAYLOAD_LIMIT_BYTES,
-} from '#domain/delivery-limits.ts';
-import { MAX_DELIVERY_ATTEMPTS, RETRY_DELAYS_MS } from '#domain/retry-ladder.ts';
+} from '#domain/webhooks/delivery-limits.ts';
+import { MAX_DELIVERY_ATTEMPTS, RETRY_DELAYS_MS } from '#domain/webhooks/retry-ladder.ts';
 import { textAt } from '#test/support/api-world.ts';
 import { findProgram, lacks, needs, type ProgramName } from '#test/support/programs.ts';
 import { testPort } from '#test/support/test-port.ts';

@@ -1,7 +1,7 @@
 /** Connections above the limits are refused in the words of the protocol, under TLS where the listener has it. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { SMTP_BAD_COMMANDS_MAX, SMTP_COMMANDS_WITHOUT_MESSAGE_MAX } from '#domain/mail-limits.ts';
+import { SMTP_BAD_COMMANDS_MAX, SMTP_COMMANDS_WITHOUT_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { LineClient } from './line-client.ts';
 import { letter, openMailWorld } from './mail-world.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type MailListeners, startMail } from '#mail/start.ts';
-import { checkMailStore } from '#mailstore/invariants.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import {
   type Answer,
   type ApiWorld,

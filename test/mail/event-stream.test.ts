@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { STREAM_EVENTS } from '#api/events/schema.ts';
 import { startApi } from '#api/start.ts';
-import { STREAM_HEARTBEAT_MS } from '#domain/mail-limits.ts';
+import { STREAM_HEARTBEAT_MS } from '#domain/mail/mail-limits.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
-import { pruneMailStore } from '#mailstore/housekeeping.ts';
+import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
 import {
   type ApiWorld,
   apiWorld,

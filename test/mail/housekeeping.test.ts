@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { sweepOrphanBlobs } from '#mailstore/blob-store.ts';
-import { pruneMailStore } from '#mailstore/housekeeping.ts';
+import { sweepOrphanBlobs } from '#mailstore/blobs/blob-store.ts';
+import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { letter, type MailWorld, openMailWorld, type TestMailbox } from './mail-world.ts';
 

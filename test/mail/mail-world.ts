@@ -8,14 +8,14 @@ import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import tls from 'node:tls';
-import { hashCredential, newCredential } from '#core/platform/credentials.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { createMailFolders } from '#db/queries/mailboxes/mail-folders.ts';
-import type { MailboxStatus } from '#domain/mailbox-status.ts';
+import type { MailboxStatus } from '#domain/organizations/mailbox-status.ts';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
 import { type MailListeners, type MailOptions, startMail } from '#mail/start.ts';
-import { checkMailStore } from '#mailstore/invariants.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { openTestServices } from '#test/support/services.ts';
 
 export interface TestMailbox {

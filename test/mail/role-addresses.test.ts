@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sweepNotices } from '#core/organizations/member-notices.ts';
-import { engineStarts } from '#core/platform/engine-starts.ts';
+import { engineStarts } from '#core/platform/engine/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { localPartProblem } from '#domain/mailbox-address.ts';
-import { ROLE_MAIL_MAX_BYTES, ROLE_MAIL_PER_HOUR_MAX } from '#domain/role-addresses.ts';
+import { localPartProblem } from '#domain/mail/mailbox-address.ts';
+import { ROLE_MAIL_MAX_BYTES, ROLE_MAIL_PER_HOUR_MAX } from '#domain/mail/role-addresses.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/sending/outbound-world.ts';
 import { logIn } from '#test/sending/submission-client.ts';
 import { deleteHistory } from '#test/support/delete-history.ts';

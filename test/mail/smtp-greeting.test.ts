@@ -1,7 +1,7 @@
 /** Who talks before the greeting is refused; who waited for it once is not kept waiting again. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { SMTP_PATIENT_SOURCE_MS, SMTP_PATIENT_SOURCES_MAX } from '#domain/mail-limits.ts';
+import { SMTP_PATIENT_SOURCE_MS, SMTP_PATIENT_SOURCES_MAX } from '#domain/mail/mail-limits.ts';
 import { PatientSources } from '#mail/smtp/patient-sources.ts';
 import { LineClient } from './line-client.ts';
 import { openMailWorld } from './mail-world.ts';

@@ -1,7 +1,7 @@
 /** Waiting for mail over REST. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { WATCHERS_PER_MAILBOX_MAX } from '#domain/mail-limits.ts';
+import { WATCHERS_PER_MAILBOX_MAX } from '#domain/mail/mail-limits.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at, errorCode, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

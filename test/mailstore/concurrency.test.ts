@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type MailboxStore, StoreRefused } from '@agent-mailbox/mail-store';
-import { MAIL_FLAGS } from '#domain/mail-flags.ts';
+import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { type MailStore, openMailStore } from '#mailstore/mail-store.ts';
 import {
   fill,

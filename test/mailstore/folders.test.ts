@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type StoreRefusal, StoreRefused } from '@agent-mailbox/mail-store';
-import { pruneMailStore } from '#mailstore/housekeeping.ts';
+import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
 import {
   fill,
   folderNamed,

@@ -5,7 +5,7 @@ import type { MessageRow, SortOrder } from '@agent-mailbox/mail-store';
 import { CLIENT_REQUESTS, LISTED_FIELDS } from '@agent-mailbox/mail-store/listed-fields';
 import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import { indexMessage } from '@agent-mailbox/mime-structure/index-message';
-import { upgradePortion } from '#mailstore/upgrade-stored-mail.ts';
+import { upgradePortion } from '#mailstore/upkeep/upgrade-stored-mail.ts';
 import { corpus } from '#test/mail/corpus/read-corpus.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { fill, folderNamed, openStoreWorld, type StoreMailbox, type StoreWorld, spooled } from './store-world.ts';

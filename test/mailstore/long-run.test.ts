@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { newId } from '#core/platform/new-id.ts';
-import { pruneMailStore } from '#mailstore/housekeeping.ts';
-import { sweepSpool } from '#mailstore/spool.ts';
+import { sweepSpool } from '#mailstore/blobs/spool.ts';
+import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
 import { fill, folderNamed, letter, openStoreWorld, type StoreWorld, spooled } from './store-world.ts';
 
 it('a spool file that a killed process left is removed a day later, one in use is not', async () => {

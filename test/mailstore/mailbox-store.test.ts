@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { MessageColumns, MessageRow, StoreFlags, StoreRefusal } from '@agent-mailbox/mail-store';
-import { StoreRefused } from '@agent-mailbox/mail-store';
-import { MAIL_FLAGS } from '#domain/mail-flags.ts';
-import { MESSAGE_SLICE_MAX_BYTES } from '#domain/mail-limits.ts';
-import { pruneMailStore } from '#mailstore/housekeeping.ts';
+import {
+  type MessageColumns,
+  type MessageRow,
+  type StoreFlags,
+  type StoreRefusal,
+  StoreRefused,
+} from '@agent-mailbox/mail-store';
+import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
+import { MESSAGE_SLICE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
+import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
 import {
   fill,
   folderNamed,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { MailboxStore } from '@agent-mailbox/mail-store';
-import { checkMailStore } from '#mailstore/invariants.ts';
+import { type MailNotifier, openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { type MailStore, openMailStore } from '#mailstore/mail-store.ts';
-import { type MailNotifier, openMailNotifier } from '#mailstore/notifier.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { type ApiWorld, apiWorld, at, detailPaths, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { letter, spooled } from './store-world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FlagChange } from '@agent-mailbox/mail-store';
 import fc from 'fast-check';
-import { MAIL_FLAGS } from '#domain/mail-flags.ts';
+import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { fill, letter, openStoreWorld, type StoreMailbox, type StoreWorld, spooled } from './store-world.ts';
 
 const FOLDERS = ['INBOX', 'Archive', 'Trash', 'Extra'] as const;

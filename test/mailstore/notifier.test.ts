@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { announceMailboxAccess } from '#core/mailboxes/mailbox-access.ts';
-import { openMailNotifier } from '#mailstore/notifier.ts';
+import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { letter, openStoreWorld, type StoreWorld, spooled } from './store-world.ts';
 

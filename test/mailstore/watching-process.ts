@@ -1,7 +1,7 @@
 /** A second mail process for the tests: watches FOLDER_ID and prints its total whenever it is woken; ends with its input. */
 
-import { openServices } from '#core/platform/services.ts';
-import { openMailNotifier } from '#mailstore/notifier.ts';
+import { openServices } from '#core/platform/process/services.ts';
+import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { testLog, testSettings } from '#test/support/services.ts';
 
 const services = await openServices(testSettings({ DATABASE_URL: process.env['DATABASE_URL'] ?? '' }), testLog());

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ApiError, type FileToUpload } from '#client/index.ts';
-import { CREDENTIAL_PREFIXES, credentialChecksum } from '#domain/credential-format.ts';
+import { CREDENTIAL_PREFIXES, credentialChecksum } from '#domain/access/credential-format.ts';
 import { foldersOfRoots, namedFile, sharedFile } from '#mcp/local-file.ts';
 
 let base: string;

@@ -16,7 +16,7 @@ import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import { safeFilename } from '@agent-mailbox/mime-structure/safe-filename';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import { receivedFields, withoutForgedResults } from '#mail/smtp/trace-headers.ts';
-import { listedHeader } from '#mailstore/listed-header.ts';
+import { listedHeader } from '#mailstore/delivery/listed-header.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { messageLinks } from '#mime/message-links.ts';
 import { oneTimeCode } from '#mime/one-time-code.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HTML_LINKS_MAX, HTML_MAX_CHARACTERS } from '#domain/mail-limits.ts';
+import { HTML_LINKS_MAX, HTML_MAX_CHARACTERS } from '#domain/mail/mail-limits.ts';
 import { htmlContent } from '#mime/html-content.ts';
 
 const reads = (html: string, expected: string) => assert.equal(htmlContent(html).text, expected);

@@ -13,8 +13,8 @@ import {
   SUBJECT_MAX_CHARACTERS,
 } from '@agent-mailbox/mime-structure/read-structure';
 import { NAME_MAX_CHARACTERS } from '@agent-mailbox/mime-structure/safe-filename';
-import { LINKS_MAX } from '#domain/code-and-link-limits.ts';
-import * as limits from '#domain/mail-limits.ts';
+import { LINKS_MAX } from '#domain/mail/code-and-link-limits.ts';
+import * as limits from '#domain/mail/mail-limits.ts';
 import { ATTRIBUTE_MAX_CHARACTERS } from '#mime/html-content.ts';
 import { RECIPIENTS_READ_MAX } from '#mime/read-report.ts';
 import { REPLY_MAX_CHARACTERS } from '#mime/text.ts';

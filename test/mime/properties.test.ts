@@ -7,8 +7,8 @@ import { indexMessage, type PartNode } from '@agent-mailbox/mime-structure/index
 import { parseParameterized } from '@agent-mailbox/mime-structure/parameters';
 import { decodedSize, decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import fc from 'fast-check';
-import { HTML_MAX_CHARACTERS } from '#domain/mail-limits.ts';
-import { nests } from '#mailstore/invariants.ts';
+import { HTML_MAX_CHARACTERS } from '#domain/mail/mail-limits.ts';
+import { nests } from '#mailstore/upkeep/invariants.ts';
 import { textOfHtml } from '#mime/html-text.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { corpus } from '#test/mail/corpus/read-corpus.ts';

@@ -4,10 +4,9 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { AuthRule, Route } from '#api/route.ts';
-import { tokenNeedOf } from '#api/route.ts';
+import { type AuthRule, type Route, tokenNeedOf } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
-import { type TokenAccess, tokenAllows } from '#domain/mailbox-tokens.ts';
+import { type TokenAccess, tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
 import {
   type Answer,
   type ApiWorld,

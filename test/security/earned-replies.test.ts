@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { HELD_SENTENCE } from '#domain/consent.ts';
+import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { LineClient } from '#test/mail/line-client.ts';
 import { dnsStub, SmtpClient } from '#test/mail/mail-world.ts';
 import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/sending-world.ts';

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { AuthRule, Route } from '#api/route.ts';
+import type { AuthRule, Route } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
-import { REFERENCES_MAX } from '#domain/outbound.ts';
+import { REFERENCES_MAX } from '#domain/sending/outbound.ts';
 import { answerRecipients, answerReferences } from '#sending/submit/answer-message.ts';
 
 function fields(header: string) {

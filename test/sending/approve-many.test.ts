@@ -1,12 +1,12 @@
 /** An approval by address or domain that covers many held messages: bounded statements, transactions and signals. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
-import { DECIDED_AT_ONCE_MAX } from '#domain/consent.ts';
-import type { Actor } from '#domain/event-envelope.ts';
-import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/outbound.ts';
-import { outboundWorkflowId } from '#domain/outbound-workflow.ts';
+import { DECIDED_AT_ONCE_MAX } from '#domain/sending/consent.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
+import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
+import type { Actor } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent, approveCovered } from '#sending/consent/decide-consent.ts';
 import { listOutbox, outboxReason } from '#sending/outbox/outbox.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';

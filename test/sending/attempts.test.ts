@@ -1,7 +1,7 @@
 /** Attempts with concurrent events: another attempt, a suspension, a database outage. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { attemptMessage } from '#sending/attempt/attempt-message.ts';
 import { outgoingSlots } from '#sending/attempt/outgoing-slots.ts';
 import { findRecipients } from '#sending/outbox/outbound-message.ts';

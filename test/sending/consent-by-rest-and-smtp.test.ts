@@ -1,7 +1,7 @@
 /** Consent from the submission to the receiving host: the same by REST and by SMTP, decided over REST. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { HELD_SENTENCE } from '#domain/consent.ts';
+import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { SmtpClient } from '#test/mail/mail-world.ts';
 import { at, errorCode, type TestMailbox, type TestOrganization } from '#test/support/api-world.ts';
 import {

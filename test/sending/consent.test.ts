@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deleteMailbox } from '#core/mailboxes/delete-mailbox.ts';
-import type { ConsentScope } from '#domain/consent.ts';
-import type { Actor } from '#domain/event-envelope.ts';
-import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/outbound.ts';
-import { outboundWorkflowId } from '#domain/outbound-workflow.ts';
+import type { ConsentScope } from '#domain/sending/consent.ts';
+import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
+import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
+import type { Actor } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import type { Submitted } from '#sending/submit/find-submitted.ts';
 import { signalDecided, startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';

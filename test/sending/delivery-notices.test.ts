@@ -1,7 +1,7 @@
 /** Delivery status notifications asked for at submission (RFC 3461). */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail-limits.ts';
+import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { readReport } from '#mime/read-report.ts';
 import { storedMail } from '#test/mail/clients/stored-mail.ts';
 import type { TestMailbox } from '#test/mail/mail-world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { NOTIFY_VALUES, type NoticeAction, wantsNotice } from '#domain/delivery-notices.ts';
+import { NOTIFY_VALUES, type NoticeAction, wantsNotice } from '#domain/webhooks/delivery-notices.ts';
 import { dsnFault, recipientNotices } from '#mail/submission/dsn-parameters.ts';
 import { readReport } from '#mime/read-report.ts';
 import { writeNotice } from '#sending/notices/dsn-write.ts';

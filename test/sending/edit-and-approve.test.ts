@@ -1,7 +1,7 @@
 /** A person changes a held message and approves that: by REST and by SMTP, from the submission to the receiving host. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { checkMailStore } from '#mailstore/invariants.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { type EditableMessage, editableMessage } from '#mime/editable-message.ts';
 import { isOwnField } from '#sending/submit/compose-message.ts';
 import { type Answer, at, type Credential, errorCode, type TestOrganization, textAt } from '#test/support/api-world.ts';

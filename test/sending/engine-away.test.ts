@@ -1,9 +1,9 @@
 /** Messages whose workflow cannot be started while the engine is away or paused. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createLogger } from '#core/platform/logger.ts';
-import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
-import { outboundWorkflowId } from '#domain/outbound-workflow.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { signalDecided, startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';
 import { testTemporalAddress } from '#test/support/services.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';

@@ -1,10 +1,10 @@
 /** Limits of sending: the same by REST and by SMTP, counted together. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { MESSAGE_MAX_BYTES, RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail-limits.ts';
-import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/outbound.ts';
-import { PLANS } from '#domain/plans.ts';
-import { SENDING_RATE_WINDOW_MS } from '#domain/sending-health.ts';
+import { MESSAGE_MAX_BYTES, RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
+import { PLANS } from '#domain/organizations/plans.ts';
+import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/sending/outbound.ts';
+import { SENDING_RATE_WINDOW_MS } from '#domain/sending/sending-health.ts';
 import { at, type TestMailbox, type TestOrganization } from '#test/support/api-world.ts';
 import {
   type Answered,

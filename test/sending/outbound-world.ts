@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { SMTPServer } from 'smtp-server';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
 import {
   findOutbound,

@@ -1,7 +1,7 @@
 /** What an agent sees of its waiting mail: outbox, status, stream and long poll; and withdrawing it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { checkMailStore } from '#mailstore/invariants.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { at, errorCode, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type Answered, openSendingWorld, SENDING_ENTRY_POINTS, type SendingWorld } from './sending-world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/outbound-workflow.ts';
+import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
 import { relayTransport } from '#sending/transports/relay.ts';
 import { dnsStub } from '#test/mail/mail-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { pruneMailStore } from '#mailstore/housekeeping.ts';
+import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
 import { letter } from '#test/mail/mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 

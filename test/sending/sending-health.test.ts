@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { resumeSending } from '#core/mailboxes/sending-health.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
-import { evaluateSending } from '#domain/sending-health.ts';
+import { evaluateSending } from '#domain/sending/sending-health.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import type { TestMailbox } from '#test/mail/mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 

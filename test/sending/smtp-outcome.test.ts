@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isHardBounce } from '#domain/outbound.ts';
+import { isHardBounce } from '#domain/sending/outbound.ts';
 import { accepted, failure } from '#sending/transports/smtp-outcome.ts';
 
 const said = (response: string, command = 'RCPT TO') =>

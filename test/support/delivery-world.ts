@@ -1,15 +1,15 @@
 /** A whole delivery path in one process: worker, dispatcher, an organization, and ways to make things happen in it. */
 import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { newId } from '#core/platform/new-id.ts';
-import type { Services } from '#core/platform/services.ts';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
-import { ensureSigningKey } from '#core/webhooks/signing-keys.ts';
-import { authHeaderPlace, webhookSecretPlace } from '#core/webhooks/webhook-secrets.ts';
-import type { WebhookSender } from '#core/webhooks/webhook-sender.ts';
-import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/webhook-signature.ts';
-import { type EnvelopeMailbox, type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/event-envelope.ts';
-import { EVENT_TYPES, type EventType } from '#domain/event-types.ts';
+import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
+import { ensureSigningKey } from '#core/webhooks/signing/signing-keys.ts';
+import { authHeaderPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
+import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webhook-signature.ts';
+import { type EnvelopeMailbox, type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { EVENT_TYPES, type EventType } from '#domain/webhooks/event-types.ts';
 import type { RunningWorker } from '#worker/start.ts';
 import { openTestServices } from './services.ts';
 import { temporalConnection } from './temporal-connection.ts';

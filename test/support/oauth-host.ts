@@ -1,8 +1,7 @@
 /** A program that asks for a mailbox by OAuth, as MCP hosts do: its document on a server of its own, and its requests. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import type { ApiWorld, Credential } from './api-world.ts';
-import { type Answer, asBearer, textAt } from './api-world.ts';
+import { type Answer, type ApiWorld, asBearer, type Credential, textAt } from './api-world.ts';
 import { kept } from './kept.ts';
 import { startReceiver } from './receiver.ts';
 

@@ -1,7 +1,7 @@
-/** A process with the life of `core/platform/process-life.ts` and one thing wrong, named by its first argument. */
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { createLogger, logDestination } from '#core/platform/logger.ts';
-import { runProcess } from '#core/platform/process-life.ts';
+/** A process with the life of `core/platform/process/process-life.ts` and one thing wrong, named by its first argument. */
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { createLogger, logDestination } from '#core/platform/log/logger.ts';
+import { runProcess } from '#core/platform/process/process-life.ts';
 
 const [scenario = ''] = process.argv.slice(2);
 const log = createLogger('info', logDestination(2));

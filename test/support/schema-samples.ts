@@ -1,6 +1,6 @@
 /** Values that break a schema, one rule each, made from the schema itself. */
 import { firstIdBodyAt } from '#domain/ids.ts';
-import { ANY_TEXT, LINES, SOUGHT_LINE } from '#domain/text-forms.ts';
+import { ANY_TEXT, LINES, SOUGHT_LINE } from '#domain/mail/text-forms.ts';
 
 /** Texts that other readers take for numbers. The limits of integers here allow 1 to 5. */
 const NO_PLAIN_DIGITS = [

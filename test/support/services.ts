@@ -8,9 +8,9 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
-import { createLogger, type Logger } from '#core/platform/logger.ts';
-import { openServices, type Services } from '#core/platform/services.ts';
-import { readSettings, type Settings } from '#core/platform/settings.ts';
+import { createLogger, type Logger } from '#core/platform/log/logger.ts';
+import { openServices, type Services } from '#core/platform/process/services.ts';
+import { readSettings, type Settings } from '#core/platform/settings/settings.ts';
 
 /** Environment variables by which `test/run.ts` passes the started servers to test files. */
 export const TEST_ENVIRONMENT = {

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { SETTINGS } from '#core/platform/settings.ts';
+import { SETTINGS } from '#core/platform/settings/settings.ts';
 import { portProblem } from '#dev/free-port.ts';
 import type { ServiceFacts } from '#dev/service-file.ts';
 import { kept } from './kept.ts';

@@ -4,7 +4,7 @@
  */
 import { type NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import type { Services } from '#core/platform/services.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import { type RunningWorker, startWorker, type WorkerExtras } from '#worker/start.ts';
 import { kept } from './kept.ts';
 import { testWorkflowBundle } from './services.ts';

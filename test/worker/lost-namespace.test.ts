@@ -5,15 +5,15 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { storeAgreedSettings } from '#core/platform/agreed-settings.ts';
-import { openServices } from '#core/platform/services.ts';
-import { readSettings } from '#core/platform/settings.ts';
-import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
-import { requireTemporal } from '#core/platform/temporal-setup.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { requireTemporal } from '#core/platform/engine/temporal-setup.ts';
+import { openServices } from '#core/platform/process/services.ts';
+import { storeAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
+import { readSettings } from '#core/platform/settings/settings.ts';
 import { temporalProgram } from '#dev/temporal-program.ts';
 import { startTemporalServer } from '#dev/temporal-server.ts';
-import { DELETE_HISTORY } from '#domain/delivery-workflows.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/search-attributes.ts';
+import { DELETE_HISTORY } from '#domain/webhooks/delivery-workflows.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/search-attributes.ts';
 import { startPart } from '#test/support/part-process.ts';
 import {
   createTestDatabase,

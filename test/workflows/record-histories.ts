@@ -11,17 +11,17 @@ import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliveries.ts';
-import { moveRecovery, startRecovery } from '#core/webhooks/recover-deliveries.ts';
-import { signalStop } from '#core/webhooks/stop-deliveries.ts';
+import { moveRecovery, startRecovery } from '#core/webhooks/endpoints/recover-deliveries.ts';
+import { signalStop } from '#core/webhooks/endpoints/stop-deliveries.ts';
+import { memberNoticeWorkflowId } from '#domain/organizations/member-notices.ts';
 import {
   ATTEMPT_NOW_SIGNAL,
   DELETE_HISTORY,
   endpointDeliveryId,
   STOP_DELIVERIES_SIGNAL,
-} from '#domain/delivery-workflows.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
-import { memberNoticeWorkflowId } from '#domain/member-notices.ts';
-import { recoveryWorkflowId } from '#domain/recovery.ts';
+} from '#domain/webhooks/delivery-workflows.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { recoveryWorkflowId } from '#domain/webhooks/recovery.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -6,8 +6,8 @@
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
-import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/outbound-workflow.ts';
+import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/sending/outbound-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { connectTemporal, type TemporalClient } from '#core/platform/temporal-client.ts';
+import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { testSettings } from '#test/support/services.ts';
 import { historyScheduleId, keepSchedules } from '#worker/schedules.ts';
 

@@ -2,9 +2,9 @@
  * Claims what is due whenever it is woken, and hands it on: deliveries of slow endpoints to their lanes, all others to a
  * batch. It looks without a wake-up every second, which covers lost ones.
  */
-import { fanOutsTotal } from '#core/platform/metrics.ts';
+import { fanOutsTotal } from '#core/platform/log/metrics.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
-import { FAN_OUT_BATCH_MAX } from '#domain/delivery-limits.ts';
+import { FAN_OUT_BATCH_MAX } from '#domain/webhooks/delivery-limits.ts';
 import type { Claims } from './claims.ts';
 import { type DispatcherState, pause } from './dispatcher-state.ts';
 import { type FanOutBatches, NEXT_BATCH_MS } from './fan-out-batches.ts';

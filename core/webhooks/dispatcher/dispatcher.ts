@@ -12,13 +12,14 @@
  * Nothing depends on the dispatcher's memory (`dispatcher-state.ts`). Claimed rows carry the id of their workflow,
  * starting it again has no effect, and the sweep does so for every delivery that is overdue.
  */
-import { FURTHER_CONNECTIONS } from '#core/platform/database-connections.ts';
-import { engineStarts } from '#core/platform/engine-starts.ts';
-import { workflowFollower } from '#core/platform/follow-workflow.ts';
+
+import { engineStarts } from '#core/platform/engine/engine-starts.ts';
+import { workflowFollower } from '#core/platform/engine/follow-workflow.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { retryDelaysMs } from '#core/platform/retry-ladder-setting.ts';
-import type { Services } from '#core/platform/services.ts';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
+import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import {
   type ClaimBounds,
@@ -30,8 +31,8 @@ import {
 import { leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
 import { holdClaimed } from '#db/queries/deliveries/hold-delivery.ts';
 import { openSteadyPlans } from '#db/steady-plans.ts';
-import { UNTAKEN_AFTER_MS } from '#domain/delivery-limits.ts';
-import { carryGatherMs } from '#domain/retry-ladder.ts';
+import { UNTAKEN_AFTER_MS } from '#domain/webhooks/delivery-limits.ts';
+import { carryGatherMs } from '#domain/webhooks/retry-ladder.ts';
 import { startClaimLoop } from './claim-loop.ts';
 import { deliveryClaims } from './claims.ts';
 import { newDispatcherState, pause } from './dispatcher-state.ts';

@@ -7,7 +7,7 @@
  * for a lease: deliveries beyond it are a debt in the bucket, and all dispatchers then skip the organization.
  */
 import type { AllowanceWanted } from '#db/queries/deliveries/delivery-allowances.ts';
-import { PLANS, type PlanName } from '#domain/plans.ts';
+import { PLANS, type PlanName } from '#domain/organizations/plans.ts';
 
 export interface FairShares {
   /** Notes deliveries of an organization that were claimed. @param plan null: the organization is deleted */

@@ -9,8 +9,8 @@
  * accepts them but completes none, claims are rare and stop at 128 open fan-outs.
  */
 import type { WorkflowHandle } from '@temporalio/client';
-import type { EngineStarts } from '#core/platform/engine-starts.ts';
-import type { WorkflowFollower } from '#core/platform/follow-workflow.ts';
+import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
+import type { WorkflowFollower } from '#core/platform/engine/follow-workflow.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
 import { type DispatcherState, pause } from './dispatcher-state.ts';
 import { gatherTime } from './gather-time.ts';

@@ -1,8 +1,8 @@
 /** Counts the deliveries that this process has claimed, until their first attempts are through or handed on. */
-import type { Logger } from '#core/platform/logger.ts';
-import { inFlightDeliveries } from '#core/platform/metrics.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { inFlightDeliveries } from '#core/platform/log/metrics.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
-import type { PlanName } from '#domain/plans.ts';
+import type { PlanName } from '#domain/organizations/plans.ts';
 import type { DispatcherState } from './dispatcher-state.ts';
 import type { FairShares } from './fair-shares.ts';
 

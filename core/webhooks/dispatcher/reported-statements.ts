@@ -1,7 +1,7 @@
 /** Runs the dispatcher's statements and reports when the database goes away and comes back. */
-import type { Logger } from '#core/platform/logger.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
-import { DATABASE } from '#core/platform/patient-database.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import { DATABASE } from '#core/platform/process/patient-database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 
 /** @throws what the statement throws */

@@ -10,12 +10,12 @@
  * The rows name the lane before it runs, so a sweep starts the lane and not the fan-out. Then the lane gets the rest by
  * a signal.
  */
-import type { EngineStarts } from '#core/platform/engine-starts.ts';
+import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
 import type { HeldDelivery } from '#db/queries/deliveries/hold-delivery.ts';
-import { FAN_OUT_BATCH_MAX, TROUBLED_GATHER_MS, TROUBLED_GATHER_SPREAD_MS } from '#domain/delivery-limits.ts';
-import { fanOutSummary } from '#domain/delivery-summary.ts';
-import { slowEndpointDeliveryId } from '#domain/delivery-workflows.ts';
+import { FAN_OUT_BATCH_MAX, TROUBLED_GATHER_MS, TROUBLED_GATHER_SPREAD_MS } from '#domain/webhooks/delivery-limits.ts';
+import { fanOutSummary } from '#domain/webhooks/delivery-summary.ts';
+import { slowEndpointDeliveryId } from '#domain/webhooks/delivery-workflows.ts';
 import { type DispatcherState, pause } from './dispatcher-state.ts';
 import type { CountInFlight } from './in-flight.ts';
 import type { EndpointDeliveryStart } from './start-deliveries.ts';

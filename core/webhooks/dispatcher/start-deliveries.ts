@@ -4,8 +4,13 @@
  */
 import { type WorkflowHandle, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { searchKeys, type TemporalClient } from '#core/platform/temporal-client.ts';
-import { type DescribedDelivery, describedValues, fanOutSummary, retrySummary } from '#domain/delivery-summary.ts';
+import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import {
+  type DescribedDelivery,
+  describedValues,
+  fanOutSummary,
+  retrySummary,
+} from '#domain/webhooks/delivery-summary.ts';
 import {
   CARRY_DELIVERIES_SIGNAL,
   type CarryDeliveries,
@@ -14,7 +19,7 @@ import {
   EVENT_FAN_OUT,
   type FanOutInput,
   type WaitingDelivery,
-} from '#domain/delivery-workflows.ts';
+} from '#domain/webhooks/delivery-workflows.ts';
 
 /** The engine takes one in milliseconds; after this the answer is taken for lost, and the start is repeated. */
 const START_TIMEOUT_MS = 10_000;

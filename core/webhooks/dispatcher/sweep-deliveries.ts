@@ -7,14 +7,14 @@
  */
 
 import { sweepNotices } from '#core/organizations/member-notices.ts';
-import type { EngineStarts } from '#core/platform/engine-starts.ts';
-import { reasonOf } from '#core/platform/error-reason.ts';
-import { outageLog } from '#core/platform/outage-log.ts';
-import { DATABASE } from '#core/platform/patient-database.ts';
-import { retryDelaysMs } from '#core/platform/retry-ladder-setting.ts';
-import type { Services } from '#core/platform/services.ts';
-import type { TemporalClient } from '#core/platform/temporal-client.ts';
-import { sweepRecoveries } from '#core/webhooks/recover-deliveries.ts';
+import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import { DATABASE } from '#core/platform/process/patient-database.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
+import { sweepRecoveries } from '#core/webhooks/endpoints/recover-deliveries.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import {
   type OverdueWorkflow,
@@ -22,7 +22,7 @@ import {
   takeFirstSweep,
   takeOverdueWorkflows,
 } from '#db/queries/deliveries/overdue-workflows.ts';
-import { OVERDUE_SWEEP_AFTER_MS } from '#domain/delivery-limits.ts';
+import { OVERDUE_SWEEP_AFTER_MS } from '#domain/webhooks/delivery-limits.ts';
 import { startEndpointDelivery, startFanOut, startOrJoinEndpointDelivery } from './start-deliveries.ts';
 
 export interface DeliverySweep {

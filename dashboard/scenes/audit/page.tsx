@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
-import { AUDIT_ACTIONS } from '../../../domain/audit-actions.ts';
+import { AUDIT_ACTIONS } from '../../../domain/organizations/audit-actions.ts';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Choice, Field } from '../../components/field.tsx';

@@ -8,9 +8,14 @@
 import type { Sql } from '#db/database.ts';
 import { sentPayload } from '#db/queries/events/sent-payload.ts';
 import { signingKeysOf } from '#db/queries/webhooks/signing-keys.ts';
-import type { AttemptError, AttemptTrigger, DeliveryStatus, ExhaustedReason } from '#domain/delivery-status.ts';
 import { ID_PREFIXES } from '#domain/ids.ts';
-import { PLANS_WITH_WEBHOOKS } from '#domain/plans.ts';
+import { PLANS_WITH_WEBHOOKS } from '#domain/organizations/plans.ts';
+import type {
+  AttemptError,
+  AttemptTrigger,
+  DeliveryStatus,
+  ExhaustedReason,
+} from '#domain/webhooks/delivery-status.ts';
 import { laneIsDead, NO_LANE } from './lane-life.ts';
 
 /** What an attempt needs to know, read in the statement that reserves its number. */

@@ -1,7 +1,7 @@
 import type { Sql } from '#db/database.ts';
-import type { DescribedDelivery } from '#domain/delivery-summary.ts';
 import { firstIdAt } from '#domain/ids.ts';
-import type { PlanName } from '#domain/plans.ts';
+import type { PlanName } from '#domain/organizations/plans.ts';
+import type { DescribedDelivery } from '#domain/webhooks/delivery-summary.ts';
 import { NO_LANE } from './lane-life.ts';
 
 /** A delivery claimed for a fan-out. */

@@ -1,5 +1,5 @@
 import type { Sql } from '#db/database.ts';
-import { DELIVERY_BURST_SECONDS } from '#domain/delivery-limits.ts';
+import { DELIVERY_BURST_SECONDS } from '#domain/webhooks/delivery-limits.ts';
 
 /** A dispatcher's lease from an organization's delivery rate. */
 export interface AllowanceWanted {

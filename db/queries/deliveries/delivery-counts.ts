@@ -1,8 +1,8 @@
 /** How many deliveries an endpoint had, by outcome and hour. Read in the index `deliveries_endpoint` alone. */
 
 import type { Sql } from '#db/database.ts';
-import type { DeliveryStatus } from '#domain/delivery-status.ts';
 import { firstIdAt } from '#domain/ids.ts';
+import type { DeliveryStatus } from '#domain/webhooks/delivery-status.ts';
 import { afterLastDelivery } from './list-deliveries.ts';
 
 export type StatusCounts = Readonly<Record<DeliveryStatus, number>>;

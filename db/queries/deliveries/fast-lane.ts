@@ -4,7 +4,7 @@
  */
 import type { Sql } from '#db/database.ts';
 import { firstIdAt } from '#domain/ids.ts';
-import { PLANS_WITH_WEBHOOKS, type PlanName } from '#domain/plans.ts';
+import { PLANS_WITH_WEBHOOKS, type PlanName } from '#domain/organizations/plans.ts';
 import { RESERVE_COLUMNS, type ReservedAttempt } from './attempts.ts';
 import {
   boundValues,

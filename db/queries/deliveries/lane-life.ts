@@ -6,7 +6,7 @@
  * signs from the future prove nothing.
  */
 import type { Sql } from '#db/database.ts';
-import { LANE_GAP_MS, LANE_VALID_MS } from '#domain/delivery-limits.ts';
+import { LANE_GAP_MS, LANE_VALID_MS } from '#domain/webhooks/delivery-limits.ts';
 
 /** Value of `deliveries.lease`: no lane has the delivery, and none will take it. */
 export const NO_LANE = /* sql */ `'00000000-0000-0000-0000-000000000000'::uuid`;

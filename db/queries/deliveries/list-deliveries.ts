@@ -8,9 +8,14 @@
 
 import type { Sql } from '#db/database.ts';
 import { sentPayload } from '#db/queries/events/sent-payload.ts';
-import type { AttemptError, AttemptTrigger, DeliveryStatus, ExhaustedReason } from '#domain/delivery-status.ts';
-import type { EventType } from '#domain/event-types.ts';
 import { firstIdAt, timeOfIdMs } from '#domain/ids.ts';
+import type {
+  AttemptError,
+  AttemptTrigger,
+  DeliveryStatus,
+  ExhaustedReason,
+} from '#domain/webhooks/delivery-status.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
 
 export interface DeliveryRecord {
   readonly id: string;

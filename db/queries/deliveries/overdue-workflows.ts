@@ -6,7 +6,7 @@
  */
 
 import type { Database, Sql } from '#db/database.ts';
-import type { DescribedDelivery } from '#domain/delivery-summary.ts';
+import type { DescribedDelivery } from '#domain/webhooks/delivery-summary.ts';
 
 /** Deliveries of one workflow that should have moved on long ago. */
 export interface OverdueWorkflow {

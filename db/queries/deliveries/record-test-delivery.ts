@@ -1,5 +1,5 @@
 import type { Sql } from '#db/database.ts';
-import type { EventType } from '#domain/event-types.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
 
 export interface TestDeliveryInsert {
   readonly eventId: string;

@@ -1,11 +1,16 @@
 /** The rows of one message or event. All of them are read by the organization and by an index. */
 
 import type { Sql } from '#db/database.ts';
-import type { ConsentScope, ConsentStatus } from '#domain/consent.ts';
-import type { AttemptError, AttemptTrigger, DeliveryStatus, ExhaustedReason } from '#domain/delivery-status.ts';
-import type { Actor } from '#domain/event-envelope.ts';
 import { firstIdAt, timeOfIdMs } from '#domain/ids.ts';
-import type { AttemptOutcome, OutboundState, RecipientStatus } from '#domain/outbound.ts';
+import type { ConsentScope, ConsentStatus } from '#domain/sending/consent.ts';
+import type { AttemptOutcome, OutboundState, RecipientStatus } from '#domain/sending/outbound.ts';
+import type {
+  AttemptError,
+  AttemptTrigger,
+  DeliveryStatus,
+  ExhaustedReason,
+} from '#domain/webhooks/delivery-status.ts';
+import type { Actor } from '#domain/webhooks/event-envelope.ts';
 
 interface Verdict {
   readonly result: string;

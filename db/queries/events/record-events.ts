@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
-import type { EventType } from '#domain/event-types.ts';
-import { PLANS_WITH_WEBHOOKS } from '#domain/plans.ts';
+import { PLANS_WITH_WEBHOOKS } from '#domain/organizations/plans.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
 
 export interface EventInsert {
   readonly id: string;

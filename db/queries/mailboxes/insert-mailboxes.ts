@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
-import type { MailboxStatus, SyncStatus } from '#domain/mailbox-status.ts';
-import type { Brakes, SendingMode } from '#domain/sending-brakes.ts';
+import type { MailboxStatus, SyncStatus } from '#domain/organizations/mailbox-status.ts';
+import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
 
 export interface MailboxInsert {
   readonly id: string;

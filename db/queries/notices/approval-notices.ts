@@ -1,8 +1,8 @@
 import type { Sql } from '#db/database.ts';
 import { noteChange } from '#db/queries/organizations/note-change.ts';
-import type { ApprovalMailMode, ApprovalNoticeKind, ChatForm } from '#domain/approval-notices.ts';
-import type { ConsentStatus, HeldBecauseKind } from '#domain/consent.ts';
-import { MEMBER_NOTICE_CHANNELS, type MemberNoticeChannel } from '#domain/member-notices.ts';
+import { MEMBER_NOTICE_CHANNELS, type MemberNoticeChannel } from '#domain/organizations/member-notices.ts';
+import type { ApprovalMailMode, ApprovalNoticeKind, ChatForm } from '#domain/sending/approval-notices.ts';
+import type { ConsentStatus, HeldBecauseKind } from '#domain/sending/consent.ts';
 
 /** A member who may decide, and how this member wants to be notified. */
 export interface NotifiedMember {

@@ -1,7 +1,7 @@
 import type { Sql } from '#db/database.ts';
 import { deletePortion, type Portion } from '#db/delete-portion.ts';
 import { noteChange } from '#db/queries/organizations/note-change.ts';
-import type { MemberNoticeChannel, MemberNoticeKind, MemberNoticeState } from '#domain/member-notices.ts';
+import type { MemberNoticeChannel, MemberNoticeKind, MemberNoticeState } from '#domain/organizations/member-notices.ts';
 
 export interface MemberNoticeRow {
   readonly id: string;

@@ -1,4 +1,4 @@
-import type { OrganizationChangeKind } from '#domain/organization-stream.ts';
+import type { OrganizationChangeKind } from '#domain/webhooks/organization-stream.ts';
 
 /**
  * SQL that notes a change for the streams of organizations, for tables without a trigger that does. It belongs into the

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '#db/database.ts';
-import { RESPONSE_BODY_LIMIT_BYTES } from '#domain/delivery-limits.ts';
+import { RESPONSE_BODY_LIMIT_BYTES } from '#domain/webhooks/delivery-limits.ts';
 
 /** Belongs to no day, so it is in the default partition. */
 const PROBE_ID = 'dlv_0';

@@ -1,8 +1,8 @@
 import type { Sql } from '#db/database.ts';
 import { noteChange } from '#db/queries/organizations/note-change.ts';
-import type { DisabledReason } from '#domain/delivery-status.ts';
-import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '#domain/endpoint-limits.ts';
 import { firstIdAt } from '#domain/ids.ts';
+import type { DisabledReason } from '#domain/webhooks/delivery-status.ts';
+import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '#domain/webhooks/endpoint-limits.ts';
 
 /** Locks in one order, so that two workers that note the same endpoints never wait for each other in a circle. */
 const IN_ORDER = /* sql */ `select id from webhook_endpoints where id = any($1) order by id for no key update`;

@@ -8,9 +8,9 @@
 import type { Sql } from '#db/database.ts';
 import { deletePortion, type Portion } from '#db/delete-portion.ts';
 import { noteChange } from '#db/queries/organizations/note-change.ts';
-import type { StopReason } from '#domain/delivery-workflows.ts';
-import { PLANS_WITH_WEBHOOKS, type PlanName } from '#domain/plans.ts';
-import type { RecoverableStatus, RecoveryState } from '#domain/recovery.ts';
+import { PLANS_WITH_WEBHOOKS, type PlanName } from '#domain/organizations/plans.ts';
+import type { StopReason } from '#domain/webhooks/delivery-workflows.ts';
+import type { RecoverableStatus, RecoveryState } from '#domain/webhooks/recovery.ts';
 
 export interface RecoveryRow {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** A way to each error that a route declares as its own, by `<operationId> <code>`. Rows of other organizations apart. */
 import assert from 'node:assert/strict';
 import { newId } from '#core/platform/new-id.ts';
-import { PLANS } from '#domain/plans.ts';
+import { PLANS } from '#domain/organizations/plans.ts';
 import { type ApiWorld, errorCode } from '#test/support/api-world.ts';
 import { accountCases } from './of-accounts.ts';
 import { approvalCases } from './of-approvals.ts';

@@ -3,11 +3,14 @@ import {
   LINK_TOKEN_TRIES_PER_MINUTE,
   PASSWORD_RESETS_PER_SOURCE_AND_HOUR,
   SIGN_IN_TRIES,
-} from '#domain/credential-format.ts';
-import { DEVICE_CODES_PER_PERSON_AND_HOUR, DEVICE_SIGN_INS_PER_SOURCE_AND_HOUR } from '#domain/device-sign-in.ts';
-import { TOKENS_PER_MAILBOX_MAX } from '#domain/mailbox-tokens.ts';
-import { OAUTH_REQUESTS_PER_PERSON_AND_HOUR } from '#domain/oauth.ts';
-import { API_KEYS_MAX } from '#domain/organization-limits.ts';
+} from '#domain/access/credential-format.ts';
+import {
+  DEVICE_CODES_PER_PERSON_AND_HOUR,
+  DEVICE_SIGN_INS_PER_SOURCE_AND_HOUR,
+} from '#domain/access/device-sign-in.ts';
+import { OAUTH_REQUESTS_PER_PERSON_AND_HOUR } from '#domain/access/oauth.ts';
+import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailbox-tokens.ts';
+import { API_KEYS_MAX } from '#domain/organizations/organization-limits.ts';
 import { type ApiWorld, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { from, type Reach, tryPasswords } from './reach.ts';
 

@@ -1,8 +1,8 @@
 /** Errors of decisions, in a session and by the link of a notice. */
 import assert from 'node:assert/strict';
-import { newCredential } from '#core/platform/credentials.ts';
-import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/approval-notices.ts';
-import { SYSTEM_ACTOR } from '#domain/event-envelope.ts';
+import { newCredential } from '#core/platform/secrets/credentials.ts';
+import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/sending/approval-notices.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { approvalLink, holdMessage, newApprovalLink } from '#test/api/approval-link-world.ts';
 import { asBearer } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -1,7 +1,8 @@
 /** Errors of uploaded files. */
-import { newCredential } from '#core/platform/credentials.ts';
+
 import { newId } from '#core/platform/new-id.ts';
-import { FILES_PER_MAILBOX_MAX_BYTES } from '#domain/file-limits.ts';
+import { newCredential } from '#core/platform/secrets/credentials.ts';
+import { FILES_PER_MAILBOX_MAX_BYTES } from '#domain/mail/file-limits.ts';
 import { type ApiWorld, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { ownMessage, type Reach } from './reach.ts';
 

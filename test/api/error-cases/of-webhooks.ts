@@ -1,8 +1,8 @@
 /** Errors of webhooks, recoveries and deliveries. */
 import assert from 'node:assert/strict';
 import { startApi } from '#api/start.ts';
-import { connectTemporal } from '#core/platform/temporal-client.ts';
-import { PLANS } from '#domain/plans.ts';
+import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
+import { PLANS } from '#domain/organizations/plans.ts';
 import { type Answer, type ApiWorld, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { created, type Reach } from './reach.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
+import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { openMailWorld } from '#test/mail/mail-world.ts';
 import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';

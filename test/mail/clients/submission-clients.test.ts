@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { MESSAGE_MAX_BYTES } from '#domain/mail-limits.ts';
+import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
 import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail-limits.ts';
+import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { startMail } from '#mail/start.ts';
-import { checkMailStore } from '#mailstore/invariants.ts';
+import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { LineClient } from '#test/mail/line-client.ts';
 import { dnsStub } from '#test/mail/mail-world.ts';
 import { parseWire, type Wire } from '#test/mime/imap-syntax.ts';

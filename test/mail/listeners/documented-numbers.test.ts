@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as imapLimits from '@agent-mailbox/imap/limits';
 import { BAD_COMMANDS_MAX, LOGIN_TIMEOUT_MS, WRITE_AHEAD_MAX_BYTES } from '@agent-mailbox/mail-store/limits';
 import * as pop3Limits from '@agent-mailbox/pop3/limits';
-import * as limits from '#domain/mail-limits.ts';
+import * as limits from '#domain/mail/mail-limits.ts';
 
 const document = readFileSync(new URL('../../../docs/mail.md', import.meta.url), 'utf8');
 const number = (value: number): string => value.toLocaleString('en-US');

@@ -1,7 +1,6 @@
 /** The POP3 engine on real sockets, over maildrops in memory. */
 import { readFileSync } from 'node:fs';
-import type { Pop3Login } from '@agent-mailbox/pop3';
-import { type Pop3Options, servePop3 } from '@agent-mailbox/pop3';
+import { type Pop3Login, type Pop3Options, servePop3 } from '@agent-mailbox/pop3';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { type Listener, openListener } from '#mail/listeners.ts';
 import { tlsContext } from '#mail/tls.ts';

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
+import { CatalogueError } from '#domain/errors.ts';
 import {
   DOCUMENT_MAX_BUFFER_BYTES,
   DOCUMENT_MAX_HEAP_MIB,
   DOCUMENT_MAX_WALL_MS,
   SHEETS_MAX,
   XML_DEPTH_MAX,
-} from '#domain/document-limits.ts';
-import { CatalogueError } from '#domain/errors.ts';
+} from '#domain/mail/document-limits.ts';
 import { type DocumentLimits, readDocumentPage } from '#mailstore/reading/read-document.ts';
 import { DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-problem.ts';
 import type { TextPage } from '#mime/documents/document-text.ts';

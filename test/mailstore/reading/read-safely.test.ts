@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { readContent } from '#mailstore/message-content.ts';
-import { findMessage, searchMessages } from '#mailstore/read-messages.ts';
-import { upgradePortion } from '#mailstore/upgrade-stored-mail.ts';
+import { readContent } from '#mailstore/messages/message-content.ts';
+import { findMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
+import { upgradePortion } from '#mailstore/upkeep/upgrade-stored-mail.ts';
 import { type MailWorld, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

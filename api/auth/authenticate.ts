@@ -1,0 +1,291 @@
+/**
+ * From the credential in the headers to a principal and its organization.
+ *
+ * Each credential costs one prepared query by its hash; one with a wrong checksum costs none. For API keys and mailbox
+ * tokens the same query counts the request in the limit of the organization. Unknown, revoked and expired credentials get
+ * the same answer, so that it does not reveal which ones exist. Only links of notices say how they ended.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { isFromThisProcess } from '#api/http/in-process-fetch.ts';
+import type { ActiveOrganization, Principal } from '#api/http/principal.ts';
+import { API_USE_KEY, API_WINDOW_MS, LIMITED_PLANS } from '#api/http/rate-limit.ts';
+import type { AuthRule } from '#api/http/route.ts';
+import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { hashCredential } from '#core/platform/secrets/credentials.ts';
+import { countingFound, type FoundCount, foundCount, type UseCount } from '#db/queries/platform/count-use.ts';
+import type { ApiScope } from '#domain/access/api-scopes.ts';
+import { isCredential } from '#domain/access/credential-format.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import type { MailboxStatus } from '#domain/organizations/mailbox-status.ts';
+import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import { authenticateApprovalLink } from './authenticate-approval-link.ts';
+import { authenticateOAuthToken } from './authenticate-oauth-token.ts';
+import { authenticateSession } from './authenticate-session.ts';
+import { chooseOrganization, wrongOrganization } from './choose-organization.ts';
+import { invalidCredential, unauthenticated } from './invalid-credential.ts';
+import { LAST_USED_INTERVAL_MS, touch } from './last-used.ts';
+import { ORGANIZATION_COLUMNS, type OrganizationColumns, organizationOf } from './organization-columns.ts';
+
+export interface Authenticated {
+  readonly principal: Principal;
+  readonly organization: ActiveOrganization | null;
+  /** The count of its requests with this one, if the look-up made it. */
+  readonly counted?: UseCount | undefined;
+}
+
+export interface AuthenticateOptions {
+  /** Whether the link of a notice may come once more after its member has decided. Default: no. */
+  readonly again?: boolean;
+  /** Counts the request in the limit of the organization, if the credential allows it (`authorize.ts`). Default: no. */
+  readonly count?: { readonly pathId: string | undefined } | undefined;
+  /** What the path names: for keys that are limited to groups of mailboxes. */
+  readonly subjectId?: string | undefined;
+  /** The request came to `/mcp`: there, and for what its tools do, access tokens of OAuth are valid. Default: no. */
+  readonly atMcp?: boolean;
+}
+
+const BEARER = /^bearer +(\S+)$/i;
+
+const single = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+
+/**
+ * @throws {CatalogueError} unauthenticated; invalid_request about several credentials or the choice of organization;
+ * forbidden without any organization, and for the token of a suspended mailbox
+ */
+export async function authenticate(
+  services: Services,
+  rule: AuthRule,
+  headers: IncomingHttpHeaders,
+  { again = false, count, subjectId, atMcp = false }: AuthenticateOptions = {},
+): Promise<Authenticated> {
+  if (rule === 'public') return { principal: { kind: 'public' }, organization: null };
+  requireOneCredential(headers);
+  const chosenOrganization = single(headers['x-organization-id']);
+  const operatorKey = single(headers['x-operator-key']);
+  if (operatorKey !== undefined) return authenticateOperator(services, rule, operatorKey, chosenOrganization);
+  const organizationKey = single(headers['x-organization-key']);
+  if (organizationKey !== undefined) {
+    const found = await authenticateApiKey(services, organizationKey, {
+      countedScope: count && scopeOf(rule),
+      chosen: chosenOrganization,
+      subjectId,
+    });
+    if (chosenOrganization !== undefined && chosenOrganization !== found.organization?.id)
+      throw wrongOrganization('names another organization than the key');
+    return found;
+  }
+  const [, bearer] = BEARER.exec(headers.authorization ?? '') ?? [];
+  if (bearer === undefined)
+    throw atMcp ? unauthenticated('No valid credential was sent.', MCP_ACCEPTS) : unauthenticated();
+  if (bearer.startsWith('ams_')) return authenticateSession(services, rule, bearer, chosenOrganization);
+  if (bearer.startsWith('amt_'))
+    return authenticateMailboxToken(services, bearer, count && ownMailbox(rule, count.pathId));
+  if (bearer.startsWith('ama_')) {
+    if (!atMcp && !isFromThisProcess(headers))
+      throw new CatalogueError('forbidden', 'An access token of OAuth is accepted at /mcp only.', {
+        fix: 'Use a mailbox token (Authorization: Bearer amt_…) or an API key.',
+      });
+    return authenticateOAuthToken(services, bearer, count && ownMailbox(rule, count.pathId));
+  }
+  if (bearer.startsWith('aml_')) return authenticateApprovalLink(services, bearer, again);
+  if (atMcp)
+    throw unauthenticated(
+      'The Bearer credential is neither a mailbox token nor an access token of OAuth.',
+      MCP_ACCEPTS,
+    );
+  throw (
+    misplaced(bearer, 'authorization') ??
+    unauthenticated('The Bearer credential is neither a session, a mailbox token nor an approval link.')
+  );
+}
+
+const MCP_ACCEPTS =
+  'Sign in with the host, by the metadata that WWW-Authenticate names (OAuth), or send a mailbox token: Authorization: Bearer amt_…. API keys and sessions are not accepted here.';
+
+/** Which credential is sent in which header. */
+const PLACES: readonly (readonly [prefix: string, name: string, header: string, example: string])[] = [
+  ['amk_', 'An API key', 'x-organization-key', 'x-organization-key: amk_…'],
+  ['amt_', 'A mailbox token', 'authorization', 'Authorization: Bearer amt_…'],
+  ['ams_', 'A session', 'authorization', 'Authorization: Bearer ams_…'],
+  ['ama_', 'An access token of OAuth', 'authorization', 'Authorization: Bearer ama_…, at /mcp'],
+  ['amo_', 'An operator key', 'x-operator-key', 'x-operator-key: amo_…'],
+];
+
+/** What a credential is that stands in the header of another kind. */
+function misplaced(credential: string, header: string): CatalogueError | undefined {
+  const place = PLACES.find(([prefix]) => credential.startsWith(prefix));
+  if (place === undefined || place[2] === header) return undefined;
+  const [, name, , example] = place;
+  return unauthenticated(`${name} is not accepted in the header ${header}.`, `Send it as ${example}.`);
+}
+
+/** Two credentials may belong to different people or organizations, and it would be unclear which of them acted. */
+function requireOneCredential(headers: IncomingHttpHeaders): void {
+  const sent = [
+    ...(headers['x-operator-key'] === undefined ? [] : ['x-operator-key']),
+    ...(headers['x-organization-key'] === undefined ? [] : ['x-organization-key']),
+    // Other schemes are of proxies in front.
+    ...(/^bearer\b/i.test(headers.authorization ?? '') ? ['authorization'] : []),
+  ];
+  if (sent.length > 1)
+    throw new CatalogueError('invalid_request', 'The request contains more than one credential.', {
+      details: sent.map((name) => ({ path: `header/${name}`, message: 'is one of several credentials' })),
+      fix: 'Send only one of these headers.',
+    });
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+async function authenticateOperator(
+  services: Services,
+  rule: AuthRule,
+  key: string,
+  chosen: string | undefined,
+): Promise<Authenticated> {
+  const expected = services.settings.OPERATOR_KEY;
+  if (expected === undefined || !timingSafeEqual(digest(key), digest(expected)))
+    throw invalidCredential('operator key');
+  // The key is valid for any route; what it may do is a question of authorization.
+  if (rule !== 'operator') return { principal: { kind: 'operator' }, organization: null };
+  const rows = await services.db.query<OrganizationColumns>(
+    `select ${ORGANIZATION_COLUMNS} from organizations o where $1::text is null or o.id = $1 order by o.id limit 2`,
+    [chosen ?? null],
+  );
+  return { principal: { kind: 'operator' }, organization: chooseOrganization(rows, chosen) };
+}
+
+/** The scope that a key needs for a route; undefined: no key may call it. */
+const scopeOf = (rule: AuthRule): ApiScope | undefined =>
+  typeof rule === 'object' && 'scope' in rule ? rule.scope : undefined;
+
+/** The mailbox whose token may call a route. */
+const ownMailbox = (rule: AuthRule, pathId: string | undefined) => ({
+  anyMailbox: rule === 'mailbox_token',
+  mailboxId: typeof rule === 'object' && 'scope' in rule && rule.mailboxToken === true ? (pathId ?? null) : null,
+});
+
+interface ApiKeyColumns extends OrganizationColumns, FoundCount {
+  id: string;
+  name: string;
+  scopes: ApiScope[];
+  mailbox_groups: string[] | null;
+  reaches_path: boolean;
+  expires_at: Date | null;
+  last_used_at: Date | null;
+}
+
+/** The mailbox that `$7` is, or belongs to, is in a group of the key. */
+const REACHES_PATH = /* sql */ `
+  k.mailbox_groups is null or exists (
+    select from mailboxes x
+     where x.organization_id = k.organization_id and x.group_name = any(k.mailbox_groups) and x.deleted_at is null
+       and x.id = case when left($7::text, 4) = 'con_' then (select c.mailbox_id from consent c where c.id = $7)
+                       else $7 end)`;
+
+/** Counted: the request of a valid key with the scope of the route. */
+const FIND_API_KEY = countingFound(/* sql */ `
+  select k.id, k.name, k.scopes, k.mailbox_groups, (${REACHES_PATH}) as reaches_path, k.expires_at, k.last_used_at, ${ORGANIZATION_COLUMNS}, ${API_USE_KEY} as use_key,
+         $5::text = any(k.scopes) and (k.expires_at is null or k.expires_at > to_timestamp($1::bigint / 1000.0))
+           and ($6::text is null or o.id = $6) and o.plan = any($4::text[]) as is_counted
+    from api_keys k join organizations o on o.id = k.organization_id where k.key_hash = $3`);
+
+async function authenticateApiKey(
+  services: Services,
+  key: string,
+  {
+    countedScope,
+    chosen,
+    subjectId,
+  }: {
+    readonly countedScope: ApiScope | undefined;
+    readonly chosen: string | undefined;
+    readonly subjectId: string | undefined;
+  },
+): Promise<Authenticated> {
+  if (!isCredential('apiKey', key))
+    throw (
+      misplaced(key, 'x-organization-key') ?? unauthenticated('The API key is not well-formed; was it copied in full?')
+    );
+  const now = services.now();
+  const [row] = await services.db.query<ApiKeyColumns>(FIND_API_KEY, [
+    now,
+    now + API_WINDOW_MS,
+    hashCredential(key, services.pepper),
+    LIMITED_PLANS,
+    countedScope ?? null,
+    chosen ?? null,
+    subjectId ?? null,
+  ]);
+  if (row === undefined || (row.expires_at !== null && row.expires_at.getTime() <= now))
+    throw invalidCredential('API key');
+  if (row.last_used_at === null || now - row.last_used_at.getTime() >= LAST_USED_INTERVAL_MS)
+    touch(services, `update api_keys set last_used_at = $2 where id = $1`, [row.id, new Date(now)]);
+  return {
+    principal: {
+      kind: 'api_key',
+      id: row.id,
+      name: row.name,
+      scopes: row.scopes,
+      reach: row.mailbox_groups,
+      reachesPath: row.reaches_path,
+    },
+    organization: organizationOf(row),
+    counted: foundCount(row, now),
+  };
+}
+
+interface MailboxColumns extends OrganizationColumns, FoundCount {
+  id: string;
+  name: string;
+  address: string;
+  status: MailboxStatus;
+  token_id: string;
+  access: TokenAccess;
+}
+
+/** Counted: the request of a token that is not suspended, about its own mailbox. */
+const FIND_MAILBOX_TOKEN = countingFound(/* sql */ `
+  select x.id, x.name, x.address, x.status, t.id as token_id, t.access, ${ORGANIZATION_COLUMNS},
+         ${API_USE_KEY} as use_key,
+         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.plan = any($4::text[]) as is_counted
+    from mailbox_token t join mailboxes x on x.id = t.mailbox_id join organizations o on o.id = x.organization_id
+   where t.token_hash = $3 and x.deleted_at is null
+     and (t.expires_at is null or t.expires_at > to_timestamp($1::bigint / 1000.0))`);
+
+async function authenticateMailboxToken(
+  services: Services,
+  token: string,
+  counted: { readonly anyMailbox: boolean; readonly mailboxId: string | null } | undefined,
+): Promise<Authenticated> {
+  if (!isCredential('mailboxToken', token)) throw unauthenticated('The mailbox token is not well-formed.');
+  const now = services.now();
+  const [row] = await services.db.query<MailboxColumns>(FIND_MAILBOX_TOKEN, [
+    now,
+    now + API_WINDOW_MS,
+    hashCredential(token, services.pepper),
+    LIMITED_PLANS,
+    counted?.anyMailbox ?? false,
+    counted?.mailboxId ?? null,
+  ]);
+  if (row === undefined) throw invalidCredential('mailbox token');
+  // As on IMAP, POP3 and SMTP. Here it can be said, because the token is the right one.
+  if (row.status === 'suspended')
+    throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
+      fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
+    });
+  noteLogin(services, { mailboxId: row.id, tokenId: row.token_id }, 'api');
+  return {
+    principal: {
+      kind: 'mailbox',
+      id: row.id,
+      credentialId: row.token_id,
+      access: row.access,
+      name: row.name,
+      address: row.address,
+    },
+    organization: organizationOf(row),
+    counted: foundCount(row, now),
+  };
+}

@@ -1,0 +1,74 @@
+import type { Static } from 'typebox';
+import { listBody, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { searchExample } from '#api/messages/examples.ts';
+import { presentHit } from '#api/messages/present.ts';
+import { MailboxPath, SearchHitList, SearchQuery } from '#api/messages/schema.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
+import { readContents } from '#mailstore/messages/message-content.ts';
+import { type StoredMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
+import { type Highlight, highlightsOf, wordsOf } from '#mailstore/search/highlights.ts';
+import { folderOf } from './listed-folder.ts';
+import { requireFolder } from './require-folder.ts';
+
+const tag = 'Messages';
+const SUMMARY = 'Search messages by their words';
+const DESCRIPTION =
+  'Finds messages whose subject, addresses or text contain all words of `q`, newest first. `"a phrase"`, `-without` and `or` are supported. A new message can be found within seconds. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` is given.';
+const responses = {
+  200: {
+    description: 'A page of messages, with the positions of the words.',
+    schema: SearchHitList,
+    example: {
+      data: [searchExample],
+      nextCursor: null,
+    },
+  },
+} as const;
+
+async function answerSearch({ db }: Services, mailboxId: string, query: Static<typeof SearchQuery>) {
+  const page = pageOf('message', query);
+  const { q, folder } = query;
+  await requireFolder(db, mailboxId, folder);
+  const found = await searchMessages(db, mailboxId, { q, ...folderOf(folder) }, page);
+  const words = wordsOf(q);
+  // The row beyond the page only shows that there is another page.
+  const contents = await readContents(db, found.slice(0, page.limit));
+  const rows: { id: string; message: StoredMessage; highlights: Highlight[] }[] = [];
+  for (const message of found)
+    rows.push({ id: message.id, message, highlights: highlightsOf(contents.get(message.id)?.text ?? '', words) });
+  return { status: 200, body: listBody(rows, page, presentHit) } as const;
+}
+
+export const messageSearchRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/mailboxes/:id/messages/search',
+    operationId: 'searchMailboxMessages',
+    tag,
+    summary: SUMMARY,
+    description: DESCRIPTION,
+    auth: { scope: 'mailbox:read', mailboxToken: true },
+    params: MailboxPath,
+    query: SearchQuery,
+    responses,
+    errors: ['not_found'],
+    async handler({ services, organization, params, query }) {
+      const { id } = await requireMailbox(services.db, organization.id, params.id);
+      return answerSearch(services, id, query);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/mailbox/messages/search',
+    operationId: 'searchMessages',
+    tag,
+    summary: SUMMARY,
+    description: `${DESCRIPTION} Of the mailbox whose token is sent.`,
+    auth: 'mailbox_token',
+    query: SearchQuery,
+    responses,
+    handler: ({ services, principal, query }) => answerSearch(services, principal.id, query),
+  }),
+];

@@ -1,0 +1,200 @@
+/** Messages that wait to be sent, and withdrawing them. */
+import type { Static } from 'typebox';
+import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
+import { type Route, route } from '#api/http/route.ts';
+import { presentDecision } from '#api/messages/present-decision.ts';
+import { MailboxMessagePath, MailboxPath, OwnMessagePath } from '#api/messages/schema.ts';
+import type { Caller } from '#core/platform/caller.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { outboundStatus, waitsForTime } from '#domain/sending/outbound.ts';
+import { listOutbox, type OutboxMessage, outboxReason } from '#sending/outbox/outbox.ts';
+import { mayBeWithdrawn, withdrawMessage } from '#sending/outbox/withdraw-message.ts';
+import { signalDecided } from '#sending/submit/start-outbound.ts';
+import { type OUTBOX_STATES, type OutboxEntrySchema, OutboxList, WithdrawnMessage } from './outbox-schema.ts';
+
+const tag = 'Sending';
+const reads = { scope: 'mailbox:read', mailboxToken: true } as const;
+const writes = { scope: 'mailbox:write', mailboxToken: true } as const;
+const OF_TOKEN = ' The mailbox is that of the token.';
+
+const LIST_SUMMARY = 'List messages that wait to be sent, newest first';
+const LIST_DESCRIPTION =
+  'Messages that are held for a person, scheduled, queued or being sent, and those decided or failed within 24 hours: state, reason, the decision with its changes, and how to withdraw the message.';
+const WITHDRAW_SUMMARY = 'Withdraw a message';
+const WITHDRAW_DESCRIPTION =
+  'For a held, scheduled or queued message: nobody gets it, its copy in Sent is removed, and the draft it was made from is restored under its id. A message that is being sent or is final is a conflict.';
+
+const entryExample = {
+  id: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  state: 'held',
+  status: 'consent_pending',
+  heldBecause: 'first_contact',
+  reason:
+    'First contact with ada@customer.example. A person decides until 2026-11-28T09:16:02.481Z; do not send it again.',
+  to: ['Ada Byron <ada@customer.example>'],
+  cc: [],
+  subject: 'Your order 4711',
+  preview: 'Dear Ada, your order is on its way.',
+  recipients: [{ address: 'ada@customer.example', status: 'queued', reply: null, nextAttemptAt: null }],
+  submittedAt: '2026-11-21T09:16:02.481Z',
+  sendAt: null,
+  finishedAt: null,
+  consentId: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  expiresAt: '2026-11-28T09:16:02.481Z',
+  decision: null,
+  draftId: null,
+  withdraw: { method: 'DELETE', path: '/api/mailbox/outbox/msg_01k8e8f2c0e4x9w2v7a3r5t6y8' },
+};
+const listResponses = {
+  200: {
+    description: 'A page of messages.',
+    schema: OutboxList,
+    example: { data: [entryExample], nextCursor: null },
+  },
+} as const;
+const withdrawResponses = {
+  200: {
+    description: 'Withdrawn.',
+    schema: WithdrawnMessage,
+    example: { id: entryExample.id, draftId: 'drf_01k8e8f2c0e4x9w2v7a3r5t6y8' },
+  },
+} as const;
+
+function stateOf({ state, recipients, request, sendAt, stoppedAt }: OutboxMessage): (typeof OUTBOX_STATES)[number] {
+  const has = (...statuses: readonly string[]) => recipients.some(({ status }) => statuses.includes(status));
+  switch (state) {
+    case 'held':
+      return state;
+    case 'scheduled':
+      return waitsForTime({ sendAt, stoppedAt }) ? state : 'queued';
+    case 'sending':
+      return recipients.every(({ status }) => status === 'queued') ? 'queued' : 'sending';
+    case 'denied':
+      return request?.decision?.outcome === 'withdrawn' || (has('denied') && recipients.every(isCancelled))
+        ? 'withdrawn'
+        : 'denied';
+    case 'done':
+      return has('bounced', 'suppressed', 'denied') ? 'failed' : 'sent';
+  }
+}
+
+const isCancelled = ({ reply }: OutboxMessage['recipients'][number]): boolean => reply === 'cancelled';
+
+function presentEntry(message: OutboxMessage, base: string): Static<OutboxEntrySchema> {
+  const { id, request, recipients } = message;
+  const statuses = recipients.map(({ status }) => status);
+  return {
+    id,
+    state: stateOf(message),
+    status: outboundStatus(message.state, statuses, waitsForTime(message)),
+    heldBecause: message.state === 'held' ? (request?.heldBecause ?? 'not_recorded') : null,
+    reason: outboxReason(message),
+    to: [...message.to],
+    cc: [...message.cc],
+    subject: message.subject,
+    preview: message.preview,
+    recipients: recipients.map(({ address, status, reply, nextAttemptAt }) => ({
+      address,
+      status,
+      reply,
+      nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString(),
+    })),
+    submittedAt: message.submittedAt.toISOString(),
+    sendAt: message.sendAt?.toISOString() ?? null,
+    finishedAt: message.finishedAt?.toISOString() ?? null,
+    consentId: message.consentId,
+    expiresAt: request?.expiresAt.toISOString() ?? null,
+    decision: presentDecision(request?.decision ?? null),
+    draftId: message.draftId,
+    withdraw: mayBeWithdrawn(message, recipients) ? { method: 'DELETE', path: `${base}/outbox/${id}` } : null,
+  };
+}
+
+async function answerOutbox({ db, now }: Services, mailboxId: string, base: string, query: Static<typeof PageQuery>) {
+  const page = pageOf('message', query);
+  const rows = await listOutbox(db, mailboxId, now(), page);
+  return { status: 200, body: listBody(rows, page, (row) => presentEntry(row, base)) } as const;
+}
+
+interface WithdrawContext {
+  readonly services: Services;
+  readonly temporal: TemporalClient;
+  readonly caller: Caller;
+}
+
+async function answerWithdraw({ services, temporal, caller }: WithdrawContext, mailboxId: string, messageId: string) {
+  const outcome = await withdrawMessage(services, mailboxId, messageId, caller.actor, 'queued_too');
+  if (outcome.kind === 'unknown') throw new CatalogueError('not_found');
+  if (outcome.kind === 'too_late')
+    throw new CatalogueError('conflict', 'The message is being sent or is final, and cannot be withdrawn.', {
+      fix: 'Read its status: GET …/messages/:mid/status.',
+    });
+  await signalDecided(services, temporal, [messageId]);
+  return { status: 200, body: { id: messageId, draftId: outcome.draftId } } as const;
+}
+
+export const outboxRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/mailboxes/:id/messages/outbox',
+    operationId: 'listMailboxOutbox',
+    tag,
+    summary: LIST_SUMMARY,
+    description: LIST_DESCRIPTION,
+    auth: reads,
+    params: MailboxPath,
+    query: PageQuery,
+    responses: listResponses,
+    errors: ['not_found'],
+    async handler({ services, organization, params, query }) {
+      const { id } = await requireMailbox(services.db, organization.id, params.id);
+      return answerOutbox(services, id, `/api/mailboxes/${id}`, query);
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/mailboxes/:id/outbox/:mid',
+    alsoAt: '/api/mailboxes/:id/messages/outbox/:mid',
+    operationId: 'withdrawMailboxMessage',
+    tag,
+    summary: WITHDRAW_SUMMARY,
+    description: WITHDRAW_DESCRIPTION,
+    auth: writes,
+    params: MailboxMessagePath,
+    responses: withdrawResponses,
+    errors: ['not_found', 'conflict'],
+    async handler(request) {
+      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
+      return answerWithdraw(request, id, request.params.mid);
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/mailbox/messages/outbox',
+    operationId: 'listOutbox',
+    tag,
+    summary: LIST_SUMMARY,
+    description: LIST_DESCRIPTION + OF_TOKEN,
+    auth: 'mailbox_token',
+    query: PageQuery,
+    responses: listResponses,
+    handler: ({ services, principal, query }) => answerOutbox(services, principal.id, '/api/mailbox', query),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/mailbox/outbox/:mid',
+    alsoAt: '/api/mailbox/messages/outbox/:mid',
+    operationId: 'withdrawMessage',
+    tag,
+    summary: WITHDRAW_SUMMARY,
+    description: WITHDRAW_DESCRIPTION + OF_TOKEN,
+    auth: 'mailbox_token',
+    params: OwnMessagePath,
+    responses: withdrawResponses,
+    errors: ['not_found', 'conflict'],
+    handler: (request) => answerWithdraw(request, request.principal.id, request.params.mid),
+  }),
+];

@@ -1,0 +1,62 @@
+import { sourceOf } from '#core/platform/addresses/source-address.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { User, type UserRow } from '#db/entities/user.ts';
+import { countUse, uncountUse } from '#db/queries/platform/count-use.ts';
+import { SIGN_IN_SOURCE_KEPT_DAYS, SIGN_IN_TRIES, SIGN_IN_WINDOW_SECONDS } from '#domain/access/credential-format.ts';
+import { limitingPairs } from '#domain/access/login-limits.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { verifyAgainstNobody, verifyPassword } from './passwords.ts';
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The user of an e-mail address and password. Failed tries are counted in the database, for all processes: by source,
+ * by source and account, and by account. From a source that the person has signed in from before, only the failures of
+ * this source for this account count, so that failures from elsewhere cannot lock the person out. An account that does
+ * not exist takes as long and answers the same as a wrong password.
+ *
+ * @throws {CatalogueError} unauthenticated, rate_limited
+ */
+export async function verifySignIn(
+  services: Services,
+  input: { readonly email: string; readonly password: string },
+  ipAddress: string,
+): Promise<UserRow> {
+  const { db } = services;
+  const account = input.email.toLowerCase();
+  const source = sourceOf(ipAddress);
+  const [{ known } = { known: false }] = await db.query<{ known: boolean }>(IS_KNOWN, [account, source]);
+  const counters = [
+    ...limitingPairs({ source, account, known }).map((pair) => `sign_in:address:${pair}`),
+    ...(known ? [] : [`sign_in:account:${account}`]),
+  ];
+  // Counted before the password is checked, so that concurrent tries cannot exceed the limit.
+  for (const counter of counters) {
+    const { used, resetsInMs } = await countUse(db, counter, SIGN_IN_WINDOW_SECONDS * 1_000, services.now());
+    if (used > SIGN_IN_TRIES)
+      throw new CatalogueError('rate_limited', 'Too many failed sign-ins.', {
+        retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
+      });
+  }
+  const user = await db.em().findOne(User, { email: account });
+  const matches =
+    user === null ? await verifyAgainstNobody(input.password) : await verifyPassword(input.password, user.passwordHash);
+  if (user === null || !matches)
+    throw new CatalogueError('unauthenticated', 'E-mail address or password is wrong.', {
+      fix: 'Check both and try again; after several failures you have to wait.',
+    });
+  for (const counter of counters) await uncountUse(db, counter);
+  const now = services.now();
+  await db.query(REMEMBER, [user.id, source, new Date(now), new Date(now - SIGN_IN_SOURCE_KEPT_DAYS * DAY_MS)]);
+  return user;
+}
+
+const IS_KNOWN = `
+  select exists (
+    select from sign_in_sources s join users u on u.id = s.user_id where u.email = $1 and s.source = $2) as known`;
+
+/** Notes the source, and forgets those not used for long. */
+const REMEMBER = `
+  with forgotten as (delete from sign_in_sources where user_id = $1 and source <> $2 and used_at < $4)
+  insert into sign_in_sources (user_id, source, used_at) values ($1, $2, $3)
+  on conflict (user_id, source) do update set used_at = excluded.used_at`;

@@ -1,0 +1,56 @@
+import type { Logger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import { type SealedSecrets, sealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
+import { type Settings, SettingsError } from '#core/platform/settings/settings.ts';
+import { type Database, openDatabase } from '#db/database.ts';
+import { connectionName, type ProcessName } from './database-connections.ts';
+import { type DeliveriesDue, openDeliveriesDue } from './deliveries-due.ts';
+
+/** The services that every use case and entry point uses. One per process. */
+export interface Services {
+  readonly settings: Settings;
+  readonly log: Logger;
+  readonly db: Database;
+  readonly secrets: SealedSecrets;
+  /** Pepper of the credential hashes. */
+  readonly pepper: Uint8Array;
+  /** Woken after a commit that left deliveries to dispatch. */
+  readonly deliveriesDue: DeliveriesDue;
+  /** Milliseconds since 1970. Injected so that tests can move it. */
+  readonly now: () => number;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens what a process needs. The launcher first adds the values it generated (database address, keys).
+ *
+ * @param process of the service; undefined: a program beside it
+ * @throws {SettingsError} if a setting is missing that only `npm start` generates
+ */
+export async function openServices(settings: Settings, log: Logger, process?: ProcessName): Promise<Services> {
+  const missing = (['DATABASE_URL', 'SECRETS_KEYS', 'CREDENTIAL_PEPPER'] as const).filter((name) => !settings[name]);
+  const { DATABASE_URL, SECRETS_KEYS, CREDENTIAL_PEPPER } = settings;
+  if (DATABASE_URL === undefined || SECRETS_KEYS === undefined || CREDENTIAL_PEPPER === undefined)
+    throw new SettingsError(missing.map((name) => `${name} is not set; only \`npm start\` generates one`));
+  const db = await openDatabase({
+    url: DATABASE_URL,
+    poolMax: settings.DATABASE_POOL_MAX,
+    ...(process === undefined ? {} : { name: connectionName(process, settings.DATABASE_POOL_MAX) }),
+    // One for each connection of the pool.
+    onError: (error) => outageLog(log, 'PostgreSQL').noticed(error),
+  });
+  const deliveriesDue = openDeliveriesDue(db, DATABASE_URL, log);
+  return {
+    settings,
+    log,
+    db,
+    secrets: sealedSecrets(SECRETS_KEYS),
+    pepper: CREDENTIAL_PEPPER,
+    deliveriesDue,
+    now: Date.now,
+    async close() {
+      await deliveriesDue.close();
+      await db.close();
+    },
+  };
+}

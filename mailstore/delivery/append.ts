@@ -1,0 +1,137 @@
+/** Messages that a client files: APPEND and REPLACE. They get ENVELOPE, structure and thread like deliveries. */
+
+import { type AppendMessage, type MailAccount, StoreRefused } from '@agent-mailbox/mail-store';
+import { newId } from '#core/platform/new-id.ts';
+import type { Database, Sql } from '#db/database.ts';
+import { MESSAGE_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, WRITE_BATCH_MAX_BYTES } from '#domain/mail/mail-limits.ts';
+import { blobKey, storeBlob } from '#mailstore/blobs/blob-store.ts';
+import { changeKeywords, spellKeywords } from '#mailstore/folders/keywords.ts';
+import type { LockedFolders } from '#mailstore/folders/lock-folders.ts';
+import { readSafely } from '#mailstore/reading/read-safely.ts';
+import type { NewMessage } from './delivery.ts';
+import { threadRefs } from './fingerprints.ts';
+import { insertMessages, isStoredAhead, type PlacedMessage } from './insert-messages.ts';
+import { largeMessageSlots } from './large-message-slots.ts';
+import { listedHeader } from './listed-header.ts';
+import { findThreads } from './threads.ts';
+
+/** An append with all that can be done before any lock. */
+export interface PreparedAppend {
+  readonly message: NewMessage;
+  readonly messageId: string;
+  readonly append: AppendMessage;
+}
+
+/**
+ * Reads and indexes messages. Large ones are stored here, so that no lock waits for their bytes, which are then let go;
+ * and so are all when there are so many that they would not go into one statement.
+ *
+ * @throws {StoreRefused} too-big
+ */
+export async function prepareAppends(
+  db: Database,
+  account: MailAccount,
+  messages: readonly AppendMessage[],
+  receivedAt: Date,
+  origin: 'append' | 'draft' = 'append',
+): Promise<PreparedAppend[]> {
+  const prepared: PreparedAppend[] = [];
+  let heldBytes = 0;
+  for (const append of messages) {
+    const mayHold = heldBytes + append.content.size <= WRITE_BATCH_MAX_BYTES;
+    const each = await prepareAppend(db, account, append, { receivedAt, origin }, mayHold);
+    heldBytes += each.message.bytes.length;
+    prepared.push(each);
+  }
+  return prepared;
+}
+
+async function prepareAppend(
+  db: Database,
+  account: MailAccount,
+  append: AppendMessage,
+  facts: Pick<NewMessage, 'receivedAt' | 'origin'>,
+  mayHold: boolean,
+): Promise<PreparedAppend> {
+  const { size } = append.content;
+  if (size > MESSAGE_MAX_BYTES) throw new StoreRefused('too-big', `A message has at most ${MESSAGE_MAX_BYTES} bytes`);
+  const release = size > MESSAGE_MEMORY_MAX_BYTES ? await largeMessageSlots.take() : undefined;
+  try {
+    const given = await append.content.bytes();
+    const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+    const read = await readSafely(db, bytes, { source: account.mailboxId });
+    const message: NewMessage = {
+      bytes,
+      size: bytes.length,
+      blobKey: blobKey(bytes),
+      read,
+      refs: threadRefs(read, correspondentOf(read, account.address)),
+      listed: listedHeader(bytes, read.parts),
+      ...facts,
+      auth: null,
+    };
+    const messageId = newId('message');
+    if (mayHold && !isStoredAhead(message)) return { message, messageId, append };
+    await storeBlob(db, message.blobKey, bytes);
+    return { message: { ...message, bytes: Buffer.alloc(0) }, messageId, append };
+  } finally {
+    release?.();
+  }
+}
+
+/** The correspondent: the first recipient of mail that the mailbox wrote, otherwise the sender. */
+function correspondentOf({ from, to }: NewMessage['read'], own: string): string {
+  const sender = from[0]?.address ?? '';
+  return sender.toLowerCase() === own.toLowerCase() ? (to[0]?.address ?? sender) : sender;
+}
+
+/**
+ * Files prepared messages. Call it under the folder's lock.
+ *
+ * @param freedBytes bytes that the same transaction will remove
+ * @returns their UIDs, in order
+ * @throws {StoreRefused} over-quota, limit
+ */
+export async function appendMessages(
+  sql: Sql,
+  locked: LockedFolders,
+  folderId: number,
+  prepared: readonly PreparedAppend[],
+  freedBytes = 0,
+): Promise<number[]> {
+  const folder = locked.folder(folderId);
+  const { counter } = locked;
+  const mailboxId = counter.mailbox_id;
+  counter.bytes_used += prepared.reduce((sum, { message }) => sum + message.size, 0);
+  if (counter.bytes_used - freedBytes > counter.quota_bytes)
+    throw new StoreRefused('over-quota', 'The mailbox would exceed its quota');
+  const spelled = await spellKeywords(
+    sql,
+    mailboxId,
+    prepared.flatMap(({ append }) => append.keywords),
+  );
+  const spellings = new Map(spelled.map((keyword) => [keyword.toLowerCase(), keyword]));
+  const threads = await findThreads(
+    sql,
+    prepared.map(({ message }) => ({ mailboxId, refs: message.refs })),
+  );
+  const placed = prepared.map(({ message, messageId, append }, i): PlacedMessage => {
+    const keywords = [...new Set(append.keywords.map((each) => spellings.get(each.toLowerCase()) ?? each))];
+    return {
+      message,
+      mailboxId,
+      folderId,
+      messageId,
+      threadId: threads.threadIds[i] ?? newId('thread'),
+      uid: folder.uid_next++,
+      flags: append.flags,
+      keywords: changeKeywords([], 'add', keywords),
+      internalDate: append.internalDate ?? message.receivedAt,
+      internalOffsetMinutes: append.internalOffsetMinutes ?? 0,
+      envelopeFrom: null,
+      deliveredTo: null,
+    };
+  });
+  await insertMessages(sql, placed, locked.folders, new Map([[mailboxId, counter]]), threads);
+  return placed.map(({ uid }) => uid);
+}

@@ -1,0 +1,94 @@
+/**
+ * Maps addresses to mailboxes, for every protocol that delivers.
+ *
+ * Found mailboxes are cached for seconds, misses never: a mailbox accepts mail from its creation on. Cached data may be
+ * seconds old, so the write transaction checks status and quota again.
+ */
+import { isServedDomain } from '#core/mailboxes/served-domain.ts';
+import type { Sql } from '#db/database.ts';
+import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import type { MailboxStatus, UnauthenticatedMail } from '#domain/organizations/mailbox-status.ts';
+import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+
+export interface Recipient {
+  readonly mailbox: EnvelopeMailbox;
+  readonly organization: EnvelopeOrganization;
+  readonly status: MailboxStatus;
+  readonly unauthenticatedMail: UnauthenticatedMail;
+  readonly inboxId: number;
+  readonly junkId: number;
+  /** As last read, plus what this process has delivered since: a full mailbox is reported at RCPT, not after DATA. */
+  bytesUsed: number;
+  readonly quotaBytes: number;
+}
+
+export interface RecipientDirectory {
+  /** The mailbox an address (with or without plus-tag) is delivered to. */
+  find(address: string, fresh?: 'fresh'): Promise<Recipient | undefined>;
+  /** Whether mail for this domain is delivered here, whatever the local part. */
+  servesDomain(domain: string): Promise<boolean>;
+}
+
+const REMEMBER_MS = 5_000;
+const REMEMBERED_MAX = 50_000;
+
+interface RecipientRow {
+  id: string;
+  name: string;
+  address: string;
+  local_part: string;
+  domain: string;
+  status: MailboxStatus;
+  unauthenticated_mail: UnauthenticatedMail;
+  organization_id: string;
+  organization_name: string;
+  slug: string;
+  inbox_id: number;
+  junk_id: number;
+  bytes_used: number;
+  quota_bytes: number;
+}
+
+export function recipientDirectory(db: Sql, defaultDomain: string, now: () => number): RecipientDirectory {
+  const remembered = new Map<string, { recipient: Recipient; until: number }>();
+
+  async function read(address: string): Promise<Recipient | undefined> {
+    const [row] = await db.query<RecipientRow>(FIND_RECIPIENT, [address]);
+    if (row === undefined) return undefined;
+    const recipient: Recipient = {
+      mailbox: { id: row.id, name: row.name, address: row.address, localPart: row.local_part, domain: row.domain },
+      organization: { id: row.organization_id, name: row.organization_name, slug: row.slug },
+      status: row.status,
+      unauthenticatedMail: row.unauthenticated_mail,
+      inboxId: row.inbox_id,
+      junkId: row.junk_id,
+      bytesUsed: row.bytes_used,
+      quotaBytes: row.quota_bytes,
+    };
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
+    remembered.set(address, { recipient, until: now() + REMEMBER_MS });
+    return recipient;
+  }
+
+  return {
+    async find(address, fresh) {
+      const key = deliveryAddress(address);
+      const known = remembered.get(key);
+      if (fresh === undefined && known !== undefined && known.until > now()) return known.recipient;
+      remembered.delete(key);
+      return read(key);
+    },
+    servesDomain: (domain) => isServedDomain(db, defaultDomain, domain),
+  };
+}
+
+const FIND_RECIPIENT = `
+  select m.id, m.name, m.address, m.local_part, m.domain, m.status, m.unauthenticated_mail,
+         o.id as organization_id, o.name as organization_name, o.slug,
+         inbox.id as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes
+    from mailboxes m
+    join organizations o on o.id = m.organization_id
+    join mailbox_counter c on c.mailbox_id = m.id
+    join folder inbox on inbox.mailbox_id = m.id and inbox.special_use = '\\Inbox' and inbox.deleted_at is null
+    join folder junk on junk.mailbox_id = m.id and junk.special_use = '\\Junk' and junk.deleted_at is null
+   where m.address = $1 and m.deleted_at is null`;

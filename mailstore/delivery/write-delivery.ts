@@ -1,0 +1,235 @@
+/**
+ * The write transaction of deliveries, for a batch of messages to any number of mailboxes.
+ *
+ * Locks are taken in one order by every writer, so nothing deadlocks: redelivery keys, folders ascending, counters
+ * ascending, blobs ascending. The folder's lock gives UID and MODSEQ, hence commit order = UID order = MODSEQ order.
+ * Quota is checked under the counter's lock, message by message: one that does not fit leaves the batch, the others
+ * stay.
+ */
+
+import { recordEvents } from '#core/events/record-event.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Sql } from '#db/database.ts';
+import type { CounterRow, FolderRow } from '#mailstore/folders/lock-folders.ts';
+import type { Delivered, DeliveryOutcome, DeliveryWrite, LocalDelivery } from './delivery.ts';
+import { insertMessages, type PlacedMessage } from './insert-messages.ts';
+import { assignThreads, knownThreads, type ThreadSeeker } from './threads.ts';
+
+interface Pending {
+  readonly write: DeliveryWrite;
+  readonly delivery: LocalDelivery;
+  readonly mailboxId: string;
+  messageId: string;
+  threadId: string | null;
+  duplicate: boolean;
+}
+
+interface DeliveryCounterRow extends CounterRow {
+  /** Of the mailbox. */
+  readonly status: string;
+}
+
+export interface BatchResult {
+  /** In the order of the writes. */
+  readonly outcomes: readonly DeliveryOutcome[];
+  /** Webhook deliveries recorded; if above 0, wake the dispatcher after the commit. */
+  readonly owed: number;
+}
+
+/**
+ * Call it inside a transaction. Statements given just before it share the round trip of its locks, unless there are
+ * redelivery keys.
+ */
+export async function deliverBatch(sql: Sql, writes: readonly DeliveryWrite[]): Promise<BatchResult> {
+  const pending = writes.map((write) =>
+    write.deliveries.map((delivery): Pending => {
+      const mailboxId = delivery.recipient.mailbox.id;
+      return {
+        write,
+        delivery,
+        mailboxId,
+        messageId: delivery.messageId ?? newId('message'),
+        threadId: null,
+        duplicate: false,
+      };
+    }),
+  );
+  refuseTwins(pending.flat());
+  const keyed = pending.flat().filter(({ delivery }) => delivery.deliveryHash !== undefined);
+  if (keyed.length > 0) await markRedeliveries(sql, keyed);
+  const fresh = pending.flat().filter(({ duplicate }) => !duplicate);
+  // Sent together, and executed in this order: threads are looked for under the locks.
+  const [, folders, counters, known] = await Promise.all([
+    fresh.length === 0 ? undefined : planOnce(sql),
+    lockFolders(sql, fresh),
+    lockCounters(sql, fresh),
+    knownThreads(sql, seekersOf(fresh)),
+  ]);
+
+  const refused: Pending[] = [];
+  const accepted: Pending[] = [];
+  const refusals = pending.map((group): DeliveryOutcome | undefined => {
+    const outcome = outcomeOf(group, folders, counters);
+    const news = group.filter(({ duplicate }) => !duplicate);
+    if (outcome !== undefined) refused.push(...news);
+    else {
+      accepted.push(...news);
+      for (const { write, mailboxId } of news) {
+        const counter = counters.get(mailboxId);
+        if (counter !== undefined) counter.bytes_used += write.message.bytes.length;
+      }
+    }
+    return outcome;
+  });
+  await forgetRefused(sql, refused);
+  const owed = await file(sql, accepted, folders, counters, known);
+  const outcomes = pending.map((group, i) => refusals[i] ?? deliveredOutcome(group));
+  return { outcomes, owed };
+}
+
+/**
+ * The same message twice in one batch: the second would count as delivered even if the first is refused. Thrown, so
+ * that the batch is repeated one by one.
+ */
+function refuseTwins(pending: readonly Pending[]): void {
+  if (pending.length === 1) return;
+  const keys = pending.flatMap(({ mailboxId, delivery: { deliveryHash } }) =>
+    deliveryHash === undefined ? [] : [`${mailboxId} ${deliveryHash}`],
+  );
+  if (new Set(keys).size < keys.length) throw new Error('a batch contains the same delivery twice');
+}
+
+function outcomeOf(
+  group: readonly Pending[],
+  folders: ReadonlyMap<number, FolderRow>,
+  counters: ReadonlyMap<string, DeliveryCounterRow>,
+): DeliveryOutcome | undefined {
+  for (const { write, delivery, mailboxId, duplicate } of group) {
+    if (duplicate) continue;
+    const counter = counters.get(mailboxId);
+    if (counter?.status !== 'active' || !folders.has(delivery.folderId)) return { kind: 'mailbox-closed', mailboxId };
+    if (counter.bytes_used + write.message.bytes.length > counter.quota_bytes) return { kind: 'over-quota', mailboxId };
+  }
+  return undefined;
+}
+
+const deliveredOutcome = (group: readonly Pending[]): DeliveryOutcome => ({
+  kind: 'delivered',
+  deliveries: group.map(
+    ({ mailboxId, messageId, threadId, duplicate }): Delivered => ({ mailboxId, messageId, threadId, duplicate }),
+  ),
+});
+
+/** Claims the redelivery keys; a message whose key exists was delivered before, and gets the id of that message. */
+async function markRedeliveries(sql: Sql, keyed: readonly Pending[]): Promise<void> {
+  const claimed = await sql.query<{ message_id: string }>(
+    `insert into delivery_seen (mailbox_id, delivery_hash, message_id)
+     select mailbox_id, decode(hash, 'hex'), message_id
+       from unnest($1::text[], $2::text[], $3::text[]) as key (mailbox_id, hash, message_id)
+      order by 1, 2
+     on conflict do nothing returning message_id`,
+    [...keysOf(keyed), keyed.map(({ messageId }) => messageId)],
+  );
+  if (claimed.length === keyed.length) return;
+  const ours = new Set(claimed.map(({ message_id }) => message_id));
+  const taken = keyed.filter(({ messageId }) => !ours.has(messageId));
+  const before = await sql.query<{ key: string; message_id: string }>(
+    `select seen.mailbox_id || encode(seen.delivery_hash, 'hex') as key, seen.message_id
+       from unnest($1::text[], $2::text[]) as key (mailbox_id, hash)
+       join delivery_seen seen on seen.mailbox_id = key.mailbox_id and seen.delivery_hash = decode(key.hash, 'hex')`,
+    keysOf(taken),
+  );
+  const ids = new Map(before.map(({ key, message_id }) => [key, message_id]));
+  for (const each of taken) {
+    each.messageId = ids.get(`${each.mailboxId}${each.delivery.deliveryHash}`) ?? each.messageId;
+    each.duplicate = true;
+  }
+}
+
+/** A refused message may be delivered later, when there is room. */
+async function forgetRefused(sql: Sql, refused: readonly Pending[]): Promise<void> {
+  const keyed = refused.filter(({ delivery }) => delivery.deliveryHash !== undefined);
+  if (keyed.length === 0) return;
+  await sql.query(
+    `delete from delivery_seen seen using unnest($1::text[], $2::text[]) as key (mailbox_id, hash)
+      where seen.mailbox_id = key.mailbox_id and seen.delivery_hash = decode(key.hash, 'hex')`,
+    keysOf(keyed),
+  );
+}
+
+const keysOf = (list: readonly Pending[]): [string[], (string | undefined)[]] => [
+  list.map(({ mailboxId }) => mailboxId),
+  list.map(({ delivery }) => delivery.deliveryHash),
+];
+
+/**
+ * From here to the end of the transaction, statements use the plan that was made once: for lists, PostgreSQL would plan
+ * most of them again each time, which takes longer than to run them. Those that are planned here first use indexes
+ * whatever the lengths are, also while the tables are small.
+ */
+const planOnce = (sql: Sql) =>
+  sql.query(
+    `select set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+            set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`,
+  );
+
+async function lockFolders(sql: Sql, pending: readonly Pending[]): Promise<Map<number, FolderRow>> {
+  if (pending.length === 0) return new Map();
+  const rows = await sql.query<FolderRow>(
+    `select id, uid_next, modseq from folder where id = any($1::bigint[]) and deleted_at is null
+      order by id for no key update`,
+    [[...new Set(pending.map(({ delivery }) => delivery.folderId))]],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+async function lockCounters(sql: Sql, pending: readonly Pending[]): Promise<Map<string, DeliveryCounterRow>> {
+  if (pending.length === 0) return new Map();
+  const rows = await sql.query<DeliveryCounterRow>(
+    `select mailbox_id, bytes_used, quota_bytes, change_seq,
+            (select status from mailboxes where id = mailbox_id) as status
+       from mailbox_counter where mailbox_id = any($1::text[]) order by mailbox_id for no key update`,
+    [[...new Set(pending.map(({ mailboxId }) => mailboxId))]],
+  );
+  return new Map(rows.map((row) => [row.mailbox_id, row]));
+}
+
+const seekersOf = (list: readonly Pending[]): ThreadSeeker[] =>
+  list.map(({ write, mailboxId }) => ({ mailboxId, refs: write.message.refs }));
+
+async function file(
+  sql: Sql,
+  accepted: readonly Pending[],
+  folders: ReadonlyMap<number, FolderRow>,
+  counters: ReadonlyMap<string, DeliveryCounterRow>,
+  known: ReadonlyMap<string, string>,
+): Promise<number> {
+  if (accepted.length === 0) return 0;
+  const threads = assignThreads(seekersOf(accepted), known);
+  const placed = accepted.map(({ write: { message }, delivery, mailboxId, messageId }, i): PlacedMessage => {
+    const { folderId, deliveredTo, labels } = delivery;
+    const folder = folders.get(folderId);
+    if (folder === undefined) throw new Error('a folder was found and no longer exists');
+    return {
+      message,
+      mailboxId,
+      folderId,
+      messageId,
+      threadId: threads.threadIds[i] ?? newId('thread'),
+      uid: folder.uid_next++,
+      flags: delivery.flags ?? 0,
+      keywords: labels,
+      internalDate: message.receivedAt,
+      envelopeFrom: message.envelopeFrom,
+      deliveredTo,
+    };
+  });
+  const inserted = insertMessages(sql, placed, folders, counters, threads);
+  const events = accepted.flatMap((each, i) => {
+    each.threadId = placed[i]?.threadId ?? null;
+    const event = each.write.event(each.delivery, each.messageId, each.threadId ?? '');
+    return event === null ? [] : [event];
+  });
+  const [, owed] = await Promise.all([inserted, recordEvents(sql, events)]);
+  return owed;
+}
