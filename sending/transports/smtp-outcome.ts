@@ -31,6 +31,10 @@ export const resultsOf = (
 ): RecipientResult[] =>
   mail.recipients.map((address) => ({ address, ...(rejected.get(asSent(address).toLowerCase()) ?? others) }));
 
+/** Whether the answer to a message says that the host has taken it, and no line of it the contrary. */
+export const saysTaken = (reply: string): boolean =>
+  /^2\d\d(?:[ -]|$)/.test(reply) && !/^[45]\d\d(?:[ -]|$)/m.test(reply);
+
 /** @param info nodemailer's result for an accepted message */
 export function accepted(info: unknown, host: string): Said {
   const [reply, extensions]: unknown[] = [Reflect.get(Object(info), 'response'), Reflect.get(Object(info), 'ehlo')];
@@ -71,17 +75,35 @@ export const tookTooLong = (sessionMs: number): Said => ({
   reply: `The session did not end within ${Math.round(sessionMs / 1_000)} s`,
 });
 
-/** RCPT refusals of a result or an error, by lower-cased address. */
-export function rejections(source: unknown, host: string): Map<string, Said> {
-  const list: unknown = Reflect.get(Object(source), 'rejectedErrors');
+/** An answer that RFC 5321 §4.3.2 does not allow here. */
+export const outOfPlace = (reply: string, host: string): Said => ({
+  kind: 'deferred',
+  code: '4.5.0',
+  reply: oneLine(`Unexpected answer: ${reply}`),
+  remoteMta: host,
+});
+
+/** What nodemailer knows of a transaction: its results and errors do not always say it. */
+export interface Transaction {
+  readonly mailError?: unknown;
+  readonly accepted?: readonly string[];
+  readonly rejectedErrors?: readonly { readonly recipient?: string }[];
+}
+
+/** RCPT refusals, by lower-cased address. */
+export function rejections({ accepted = [], rejectedErrors = [] }: Transaction, host: string): Map<string, Said> {
   const found = new Map<string, Said>();
-  if (!Array.isArray(list)) return found;
-  for (const error of list) {
-    const recipient: unknown = Reflect.get(Object(error), 'recipient');
-    if (typeof recipient === 'string') found.set(recipient.toLowerCase(), failure(error, host));
+  for (const error of rejectedErrors) {
+    const said = failure(error, host);
+    const later = accepted.length > 0 && tooManyRecipients(said);
+    found.set(`${error.recipient}`.toLowerCase(), later ? { ...said, kind: 'deferred', code: '4.5.3' } : said);
   }
   return found;
 }
+
+/** Some hosts still say so with 552 instead of 452 (RFC 5321 §4.5.3.1.10): the next transaction is shorter. */
+const tooManyRecipients = ({ code, reply }: Said): boolean =>
+  code === '5.5.3' || (code === '5.0.0' && reply.startsWith('552'));
 
 /** Commands whose refusal is about the message. */
 const ABOUT_THE_MESSAGE = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
@@ -97,13 +119,13 @@ export function failure(error: unknown, host: string): Said {
       : (tlsFailureOf(error) ?? (error instanceof Error ? error.message : String(error)));
   const answered = status === 0 ? {} : { remoteMta: host };
   const about = ABOUT_THE_MESSAGE.has(String(field('command')));
-  if (about && status === 0 && field('code') === 'EMESSAGE')
+  if (field('command') === 'MAIL FROM' && status === 0 && field('code') === 'EMESSAGE')
     return { kind: 'failed', code: '5.3.4', reply: oneLine(reply) };
   if (about && status >= 500 && status < 600)
     return { kind: 'failed', code: enhancedCode(reply, '5', '0.0'), reply: oneLine(reply), ...answered };
   return {
     kind: 'deferred',
-    code: enhancedCode(reply, '4', status === 0 ? '4.1' : '0.0'),
+    code: enhancedCode(reply, '4', status >= 400 ? '0.0' : reply === response ? '5.0' : '4.1'),
     reply: oneLine(reply),
     ...answered,
   };

@@ -10,9 +10,12 @@ import {
   failure,
   isAscii,
   NOT_ANY_MORE,
+  outOfPlace,
   rejections,
   resultsOf,
   type Said,
+  saysTaken,
+  type Transaction,
   tookTooLong,
   withoutSmtpUtf8,
 } from './smtp-outcome.ts';
@@ -53,10 +56,17 @@ const QUIT_WITHIN_MS = 5_000;
 /** The host is ending the connection itself (RFC 5321 §3.8). */
 const ENDS_CONNECTION = 421;
 
-const announces = (connection: SMTPConnection, extension: string): boolean => {
-  const announced: unknown = Reflect.get(connection, '_supportedExtensions');
-  return Array.isArray(announced) && announced.includes(extension);
-};
+/** What the session uses of nodemailer beyond its types, which one test names if another version lacks it. */
+interface Inside {
+  readonly _supportedExtensions: readonly string[];
+  readonly _envelope: Transaction | false;
+  /** Replies that were received and not processed. */
+  readonly _responseQueue: readonly string[];
+  _processResponse(): void;
+  /** While the message, with the dot at its end, is not completely written. */
+  readonly _currentDataStream: object | false;
+}
+const inside = (connection: SMTPConnection): Inside => connection as SMTPConnection & Inside;
 
 const isOpen = ({ _socket: socket }: SMTPConnection): boolean =>
   Boolean(socket) && Reflect.get(Object(socket), 'writable') === true;
@@ -94,8 +104,12 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
       clearTimeout(limit);
       if (withdrawn) return resolve({ asked: true, results: resultsOf(mail, new Map(), NOT_ANY_MORE) });
       if (asked) {
-        const rejected = new Map([...rejections(error, host), ...leftOut]);
-        return resolve({ asked: true, results: resultsOf(mail, rejected, said) });
+        const transaction = inside(connection)._envelope || {};
+        // The host answers RCPT after a refused MAIL too, but only that it is too early.
+        if (transaction.mailError)
+          return resolve({ asked, results: resultsOf(mail, leftOut, failure(transaction.mailError, host)) });
+        const rejected = new Map([...rejections(transaction, host), ...leftOut]);
+        return resolve({ asked, results: resultsOf(mail, rejected, said) });
       }
       const tlsFailed = connection.upgrading === true || Reflect.get(Object(error), 'code') === 'ETLS';
       resolve({ asked: false, tlsFailed, failure: { ...said, kind: 'deferred' } });
@@ -110,12 +124,18 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
       connection.once('end', () => clearTimeout(timer));
       connection.quit();
     };
-    /** A command was refused, and the host waits for the next one. */
+    /** A command was refused. QUIT follows where the host waits for a command: within a message it would be text. */
     const refused = (error: unknown) => {
       const status = Number(Reflect.get(Object(error), 'responseCode') ?? 0);
-      if (status < 400 || status === ENDS_CONNECTION || withdrawn || !isOpen(connection)) return failed(error);
+      const waits = isOpen(connection) && !inside(connection)._currentDataStream;
+      if (status < 400 || status === ENDS_CONNECTION || !waits) return failed(error);
       settle(error, failure(error, host));
       leave();
+    };
+    /** nodemailer takes a turn for each reply, and forgets those that wait when the host closes the connection. */
+    const processReplies = () => {
+      for (let left = inside(connection)._responseQueue.length; left > 0 && !connection.destroyed; left--)
+        inside(connection)._processResponse();
     };
     const limit = setTimeout(() => failed(undefined, tookTooLong(sessionMs)), sessionMs);
     connection.on('error', (error) => failed(error));
@@ -134,10 +154,15 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
     const content = (bytes: Buffer): Readable =>
       new Readable({
         read() {
+          const reply = String(connection.lastServerResponse);
+          // nodemailer takes 250 for 354: the host would read the message as commands.
+          if (!reply.startsWith('3')) return failed(undefined, outOfPlace(reply, host));
           mayBegin().then(
             (may) => {
               withdrawn = !may;
               if (withdrawn) return void this.destroy(new Error('sending was stopped'));
+              // The host is busy with the whole message then (RFC 5321 §4.5.3.2.6).
+              if (connection._socket) connection._socket.setTimeout(silenceMs * 2);
               this.push(bytes);
               this.push(null);
             },
@@ -146,7 +171,7 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
         },
       });
     const handOver = async () => {
-      const takesUtf8 = announces(connection, 'SMTPUTF8');
+      const takesUtf8 = inside(connection)._supportedExtensions.includes('SMTPUTF8');
       const refusedHere = takesUtf8 ? [] : mail.recipients.filter((address) => !isAscii(address));
       leftOut = new Map(refusedHere.map((address) => [asSent(address).toLowerCase(), withoutSmtpUtf8(host)]));
       const recipients = mail.recipients.filter((address) => !refusedHere.includes(address));
@@ -163,9 +188,10 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
       };
       connection.send(envelope, content(bytes), (error, info) => {
         if (error) return refused(error);
-        clearTimeout(limit);
-        const rejected = new Map([...rejections(info, host), ...leftOut]);
-        resolve({ asked: true, results: resultsOf(mail, rejected, accepted(info, host)) });
+        // An answer before the end of the message is not about the message.
+        if (inside(connection)._currentDataStream || !saysTaken(info.response))
+          return failed(undefined, outOfPlace(info.response, host));
+        settle(undefined, accepted(info, host));
         leave();
       });
     };
@@ -176,6 +202,7 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
         .catch(failed);
     connection.connect((error) => {
       if (error) return failed(error);
+      if (connection._socket) connection._socket.on('data', processReplies);
       if (login === undefined || !connection.allowsAuth) return begin();
       connection.login(login, (error) => (error ? refused(error) : begin()));
     });

@@ -250,6 +250,21 @@ describe('hosts outside', { concurrency: true }, () => {
         assert.deepEqual(counts(host, ['ann', 'ben', 'cy']), [1, 1, 0]);
       });
 
+      test('defers one recipient and then refuses the message: the one is tried again, the others are not', async () => {
+        const host = await hostBy(way);
+        const result = await send(
+          host,
+          [
+            { at: 'rcpt', reply: 450, times: 1, for: `ben@${host.domain}` },
+            { at: 'data', reply: 550, times: 1 },
+          ],
+          ['ann', 'ben'],
+        );
+        assert.deepEqual([result.status, result.attempts], ['bounced', ['partial', 'sent']]);
+        assert.deepEqual(result.recipients, ['bounced 5.0.0', 'sent 2.0.0']);
+        assert.deepEqual(counts(host, ['ann', 'ben']), [0, 1]);
+      });
+
       test('says 452 to recipients that are too many gets them in a further transaction', async () => {
         const host = await hostBy(way);
         const names = ['ann', 'ben', 'cy', 'dan'];
