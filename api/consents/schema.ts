@@ -5,7 +5,7 @@ import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { ConsentChanges } from '#api/messages/changes-schema.ts';
 import { MessageId } from '#api/messages/schema.ts';
-import { addresses, SUBJECT_MAX_CHARACTERS } from '#api/messages/sending/send-schema.ts';
+import { addresses, subject } from '#api/messages/sending/send-schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ANY_TEXT, LINES } from '#domain/mail/text-forms.ts';
 import {
@@ -58,7 +58,7 @@ export const ConsentList = listOf(Consent, 'ConsentList');
 
 const ConsentEdit = closed(
   {
-    subject: Type.Optional(Type.String({ maxLength: SUBJECT_MAX_CHARACTERS })),
+    subject: Type.Optional(subject),
     text: Type.Optional(
       nullable(Type.String({ pattern: ANY_TEXT, description: 'Give `html` too if the message has both.' })),
     ),

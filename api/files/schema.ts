@@ -9,6 +9,7 @@ import {
   FILE_NAME_MAX_CHARACTERS,
   UPLOAD_URL_LIFE_MINUTES,
 } from '#domain/mail/file-limits.ts';
+import { LINE_OF_MAIL } from '#domain/mail/text-forms.ts';
 
 export const FileId = Type.String({ pattern: idPattern('file'), description: 'Id of an uploaded file.' });
 
@@ -21,6 +22,7 @@ export const UploadPath = closed({
 const filename = Type.String({
   minLength: 1,
   maxLength: FILE_NAME_MAX_CHARACTERS,
+  pattern: LINE_OF_MAIL,
   description: 'Name of the file. Default: that of Content-Disposition or of the form.',
 });
 export const UploadQuery = closed({ filename: Type.Optional(filename) });
@@ -42,7 +44,7 @@ export const UploadedFileList = listOf(UploadedFile, 'UploadedFileList');
 
 export const NewUpload = closed(
   {
-    filename: Type.String({ minLength: 1, maxLength: FILE_NAME_MAX_CHARACTERS, description: 'Name of the file.' }),
+    filename: Type.String({ ...filename, description: 'Name of the file.' }),
     contentType: Type.Optional(
       Type.String({
         maxLength: 127,

@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { CatalogueError, type ErrorDetail } from '#domain/errors.ts';
+import { formInWords } from '#domain/text-forms.ts';
 import type { RouteInfo } from './route.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.
@@ -31,6 +32,8 @@ function messageOf(error: ErrorObject, errors: readonly ErrorObject[]): string {
       return `must be ${JSON.stringify(error.params.allowedValue)}`;
     case 'enum':
       return `must be one of ${JSON.stringify(error.params.allowedValues)}`;
+    case 'pattern':
+      return formInWords(error.params.pattern) ?? error.message ?? 'is not valid';
     case 'anyOf':
       return typesOf(error, errors) ?? 'is not valid';
     default:

@@ -13,7 +13,7 @@ import {
   WAIT_MAX_SECONDS,
   WAIT_MESSAGES_MAX,
 } from '#domain/mail/mail-limits.ts';
-import { SOUGHT_LINE } from '#domain/mail/text-forms.ts';
+import { LINE_OF_MAIL, SOUGHT_LINE } from '#domain/mail/text-forms.ts';
 import { AUTH_VERDICTS } from '#mailstore/delivery/authentication-results.ts';
 import { LINK_KINDS } from '#mime/message-links.ts';
 import { ConsentOutcome } from './decision-schema.ts';
@@ -286,6 +286,7 @@ export const UpdateMessage = closed(
       Type.String({
         minLength: 1,
         maxLength: FOLDER_NAME_MAX_BYTES,
+        pattern: LINE_OF_MAIL,
         description: 'Name of the only folder that contains it afterwards; case-insensitive.',
       }),
     ),

@@ -1,17 +1,28 @@
 /**
  * Forms of texts in requests, as patterns of JSON Schema. Names and other single lines are shown in lists, headers of mail
- * and logs: a control character or line break would forge a line there, and a bidirectional override would show the text
- * in another order than it is stored in (Unicode Technical Report 36 §2.3).
+ * and logs: a control character or line break would forge a line there, a bidirectional override would show the text in
+ * another order than it is stored in, and two names that differ by an invisible character look equal (Unicode Technical
+ * Reports 36 §2.3 and 39 §5.4).
  */
 
 const CONTROLS_BUT_LINES = '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u2028\\u2029';
 /** Embeddings, overrides and isolates. Marks (U+200E, U+200F, U+061C) only set a direction and belong to such scripts. */
 const BIDI_OVERRIDES = '\\u202a-\\u202e\\u2066-\\u2069';
 
-const withoutAnchors = `[^\\t\\n\\r${CONTROLS_BUT_LINES}${BIDI_OVERRIDES}]`;
+/**
+ * Characters without a picture (Default_Ignorable_Code_Point). Joiners (U+200C, U+200D) and the choice between text and
+ * emoji (U+FE0E, U+FE0F) are none of them: words and emoji need them.
+ */
+const INVISIBLE =
+  '\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u2060-\\u2065\\u206a-\\u206f\\u3164' +
+  '\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}';
 
-/** One line: the default form of every text in a request. */
+const withoutAnchors = `[^\\t\\n\\r${CONTROLS_BUT_LINES}${BIDI_OVERRIDES}${INVISIBLE}]`;
+
+/** One line that people read, such as a name: the default form of every text in a request. */
 export const ONE_LINE = `^${withoutAnchors}*$`;
+/** One line of mail. Answers quote what strangers wrote, and newsletters fill their subjects with invisible characters. */
+export const LINE_OF_MAIL = `^[^\\t\\n\\r${CONTROLS_BUT_LINES}${BIDI_OVERRIDES}]*$`;
 /**
  * One line that a query looks for. It is stored and shown nowhere, and must find what mail clients and strangers named
  * with any characters, overrides included.
@@ -20,6 +31,20 @@ export const SOUGHT_LINE = `^[^\\t\\n\\r${CONTROLS_BUT_LINES}]*$`;
 /** One line of a length, for names of fields. */
 export const oneLineUpTo = (maxCharacters: number): string => `^${withoutAnchors}{1,${maxCharacters}}$`;
 /** Lines of text that people read: line breaks and tabs, no other control characters. */
-export const LINES = `^[^${CONTROLS_BUT_LINES}${BIDI_OVERRIDES}]*$`;
+export const LINES = `^[^${CONTROLS_BUT_LINES}${BIDI_OVERRIDES}${INVISIBLE}]*$`;
 /** Any text that can be stored: bodies of mail, passwords, and texts with their own check. */
 export const ANY_TEXT = '^[^\\u0000]*$';
+
+/** What a text must be that does not have its form; undefined for other patterns. */
+export function formInWords(pattern: unknown): string | undefined {
+  const signs = 'without control characters, invisible characters or characters that change the direction of text';
+  if (pattern === ONE_LINE) return `must be one line ${signs}`;
+  if (pattern === LINES) return `must be text ${signs}`;
+  if (pattern === LINE_OF_MAIL || pattern === SOUGHT_LINE) return 'must be one line without control characters';
+  return undefined;
+}
+
+const HIDDEN = new RegExp(`[${BIDI_OVERRIDES}${INVISIBLE}]`, 'gu');
+
+/** A text of a stranger without what `ONE_LINE` refuses from clients, which can correct it; line breaks stay. */
+export const withoutHidden = (text: string): string => text.replace(HIDDEN, '');

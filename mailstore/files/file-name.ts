@@ -1,9 +1,10 @@
 /** Names of files as strangers and clients give them. */
 import { FILE_NAME_MAX_CHARACTERS } from '#domain/mail/file-limits.ts';
+import { withoutHidden } from '#domain/mail/text-forms.ts';
 
-/** The last part of a path, on one line; undefined: nothing is left of it. */
+/** The last part of a path, on one line, without hidden characters; undefined: nothing is left of it. */
 export function safeFileName(given: string): string | undefined {
-  const name = given.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '').toWellFormed();
+  const name = withoutHidden(given.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '')).toWellFormed();
   const last = name.split(/[\\/]/).at(-1)?.trim() ?? '';
   return Array.from(last).slice(0, FILE_NAME_MAX_CHARACTERS).join('') || undefined;
 }

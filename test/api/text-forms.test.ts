@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import { routes } from '#api/routes.ts';
-import { ANY_TEXT, LINES, SOUGHT_LINE } from '#domain/mail/text-forms.ts';
+import { ANY_TEXT, LINE_OF_MAIL, LINES, SOUGHT_LINE, withoutHidden } from '#domain/mail/text-forms.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.
 const addFormats = addFormatsModule as unknown as FormatsPlugin;
@@ -34,6 +34,18 @@ const leaves = routes.flatMap(({ operationId, query, body }) => [
 
 const BIDI = ['\u202a', '\u202b', '\u202c', '\u202d', '\u202e', '\u2066', '\u2067', '\u2068', '\u2069'];
 const CONTROLS = ['\0', '\u0001', '\u000b', '\u001b', '\u007f', '\u0085', '\u009b', '\u2028', '\u2029'];
+const INVISIBLE = [
+  '\u00ad',
+  '\u034f',
+  '\u115f',
+  '\u180e',
+  '\u200b',
+  '\u2060',
+  '\u206a',
+  '\u3164',
+  '\ufe00',
+  '\ufeff',
+].concat(['\uffa0', '\ufff9', '\u{1d173}', '\u{e0001}', '\u{e0061}', '\u{e0100}']);
 const LINE_BREAKS = ['\n', '\r', '\t'];
 
 /** Characters a schema lets through inside of a text that fits it otherwise. */
@@ -63,6 +75,13 @@ test('every text of a request is one line, unless it declares another form', () 
       continue;
     }
     assert.deepEqual(allowed(schema, [...BIDI, ...CONTROLS]), [], place);
+    if (schema['pattern'] === LINE_OF_MAIL)
+      assert.match(
+        place,
+        /\b(?:to|cc|bcc|replyTo|subject|headers|filename|folder)$/,
+        `${place} may be any line of mail`,
+      );
+    else assert.deepEqual(allowed(schema, INVISIBLE), [], place);
     assert.deepEqual(allowed(schema, LINE_BREAKS), schema['pattern'] === LINES ? LINE_BREAKS : [], place);
   }
 });
@@ -70,6 +89,19 @@ test('every text of a request is one line, unless it declares another form', () 
 test('names in scripts that are written from right to left, with their marks, are taken', () => {
   const name = leaves.find(({ place }) => place === 'createMailbox body/name');
   assert.ok(name !== undefined);
-  for (const text of ['שלום \u200f(1)', 'دعم العملاء', 'Zoë 👩🏽\u200d💻', 'Ünal \u200eAB'])
+  for (const text of [
+    'שלום \u200f(1)',
+    'دعم العملاء',
+    'Zoë 👩🏽\u200d💻',
+    'Ünal \u200eAB',
+    'می\u200cخواهم',
+    '❤\ufe0f',
+  ]) {
     assert.ok(ajv.compile({ ...name.schema })(text), text);
+    assert.equal(withoutHidden(text), text);
+  }
+});
+
+test('what a name may not have is removed from the names that strangers give', () => {
+  for (const character of [...BIDI, ...INVISIBLE]) assert.equal(withoutHidden(`a${character}b`), 'ab');
 });

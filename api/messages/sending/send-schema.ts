@@ -11,7 +11,7 @@ import {
   FILE_NAME_MAX_CHARACTERS,
 } from '#domain/mail/file-limits.ts';
 import { KEYWORDS_PER_MESSAGE_MAX, MESSAGE_MAX_BYTES, RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
-import { ANY_TEXT } from '#domain/mail/text-forms.ts';
+import { ANY_TEXT, LINE_OF_MAIL } from '#domain/mail/text-forms.ts';
 import {
   ATTEMPT_OUTCOMES,
   ATTEMPTS_SHOWN_MAX,
@@ -24,9 +24,9 @@ import {
 export const SEND_BODY_LIMIT_BYTES = Math.ceil((MESSAGE_MAX_BYTES * 4) / 3) + 1_048_576;
 
 const ADDRESS_TEXT_MAX = 998;
-export const SUBJECT_MAX_CHARACTERS = 998;
+const SUBJECT_MAX_CHARACTERS = 998;
 
-const oneAddress = Type.String({ minLength: 3, maxLength: ADDRESS_TEXT_MAX });
+const oneAddress = Type.String({ minLength: 3, maxLength: ADDRESS_TEXT_MAX, pattern: LINE_OF_MAIL });
 
 export const addresses = (description: string) =>
   Type.Array(oneAddress, { maxItems: RECIPIENTS_PER_MESSAGE_MAX, description });
@@ -60,7 +60,12 @@ const Attachment = closed(
       }),
     ),
     filename: Type.Optional(
-      Type.String({ minLength: 1, maxLength: FILE_NAME_MAX_CHARACTERS, description: 'Default: the name of the file.' }),
+      Type.String({
+        minLength: 1,
+        maxLength: FILE_NAME_MAX_CHARACTERS,
+        pattern: LINE_OF_MAIL,
+        description: 'Default: the name of the file.',
+      }),
     ),
     contentType: Type.Optional(
       Type.String({
@@ -101,7 +106,7 @@ export const content = {
     }),
   ),
   headers: Type.Optional(
-    Type.Record(Type.String(), Type.String(), {
+    Type.Record(Type.String(), Type.String({ pattern: LINE_OF_MAIL }), {
       maxProperties: 50,
       description: 'Further header fields, such as `X-Campaign`. Those the service sets itself are refused.',
     }),
@@ -116,7 +121,7 @@ export const content = {
     }),
   ),
 };
-export const subject = Type.String({ maxLength: SUBJECT_MAX_CHARACTERS });
+export const subject = Type.String({ maxLength: SUBJECT_MAX_CHARACTERS, pattern: LINE_OF_MAIL });
 
 export const SendMessage = closed(
   {

@@ -1,4 +1,5 @@
 /** What owners and admins read when the service sets an endpoint inactive. */
+import { oneLine } from '#domain/one-line.ts';
 import { auditedUrl } from './endpoint-rules.ts';
 
 export interface DisabledEndpoint {
@@ -15,7 +16,6 @@ export interface Recoverable {
 }
 
 const NOT_RECORDED = 'While it is inactive, events are not recorded for it and will not be sent later.';
-const oneLine = (text: string): string => text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 
 export function failingNotice(
   endpoint: DisabledEndpoint,
