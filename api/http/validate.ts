@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { CatalogueError, type ErrorDetail } from '#domain/errors.ts';
-import { formInWords } from '#domain/text-forms.ts';
+import { formInWords } from '#domain/mail/text-forms.ts';
 import type { RouteInfo } from './route.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.

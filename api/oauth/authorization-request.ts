@@ -4,7 +4,7 @@ import { useRegisteredClient } from '#core/oauth/clients.ts';
 import type { NewOAuthRequest } from '#core/oauth/requests.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { accessesFor, CODE_CHALLENGE, OAUTH_STATE, OAUTH_STATE_MAX_CHARACTERS } from '#domain/access/oauth.ts';
-import { isRegistered, isRegistrationId, type OAuthClient } from '#domain/access/oauth-client.ts';
+import { isRegistered, isRegistrationId, type OAuthClient, redirectUriOf } from '#domain/access/oauth-client.ts';
 import { fetchClient, wrongParameter } from './client-document.ts';
 
 const KNOWN = [
@@ -68,7 +68,7 @@ export async function readAuthorizationRequest(
     return text;
   };
   const clientId = required('client_id');
-  const redirectUri = required('redirect_uri');
+  const redirectUri = redirectUriOf(required('redirect_uri'));
   if (required('response_type') !== 'code') throw wrongParameter('response_type', 'must be code');
   const codeChallenge = required('code_challenge');
   if (value('code_challenge_method') !== 'S256') throw wrongParameter('code_challenge_method', 'must be S256');
@@ -81,6 +81,7 @@ export async function readAuthorizationRequest(
   if ((value('resource') ?? resource) !== resource) throw wrongParameter('resource', `must be ${resource}`);
   const accesses = accessesFor(value('scope'));
   const client = await clientOf(services, clientId);
-  if (!isRegistered(client, redirectUri)) throw wrongParameter('redirect_uri', 'is not one of the program');
+  if (redirectUri === undefined || !isRegistered(client, redirectUri))
+    throw wrongParameter('redirect_uri', 'is not one of the program');
   return { client, redirectUri, state, codeChallenge, resource, accesses };
 }

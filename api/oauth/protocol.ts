@@ -18,7 +18,7 @@ import {
   OAUTH_SCOPES,
   scopeOfAccess,
 } from '#domain/access/oauth.ts';
-import { CLIENT_DOCUMENT_MAX_BYTES, readRegistration } from '#domain/access/oauth-client.ts';
+import { CLIENT_DOCUMENT_MAX_BYTES, readRegistration, redirectUriOf } from '#domain/access/oauth-client.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { parametersOf, resourceOf } from './authorization-request.ts';
@@ -152,7 +152,7 @@ export function addOAuth(router: Router<RequestState>, { services, publicUrl }: 
     async (context) => {
       const registration = readRegistration(await metadataOf(context));
       if ('error' in registration) throw new ProtocolError(registration.error, `${registration.problem}.`);
-      const { id, createdAt } = await registerClient(services, registration);
+      const { id, createdAt } = await registerClient(services, registration, context.ip);
       answer(context, 201, {
         client_id: id,
         client_id_issued_at: Math.floor(createdAt.getTime() / 1_000),
@@ -187,7 +187,13 @@ export function addOAuth(router: Router<RequestState>, { services, publicUrl }: 
       throw new ProtocolError('unsupported_grant_type', 'grant_type must be authorization_code or refresh_token.');
     const verifier = form('code_verifier');
     if (!CODE_VERIFIER.test(verifier)) throw invalid('code_verifier must have 43 to 128 characters.');
-    const exchange = { code: form('code'), clientId, redirectUri: form('redirect_uri'), verifier, resource };
+    const exchange = {
+      code: form('code'),
+      clientId,
+      redirectUri: redirectUriOf(form('redirect_uri')),
+      verifier,
+      resource,
+    };
     return exchangeCode(services, exchange, by);
   }
 

@@ -168,7 +168,8 @@ async function useToken(
 export interface CodeExchange {
   readonly code: string;
   readonly clientId: string;
-  readonly redirectUri: string;
+  /** Undefined: one that no program can have. */
+  readonly redirectUri: string | undefined;
   /** Of PKCE. */
   readonly verifier: string;
   readonly resource: string | undefined;

@@ -25,6 +25,7 @@ import { Migration20261125000140_client_ids } from './Migration20261125000140_cl
 import { Migration20261125000141_repeated_refreshes } from './Migration20261125000141_repeated_refreshes.ts';
 import { Migration20261125000142_oauth_clients } from './Migration20261125000142_oauth_clients.ts';
 import { Migration20261125000150_indexes_of_references } from './Migration20261125000150_indexes_of_references.ts';
+import { Migration20261126000160_networks_of_registrations } from './Migration20261126000160_networks_of_registrations.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -55,4 +56,5 @@ export const migrations = [
   Migration20261125000150_indexes_of_references,
   Migration20261125000120_first_contacts,
   Migration20261125000124_inside_recipients,
+  Migration20261126000160_networks_of_registrations,
 ];

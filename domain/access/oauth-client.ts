@@ -18,6 +18,7 @@ export interface OAuthClient {
   readonly id: string;
   /** What it calls itself, on one line. */
   readonly name: string;
+  /** As `redirectUriOf` returns them. */
   readonly redirectUris: readonly string[];
 }
 
@@ -53,30 +54,37 @@ export function problemOfClientId(text: string): string | undefined {
 /** Whether a program on the same computer listens there. */
 export const isLoopback = (url: URL): boolean => url.protocol === 'http:' && LOOPBACK_HOSTS.has(url.hostname);
 
-function isRedirectUri(text: string): boolean {
-  if (!URI_CHARACTERS.test(text) || text.length > REDIRECT_URI_MAX_CHARACTERS || text.includes('#')) return false;
+/**
+ * The form in which a redirect URI is stored, compared and opened: that of the parser. A text that the parser would change,
+ * such as `https:evil` or `http://2130706433/`, names another place for its reader than for a browser (RFC 3986 §6); only
+ * the slash of an empty path may be missing.
+ *
+ * @returns undefined: not allowed
+ */
+export function redirectUriOf(text: string): string | undefined {
+  if (!URI_CHARACTERS.test(text) || text.length > REDIRECT_URI_MAX_CHARACTERS || text.includes('#')) return undefined;
   const url = URL.parse(text);
-  if (url === null) return false;
-  if (url.username !== '' || url.password !== '') return false;
+  if (url === null || (text !== url.href && text !== url.origin)) return undefined;
+  if (url.username !== '' || url.password !== '') return undefined;
   const { protocol } = url;
-  return (
-    protocol === 'https:' || isLoopback(url) || SCHEMES_OF_PROGRAMS.has(protocol) || SCHEME_WITH_PERIOD.test(protocol)
-  );
+  const isAllowed =
+    protocol === 'https:' || isLoopback(url) || SCHEMES_OF_PROGRAMS.has(protocol) || SCHEME_WITH_PERIOD.test(protocol);
+  return isAllowed ? url.href : undefined;
 }
 
 /**
- * Whether a client has registered a redirect URI: exactly this text, except that the port of a loopback address is free
- * (RFC 8252 §7.3).
+ * Whether a client has registered a redirect URI: exactly this one, except that the port of a loopback address is free
+ * (RFC 6749 §3.1.2.3, RFC 8252 §7.3).
+ *
+ * @param redirectUri as `redirectUriOf` returns it
  */
-export function isRegistered(client: OAuthClient, given: string): boolean {
-  if (!isRedirectUri(given)) return false;
-  return client.redirectUris.some((each) => each === given || withoutPort(each) === withoutPort(given));
-}
+export const isRegistered = (client: OAuthClient, redirectUri: string): boolean =>
+  client.redirectUris.some((each) => each === redirectUri || withoutPort(each) === withoutPort(redirectUri));
 
 /** Of an address that is not loopback: nothing that another could equal. */
 function withoutPort(text: string): string | symbol {
-  const url = URL.parse(text);
-  if (url === null || !isLoopback(url)) return Symbol();
+  const url = new URL(text);
+  if (!isLoopback(url)) return Symbol();
   url.port = '';
   return url.href;
 }
@@ -87,7 +95,7 @@ export function readClientDocument(clientId: string, document: unknown): OAuthCl
   if (fields['client_id'] !== clientId) return { problem: 'its client_id is not its own address' };
   const problem = problemOfMethod(fields) ?? problemOfRedirects(fields);
   if (problem !== undefined) return { problem };
-  // Those that are not allowed are never equal to one that is.
+  // Those that are not allowed open nothing.
   return { id: clientId, name: nameOf(fields, new URL(clientId).host), redirectUris: redirectsOf(fields) };
 }
 
@@ -113,11 +121,11 @@ export function readRegistration(document: unknown): Registration | Registration
   const wrong = problemOfRedirects(fields);
   if (wrong !== undefined) return { error: 'invalid_redirect_uri', problem: wrong };
   const redirectUris = redirectsOf(fields);
-  if (redirectUris.length < Object(fields['redirect_uris']).length || !redirectUris.every(isRedirectUri))
+  if (redirectUris.length < Object(fields['redirect_uris']).length)
     return {
       error: 'invalid_redirect_uri',
       problem:
-        'each of redirect_uris must be https, http on 127.0.0.1, [::1] or localhost, or the scheme of an installed program, without fragment or user name',
+        'each of redirect_uris must be https, http on 127.0.0.1, [::1] or localhost, or the scheme of an installed program, without fragment or user name, and written as a browser would write it',
     };
   return { name: nameOf(fields, UNNAMED), redirectUris };
 }
@@ -142,7 +150,8 @@ const problemOfList = (given: unknown, name: string, needed: string): string | u
 
 function redirectsOf(fields: Readonly<Record<string, unknown>>): string[] {
   const uris: unknown = fields['redirect_uris'];
-  return Array.isArray(uris) ? uris.filter((each): each is string => typeof each === 'string') : [];
+  if (!Array.isArray(uris)) return [];
+  return uris.flatMap((each: unknown) => (typeof each === 'string' ? (redirectUriOf(each) ?? []) : []));
 }
 
 function nameOf(fields: Readonly<Record<string, unknown>>, otherwise: string): string {

@@ -30,7 +30,7 @@ export const OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE = 600;
 export const OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR = 60;
 /** A registration with which nobody opened a request is deleted after this time. */
 export const OAUTH_UNUSED_CLIENT_LIFE_HOURS = 24;
-/** Such registrations that are kept; the oldest make room. */
+/** Such registrations that are kept; the oldest of the network with most of them makes room. */
 export const OAUTH_UNUSED_CLIENTS_MAX = 10_000;
 /** A registration is kept this long after its last request, and as long as it has access. */
 export const OAUTH_CLIENT_LIFE_DAYS = 90;

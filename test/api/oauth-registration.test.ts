@@ -59,7 +59,11 @@ test('the metadata name the endpoint; the answer is that of a public client with
     await fetch(new URL('/.well-known/oauth-authorization-server', world.api.url))
   ).json();
   assert.equal(at(metadata, 'registration_endpoint'), `${world.api.url}/oauth/register`);
-  const { status, body, headers } = await register({ ...METADATA, client_name: 'A\r\nB', software_id: 'x' });
+  const { status, body, headers } = await register({
+    ...METADATA,
+    client_name: 'A\r\n\u202eB\u200b\u{e0061}',
+    software_id: 'x',
+  });
   assert.equal(status, 201, JSON.stringify(body));
   assert.equal(headers.get('cache-control'), 'no-store');
   const { client_id: id, client_id_issued_at: issuedAt, ...rest } = Object(body);
@@ -128,6 +132,18 @@ test('a registration that asks for more than a public client gets is refused as 
       'https://user@host.example/',
       'https://host.example/#x',
       'http://127.0.0.1/ü',
+      // The parser reads another address than a person.
+      'https:evil',
+      'https:///evil.example/callback',
+      'https://host.example\\callback',
+      'https://HOST.example/callback',
+      'https://host.example:443/callback',
+      'https://host.example/a/../callback',
+      'http://2130706433/',
+      'http://0x7f.1/callback',
+      'http://127.1/callback',
+      'http://[0:0:0:0:0:0:0:1]/callback',
+      'CURSOR://test/callback',
       'nonsense',
       7,
     ].map((uri) => [{ redirect_uris: [CALLBACK, uri] }, 'invalid_redirect_uri'] as const),
@@ -162,6 +178,99 @@ test('a registration opens nothing but its own redirects, and one that is unknow
   assert.deepEqual([unknown.status, detailPaths(unknown)], [400, ['/query/client_id']]);
   const form = { grant_type: 'refresh_token', refresh_token: 'x', client_id: id };
   assert.equal(at((await postForm(`${world.api.url}/oauth/token`, form)).body, 'error'), 'invalid_grant');
+});
+
+test('a redirect URI is stored, compared and opened as a browser reads it; the slash of an empty path may be missing', async () => {
+  await forgetUses();
+  const { mailbox } = world.organization;
+  const given = [
+    'http://localhost:33418',
+    'https://host.example',
+    'cursor://test/callback',
+    'com.example.app:/callback',
+  ];
+  const answer = await register({ ...METADATA, redirect_uris: given });
+  assert.deepEqual(at(answer.body, 'redirect_uris'), [
+    'http://localhost:33418/',
+    'https://host.example/',
+    'cursor://test/callback',
+    'com.example.app:/callback',
+  ]);
+  const clientId = textAt(answer.body, 'client_id');
+  for (const [asked, exchanged] of [
+    ['http://localhost:33418', 'http://localhost:33418'],
+    ['http://localhost:7000/', 'http://localhost:7000'],
+    ['https://host.example/', 'https://host.example'],
+    ['com.example.app:/callback', 'com.example.app:/callback'],
+  ] as const) {
+    const { parameters, verifier } = asking({ clientId }, world.api.url, { redirect_uri: asked });
+    const begun = await beginRequest(world, me(), parameters);
+    assert.equal(begun.status, 201, begun.text);
+    const decided = await world.call('POST', `/api/oauth/requests/${textAt(begun.body, 'id')}/decide`, {
+      as: me(),
+      body: { approve: true, mailboxId: mailbox.id, access: 'read' },
+    });
+    const redirect = new URL(textAt(decided.body, 'redirectUrl'));
+    const code = redirect.searchParams.get('code') ?? '';
+    const tokens = await postForm(`${world.api.url}/oauth/token`, {
+      grant_type: 'authorization_code',
+      code,
+      client_id: clientId,
+      redirect_uri: exchanged,
+      code_verifier: verifier,
+    });
+    assert.equal(tokens.status, 200, JSON.stringify(tokens.body));
+  }
+  for (const other of [
+    'https:host.example',
+    'https://host.example//',
+    'http://2130706433:33418/',
+    'http://localhost/x',
+  ])
+    assert.deepEqual(detailPaths(await begin(clientId, { redirect_uri: other })), ['/query/redirect_uri'], other);
+});
+
+test('a flood of registrations from many networks removes its own, never that of another network', async () => {
+  await world.sql(`delete from oauth_clients where used_at is null`);
+  await forgetUses();
+  const NETWORKS = 170;
+  await world.sql(
+    `insert into oauth_clients (id, name, redirect_uris, network, created_at, expires_at)
+     select 'oac_01' || lpad(i::text, 24, '0'), 'flood', array['https://x.example/'], '10.0.' || i % $2 || '.0', now(),
+            now() + interval '1 day' from generate_series(1, $1::int) i`,
+    [OAUTH_UNUSED_CLIENTS_MAX, NETWORKS],
+  );
+  // Older than all of the flood, from networks of its own: two of each.
+  await world.sql(
+    `insert into oauth_clients (id, name, redirect_uris, network, created_at, expires_at)
+     select 'oac_00' || lpad(i::text, 24, '0'), 'honest', array['https://x.example/'], '192.0.' || i / 2 || '.0', now(),
+            now() + interval '1 day' from generate_series(1, 40) i`,
+  );
+  const own = await registered();
+  const counts = async () =>
+    world.sql(
+      `select name, count(*)::int as registrations from oauth_clients where used_at is null group by name order by name`,
+    );
+  const flood = OAUTH_UNUSED_CLIENTS_MAX - 41;
+  assert.deepEqual(await counts(), [
+    { name: METADATA.client_name, registrations: 1 },
+    { name: 'flood', registrations: flood },
+    { name: 'honest', registrations: 40 },
+  ]);
+  const [{ most, fewest } = {}] = await world.sql(
+    `select max(each) as most, min(each) as fewest
+       from (select count(*)::int as each from oauth_clients where name = 'flood' group by network) networks`,
+  );
+  assert.deepEqual([fewest, most], [Math.floor(flood / NETWORKS), Math.ceil(flood / NETWORKS)]);
+  // The newest of the flood are those that stay.
+  const [{ gone } = {}] = await world.sql(
+    `select min(substr(id, 7)::int) - 1 as gone from oauth_clients where name = 'flood'`,
+  );
+  assert.ok(Number(gone) <= 41 + NETWORKS, `${gone}`);
+  assert.equal((await begin(own)).status, 201);
+  const [{ network } = {}] = await world.sql(`select network from oauth_clients where id = $1`, [own]);
+  assert.equal(network, null, 'of a used one no network is kept');
+  await world.sql(`delete from oauth_clients where used_at is null`);
 });
 
 test('registrations are limited by address', async () => {
