@@ -37,7 +37,7 @@ export interface ComposedAttachment {
 
 /** Header fields a caller may not set: they are ours, or would say something else than the envelope. */
 const OWN_FIELD =
-  /^(?:from|sender|to|cc|bcc|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.*|received|return-path|dkim-signature|authentication-results|arc-.*|resent-.*)$/i;
+  /^(?:from|sender|author|to|cc|bcc|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.*|received|return-path|dkim-signature|authentication-results|arc-.*|resent-.*)$/i;
 /** Whether a header field is made by the service itself with each message. */
 export const isOwnField = (name: string): boolean => OWN_FIELD.test(name);
 const FIELD_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,75}$/;

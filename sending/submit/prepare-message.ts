@@ -37,7 +37,7 @@ const refused = (message: string, path = '/from') =>
 
 /**
  * @param sender address of the mailbox that submits
- * @throws {CatalogueError} payload_too_large; invalid_request when From or Sender is somebody else, or when a field is
+ * @throws {CatalogueError} payload_too_large; invalid_request when an originator is somebody else, or when a field is
  *   there twice: a person who approves the message and its recipients may see different ones
  */
 export function prepareMessage(given: Uint8Array, sender: string, now: Date): PreparedMessage {
@@ -80,23 +80,36 @@ function changed(bytes: Buffer, added: string, dropped: readonly HeaderField[]):
   return Buffer.concat(kept);
 }
 
-/** From is one address of the mailbox (a plus-tag is allowed), or Sender is. */
+/** Fields that say who sent, resent or wrote a message (RFC 5322 §3.6.2, §3.6.6, RFC 9057): readers show them as fact. */
+const MORE_ORIGINATORS: Readonly<Record<string, string>> = {
+  sender: 'Sender',
+  'resent-from': 'Resent-From',
+  'resent-sender': 'Resent-Sender',
+  author: 'Author',
+};
+
+/** From is one address of the mailbox (a plus-tag is allowed), or Sender is; nobody else is named as an originator. */
 function requireOwnAddress(fields: readonly HeaderField[], sender: string): void {
-  const ofName = (name: string) => fields.filter((field) => field.name === name);
-  const own = (name: string): boolean => {
-    const [only, ...others] = ofName(name);
-    const addresses = parseAddresses(only?.value ?? '');
-    const [address] = addresses;
-    if (others.length > 0 || addresses.length !== 1 || address?.kind !== 'address') return false;
+  const own = ({ value }: HeaderField): boolean => {
+    const [address, ...others] = parseAddresses(value);
+    if (address?.kind !== 'address' || others.length > 0) return false;
     return deliveryAddress(`${address.local}@${address.host}`) === sender.toLowerCase();
   };
-  const [from, ...more] = ofName('from');
+  const [from, ...more] = fields.filter(({ name }) => name === 'from');
   if (from === undefined) throw refused(`The message has no From field: add "From: ${sender}"`);
   if (more.length > 0) throw refused(`The message has ${more.length + 1} From fields: keep one, "From: ${sender}"`);
-  if (own('from') || own('sender')) return;
-  throw refused(
-    `From is "${excerpt(from.value)}", but this mailbox sends as ${sender}: set From to ${sender} (a plus-tag is allowed), or add "Sender: ${sender}" if From is an address of another domain`,
-  );
+  if (!own(from) && !fields.some((field) => field.name === 'sender' && own(field)))
+    throw refused(
+      `From is "${excerpt(from.value)}", but this mailbox sends as ${sender}: set From to ${sender} (a plus-tag is allowed), or add "Sender: ${sender}" if From is an address of another domain`,
+    );
+  for (const field of fields) {
+    const shown = MORE_ORIGINATORS[field.name];
+    if (shown !== undefined && !own(field))
+      throw refused(
+        `${shown} is "${excerpt(field.value)}", but this mailbox sends as ${sender}: remove the field or set it to ${sender}`,
+        '/headers',
+      );
+  }
 }
 
 const EXCERPT_MAX_CHARACTERS = 80;

@@ -68,6 +68,34 @@ describe('a submitted message', () => {
     ])
       assert.throws(() => prepare(`${header}\r\n\r\n`), { code: 'invalid_request' }, header);
   });
+
+  test('names nobody else as the one who sent, resent or wrote it, whoever is in From', () => {
+    for (const from of [`From: ${OWN}`, `From: boss@example.com\r\nSender: ${OWN}`])
+      for (const name of ['Sender', 'sEnDeR', 'Resent-From', 'Resent-Sender', 'Author']) {
+        for (const value of [
+          'ceo@bank.example',
+          `"${OWN}" <ceo@bank.example>`,
+          `${OWN}, ceo@bank.example`,
+          `us: ${OWN}, ceo@bank.example;`,
+          `${OWN}\r\n ,ceo@bank.example`,
+          `(${OWN}) ceo@bank.example`,
+          'undisclosed:;',
+          'somebody',
+          '',
+        ])
+          assert.throws(
+            () => prepare(`${from}\r\n${name}: ${value}\r\n\r\n`),
+            { code: 'invalid_request' },
+            `${name}: ${value}`,
+          );
+        if (from.includes('Sender') && name.toLowerCase() === 'sender') continue;
+        for (const value of [OWN, `Agent <${OWN}>`, 'agent+tag@Agents.Test'])
+          prepare(`${from}\r\n${name}: ${value}\r\n\r\n`);
+      }
+    const again = 'Resent-From: ceo@bank.example\r\n';
+    assert.throws(() => prepare(`Resent-From: ${OWN}\r\n${again}From: ${OWN}\r\n\r\n`), { code: 'invalid_request' });
+    assert.throws(() => checkHeaders({ Author: 'ceo@bank.example' }), { code: 'invalid_request' });
+  });
 });
 
 test('no address or header field of a request can end a line', () => {

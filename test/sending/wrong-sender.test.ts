@@ -44,6 +44,16 @@ describe('the refusal of a sender that is not the mailbox says what to change', 
       /^553 5\.7\.1 From is other@agents\.test, but this mailbox sends as \S+: set From to/,
     ],
     [
+      'in Sender of its own mail',
+      () => `From: ${own()}\nSender: Boss <boss@example.com>\n`,
+      /^553 5\.7\.1 Sender is "Boss <boss@example\.com>", but this mailbox sends as (\S+): remove the field or set it to \1$/,
+    ],
+    [
+      'in Resent-From of its own mail',
+      () => `Resent-From: boss@example.com\nFrom: ${own()}\n`,
+      /^553 5\.7\.1 Resent-From is "boss@example\.com", but /,
+    ],
+    [
       'in a From beyond all measure',
       () => `From: ${'boss'.repeat(200)}@example.com\n`,
       /^553 5\.7\.1 From is "(?:boss){20}\.\.\.", but /,
