@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Services } from '#core/platform/process/services.ts';
+import { signalStop } from '#core/webhooks/endpoints/stop-deliveries.ts';
+import type { Subscriber } from './subscribers.ts';
+import type { World } from './world.ts';
 
 const POLL_MS = 20;
 /** So long without any change means that nothing more will happen. */
@@ -25,4 +28,15 @@ export async function openDeliveriesReach(
     if (open <= count || Date.now() - changedAtMs > SILENCE_MS) return open;
     await delay(POLL_MS);
   }
+}
+
+/**
+ * Sets every endpoint inactive, and waits until none of its deliveries is in flight that could disturb the next run.
+ */
+export async function retire(world: World, subscribers: readonly Subscriber[]): Promise<void> {
+  const { services, temporal } = world;
+  const endpointIds = subscribers.flatMap((subscriber) => subscriber.endpointIds);
+  await services.db.query('update webhook_endpoints set active = false where id = any($1)', [endpointIds]);
+  await signalStop(services, temporal, { endpointIds }, 'endpoint_inactive');
+  await openDeliveriesReach(services, endpointIds, 0);
 }

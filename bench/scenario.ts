@@ -1,8 +1,9 @@
 import type { EventLoad, LoadTimes } from './event-load.ts';
 import { type Figures, measure } from './measure.ts';
+import { retire } from './open-deliveries.ts';
 import type { Measured } from './report.ts';
 import type { Source } from './sources.ts';
-import { createSubscribers, retire, type Subscriber } from './subscribers.ts';
+import { createSubscribers, type Subscriber } from './subscribers.ts';
 import type { World } from './world.ts';
 
 /** Options of the command line. Undefined: the scenario's default. */

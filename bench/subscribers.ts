@@ -1,14 +1,11 @@
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
-import { signalStop } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
 import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webhook-signature.ts';
 import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
-import { openDeliveriesReach } from './open-deliveries.ts';
-import type { World } from './world.ts';
 
 const QUOTA_BYTES = 1e12;
 
@@ -123,15 +120,4 @@ export async function createSubscribers(services: Services, shape: SubscriberSha
     );
   });
   return subscribers;
-}
-
-/**
- * Sets every endpoint inactive, and waits until none of its deliveries is in flight that could disturb the next run.
- */
-export async function retire(world: World, subscribers: readonly Subscriber[]): Promise<void> {
-  const { services, temporal } = world;
-  const endpointIds = subscribers.flatMap((subscriber) => subscriber.endpointIds);
-  await services.db.query('update webhook_endpoints set active = false where id = any($1)', [endpointIds]);
-  await signalStop(services, temporal, { endpointIds }, 'endpoint_inactive');
-  await openDeliveriesReach(services, endpointIds, 0);
 }

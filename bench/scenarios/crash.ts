@@ -2,9 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { noTimes } from '#bench/event-load.ts';
 import { acknowledgedReceipts, allAcknowledged, type Outcome, outcomeOf } from '#bench/measure.ts';
 import { monotonicMs } from '#bench/monotonic-clock.ts';
-import { openDeliveriesReach } from '#bench/open-deliveries.ts';
+import { openDeliveriesReach, retire } from '#bench/open-deliveries.ts';
 import { nextRun, producersOf, type Scenario, type ScenarioContext, subscribersOf, warmUp } from '#bench/scenario.ts';
-import { retire } from '#bench/subscribers.ts';
 import type { Part } from '#bench/world.ts';
 import { firstIdAt } from '#domain/ids.ts';
 

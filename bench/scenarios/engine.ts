@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { acknowledgedReceipts, allAcknowledged, outcomeOf, percentiles } from '#bench/measure.ts';
 import { monotonicMs } from '#bench/monotonic-clock.ts';
-import { openDeliveriesReach } from '#bench/open-deliveries.ts';
+import { openDeliveriesReach, retire } from '#bench/open-deliveries.ts';
 import type { FigureRow } from '#bench/report.ts';
 import { nextRun, producersOf, type Scenario, type ScenarioContext, subscribersOf, warmUp } from '#bench/scenario.ts';
 import type { Receipt } from '#bench/sink.ts';
-import { retire } from '#bench/subscribers.ts';
 import { firstIdAt } from '#domain/ids.ts';
 
 const EVENTS_PER_SECOND = 50;

@@ -1,4 +1,5 @@
 import type { Figures } from '#bench/measure.ts';
+import { retire } from '#bench/open-deliveries.ts';
 import { figureRows } from '#bench/report.ts';
 import {
   counted,
@@ -10,7 +11,6 @@ import {
   subscribersOf,
   warmUp,
 } from '#bench/scenario.ts';
-import { retire } from '#bench/subscribers.ts';
 
 const EVENTS_PER_SECOND = 100;
 const SECONDS = 20;

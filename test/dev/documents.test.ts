@@ -10,10 +10,12 @@ test('docs/configuration.md matches the table of settings (npm run docs)', () =>
 
 const root = new URL('../../', import.meta.url);
 const DOCUMENTS = [
-  ...['CONTRIBUTING.md', 'README.md', 'SECURITY.md', 'bench/README.md'],
-  ...readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...['CONTRIBUTING.md', 'README.md', 'SECURITY.md'],
+  ...['docs', 'bench'].flatMap((folder) =>
+    readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
 ];
 const folders = readdirSync(root, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
