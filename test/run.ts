@@ -11,13 +11,14 @@
  *
  * `npm test -- test/api/x.test.ts` runs single files without the checks, each in a process of its own, and so does a
  * `--test-name-pattern` without files. `npm test -- test/api` runs a folder in shared processes. `--quick` runs what `npm run test:quick` promises, `--times` lists the time of
- * each file, longest first; further options are passed to node's test runner.
+ * each file, longest first, and the time of processors by program; further options are passed to node's test runner.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type ProcessorTimes, watchProcessorTimes } from './runner/cpu-by-process.ts';
 import type { FileResult, SkippedTest } from './runner/file-results.ts';
 import { skippedSummary, withoutMissing } from './runner/missing-programs.ts';
 import { isQuickFile, namesWithoutFile, type Plan, planFiles, writeShares } from './runner/plan.ts';
@@ -47,6 +48,7 @@ const options = given.filter((argument) => argument.startsWith('-') && !OWN_OPTI
 const named = given.filter((argument) => !argument.startsWith('-'));
 
 let runs = 0;
+const processorTimes: ProcessorTimes | undefined = showTimes ? watchProcessorTimes() : undefined;
 /** Of the whole run; those of files that are run again stand in it twice. */
 const skippedTests: SkippedTest[] = [];
 
@@ -125,9 +127,18 @@ async function runPlan({ pure, shared, alone }: Plan, { isWhole }: { isWhole: bo
 
 function sayTimes(results: readonly FileResult[]): void {
   const inAll = results.reduce((sum, { ms }) => sum + ms, 0) / MS_PER_SECOND;
-  say(`\n${inAll.toFixed(0)} s in ${results.length} files, seconds and tests of each:`);
-  for (const { file, ms, tests } of results.toSorted((one, other) => other.ms - one.ms))
-    say(`${(ms / MS_PER_SECOND).toFixed(1).padStart(7)} ${String(tests).padStart(5)}  ${file}`);
+  const seconds = (ms: number | undefined) => (ms === undefined ? '' : (ms / MS_PER_SECOND).toFixed(1)).padStart(7);
+  say(`\n${inAll.toFixed(0)} s in ${results.length} files, of each: seconds, of processors in its process, tests`);
+  for (const { file, ms, tests, processorMs } of results.toSorted((one, other) => other.ms - one.ms))
+    say(`${seconds(ms)} ${seconds(processorMs)} ${String(tests).padStart(5)}  ${file}`);
+}
+
+function sayProcessorTimes(times: ProcessorTimes): void {
+  const listed = times.read();
+  times.close();
+  const inAll = listed.reduce((sum, [, seconds]) => sum + seconds, 0);
+  say(`\n${inAll.toFixed(0)} s of processors, by program:`);
+  for (const [kind, seconds] of listed) if (seconds > 0) say(`${seconds.toFixed(1).padStart(7)}  ${kind}`);
 }
 
 /** Says which files failed or did not run. @returns whether all is well */
@@ -213,6 +224,7 @@ const onSignal = () => interrupted.abort();
 process.on('SIGINT', onSignal);
 process.on('SIGTERM', onSignal);
 const code = await main();
+if (processorTimes !== undefined) sayProcessorTimes(processorTimes);
 process.exitCode = saySkipped() ? code : 1;
 process.off('SIGINT', onSignal);
 process.off('SIGTERM', onSignal);

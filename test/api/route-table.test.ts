@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { type AuthRule, BODY_LIMIT_BYTES, type Route, tokenNeedOf } from '#api/http/route.ts';
 import { actsInOrganization } from '#api/http/route-errors.ts';
 import { routes } from '#api/routes.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { newCredential } from '#core/platform/secrets/credentials.ts';
-import { API_SCOPES } from '#domain/access/api-scopes.ts';
+import { API_SCOPES, type ApiScope } from '#domain/access/api-scopes.ts';
 import { type TokenAccess, tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
 import {
   type Answer,
@@ -24,9 +24,11 @@ import {
   checkSchema,
   detailPaths,
   errorCode,
+  type TestMailbox,
   type TestOrganization,
   textAt,
 } from '#test/support/api-world.ts';
+import { everyRow } from '#test/support/every-row.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
 import { unknownId, withValue, wrongFields, wrongParameters } from '#test/support/schema-samples.ts';
 import { newApprovalLink } from './approval-link-world.ts';
@@ -43,6 +45,12 @@ let limitedKey: Credential;
 let ownConsent: string;
 /** Tokens of the mailbox that may do a part. */
 let tokens: readonly (readonly [TokenAccess, Credential])[];
+/** Each has every scope but one, by that. */
+let keysWithout: ReadonlyMap<string, Credential>;
+/** Another mailbox of the organization. */
+let neighbour: TestMailbox;
+/** Were good once; the token is of a mailbox that was deleted. */
+let expired: Readonly<Record<'key' | 'session' | 'token', Credential>>;
 /** Ids of rows of another organization, by prefix. */
 let foreign: Readonly<Record<string, string>>;
 
@@ -60,6 +68,18 @@ before(async () => {
     body: { to: ['stranger@example.com'], subject: 'Hello', text: 'x' },
   });
   ownConsent = textAt(held.body, 'consentId');
+  neighbour = await world.newMailbox(world.organization);
+  expired = await expire();
+  const { id } = world.organization;
+  const withoutOne = async (scope: ApiScope) =>
+    [
+      scope,
+      await world.newKey(
+        id,
+        API_SCOPES.filter((each) => each !== scope),
+      ),
+    ] as const;
+  keysWithout = new Map(await Promise.all(API_SCOPES.map(withoutOne)));
   tokens = [await tokenOf('read'), await tokenOf('send')];
   links = { [world.organization.id]: await newApprovalLink(world, world.organization) };
 });
@@ -107,6 +127,11 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
 
 const propertiesOf = (schema: unknown): Readonly<Record<string, unknown>> =>
   Object(Reflect.get(Object(schema ?? {}), 'properties') ?? {});
+
+function requiredFields({ body }: Route): string[] {
+  const required: unknown = Reflect.get(Object(body ?? {}), 'required');
+  return Array.isArray(required) ? required.map(String) : [];
+}
 
 /** The path with values of the right form, and what its query needs; `id` names the first parameter. */
 function pathOf(route: Route, id?: string): string {
@@ -162,8 +187,8 @@ function otherKinds(auth: AuthRule): Readonly<Record<string, Credential>> {
 }
 
 /** Credentials that were good once, and ones that never were. */
-async function deadCredentials(auth: AuthRule): Promise<Readonly<Record<string, Credential>>> {
-  const { id } = world.organization;
+function deadCredentials(auth: AuthRule): Readonly<Record<string, Credential>> {
+  const { key, session, token } = expired;
   const unknown = {
     'unknown API key': asKey(newCredential('apiKey')),
     'mistyped API key': asKey(`${newCredential('apiKey').slice(0, -1)}u`),
@@ -174,19 +199,23 @@ async function deadCredentials(auth: AuthRule): Promise<Readonly<Record<string, 
     'wrong operator key': { 'x-operator-key': 'amo_wrong' },
     'API key as Bearer': asBearer(newCredential('apiKey')),
   };
-  if (typeof auth === 'object' && 'scope' in auth)
-    return { ...unknown, 'expired API key': await world.newKey(id, API_SCOPES, new Date(Date.now() - 1_000)) };
-  if (auth === 'session' || typeof auth === 'object') {
-    const person = await world.newPerson(id, 'owner');
-    await world.sql(`update sessions set expires_at = now() - interval '1 second' where user_id = $1`, [person.userId]);
-    return { ...unknown, 'expired session': person.session };
-  }
-  if (auth === 'mailbox_token') {
-    const mailbox = await world.newMailbox(world.organization);
-    await world.call('DELETE', `/api/mailboxes/${mailbox.id}`, { as: world.organization.key });
-    return { ...unknown, 'token of a deleted mailbox': mailbox.token };
-  }
+  if (typeof auth === 'object' && 'scope' in auth) return { ...unknown, 'expired API key': key };
+  if (auth === 'session' || typeof auth === 'object') return { ...unknown, 'expired session': session };
+  if (auth === 'mailbox_token') return { ...unknown, 'token of a deleted mailbox': token };
   return unknown;
+}
+
+async function expire(): Promise<typeof expired> {
+  const { id, key } = world.organization;
+  const person = await world.newPerson(id, 'owner');
+  await world.sql(`update sessions set expires_at = now() - interval '1 second' where user_id = $1`, [person.userId]);
+  const mailbox = await world.newMailbox(world.organization);
+  await world.call('DELETE', `/api/mailboxes/${mailbox.id}`, { as: key });
+  return {
+    key: await world.newKey(id, API_SCOPES, new Date(Date.now() - 1_000)),
+    session: person.session,
+    token: mailbox.token,
+  };
 }
 
 let sources = 0;
@@ -212,188 +241,254 @@ function assertError(answer: Answer, status: number, code: string, why = ''): vo
   assert.deepEqual([answer.status, errorCode(answer)], [status, code], `${why} ${answer.text}`);
 }
 
-for (const route of routes)
-  describe(`${route.method} ${route.path}`, () => {
-    const { auth } = route;
-    const takesBody = route.method !== 'GET' && route.takesFile !== true;
+/** A rule that all routes, or some, must keep. */
+const everyRoute = (
+  rule: string,
+  check: (route: Route) => void | Promise<void>,
+  isUnderRule: (route: Route) => boolean = () => true,
+): void => everyRow(rule, routes.filter(isUnderRule), ({ method, path }) => `${method} ${path}`, check);
 
-    test('its examples fulfil its schemas', () => {
-      if (route.body !== undefined) {
-        assert.ok(route.bodyExample !== undefined, 'a route with a body has an example of it');
-        checkSchema(route.body, route.bodyExample, 'bodyExample');
-      }
-      for (const [status, { schema, example }] of Object.entries(route.responses)) {
-        if (schema === undefined) continue;
-        assert.notEqual(example, undefined, `the answer ${status} has an example`);
-        checkSchema(schema, example, `example of ${status}`);
-      }
-    });
+const needsCredential = ({ auth }: Route): boolean => auth !== 'public';
+const scopeOf = ({ auth }: Route): ApiScope | undefined =>
+  typeof auth === 'object' && 'scope' in auth ? auth.scope : undefined;
+const isForKeys = (route: Route): boolean => scopeOf(route) !== undefined;
+/** Of keys and of the token of the mailbox that it names. */
+const isForBoth = ({ auth }: Route): boolean =>
+  typeof auth === 'object' && 'scope' in auth && auth.mailboxToken === true;
+const takesJson = ({ method, takesFile }: Route): boolean => method !== 'GET' && takesFile !== true;
+const ownCredential = ({ auth }: Route): Credential => credentialFor(auth, world.organization);
 
-    if (auth !== 'public') {
-      test('refuses a request without credential', async () => {
-        const answer = await call(route, pathOf(route), {});
-        assertError(answer, 401, 'unauthenticated');
-        assert.ok(answer.headers.get('www-authenticate'));
-      });
+everyRoute('its examples fulfil its schemas', (route) => {
+  if (route.body !== undefined) {
+    assert.ok(route.bodyExample !== undefined, 'a route with a body has an example of it');
+    checkSchema(route.body, route.bodyExample, 'bodyExample');
+  }
+  for (const [status, { schema, example }] of Object.entries(route.responses)) {
+    if (schema === undefined) continue;
+    assert.notEqual(example, undefined, `the answer ${status} has an example`);
+    checkSchema(schema, example, `example of ${status}`);
+  }
+});
 
-      test('refuses genuine credentials of the wrong kind', async () => {
-        for (const [kind, credential] of Object.entries(wrongKinds(auth)))
-          assertError(await call(route, pathOf(route), credential), 403, 'forbidden', kind);
-      });
+everyRoute(
+  'refuses a request without credential',
+  async (route) => {
+    const answer = await call(route, pathOf(route), {});
+    assertError(answer, 401, 'unauthenticated');
+    assert.ok(answer.headers.get('www-authenticate'));
+  },
+  needsCredential,
+);
 
-      test('refuses two credentials at once, whosever they are', async () => {
-        const own = credentialFor(auth, world.organization);
-        const others = [world.other.key, world.organization.key, world.organization.mailbox.token, world.operator];
-        for (const another of others.filter((each) => !Object.keys(each).some((name) => name in own)))
-          assertError(await call(route, pathOf(route), { ...another, ...own }), 400, 'invalid_request');
-      });
+everyRoute(
+  'refuses genuine credentials of the wrong kind',
+  async (route) => {
+    for (const [kind, credential] of Object.entries(wrongKinds(route.auth)))
+      assertError(await call(route, pathOf(route), credential), 403, 'forbidden', kind);
+  },
+  needsCredential,
+);
 
-      test('refuses expired, revoked, unknown and mistyped credentials alike', async () => {
-        for (const [kind, credential] of Object.entries(await deadCredentials(auth)))
-          assertError(await call(route, pathOf(route), credential), 401, 'unauthenticated', kind);
-      });
+everyRoute(
+  'refuses two credentials at once, whosever they are',
+  async (route) => {
+    const own = ownCredential(route);
+    const others = [world.other.key, world.organization.key, world.organization.mailbox.token, world.operator];
+    for (const another of others.filter((each) => !Object.keys(each).some((name) => name in own)))
+      assertError(await call(route, pathOf(route), { ...another, ...own }), 400, 'invalid_request');
+  },
+  needsCredential,
+);
+
+everyRoute(
+  'refuses expired, revoked, unknown and mistyped credentials alike',
+  async (route) => {
+    for (const [kind, credential] of Object.entries(deadCredentials(route.auth)))
+      assertError(await call(route, pathOf(route), credential), 401, 'unauthenticated', kind);
+  },
+  needsCredential,
+);
+
+everyRoute(
+  'refuses a key that has every scope but the one needed',
+  async (route) => {
+    const scope = scopeOf(route);
+    const key = keysWithout.get(scope ?? '') ?? {};
+    assertError(await call(route, pathOf(route), key), 403, 'insufficient_scope', scope);
+  },
+  isForKeys,
+);
+
+everyRoute(
+  'refuses a member without the role',
+  async (route) => {
+    assertError(await call(route, pathOf(route), world.organization.member.session), 403, 'forbidden');
+  },
+  ({ auth }) => typeof auth === 'object' && 'role' in auth && auth.role !== 'member',
+);
+
+everyRoute(
+  'hides other mailboxes from a mailbox token',
+  async (route) => {
+    const answer = await call(route, pathOf(route, neighbour.id), world.organization.mailbox.token);
+    assertError(answer, 404, 'not_found');
+  },
+  isForBoth,
+);
+
+everyRoute(
+  'refuses mailbox tokens whose access it does not include',
+  async (route) => {
+    const path = pathOf(route, world.organization.mailbox.id);
+    for (const [access, token] of tokens)
+      if (!tokenAllows(access, tokenNeedOf(route)))
+        assertError(await call(route, path, token), 403, 'insufficient_scope', access);
+  },
+  (route) => route.auth === 'mailbox_token' || isForBoth(route),
+);
+
+everyRoute(
+  'shows nothing of other mailboxes to a key that is limited to a group',
+  async (route) => {
+    const { mailbox } = world.organization;
+    const prefix = prefixOf(route);
+    const outside = prefix === 'con_' ? ownConsent : mailbox.id;
+    const answer = await call(route, pathOf(route, outside), limitedKey);
+    if (route.limitedKeys !== true) {
+      const expected = prefix === 'con_' || prefix === 'mbx_' ? [404, 'not_found'] : [403, 'insufficient_scope'];
+      assert.deepEqual([answer.status, errorCode(answer)], expected, answer.text);
+      return;
     }
+    assert.notEqual(answer.status, 201, answer.text);
+    for (const its of [mailbox.id, mailbox.address, ownConsent]) assert.ok(!answer.text.includes(its), answer.text);
+    if (answer.status === 200 && Array.isArray(at(answer.body, 'data'))) assert.deepEqual(at(answer.body, 'data'), []);
+    const foreignMailbox = await call(route, withQuery(pathOf(route), { mailboxId: mailbox.id }), limitedKey);
+    assert.ok(!foreignMailbox.text.includes(mailbox.address), foreignMailbox.text);
+  },
+  isForKeys,
+);
 
-    if (typeof auth === 'object' && 'scope' in auth)
-      test('refuses a key that has every scope but the one needed', async () => {
-        const scopes = API_SCOPES.filter((scope) => scope !== auth.scope);
-        const key = await world.newKey(world.organization.id, scopes);
-        assertError(await call(route, pathOf(route), key), 403, 'insufficient_scope');
-      });
+everyRoute(
+  'hides rows of other organizations',
+  async (route) => {
+    const id = foreign[prefixOf(route)];
+    assert.ok(id !== undefined, `a row of another organization for ${prefixOf(route)}`);
+    const own = ownCredential(route);
+    assertError(await call(route, pathOf(route, id), own), 404, 'not_found', 'row of another organization');
+    assertError(await call(route, pathOf(route), own), 404, 'not_found', 'unknown id');
+    assertError(await call(route, pathOf(route, 'nonsense'), own), 404, 'not_found', 'malformed id');
+  },
+  (route) => prefixOf(route) !== '',
+);
 
-    if (typeof auth === 'object' && 'role' in auth && auth.role !== 'member')
-      test('refuses a member without the role', async () => {
-        assertError(await call(route, pathOf(route), world.organization.member.session), 403, 'forbidden');
-      });
+everyRoute('refuses unknown query parameters and every invalid one', async (route) => {
+  const own = ownCredential(route);
+  const unknown = await call(route, withQuery(pathOf(route), { no_such_parameter: '1' }), own);
+  assertError(unknown, 400, 'invalid_request');
+  assert.deepEqual(detailPaths(unknown), ['query/no_such_parameter']);
+  for (const { name, value, why } of wrongParameters(route.query)) {
+    const answer = await call(route, withQuery(pathOf(route), { [name]: value }), own);
+    assertError(answer, 400, 'invalid_request', `${name} ${why}`);
+    assert.ok(detailPaths(answer).includes(`query/${name}`), answer.text);
+  }
+});
 
-    if (typeof auth === 'object' && 'scope' in auth && auth.mailboxToken === true)
-      test('hides other mailboxes from a mailbox token', async () => {
-        const another = await world.newMailbox(world.organization);
-        assertError(await call(route, pathOf(route, another.id), world.organization.mailbox.token), 404, 'not_found');
-      });
-
-    if (auth === 'mailbox_token' || (typeof auth === 'object' && 'scope' in auth && auth.mailboxToken === true))
-      test('refuses mailbox tokens whose access it does not include', async () => {
-        for (const [access, token] of tokens)
-          if (!tokenAllows(access, tokenNeedOf(route)))
-            assertError(
-              await call(route, pathOf(route, world.organization.mailbox.id), token),
-              403,
-              'insufficient_scope',
-              access,
-            );
-      });
-
-    if (typeof auth === 'object' && 'scope' in auth)
-      test('shows nothing of other mailboxes to a key that is limited to a group', async () => {
-        const { mailbox } = world.organization;
-        const prefix = prefixOf(route);
-        const outside = prefix === 'con_' ? ownConsent : mailbox.id;
-        const answer = await call(route, pathOf(route, outside), limitedKey);
-        if (route.limitedKeys !== true) {
-          const expected = prefix === 'con_' || prefix === 'mbx_' ? [404, 'not_found'] : [403, 'insufficient_scope'];
-          assert.deepEqual([answer.status, errorCode(answer)], expected, answer.text);
-          return;
-        }
-        assert.notEqual(answer.status, 201, answer.text);
-        for (const its of [mailbox.id, mailbox.address, ownConsent]) assert.ok(!answer.text.includes(its), answer.text);
-        if (answer.status === 200 && Array.isArray(at(answer.body, 'data')))
-          assert.deepEqual(at(answer.body, 'data'), []);
-        const foreignMailbox = await call(route, withQuery(pathOf(route), { mailboxId: mailbox.id }), limitedKey);
-        assert.ok(!foreignMailbox.text.includes(mailbox.address), foreignMailbox.text);
-      });
-
-    if (prefixOf(route) !== '')
-      test('hides rows of other organizations', async () => {
-        const id = foreign[prefixOf(route)];
-        assert.ok(id !== undefined, `a row of another organization for ${prefixOf(route)}`);
-        const own = credentialFor(auth, world.organization);
-        assertError(await call(route, pathOf(route, id), own), 404, 'not_found', 'row of another organization');
-        assertError(await call(route, pathOf(route), own), 404, 'not_found', 'unknown id');
-        assertError(await call(route, pathOf(route, 'nonsense'), own), 404, 'not_found', 'malformed id');
-      });
-
-    test('refuses unknown query parameters and every invalid one', async () => {
-      const own = credentialFor(auth, world.organization);
-      const unknown = await call(route, withQuery(pathOf(route), { no_such_parameter: '1' }), own);
-      assertError(unknown, 400, 'invalid_request');
-      assert.deepEqual(detailPaths(unknown), ['query/no_such_parameter']);
-      for (const { name, value, why } of wrongParameters(route.query)) {
-        const answer = await call(route, withQuery(pathOf(route), { [name]: value }), own);
-        assertError(answer, 400, 'invalid_request', `${name} ${why}`);
-        assert.ok(detailPaths(answer).includes(`query/${name}`), answer.text);
-      }
-    });
-
-    if (takesBody) {
-      test('refuses unknown fields and every invalid one', async () => {
-        const own = credentialFor(auth, world.organization);
-        const unknown = await call(route, pathOf(route), own, { body: { ...route.bodyExample, noSuchField: 1 } });
-        assertError(unknown, 400, 'invalid_request');
-        assert.ok(detailPaths(unknown).includes('/noSuchField'), unknown.text);
-        for (const { path, value, why } of wrongFields(route.body)) {
-          const answer = await call(route, pathOf(route), own, { body: withValue(route.bodyExample, path, value) });
-          assertError(answer, 400, 'invalid_request', `${path.join('.')} ${why}`);
-          const pointer = `/${path.join('/')}`;
-          assert.ok(
-            detailPaths(answer).some((each) => each === pointer || each.startsWith(`${pointer}/`)),
-            answer.text,
-          );
-        }
-      });
-
-      test('names every field that is missing', async () => {
-        const required = Reflect.get(Object(route.body ?? {}), 'required');
-        if (!Array.isArray(required) || required.length === 0) return;
-        const answer = await call(route, pathOf(route), credentialFor(auth, world.organization), { body: {} });
-        assertError(answer, 400, 'invalid_request');
-        assert.deepEqual(detailPaths(answer).toSorted(), required.map((name) => `/${name}`).toSorted());
-      });
-
-      test('refuses bodies that are no JSON, of another type, or too large', async () => {
-        const own = credentialFor(auth, world.organization);
-        const path = pathOf(route);
-        assertError(await call(route, path, own, { rawBody: '{' }), 400, 'invalid_request', 'half a body');
-        assertError(await call(route, path, own, { rawBody: '[1]' }), 400, 'invalid_request', 'a list');
-        const asText = { rawBody: '{}', headers: { 'content-type': 'text/plain' } };
-        assertError(await call(route, path, own, asText), 415, 'unsupported_media_type');
-        const tooLarge = { rawBody: `"${'x'.repeat(route.bodyLimitBytes ?? BODY_LIMIT_BYTES)}"` };
-        assertError(await call(route, path, own, tooLarge), 413, 'payload_too_large');
-      });
+everyRoute(
+  'refuses unknown fields and every invalid one',
+  async (route) => {
+    const own = ownCredential(route);
+    const unknown = await call(route, pathOf(route), own, { body: { ...route.bodyExample, noSuchField: 1 } });
+    assertError(unknown, 400, 'invalid_request');
+    assert.ok(detailPaths(unknown).includes('/noSuchField'), unknown.text);
+    for (const { path, value, why } of wrongFields(route.body)) {
+      const answer = await call(route, pathOf(route), own, { body: withValue(route.bodyExample, path, value) });
+      assertError(answer, 400, 'invalid_request', `${path.join('.')} ${why}`);
+      const pointer = `/${path.join('/')}`;
+      assert.ok(
+        detailPaths(answer).some((each) => each === pointer || each.startsWith(`${pointer}/`)),
+        answer.text,
+      );
     }
+  },
+  takesJson,
+);
 
-    if (actsInOrganization(auth) && route.unlimited === undefined)
-      test('answers 429 with Retry-After above the limit of the plan', async () => {
-        const answer = await call(route, pathOf(route), credentialFor(auth, limited));
-        assertError(answer, 429, 'rate_limited');
-        assert.equal(answer.headers.get('ratelimit-remaining'), '0');
-        assert.ok(Number(answer.headers.get('retry-after')) > 0);
-      });
+everyRoute(
+  'names every field that is missing',
+  async (route) => {
+    const answer = await call(route, pathOf(route), ownCredential(route), { body: {} });
+    assertError(answer, 400, 'invalid_request');
+    assert.deepEqual(
+      detailPaths(answer).toSorted(),
+      requiredFields(route)
+        .map((name) => `/${name}`)
+        .toSorted(),
+    );
+  },
+  (route) => takesJson(route) && requiredFields(route).length > 0,
+);
 
-    // An upload is stored before it is compared: `files.test.ts`.
-    if (route.method === 'POST' && route.takesFile !== true)
-      test('refuses an Idempotency-Key that was used with another request', async () => {
-        const key = `${route.operationId}-other`;
-        const principals = ['public', 'operator', ...(await principalsOf(world.organization))];
-        for (const principal of principals)
-          await world.sql(
-            `insert into idempotency_keys (principal, key, request_hash, status, body) values ($1, $2, $3, 200, '{}')`,
-            [principal, key, createHash('sha256').update('another request').digest()],
-          );
-        const own = credentialFor(auth, world.organization);
-        const answer = await call(route, pathOf(route), own, { headers: { 'idempotency-key': key } });
-        assertError(answer, 409, 'idempotency_conflict');
-      });
+everyRoute(
+  'refuses bodies that are no JSON, of another type, or too large',
+  async (route) => {
+    const own = ownCredential(route);
+    const path = pathOf(route);
+    assertError(await call(route, path, own, { rawBody: '{' }), 400, 'invalid_request', 'half a body');
+    assertError(await call(route, path, own, { rawBody: '[1]' }), 400, 'invalid_request', 'a list');
+    const asText = { rawBody: '{}', headers: { 'content-type': 'text/plain' } };
+    assertError(await call(route, path, own, asText), 415, 'unsupported_media_type');
+    const tooLarge = { rawBody: `"${'x'.repeat(route.bodyLimitBytes ?? BODY_LIMIT_BYTES)}"` };
+    assertError(await call(route, path, own, tooLarge), 413, 'payload_too_large');
+  },
+  takesJson,
+);
 
-    for (const code of route.errors ?? [])
-      if (code !== 'not_found' || prefixOf(route) === '')
-        test(`answers ${code} where it says so`, async () => {
-          const reach = errorCases[`${route.operationId} ${code}`];
-          assert.ok(reach !== undefined, `add a case for "${route.operationId} ${code}" to error-cases/`);
-          const answer = await reach(world);
-          assert.equal(errorCode(answer), code, answer.text);
-        });
-  });
+everyRoute(
+  'answers 429 with Retry-After above the limit of the plan',
+  async (route) => {
+    const answer = await call(route, pathOf(route), credentialFor(route.auth, limited));
+    assertError(answer, 429, 'rate_limited');
+    assert.equal(answer.headers.get('ratelimit-remaining'), '0');
+    assert.ok(Number(answer.headers.get('retry-after')) > 0);
+  },
+  ({ auth, unlimited }) => actsInOrganization(auth) && unlimited === undefined,
+);
+
+everyRoute(
+  'refuses an Idempotency-Key that was used with another request',
+  async (route) => {
+    const key = `${route.operationId}-other`;
+    await world.sql(
+      `insert into idempotency_keys (principal, key, request_hash, status, body)
+       select principal, $2, $3, 200, '{}' from unnest($1::text[]) principal`,
+      [
+        ['public', 'operator', ...(await principalsOf(world.organization))],
+        key,
+        createHash('sha256').update('another request').digest(),
+      ],
+    );
+    const answer = await call(route, pathOf(route), ownCredential(route), { headers: { 'idempotency-key': key } });
+    assertError(answer, 409, 'idempotency_conflict');
+  },
+  // An upload is stored before it is compared: `files.test.ts`.
+  ({ method, takesFile }) => method === 'POST' && takesFile !== true,
+);
+
+everyRow(
+  'answers each error where it says so',
+  routes.flatMap((route) =>
+    (route.errors ?? [])
+      .filter((code) => code !== 'not_found' || prefixOf(route) === '')
+      .map((code) => ({ name: `${route.operationId} ${code}`, code })),
+  ),
+  ({ name }) => name,
+  async ({ name, code }) => {
+    const reach = errorCases[name];
+    assert.ok(reach !== undefined, `add a case for "${name}" to error-cases/`);
+    const answer = await reach(world);
+    assert.equal(errorCode(answer), code, answer.text);
+  },
+);
 
 /** How the organization's credentials stand in the table of idempotency keys. */
 async function principalsOf(organization: TestOrganization): Promise<string[]> {

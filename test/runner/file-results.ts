@@ -13,6 +13,8 @@ export interface FileResult {
   readonly end: 'passed' | 'failed' | 'started';
   readonly ms: number;
   readonly tests: number;
+  /** Of processors, in the process that ran the file, if others shared it. */
+  readonly processorMs?: number;
   /** Of a process that several files share, which failed though they passed: it held something, or died at its end. */
   readonly isShare?: true;
 }
@@ -30,6 +32,7 @@ const TEST_FILE = /^(?:test|packages)\/.*\.test\.ts$/;
 export default async function* fileResults(source: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const line = (result: FileResult | SkippedTest) => `${JSON.stringify(result)}\n`;
   const failed = new Set<string>();
+  const ended = new Map<string, FileResult>();
   let tests = 0;
   for await (const event of source) {
     if (event.type === 'test:summary' && event.data.file !== undefined && !SHARE.test(event.data.file)) {
@@ -40,6 +43,11 @@ export default async function* fileResults(source: AsyncIterable<TestEvent>): As
     }
     if (event.type === 'test:dequeue' && event.data.nesting === 0 && TEST_FILE.test(event.data.name))
       yield line({ file: event.data.name, end: 'started', ms: 0, tests: 0 });
+    if (event.type === 'test:diagnostic') {
+      const [, ms, file = ''] = /^processors (\d+) ms (\S+)$/.exec(event.data.message) ?? [];
+      const last = ended.get(file);
+      if (last !== undefined) yield line({ ...last, processorMs: Number(ms) });
+    }
     if (event.type !== 'test:pass' && event.type !== 'test:fail') continue;
     const { name, nesting, details, skip, file } = event.data;
     if (typeof skip === 'string' && file !== undefined)
@@ -53,7 +61,14 @@ export default async function* fileResults(source: AsyncIterable<TestEvent>): As
       continue;
     }
     if (event.type === 'test:fail') failed.add(name);
-    yield line({ file: name, end: event.type === 'test:pass' ? 'passed' : 'failed', ms: details.duration_ms, tests });
+    const result: FileResult = {
+      file: name,
+      end: event.type === 'test:pass' ? 'passed' : 'failed',
+      ms: details.duration_ms,
+      tests,
+    };
+    ended.set(name, result);
+    yield line(result);
     tests = 0;
   }
 }

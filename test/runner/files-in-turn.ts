@@ -37,11 +37,14 @@ export function filesInTurn(files: readonly string[]): void {
   for (const file of files)
     test(file, { timeout: FILE_TIMEOUT_MS }, async (context) => {
       const [before, keptBefore] = [held(), keptCount()];
+      const atStart = process.cpuUsage();
       await import(new URL(`../../${file}`, import.meta.url).href);
       // Behind the hooks of the file, which its import added.
       context.after(async () => {
         // What this file opened for the next ones too is held from now on.
         if (keptCount() === keptBefore) await assertReleased(before);
+        const { user, system } = process.cpuUsage(atStart);
+        context.diagnostic(`processors ${Math.round((user + system) / 1_000)} ms ${file}`);
       });
     });
 }
