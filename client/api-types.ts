@@ -1676,7 +1676,7 @@ export interface MessageDecision {
 }
 
 export interface MessageExtracts {
-  /** The likeliest one-time code; null: no candidate has a confidence of 0.5 or more. */
+  /** The likeliest one-time code to type into a site or app; null: no candidate has a confidence of 0.5 or more. Never a code for a parcel locker, a courier or a door. */
   readonly otp: string | null;
   /** Possible one-time codes, most certain first, at most 5. */
   readonly otpCandidates: readonly OneTimeCodeCandidate[];

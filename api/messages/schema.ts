@@ -226,7 +226,7 @@ export const MessageExtracts = closed(
   {
     otp: nullable(
       Type.String({
-        description: `The likeliest one-time code; null: no candidate has a confidence of ${OTP_CONFIDENCE_MIN} or more.`,
+        description: `The likeliest one-time code to type into a site or app; null: no candidate has a confidence of ${OTP_CONFIDENCE_MIN} or more. Never a code for a parcel locker, a courier or a door.`,
       }),
     ),
     otpCandidates: Type.Array(CodeCandidate, {

@@ -62,7 +62,8 @@ function nearestBefore(line: MailLine, token: NumberToken, nearestFirst: readonl
     const gap = line.text.slice(label.to, token.from);
     const letters = lettersIn(gap);
     if (letters > FAR_LETTERS) return undefined;
-    const broken = breakBetween(line, label.to, token.from, letters > 0);
+    // The cell of a name and the next one are a field.
+    const broken = breakBetween(line, label.to, token.from, letters > 0 && !/^[^\t]*\t$/.test(gap));
     // Capitals are words of a sentence unless a colon hands them over, or "enter the code" does.
     const handed = /[:=]/.test(gap) && letters <= (/[:=]\s*$/.test(gap) && label.kind === 'certain' ? NEAR_LETTERS : 5);
     if ((token.shape === 'letters' || token.shape === 'words') && !handed && gap !== ' ') return undefined;
@@ -162,8 +163,9 @@ function leadingLabel(line: MailLine, free: readonly Label[], end: number, mayBe
     if (label.kind === 'certain' || label.kind === 'possible') return label;
     // "Enter this on the page:" asks for the number below.
     if (label.kind === 'otherNumber' && line.hints.enter.length > 0) continue;
-    // "Dear customer," names no number.
-    if (label.kind === 'otherNumber' && (!mayBeOther || /^ ?[,;!?，]/u.test(line.text.slice(label.to)))) continue;
+    // "Dear customer," names no number, and "verify your phone." neither.
+    if (label.kind === 'otherNumber' && (!mayBeOther || /^ ?(?:[,;!?，。]|\.$)/u.test(line.text.slice(label.to))))
+      continue;
     if (
       isShortName(label) &&
       lettersIn(line.text.slice(0, label.from)) > 0 &&

@@ -280,10 +280,16 @@ function weigh(place: Place, owned: OwnersIn, line: MailLine, token: NumberToken
     if (right.kind === 'otherCode' || right.kind === 'otherNumber') return 0;
     const between = line.text.slice(token.to, right.from);
     const heading = /[::]/u.test(between);
+    // "551204: code for your account"
+    const headsName = token.from === 0 && lettersIn(between) === 0 && FOR.test(line.text.slice(right.to));
     // "482913 is not a random verification code".
     if (isYear(token, between) || IS_NOT.test(between)) return 0.2;
     // "Alert 20441: SMS code delivery is slow": the number heads a line that goes on.
-    if (isQuantity(line, token, right) || (heading && /^[^.!?]*\p{L}{3}/u.test(line.text.slice(right.to)))) return 0.2;
+    if (
+      isQuantity(line, token, right) ||
+      (heading && /^[^.!?]*\p{L}{3}/u.test(line.text.slice(right.to)) && !headsName)
+    )
+      return 0.2;
     if (isReport(place, right.kind === 'certain')) return 0.4;
     return bounded(right.kind, token, heading ? 0.6 : 0.93, place, true, false);
   }
@@ -300,23 +306,14 @@ function weigh(place: Place, owned: OwnersIn, line: MailLine, token: NumberToken
     const below = alone ? labelBelow(place) : undefined;
     if (below !== undefined) return bounded(below, token, 0.85, place, true, true);
     const named = place.subject?.labels.some(({ kind }) => kind === 'certain') === true;
-    const hints = hintsNear(place);
     if (named) return bounded('certain', token, 0.85, place, true, true);
     if (place.subject?.labels.some(({ kind }) => kind === 'possible') === true)
       return bounded('possible', token, 0.85, place, true, true);
-    const purpose = hints.purpose + (place.subject?.hints.purpose.length ?? 0);
-    const handling = (hints.enter > 0 ? 1 : 0) + (hints.secrecy > 0 ? 1 : 0) + (hints.notMe > 0 ? 1 : 0);
-    if (
-      alone &&
-      purpose > 0 &&
-      mayBeEntered(token) &&
-      token.code.length <= 8 &&
-      ((hints.enter > 0 && handling > 1) ||
-        (handling > 0 && (isLedTo(place) || hints.secrecy > 0) && isOnlyNumber(place, token)))
-    )
-      return bounded('possible', token, 0.7, place, true, true);
+    if (alone && standsOut(place, token)) return STANDS_OUT_CONFIDENCE * shapeFactor(token, 'possible', true);
     return 0.1;
   }
+  if (isTypedInSentence(place, line, token)) return STANDS_OUT_CONFIDENCE;
+  if (headsSubject(place, line, token)) return bounded('possible', token, 0.7, place, true, false);
   // "Enter 482913 to confirm your address."
   if (mayBeEntered(token) && (inOneSentence(line, token) || isEntered(place, line, token)))
     return bounded('possible', token, leadsTo(line, token) ? 0.8 : 0.7, place, true, false);
@@ -352,16 +349,92 @@ function isEntered({ subject }: Place, line: MailLine, token: NumberToken): bool
 }
 const ENTER_LETTERS = 16;
 
-/** The line above hands it over, or is a heading that says what for. */
-function isLedTo({ lines, index }: Place): boolean {
-  const above = lines[index - 1];
-  return above !== undefined && (/[::]$/u.test(above.text) || above.hints.purpose.length > 0);
+/**
+ * A number that nothing names, alone on its line or in its cell: what surrounds it says that it is to be typed, or for
+ * how long, and nothing says that it belongs to something else.
+ */
+function standsOut(place: Place, token: NumberToken): boolean {
+  const { lines, index, subject } = place;
+  const [line, before, below] = [lines[index], lines[index - 1], lines[index + 1]?.text ?? ''];
+  if (line === undefined || !isOfTypedLength(token) || isReport(place, false)) return false;
+  // "Points 14820": the cell beside it names it, by whatever word. "88210477#" is dialled.
+  if (/[\p{L}#]/u.test(line.text.slice(0, token.from) + line.text.slice(token.to))) return false;
+  const near = hintsNear(place);
+  const purpose = near.purpose + (subject?.hints.purpose.length ?? 0) > 0;
+  const above = before?.text.slice((before.breaks.findLast((at) => at < before.text.length - 1) ?? -1) + 1) ?? '';
+  const aboveFrom = (before?.text.length ?? 0) - above.length;
+  const asks = [...(before?.hints.enter ?? []), ...(before?.hints.purpose ?? [])].some((at) => at >= aboveFrom);
+  // "Your place in the queue", "Call number:" name it, by whatever words.
+  const isHeaded =
+    !asks &&
+    (/[\p{L}\p{M}\p{N})]$/u.test(above) || (/[:：]$/u.test(above) && above.trim().split(' ').length <= NAME_WORDS_MAX));
+  const isLed = !isHeaded && /[:：]$/u.test(above);
+  // Behind the greeting: all that the mail has to say.
+  const isFirst = /[,،，、]$/u.test(above);
+  if (!purpose && near.enter + near.notMe === 0 && !isLed && !isFirst) return false;
+  // "12480 / steps" counts something.
+  if (/^\p{Ll}/u.test(below) && (isHeaded || /[.!?,]$/u.test(above))) return false;
+  const enterBelow = (lines[index + 1]?.hints.enter.length ?? 0) > 0;
+  const following = lines.slice(index + 1, index + 1 + VALIDITY_LINES).map(({ text }) => text);
+  const isShort = following.some((text) => MINUTES.test(text));
+  const validity = near.secrecy > 0 || following.some((text) => CLOCK.test(text)) ? 1 : 0;
+  const evidence =
+    (purpose ? 1 : 0) +
+    (near.enter > 0 ? 1 : 0) +
+    (near.notMe > 0 ? 1 : 0) +
+    (isShort ? 2 : validity) +
+    (isLed || isFirst ? 1 : 0) +
+    // In boxes or groups, as it is read aloud.
+    (token.to - token.from > token.code.length ? 1 : 0) +
+    (isOnlyNumber(place, token) ? 1 : 0);
+  const against =
+    (isHeaded ? (enterBelow ? 1 : 2) : asks || isLed || isFirst || enterBelow ? 0 : 2) +
+    (near.money || near.percent || near.setting > 0 ? 2 : 0);
+  return evidence - against >= STANDS_OUT_MIN;
 }
+/** A field is named by so few words, a sentence has more. */
+const NAME_WORDS_MAX = 3;
+const STANDS_OUT_MIN = 3;
+const STANDS_OUT_CONFIDENCE = 0.6;
+const VALIDITY_LINES = 3;
+const YEAR = /^(?:19|20)\d\d$/;
+const isOfTypedLength = (token: NumberToken): boolean =>
+  mayBeEntered(token) && /^(?:[^-]-?){4,8}$/.test(token.code) && !YEAR.test(token.code);
+const CLOCK = /(?<!\d)\d{1,2}[:.]\d\d(?![\d.])/;
+/** The unit of the time for which codes are valid and few other things. */
+const MINUTES =
+  /(?<!\p{L})(?:min|minut\p{L}*|minuu\p{L}+|perc(?:ig|en|et|cel)?|dakika\p{L}*|phút|menit|minit|λεπτ\p{L}+|минут\p{L}*|хвилин\p{L}*|דקות|دقائق|دقيقة|دقیقه|मिनट\p{L}*)(?!\p{L})|[\d一二三四五六七八九十] ?(?:分|분)|นาที/iu;
+
+/** "Enter 5527 on the screen. Do not tell it to anybody." */
+function isTypedInSentence(place: Place, line: MailLine, token: NumberToken): boolean {
+  const isAsked = line.hints.enter.some(
+    (at) =>
+      at < token.from &&
+      /^\p{L}+(?: \p{L}+){0,3} ?[:：]? ?$/u.test(line.text.slice(at, token.from)) &&
+      !isDenied(line.text, at),
+  );
+  if (!isAsked || !isOfTypedLength(token)) return false;
+  const { secrecy, notMe, setting, percent } = hintsNear(place);
+  return (
+    secrecy + notMe > 0 &&
+    setting === 0 &&
+    !percent &&
+    place.lines.every(({ tokens }) => tokens.every(({ shape, code }) => shape !== token.shape || code === token.code))
+  );
+}
+
+/** "664190: your Halyard login" */
+const headsSubject = ({ subject }: Place, line: MailLine, token: NumberToken): boolean =>
+  line === subject &&
+  line.tokens.length === 1 &&
+  token.from === 0 &&
+  token.shape === 'digits' &&
+  !YEAR.test(token.code) &&
+  line.hints.purpose.length > 0 &&
+  /^ ?[-–—:|] ?\P{N}{3,40}$/u.test(line.text.slice(token.to));
 
 /** No other number of the mail could be typed. */
 const isOnlyNumber = ({ lines }: Place, { code }: NumberToken): boolean =>
-  code.length >= 4 &&
-  code.length <= 8 &&
   lines.every(({ tokens }) => tokens.every((other) => other.shape === 'other' || other.code === code));
 
 /** The verb of entering stands before the number, or a colon does: the number is what it is about. */

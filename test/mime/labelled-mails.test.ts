@@ -33,6 +33,9 @@ import { contentOf, labelledMails, MAIL_SETS, score } from './labelled-mails.ts'
  *   held-out-twenty-eighth 61      35      1      7      0      4
  *   held-out-twenty-ninth  57      36      0      1      2      0
  *   held-out-thirtieth     60      43      0      1      0      5
+ *   held-out-thirty-first  85      50      0      0      0      5
+ *   held-out-thirty-second 49      31      0      4      0      5
+ *   held-out-thirty-third  43      16      0      6      0      3
  *
  * From the tenth on the sets are written to be unlike those before, with more mails that talk of codes. In the fifth
  * and sixth five mails name the page where their code is typed (`link: page`); that was not foreseen in
@@ -48,10 +51,14 @@ import { contentOf, labelledMails, MAIL_SETS, score } from './labelled-mails.ts'
  * mails were read wrongly and 19 codes were missed. Each of the next three was written after the rules were corrected by the
  * one before it, in other words and forms. The thirtieth was written by somebody who had not seen the rules. Three of the five codes
  * that it misses are handed to a courier or typed at a parcel locker; such codes are left out on purpose.
+ * The last three have mails that never name their code, and numbers that look like such codes. Each was written before the
+ * rules were corrected by it, and after they were corrected by the one before. With the rules before all three they
+ * showed 0, 1 and 2 false codes, and 5, 9 and 6 missed ones.
  * In the nineteenth a link for "this was not me" was taken for one that resets.
  */
 const WRONG_MAX_SHARE = 0.005;
 const MISSED_MAX_SHARE = 0.03;
+const UNNAMED_SETS = ['held-out-thirty-first', 'held-out-thirty-second', 'held-out-thirty-third'] as const;
 
 describe('codes and links of mails in 33 languages', () => {
   for (const [name, sets] of [
@@ -65,6 +72,13 @@ describe('codes and links of mails in 33 languages', () => {
       assert.ok(wrong.length <= mails * WRONG_MAX_SHARE, `${wrong.length} of ${mails} wrong\n${report}`);
       assert.ok(missed.length < (withCode + withLink) * MISSED_MAX_SHARE, `${missed.length} missed\n${report}`);
     });
+
+  test('where often no word names the code, 95 % are found, and at most 1 in 100 mails gives a wrong one', () => {
+    const { mails, withCode, wrong, missed } = score(UNNAMED_SETS.flatMap(labelledMails));
+    assert.deepEqual({ mails, withCode }, { mails: 177, withCode: 97 });
+    assert.ok(wrong.length <= mails * 0.01, wrong.join('\n'));
+    assert.ok(missed.length <= withCode * 0.05, missed.join('\n'));
+  });
 
   test('a link that declines or unsubscribes never comes before one that the mail asks to follow', () => {
     for (const mail of MAIL_SETS.flatMap(labelledMails)) {

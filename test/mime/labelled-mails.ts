@@ -64,6 +64,9 @@ export const MAIL_SETS = [
   'held-out-twenty-eighth',
   'held-out-twenty-ninth',
   'held-out-thirtieth',
+  'held-out-thirty-first',
+  'held-out-thirty-second',
+  'held-out-thirty-third',
 ] as const;
 export type MailSet = (typeof MAIL_SETS)[number];
 

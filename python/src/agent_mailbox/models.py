@@ -1702,7 +1702,7 @@ class MessageDecision(Model):
 
 
 class MessageExtracts(Model):
-    # The likeliest one-time code; null: no candidate has a confidence of 0.5 or more.
+    # The likeliest one-time code to type into a site or app; null: no candidate has a confidence of 0.5 or more. Never a code for a parcel locker, a courier or a door.
     otp: str | None
     # Possible one-time codes, most certain first, at most 5.
     otp_candidates: list[OneTimeCodeCandidate]
