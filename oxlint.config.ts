@@ -84,15 +84,16 @@ function layer(files: string, may: string[], why: string, ...more: Ban[]) {
 const all = (level: 'error' | 'off', plugin: string, names: string) =>
   Object.fromEntries(names.split(' ').map((name) => [`${plugin}${name}`, level]));
 
-const SCENE: Ban = {
+/** @param up from a file of the page to dashboard/ */
+const scene = (up: string): Ban => ({
   group: [
-    '../**',
-    ...['api/**', 'components/**', 'mail-html/**', 'problem.ts'].map((name) => `!../../${name}`),
-    ...['client/snippets.ts', 'domain/organizations/audit-actions.ts'].map((name) => `!../../../${name}`),
+    `${up.replace('../', '')}**`,
+    ...['api/**', 'components/**', 'mail-html/**', 'problem.ts'].map((name) => `!${up}${name}`),
+    ...['client/snippets.ts', 'domain/organizations/audit-actions.ts'].map((name) => `!${up}../${name}`),
   ],
   message:
     'Pages do not import each other: what two of them need is a component or belongs to api/. From outside they take client/snippets.ts and domain/organizations/audit-actions.ts.',
-};
+});
 
 export default defineConfig({
   plugins: ['typescript', 'import', 'unicorn', 'oxc', 'node', 'promise'],
@@ -147,19 +148,24 @@ export default defineConfig({
     layer('client/**', ['client'], 'The client is published alone and runs wherever fetch is.', NODE),
     layer('mcp/**', ['client', 'mcp'], 'The MCP server speaks HTTP through client/.'),
     layer('cli/**', ['client', 'mcp', 'cli'], 'The command line speaks HTTP through client/.'),
-    ban(['dashboard/components/**'], {
-      group: ['../**', '!../problem.ts', '!../mail-html/**'],
+    ban(['dashboard/components/*/**'], {
+      group: ['../../**', '!../../problem.ts', '!../../mail-html/**'],
       message: 'Components know no API and no page: they get what they show.',
     }),
     ban(['dashboard/{api,frame,mail-html}/**'], {
       regex: '/scenes/|^\\.\\./\\.\\./',
       message: 'These folders know no page and nothing outside of dashboard/.',
     }),
-    ban(['dashboard/scenes/*/*.ts'], SCENE),
-    ban(['dashboard/scenes/*/*.tsx'], SCENE, {
-      group: ['../../api/client.ts'],
-      importNames: ['service', 'bodyOf', 'done'],
-      message: 'Requests are in the queries.ts of the page, apart from what is shown.',
+    ...['../../', '../../../'].flatMap((up) => {
+      const files = `dashboard/scenes/${up.replace('../', '').replaceAll('../', '*/')}*`;
+      return [
+        ban([`${files}.ts`], scene(up)),
+        ban([`${files}.tsx`], scene(up), {
+          group: [`${up}api/client.ts`],
+          importNames: ['service', 'bodyOf', 'done'],
+          message: 'Requests are in the queries.ts of the page, apart from what is shown.',
+        }),
+      ];
     }),
     ban(['integrations/*/src/**'], {
       regex: '^#',

@@ -9,7 +9,7 @@ const AcceptInvitationPage = lazyRouteComponent(
 );
 const ForgotPasswordPage = lazyRouteComponent(() => import('./scenes/forgot-password/page.tsx'), 'ForgotPasswordPage');
 const ResetPasswordPage = lazyRouteComponent(() => import('./scenes/reset-password/page.tsx'), 'ResetPasswordPage');
-const ApprovalLinkPage = lazyRouteComponent(() => import('./scenes/approvals/link-page.tsx'), 'ApprovalLinkPage');
+const ApprovalLinkPage = lazyRouteComponent(() => import('./scenes/approvals/link/link-page.tsx'), 'ApprovalLinkPage');
 
 const signIn = createRoute({
   getParentRoute: () => root,

@@ -2,7 +2,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, Link, Outlet, redirect } from '@tanstack/react-router';
 import { sessionQuery } from './api/session.ts';
-import { PageHead } from './components/page-head.tsx';
+import { PageHead } from './components/frame/page-head.tsx';
 import { Frame } from './frame/frame.tsx';
 
 export const root = createRootRouteWithContext<{ queries: QueryClient }>()({

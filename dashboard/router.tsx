@@ -7,8 +7,8 @@ import {
   redirect,
   useRouter,
 } from '@tanstack/react-router';
-import { ProblemNote } from './components/problem-note.tsx';
-import { Skeleton } from './components/skeleton.tsx';
+import { ProblemNote } from './components/frame/problem-note.tsx';
+import { Skeleton } from './components/frame/skeleton.tsx';
 import { entryRoutes } from './entry-routes.tsx';
 import { frame, root } from './frame-route.tsx';
 import { readerSearch } from './scenes/reader/view.ts';
@@ -22,9 +22,9 @@ const FirstRun = lazyRouteComponent(() => import('./scenes/first-run/first-run.t
 const MailboxPage = lazyRouteComponent(() => import('./scenes/mailbox/page.tsx'), 'MailboxPage');
 const ReaderPage = lazyRouteComponent(() => import('./scenes/reader/page.tsx'), 'ReaderPage');
 const OutboxPage = lazyRouteComponent(() => import('./scenes/outbox/page.tsx'), 'OutboxPage');
-const WebhooksPage = lazyRouteComponent(() => import('./scenes/webhooks/page.tsx'), 'WebhooksPage');
-const WebhookPage = lazyRouteComponent(() => import('./scenes/webhooks/webhook-page.tsx'), 'WebhookPage');
-const DeliveryPage = lazyRouteComponent(() => import('./scenes/webhooks/delivery-page.tsx'), 'DeliveryPage');
+const WebhooksPage = lazyRouteComponent(() => import('./scenes/webhooks/list/page.tsx'), 'WebhooksPage');
+const WebhookPage = lazyRouteComponent(() => import('./scenes/webhooks/endpoint/webhook-page.tsx'), 'WebhookPage');
+const DeliveryPage = lazyRouteComponent(() => import('./scenes/webhooks/delivery/delivery-page.tsx'), 'DeliveryPage');
 const DevicePage = lazyRouteComponent(() => import('./scenes/device/page.tsx'), 'DevicePage');
 const AuthorizePage = lazyRouteComponent(() => import('./scenes/authorize/page.tsx'), 'AuthorizePage');
 const ActivityPage = lazyRouteComponent(() => import('./scenes/activity/page.tsx'), 'ActivityPage');

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { BookOpen, Keyboard, LogOut, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { useSignedIn, useSignOut } from '../api/session.ts';
-import { Menu, MenuChoice, MenuItem, MenuLine } from '../components/menu.tsx';
+import { Menu, MenuChoice, MenuItem, MenuLine } from '../components/frame/menu.tsx';
 import { chooseTheme, chosenTheme, isTheme, THEMES } from './theme.ts';
 
 const THEME_TITLES = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;

@@ -1,4 +1,4 @@
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog } from '../components/frame/dialog.tsx';
 
 const KEYS = [
   {

@@ -4,8 +4,8 @@ import { Link } from '@tanstack/react-router';
 import { Ellipsis, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { waitingQuery } from '../api/waiting.ts';
-import { buttonClass } from '../components/button.tsx';
-import { setWaitingCount } from '../components/document-title.ts';
+import { buttonClass } from '../components/frame/button.tsx';
+import { setWaitingCount } from '../components/frame/document-title.ts';
 import { MAIN_PAGES, PHONE_PAGES, SETTINGS_PAGES } from './pages.ts';
 
 const LINK =

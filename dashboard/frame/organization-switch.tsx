@@ -3,7 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import { ChevronsUpDown } from 'lucide-react';
 import { chooseOrganization } from '../api/organization.ts';
 import { useSignedIn } from '../api/session.ts';
-import { Menu, MenuChoice } from '../components/menu.tsx';
+import { Menu, MenuChoice } from '../components/frame/menu.tsx';
 
 /** Chooses the organization that the pages show; if there is only one, shows its name. */
 export function OrganizationSwitch() {

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Inbox, type LucideIcon, Plus } from 'lucide-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from 'react';
-import { visibleText } from '../components/visible-text.ts';
+import { visibleText } from '../components/mail/visible-text.ts';
 import { ALL_PAGES } from './pages.ts';
 import { foundMailboxesQuery } from './queries.ts';
 

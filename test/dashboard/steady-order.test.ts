@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type LoadedRows, settledOrder, steadyOrder } from '../../dashboard/components/steady-order.ts';
+import { type LoadedRows, settledOrder, steadyOrder } from '../../dashboard/components/lists/steady-order.ts';
 
 const keyOf = (row: string): string => row[0] ?? '';
 const loaded = (rows: readonly string[], pages = 1, hasMore = false): LoadedRows<string> => ({ rows, pages, hasMore });

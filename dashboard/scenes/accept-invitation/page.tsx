@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
-import { Button } from '../../components/button.tsx';
-import { EntryFrame } from '../../components/entry-frame.tsx';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { useLinkToken } from '../../components/link-token.ts';
-import { NewPassword } from '../../components/new-password.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { visibleText } from '../../components/visible-text.ts';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { useLinkToken } from '../../components/forms/link-token.ts';
+import { NewPassword } from '../../components/forms/new-password.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { EntryFrame } from '../../components/frame/entry-frame.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { visibleText } from '../../components/mail/visible-text.ts';
 import { aboutField, Problem } from '../../problem.ts';
 import { type InvitationLook, invitationQuery, useAcceptInvitation } from './queries.ts';
 

@@ -1,11 +1,11 @@
 import { type FormEvent, useState } from 'react';
 import { useSignedIn } from '../../api/session.ts';
-import { Button } from '../../components/button.tsx';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { NewPassword } from '../../components/new-password.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { NewPassword } from '../../components/forms/new-password.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { aboutField, Problem } from '../../problem.ts';
 import { useChangePassword } from './queries.ts';
 import { Sessions } from './sessions.tsx';

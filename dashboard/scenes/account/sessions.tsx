@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Badge } from '../../components/badge.tsx';
-import { Button } from '../../components/button.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { SteadyList } from '../../components/steady-list.tsx';
-import { Time } from '../../components/time.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { SteadyList } from '../../components/lists/steady-list.tsx';
+import { Badge } from '../../components/shown/badge.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import { programName } from './program-name.ts';
 import { type SessionOfList, sessionsQuery, useEndOtherSessions, useEndSession } from './queries.ts';
 

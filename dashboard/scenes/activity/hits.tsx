@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { ArrowDownLeft, ArrowUpRight, Minus } from 'lucide-react';
-import { Badge, type Meaning } from '../../components/badge.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { SteadyList } from '../../components/steady-list.tsx';
-import { Time } from '../../components/time.tsx';
+import { SteadyList } from '../../components/lists/steady-list.tsx';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
+import { Badge, type Meaning } from '../../components/shown/badge.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import type { ActivityMessage } from './queries.ts';
 
 type Status = NonNullable<ActivityMessage['status']>;

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { type FormEvent, useEffect, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Empty } from '../../components/frame/empty.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { Hits } from './hits.tsx';
 import { activityQuery } from './queries.ts';
 import { TimelineOf } from './timeline-of.tsx';

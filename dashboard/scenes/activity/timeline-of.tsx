@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { Countdown } from '../../components/countdown.tsx';
-import { ExternalLink } from '../../components/external-link.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { Timeline, type TimelineEntry } from '../../components/timeline.tsx';
+import { Timeline, type TimelineEntry } from '../../components/lists/timeline.tsx';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
+import { Countdown } from '../../components/shown/countdown.tsx';
+import { ExternalLink } from '../../components/shown/external-link.tsx';
 import { MessageStatus } from './hits.tsx';
 import type { ActivityEntry, ActivityMessage, ActivityTimeline } from './queries.ts';
 

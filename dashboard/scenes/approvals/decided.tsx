@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Empty } from '../../components/empty.tsx';
-import { rowsOf } from '../../components/paged-list.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { useSteadyRows } from '../../components/steady-rows.ts';
-import { BackToList, OpenRequest } from './open-request.tsx';
+import { Empty } from '../../components/frame/empty.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { rowsOf } from '../../components/lists/paged-list.tsx';
+import { useSteadyRows } from '../../components/lists/steady-rows.ts';
+import { BackToList, OpenRequest } from './decision/open-request.tsx';
 import { usePinned } from './pinned.ts';
 import { type Consent, decidedQuery } from './queries.ts';
 import { Queue } from './queue.tsx';

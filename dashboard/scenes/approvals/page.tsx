@@ -1,21 +1,21 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { rowsOf } from '../../components/paged-list.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { movesContent } from '../../components/shift-guard.ts';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { type SteadyRows, useSteadyRows } from '../../components/steady-rows.ts';
-import { Time } from '../../components/time.tsx';
-import { visibleText } from '../../components/visible-text.ts';
-import { BackToList, OpenRequest } from './open-request.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Empty } from '../../components/frame/empty.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { movesContent } from '../../components/frame/shift-guard.ts';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { rowsOf } from '../../components/lists/paged-list.tsx';
+import { type SteadyRows, useSteadyRows } from '../../components/lists/steady-rows.ts';
+import { visibleText } from '../../components/mail/visible-text.ts';
+import { Time } from '../../components/shown/time.tsx';
+import { BackToList, OpenRequest } from './decision/open-request.tsx';
+import { isTyping } from './decision/typing.ts';
 import { usePinned } from './pinned.ts';
 import { type Consent, pendingQuery } from './queries.ts';
 import { Queue } from './queue.tsx';
-import { StopAll, StoppedNote } from './stop-all.tsx';
-import { isTyping } from './typing.ts';
+import { StopAll, StoppedNote } from './stop/stop-all.tsx';
 
 const Decided = lazy(async () => ({ default: (await import('./decided.tsx')).Decided }));
 

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
-import { heldBecauseWords } from '../../components/held-because.ts';
-import { ListHead } from '../../components/list-head.tsx';
-import { ScrolledRows } from '../../components/scrolled-rows.tsx';
-import type { SteadyRows } from '../../components/steady-rows.ts';
-import { Time } from '../../components/time.tsx';
-import { visibleText } from '../../components/visible-text.ts';
-import { OutcomeBadge } from './outcome.tsx';
+import { ListHead } from '../../components/lists/list-head.tsx';
+import { ScrolledRows } from '../../components/lists/scrolled-rows.tsx';
+import type { SteadyRows } from '../../components/lists/steady-rows.ts';
+import { heldBecauseWords } from '../../components/mail/held-because.ts';
+import { visibleText } from '../../components/mail/visible-text.ts';
+import { Time } from '../../components/shown/time.tsx';
 import { type Consent, mailboxNameQuery } from './queries.ts';
+import { OutcomeBadge } from './request/outcome.tsx';
 
 export interface QueueProps {
   readonly label: string;

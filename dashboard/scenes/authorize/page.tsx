@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Choice, Field } from '../../components/field.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { PageHead } from '../../components/page-head.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { Choice, Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
 import {
   type Access,
   type Decision,

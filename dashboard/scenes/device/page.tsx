@@ -1,12 +1,12 @@
 import type { FormEvent } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Facts } from '../../components/facts.tsx';
-import { Field } from '../../components/field.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { PageHead } from '../../components/page-head.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Time } from '../../components/time.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
+import { Facts } from '../../components/shown/facts.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import { useDecideDevice, useLookAtDevice } from './queries.ts';
 
 /** Signs a terminal in: the person enters its code, sees which program asks, and decides. */

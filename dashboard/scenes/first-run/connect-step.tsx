@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { connectionSnippets, TOKEN_PLACEHOLDER } from '../../../client/snippets.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Secret } from '../../components/secret.tsx';
-import { SnippetTabs } from '../../components/snippet-tabs.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Secret } from '../../components/shown/secret.tsx';
+import { SnippetTabs } from '../../components/shown/snippet-tabs.tsx';
 import { connectionQuery, type FirstMailbox } from './queries.ts';
 
 /** @param token of a mailbox that was made on this page; the snippets then hold it */

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
-import { Button } from '../../components/button.tsx';
-import { Copy } from '../../components/copy.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Copy } from '../../components/shown/copy.tsx';
 import { type FirstMailbox, useSendTestMail } from './queries.ts';
 
 export function MailStep({ mailbox }: { readonly mailbox: FirstMailbox }) {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { Problem } from '../../problem.ts';
 import { useAddFirstMailbox } from './queries.ts';
 

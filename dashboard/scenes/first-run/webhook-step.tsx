@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { Badge, type Meaning } from '../../components/badge.tsx';
-import { Button } from '../../components/button.tsx';
-import { Copy } from '../../components/copy.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { Time } from '../../components/time.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { Badge, type Meaning } from '../../components/shown/badge.tsx';
+import { Copy } from '../../components/shown/copy.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import {
   type FirstMailbox,
   type ReceivedRequest,

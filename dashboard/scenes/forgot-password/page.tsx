@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
-import { Button } from '../../components/button.tsx';
-import { EntryFrame } from '../../components/entry-frame.tsx';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { EntryFrame } from '../../components/frame/entry-frame.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { useAskForReset } from './queries.ts';
 
 /** Asks for a link by which a new password is chosen. */

@@ -1,7 +1,7 @@
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Secret } from '../../components/secret.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Dialog } from '../../components/frame/dialog.tsx';
+import { Secret } from '../../components/shown/secret.tsx';
 import { KeyForm } from './key-form.tsx';
 import { type Key, type NewKey, useCreateKey, useUpdateKey } from './queries.ts';
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { groupsQuery } from './queries.ts';
 
 export interface GroupChoiceProps {

@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Expiration, expiryOf } from '../../components/expiration.tsx';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Expiration, expiryOf } from '../../components/forms/expiration.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { aboutField } from '../../problem.ts';
 import { GroupChoice } from './group-choice.tsx';
 import type { Key, Scope } from './queries.ts';

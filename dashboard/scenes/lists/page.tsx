@@ -1,14 +1,14 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { PageHead } from '../../components/page-head.tsx';
-import { PagedList } from '../../components/paged-list.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Segments } from '../../components/segments.tsx';
-import { Time } from '../../components/time.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Segments } from '../../components/forms/segments.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Empty } from '../../components/frame/empty.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { PagedList } from '../../components/lists/paged-list.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import { aboutField } from '../../problem.ts';
 import {
   type Action,

@@ -1,9 +1,9 @@
 import type { FormEvent } from 'react';
-import { Badge } from '../../components/badge.tsx';
-import { Button } from '../../components/button.tsx';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Badge } from '../../components/shown/badge.tsx';
 import { type Direction, useTestLists, type Verdict } from './queries.ts';
 
 /** Asks what the lists say about one address, before mail shows it. */

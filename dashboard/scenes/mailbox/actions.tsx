@@ -1,9 +1,9 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Dialog } from '../../components/frame/dialog.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { type Mailbox, useDeleteMailbox, useRotateToken, useUpdateMailbox } from './queries.ts';
 
 export type MailboxAction = 'rotate' | 'suspend' | 'delete';

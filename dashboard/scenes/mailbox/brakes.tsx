@@ -1,11 +1,11 @@
 import { type FormEvent, useId, useState } from 'react';
 import { Problem } from '../../api/client.ts';
-import { budgetOf } from '../../components/budget.ts';
-import { Button } from '../../components/button.tsx';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { movesContent } from '../../components/shift-guard.ts';
+import { budgetOf } from '../../components/forms/budget.ts';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { movesContent } from '../../components/frame/shift-guard.ts';
 import { type Mailbox, useUpdateMailbox } from './queries.ts';
 
 type SendingMode = Mailbox['sendingMode'];

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { connectionSnippets, mcpSetups, TOKEN_PLACEHOLDER } from '../../../client/snippets.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { SnippetTabs } from '../../components/snippet-tabs.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { SnippetTabs } from '../../components/shown/snippet-tabs.tsx';
 import { ConnectedPrograms } from './connected-programs.tsx';
 import { Logins } from './logins.tsx';
 import { connectionQuery, type Mailbox } from './queries.ts';

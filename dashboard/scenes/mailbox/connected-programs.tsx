@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { SteadyList } from '../../components/steady-list.tsx';
-import { Time } from '../../components/time.tsx';
-import { visibleText } from '../../components/visible-text.ts';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { SteadyList } from '../../components/lists/steady-list.tsx';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
+import { visibleText } from '../../components/mail/visible-text.ts';
+import { Time } from '../../components/shown/time.tsx';
 import { type Grant, grantsQuery, useEndGrant } from './queries.ts';
 
 const ACCESSES = { full: 'reads, sends and changes', read: 'only reads', send: 'only sends' } as const;

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { Button } from '../../components/button.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Time } from '../../components/time.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import { loginsQuery } from './queries.ts';
 
 const PROTOCOLS = [

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Button } from '../../components/button.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { MailboxStatus, SyncStatus, sendingStateOf } from '../../components/mailbox-state.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { movesContent } from '../../components/shift-guard.ts';
-import { StorageBar } from '../../components/storage-bar.tsx';
-import { Time } from '../../components/time.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { movesContent } from '../../components/frame/shift-guard.ts';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
+import { MailboxStatus, SyncStatus, sendingStateOf } from '../../components/mail/mailbox-state.tsx';
+import { StorageBar } from '../../components/shown/storage-bar.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import { Brakes } from './brakes.tsx';
 import { type Mailbox, useResumeSending } from './queries.ts';
 

@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react';
 import { Problem } from '../../api/client.ts';
-import { Button } from '../../components/button.tsx';
-import { Choice, Field, LongField } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Choice, Field, LongField } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { type MailboxAction, MailboxActionDialog } from './actions.tsx';
 import { metadataOf, metadataText } from './metadata-text.ts';
 import { type Mailbox, useUpdateMailbox } from './queries.ts';

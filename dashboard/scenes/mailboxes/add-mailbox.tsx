@@ -2,11 +2,11 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { Problem } from '../../api/client.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { CreateDialog, type Made } from '../../components/create-dialog.tsx';
-import { Choice, Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { CreateDialog, type Made } from '../../components/forms/create-dialog.tsx';
+import { Choice, Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button, buttonClass } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { domainsQuery, type NewMailbox, useAddMailbox } from './queries.ts';
 
 /** Asks for an address and a name, then shows the token, once. */

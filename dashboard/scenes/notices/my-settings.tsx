@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { Badge } from '../../components/badge.tsx';
-import { Button } from '../../components/button.tsx';
-import { Choice, Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { Time } from '../../components/time.tsx';
+import { Choice, Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { Badge } from '../../components/shown/badge.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import { aboutField, Problem } from '../../problem.ts';
 import {
   type ApprovalMail,

@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useMayManage } from '../../api/session.ts';
-import { Badge, type Meaning } from '../../components/badge.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { PagedList } from '../../components/paged-list.tsx';
-import { Time } from '../../components/time.tsx';
+import { Empty } from '../../components/frame/empty.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { PagedList } from '../../components/lists/paged-list.tsx';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
+import { Badge, type Meaning } from '../../components/shown/badge.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import { MySettings } from './my-settings.tsx';
 import { type Notice, noticesQuery } from './queries.ts';
 

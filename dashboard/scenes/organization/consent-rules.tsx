@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react';
-import { Confirm } from '../../components/confirm.tsx';
-import { Field } from '../../components/field.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { SaveRow } from '../../components/save-row.tsx';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { SaveRow } from '../../components/forms/save-row.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { aboutField } from '../../problem.ts';
 import { type ConsentMode, type Organization, useUpdateOrganization } from './queries.ts';
 

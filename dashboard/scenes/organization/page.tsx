@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { useMayManage } from '../../api/session.ts';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { PageHead } from '../../components/page-head.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { SaveRow } from '../../components/save-row.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { SaveRow } from '../../components/forms/save-row.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
 import { aboutField } from '../../problem.ts';
 import { ConsentRules } from './consent-rules.tsx';
 import { type Organization, organizationQuery, useUpdateOrganization } from './queries.ts';

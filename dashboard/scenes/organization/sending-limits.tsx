@@ -1,9 +1,9 @@
 import { type FormEvent, useState } from 'react';
-import { budgetOf } from '../../components/budget.ts';
-import { Choice, Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { SaveRow } from '../../components/save-row.tsx';
+import { budgetOf } from '../../components/forms/budget.ts';
+import { Choice, Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { SaveRow } from '../../components/forms/save-row.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { aboutField } from '../../problem.ts';
 import { type Organization, type SendingMode, useUpdateOrganization } from './queries.ts';
 

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { Badge, type Meaning } from '../../components/badge.tsx';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { heldBecauseWords } from '../../components/held-because.ts';
-import { Time } from '../../components/time.tsx';
+import { Button, buttonClass } from '../../components/frame/button.tsx';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
+import { heldBecauseWords } from '../../components/mail/held-because.ts';
+import { Badge, type Meaning } from '../../components/shown/badge.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import type { OutboxMessage } from './queries.ts';
 
 const STATES: Readonly<Record<OutboxMessage['state'], readonly [Meaning, string]>> = {

@@ -1,14 +1,14 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { buttonClass } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { ForeignText } from '../../components/foreign-text.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { PagedList } from '../../components/paged-list.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { visibleText } from '../../components/visible-text.ts';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { buttonClass } from '../../components/frame/button.tsx';
+import { Empty } from '../../components/frame/empty.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { PagedList } from '../../components/lists/paged-list.tsx';
+import { ForeignText } from '../../components/mail/foreign-text.tsx';
+import { visibleText } from '../../components/mail/visible-text.ts';
 import { OutboxRow } from './outbox-row.tsx';
 import { addressQuery, type OutboxMessage, outboxQuery, useWithdraw } from './queries.ts';
 

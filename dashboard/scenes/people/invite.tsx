@@ -1,10 +1,10 @@
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Choice, Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Secret } from '../../components/secret.tsx';
+import { Choice, Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { Dialog } from '../../components/frame/dialog.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Secret } from '../../components/shown/secret.tsx';
 import { aboutField } from '../../problem.ts';
 import { type NewInvitation, type Role, useInvite } from './queries.ts';
 import { ROLES } from './roles.ts';

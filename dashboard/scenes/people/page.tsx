@@ -2,15 +2,15 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { useMayManage, useSignedIn } from '../../api/session.ts';
-import { useAddInAddress } from '../../components/add-in-address.ts';
-import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { PagedList } from '../../components/paged-list.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Time } from '../../components/time.tsx';
-import { visibleText } from '../../components/visible-text.ts';
+import { useAddInAddress } from '../../components/forms/add-in-address.ts';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Empty } from '../../components/frame/empty.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { PagedList } from '../../components/lists/paged-list.tsx';
+import { visibleText } from '../../components/mail/visible-text.ts';
+import { Time } from '../../components/shown/time.tsx';
 import { Invite } from './invite.tsx';
 import {
   type Invitation,

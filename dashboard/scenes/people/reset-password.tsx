@@ -1,7 +1,7 @@
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Secret } from '../../components/secret.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Dialog } from '../../components/frame/dialog.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Secret } from '../../components/shown/secret.tsx';
 import { type Member, useResetPassword } from './queries.ts';
 
 /** Makes the link by which a member without a mailbox outside chooses a new password. */

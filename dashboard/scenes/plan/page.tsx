@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { byteSize } from '../../components/byte-size.ts';
-import { PageHead } from '../../components/page-head.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Segments } from '../../components/segments.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { Segments } from '../../components/forms/segments.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { byteSize } from '../../components/shown/byte-size.ts';
 import { organizationQuery, type Usage, usageQuery } from './queries.ts';
 import { UsageDays } from './usage-days.tsx';
 

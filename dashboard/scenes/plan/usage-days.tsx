@@ -1,4 +1,4 @@
-import { byteSize } from '../../components/byte-size.ts';
+import { byteSize } from '../../components/shown/byte-size.ts';
 import type { UsageDay } from './queries.ts';
 
 const BAR_WIDTH = 64;

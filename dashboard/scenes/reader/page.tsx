@@ -2,22 +2,22 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Keyboard, PenLine, Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ListHead } from '../../components/list-head.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { useSteadyRows } from '../../components/steady-rows.ts';
-import { visibleText } from '../../components/visible-text.ts';
-import { beginForward, beginNew, beginReply } from './begin-draft.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { Dialog } from '../../components/frame/dialog.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { ListHead } from '../../components/lists/list-head.tsx';
+import { useSteadyRows } from '../../components/lists/steady-rows.ts';
+import { visibleText } from '../../components/mail/visible-text.ts';
 import { refreshLists } from './cache.ts';
-import { Folders } from './folders.tsx';
-import { KeysHelp, type ReaderKey, useReaderKeys } from './keys.tsx';
-import { List } from './list.tsx';
+import { beginForward, beginNew, beginReply } from './compose/begin-draft.ts';
+import { useMarkAsRead } from './conversation/mark-as-read.ts';
+import { type MessageActions, MessagePane } from './conversation/message.tsx';
+import { type Notice, NoticeBar } from './conversation/notice.tsx';
+import { Folders } from './list/folders.tsx';
+import { KeysHelp, type ReaderKey, useReaderKeys } from './list/keys.tsx';
+import { List } from './list/list.tsx';
 import { useLiveMailbox } from './live.ts';
-import { useMarkAsRead } from './mark-as-read.ts';
-import { type MessageActions, MessagePane } from './message.tsx';
-import { type Notice, NoticeBar } from './notice.tsx';
 import {
   addressQuery,
   type Draft,
@@ -34,7 +34,7 @@ import type { Row } from './rows.ts';
 import { type ReaderSearch, titleOf, type View, viewOf } from './view.ts';
 
 // Loaded with the first draft: most mail is only read.
-const Compose = lazy(async () => ({ default: (await import('./compose.tsx')).Compose }));
+const Compose = lazy(async () => ({ default: (await import('./compose/compose.tsx')).Compose }));
 
 /** Folders in which the sender is always the mailbox itself. */
 const OWN_ROLES = new Set<Folder['role']>(['sent', 'drafts']);

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
-import { AUTOMATIC } from '../../components/steady-rows.ts';
+import { AUTOMATIC } from '../../components/lists/steady-rows.ts';
 import { patchMessage, refreshLists } from './cache.ts';
 import { loadRows } from './rows.ts';
 import type { View } from './view.ts';

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { EntryFrame } from '../../components/entry-frame.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { useLinkToken } from '../../components/link-token.ts';
-import { NewPassword } from '../../components/new-password.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { useLinkToken } from '../../components/forms/link-token.ts';
+import { NewPassword } from '../../components/forms/new-password.tsx';
+import { Button, buttonClass } from '../../components/frame/button.tsx';
+import { EntryFrame } from '../../components/frame/entry-frame.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 import { aboutField, Problem } from '../../problem.ts';
 import { useResetPassword } from './queries.ts';
 

@@ -1,11 +1,11 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { FormEvent } from 'react';
 import { useSignIn } from '../../api/session.ts';
-import { Button } from '../../components/button.tsx';
-import { EntryFrame } from '../../components/entry-frame.tsx';
-import { Field } from '../../components/field.tsx';
-import { textOfField } from '../../components/form-text.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Field } from '../../components/forms/field.tsx';
+import { textOfField } from '../../components/forms/form-text.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { EntryFrame } from '../../components/frame/entry-frame.tsx';
+import { ProblemNote } from '../../components/frame/problem-note.tsx';
 
 /** @param to where to go afterwards */
 export function SignInPage({ to }: { readonly to: string }) {

@@ -1,13 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useDeferredValue, useState } from 'react';
-import { Badge } from '../../components/badge.tsx';
-import { Button } from '../../components/button.tsx';
-import { Confirm } from '../../components/confirm.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { PageHead } from '../../components/page-head.tsx';
-import { PagedList } from '../../components/paged-list.tsx';
-import { Segments } from '../../components/segments.tsx';
-import { Time } from '../../components/time.tsx';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Segments } from '../../components/forms/segments.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Empty } from '../../components/frame/empty.tsx';
+import { PageHead } from '../../components/frame/page-head.tsx';
+import { PagedList } from '../../components/lists/paged-list.tsx';
+import { Badge } from '../../components/shown/badge.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import {
   type Reason,
   type Suppression,

@@ -1,4 +1,4 @@
-import { Badge, type Meaning } from '../../components/badge.tsx';
+import { Badge, type Meaning } from '../../components/shown/badge.tsx';
 import type { Delivery, Webhook } from './queries.ts';
 
 /** Whether an endpoint gets anything, in one or two words. */
