@@ -23,7 +23,7 @@ import { type AuthorDomains, authorDomains } from './author-domains.ts';
 import { boundedLookup } from './bounded-lookup.ts';
 import { type CheckedIdentifier, type DmarcConsequence, type DmarcVerdict, dmarcOf } from './dmarc-verdict.ts';
 import type { DnsLookup } from './dns-resolver.ts';
-import { signatureCoverage } from './signature-coverage.ts';
+import { coverageOf } from './signature-coverage.ts';
 import { receivedFields, withoutFields } from './trace-headers.ts';
 
 export interface SenderFacts {
@@ -174,7 +174,8 @@ async function checkDkim(
       resolver: asking.lookup,
       sender: facts.envelopeFrom,
     });
-    const checked = verified.results.map((each) => signatureOf(each, bytes, header));
+    const coverage = coverageOf(facts.received, header);
+    const checked = verified.results.map((each) => signatureOf(each, coverage));
     return {
       signatures: checked.flatMap(({ signature }) => (signature === undefined ? [] : [signature])),
       identifiers: checked.flatMap(({ signature, counts }) =>
@@ -205,12 +206,11 @@ interface CheckedSignature {
  */
 function signatureOf(
   { status, signingDomain, selector, info, bodyHash, bodyHashExpecting, signingHeaders }: DkimResult['results'][number],
-  bytes: Buffer,
-  header: readonly HeaderField[],
+  coverage: ReturnType<typeof coverageOf>,
 ): CheckedSignature {
   if (signingDomain === undefined) return { signature: undefined, counts: false, info };
   const signed = (signingHeaders?.keys ?? '').split(':').map((name) => name.trim().toLowerCase());
-  const { unsigned, problem } = signatureCoverage(bytes, header, signed, status.underSized ?? 0);
+  const { unsigned, problem } = coverage(signed, status.underSized ?? 0);
   const verified = verdictOf(status.result);
   const isChanged = verified === 'neutral' && bodyHashExpecting !== undefined && bodyHash !== bodyHashExpecting;
   const result = isChanged ? 'fail' : verified === 'pass' && problem !== undefined ? 'policy' : verified;

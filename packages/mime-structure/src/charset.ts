@@ -22,8 +22,16 @@ function decoderOf(charset: string): Decoder | null {
   return decoder;
 }
 
-/** UTF-8 where the bytes are valid UTF-8, else what {@link detectCharset} makes of them. */
+/** Switches of ISO-2022-JP to Japanese, which no other text has (RFC 1468). */
+const JAPANESE_SWITCHES = ['\x1b$B', '\x1b$@'].map((text) => Buffer.from(text));
+const ESCAPE = 0x1b;
+
+/** ISO-2022-JP by its switches, UTF-8 where the bytes are valid UTF-8, else what {@link detectCharset} makes of them. */
 export function decodeUndeclared(bytes: Uint8Array): string {
+  if (bytes.includes(ESCAPE)) {
+    const searched = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    if (JAPANESE_SWITCHES.some((each) => searched.includes(each))) return decoderOf('iso-2022-jp')?.decode(bytes) ?? '';
+  }
   try {
     return strictUtf8.decode(bytes);
   } catch {

@@ -102,7 +102,7 @@ const WHITE_SPACE = ' \t\r\n';
 export const firstValue = (fields: readonly HeaderField[], name: string): string | undefined =>
   fields.find((field) => field.name === name)?.value;
 
-/** Fields that a message has at most once (RFC 5322 §3.6, RFC 2045 §3). Of two, readers show different ones. */
+/** Fields that a message has at most once (RFC 5322 §3.6, RFC 2045 §3, RFC 2183 §2). Of two, readers show different ones. */
 export const SINGLE_FIELDS: readonly string[] = [
   'from',
   'sender',
@@ -117,6 +117,7 @@ export const SINGLE_FIELDS: readonly string[] = [
   'mime-version',
   'content-type',
   'content-transfer-encoding',
+  'content-disposition',
 ];
 
 /** Names (lower-case) of such fields that occur more than once. */

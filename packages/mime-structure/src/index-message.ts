@@ -62,12 +62,17 @@ export const BOUNDARY_GUESS_MAX_BYTES = 65_536;
 interface Reading {
   /** Parts that may still be read. */
   budget: number;
+  readonly depthMax: number;
   readonly countLines: LineCounter;
 }
 
-/** Makes the tree. Never throws. Each level of multiparts is one native search through its bytes, the rest is linear. */
-export function indexMessage(bytes: Uint8Array): PartNode {
-  const reading = { budget: MIME_PARTS_MAX, countLines: lineCounter(bytes) };
+/**
+ * Makes the tree. Never throws. Each level of multiparts is one native search through its bytes, the rest is linear.
+ *
+ * @param depthMax levels that are read; what is deeper is a leaf
+ */
+export function indexMessage(bytes: Uint8Array, depthMax: number = MIME_DEPTH_MAX): PartNode {
+  const reading = { budget: MIME_PARTS_MAX, depthMax, countLines: lineCounter(bytes) };
   const root = indexPart(bytes, 0, bytes.length, 0, 'text/plain', reading);
   const growth = wireGrowth(bytes);
   return growth === 0 ? root : { ...root, wireGrowth: growth };
@@ -106,7 +111,7 @@ const TOKEN = /^[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+$/;
 const MEDIA_TYPE = /^([!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)[ \t]*\/[ \t]*([!#$%&'*+.0-9A-Z^_`a-z{|}~-]+)/;
 
 /** Type and subtype, lower-cased. None: the default of the place; one that cannot be read: text (RFC 2045 §5.2). */
-export function mediaType(value: string, fallback: string): [string, string] {
+function mediaType(value: string, fallback: string): [string, string] {
   const [, type = 'text', subtype = 'plain'] = MEDIA_TYPE.exec(value === '' ? fallback : value) ?? [];
   return [type.toLowerCase(), subtype.toLowerCase()];
 }
@@ -127,7 +132,7 @@ function indexPart(
   const [type, subtype] = mediaType(parsed.value, fallback);
   const encoding = encodingOf(fields);
   const composite = type === 'multipart' || (type === 'message' && (subtype === 'rfc822' || subtype === 'global'));
-  const readable = depth < MIME_DEPTH_MAX && reading.budget > 0 && body - start <= HEADER_BLOCK_MAX_BYTES;
+  const readable = depth < reading.depthMax && reading.budget > 0 && body - start <= HEADER_BLOCK_MAX_BYTES;
   let parts: PartNode[] | undefined;
   // No multipart may be encoded (RFC 2045 §6.4). Many say they are, and are not: their delimiters can be seen.
   if (composite && readable && type === 'multipart')

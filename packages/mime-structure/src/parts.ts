@@ -96,10 +96,11 @@ function isNotBase64(body: Uint8Array, content: Uint8Array, charset: string | un
   const line = opening.split(/\r?\n/, 1)[0] ?? '';
   // A single line of its alphabet that has no length of base64, or a word.
   const mayBeWords = !BASE64_LINE.test(line) || WORD.test(line) || (line === opening && line.length % 4 !== 0);
-  return opening !== '' && mayBeWords && !isText(content.subarray(0, LOOKED_AT_BYTES), charset);
+  return opening !== '' && mayBeWords && !isText(content, charset);
 }
 
-function isText(bytes: Uint8Array, charset: string | undefined): boolean {
-  const text = decodeCharset(bytes, charset ?? 'utf-8');
+/** Whether bytes are a text in a charset: nearly none of its first characters is one that texts have not. */
+export function isText(bytes: Uint8Array, charset: string | undefined): boolean {
+  const text = decodeCharset(bytes.subarray(0, LOOKED_AT_BYTES), charset ?? 'utf-8');
   return text !== '' && (text.match(STRANGE)?.length ?? 0) <= text.length * STRANGE_SHARE_MAX;
 }
