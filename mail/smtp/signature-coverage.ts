@@ -16,7 +16,7 @@ import { indexMessage, type PartNode } from '@agent-mailbox/mime-structure/index
 import { parameter, parseParameterized } from '@agent-mailbox/mime-structure/parameters';
 import { isText } from '@agent-mailbox/mime-structure/parts';
 import { decodeTransfer, isIdentity } from '@agent-mailbox/mime-structure/transfer-encoding';
-import { SEARCH_TEXT_MAX_BYTES } from '#domain/mail-limits.ts';
+import { SEARCH_TEXT_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { encodingShownBy } from './shown-encoding.ts';
 
 export interface SignatureCoverage {

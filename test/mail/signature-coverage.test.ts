@@ -1,48 +1,11 @@
 /** What a DKIM signature does not cover, and what a header says twice, proves nothing about its author. */
 import assert from 'node:assert/strict';
-import { generateKeyPairSync } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { SINGLE_FIELDS } from '@agent-mailbox/mime-structure/header-fields';
-import { dkimSign } from 'mailauth/lib/dkim/sign.js';
-import { checkSender } from '#mail/smtp/sender-checks.ts';
 import { startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at } from '#test/support/api-world.ts';
 import { dnsStub, letter, SmtpClient } from './mail-world.ts';
-
-const { privateKey, publicKey } = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: 'spki', format: 'der' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-});
-const RECORDS = {
-  'example.com': 'v=spf1 ip4:192.0.2.1 -all',
-  '_dmarc.example.com': 'v=DMARC1; p=reject',
-  's1._domainkey.example.com': `v=DKIM1; k=rsa; p=${publicKey.toString('base64')}`,
-};
-
-interface Signing {
-  readonly maxBodyLength?: number;
-  readonly headerList?: string;
-}
-
-async function signed(message: string, { maxBodyLength, headerList }: Signing = {}): Promise<Buffer> {
-  const bytes = Buffer.from(message.replace(/\r?\n/g, '\r\n'));
-  const key = { signingDomain: 'example.com', selector: 's1', privateKey };
-  const { signatures } = await dkimSign(bytes, {
-    ...key,
-    canonicalization: 'relaxed/relaxed',
-    ...(headerList === undefined ? {} : { headerList }),
-    signatureData: [{ ...key, ...(maxBodyLength === undefined ? {} : { maxBodyLength }) }],
-  });
-  return Buffer.concat([Buffer.from(signatures), bytes]);
-}
-
-/** From a host that SPF does not allow, as a forwarder is. */
-const authenticate = (received: Buffer, remoteAddress = '198.51.100.9') =>
-  checkSender(
-    { received, remoteAddress, helo: 'mx.example.net', envelopeFrom: 'bob@example.com', hostname: 'mail.test' },
-    dnsStub(RECORDS),
-  );
+import { authenticate, RECORDS, signed } from './signed-mail.ts';
 
 const LIKE_GMAIL = 'to:subject:message-id:date:from:mime-version:in-reply-to:references:reply-to';
 const LIKE_MICROSOFT = 'From:Date:Subject:Message-ID:Content-Type:MIME-Version';
