@@ -179,6 +179,7 @@ async function earnedBy(
   const [replyTo, ...others] = (await readHeader(db, message)).filter(({ name }) => name === 'reply-to');
   if (replyTo === undefined || others.length > 0) return 'nothing';
   if (!readableAddresses(replyTo.value).some(({ address }) => placeOf(address) === recipient)) return 'nothing';
+  if (!isReplyToGenuine(message)) return 'elsewhere';
   return organizationalDomain(domainOf(recipient)) === organizationalDomain(domainOf(author)) ? 'reply' : 'elsewhere';
 }
 
@@ -193,6 +194,20 @@ function isGenuine(message: ThreadMessage): boolean {
   const proven = withAsciiDomain(domain.toLowerCase());
   const isWithin = `.${domainOf(author)}`.endsWith(`.${proven}`);
   return isWithin && organizationalDomain(domainOf(author)) === organizationalDomain(proven);
+}
+
+/**
+ * Whether Reply-To is as its author wrote it: it came from a host of the author, or the signature covers it. Of a mail
+ * that is sent again, whoever has an address of the same large domain could set it.
+ */
+function isReplyToGenuine({ auth, from }: ThreadMessage): boolean {
+  const author = organizationalDomain(domainOf(from[0]?.address ?? ''));
+  const isOfAuthor = (domain: string | null) => domain !== null && organizationalDomain(domain) === author;
+  if (auth?.spf.result === 'pass' && isOfAuthor(auth.spf.domain)) return true;
+  return (auth?.dkim.signatures ?? []).some(
+    ({ result, domain, unsigned }) =>
+      result === 'pass' && isOfAuthor(domain) && unsigned?.includes('reply-to') === false,
+  );
 }
 
 /** Mail whose author is known to be somebody else: forged outside, or written by a mailbox here for another author. */

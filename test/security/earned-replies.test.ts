@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { LineClient } from '#test/mail/line-client.ts';
-import { dnsStub, SmtpClient } from '#test/mail/mail-world.ts';
+import { dnsStub, letter, SmtpClient } from '#test/mail/mail-world.ts';
+import { RECORDS, signed } from '#test/mail/signed-mail.ts';
 import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/sending-world.ts';
 import { logIn } from '#test/sending/submission-client.ts';
 import { type Answer, at, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
@@ -30,12 +31,13 @@ before(async () => {
   world = await openSendingWorld({
     mail: {
       lookup: dnsStub(
-        Object.fromEntries(
-          DOMAINS.flatMap((domain) => [
+        Object.fromEntries([
+          ...Object.entries(RECORDS),
+          ...DOMAINS.flatMap((domain) => [
             [domain, 'v=spf1 ip4:127.0.0.1 -all'],
             [`_dmarc.${domain}`, 'v=DMARC1; p=none'],
           ]),
-        ),
+        ]),
       ),
     },
   });
@@ -250,6 +252,21 @@ describe('a reply to an author whose mail passed DMARC', () => {
     await isEarned(reply(mail, { text: 'Yours.', attachments: [{ messageId: mail.id, attachmentId: '2' }] }));
     await world.reaches(agent, outcome.id, 'sent');
     await isEarned(reply(mail, { text: 'Once more.', attachments: [fresh] }), 'it was sent to her before');
+  });
+
+  test('goes to no Reply-To that the signature of a mail from another host leaves out', async () => {
+    for (const [headerList, isCovered] of [
+      ['From:Subject:Message-ID:Content-Type:Reply-To', true],
+      ['From:Subject:Message-ID:Content-Type', false],
+    ] as const) {
+      const message = await signed(letter('Hello', 'Reply-To: mallory@example.com\n'), { headerList });
+      const client = await SmtpClient.open(world.mail.smtp.host, world.mail.smtp.port);
+      const answer = await client.send('bob@example.com', [agent.address], message);
+      client.close();
+      const mail = { id: /msg_\w+/.exec(answer)?.[0] ?? assert.fail(answer), header: '', threadId: '' };
+      if (isCovered) await isEarned(reply(mail));
+      else await isHeld(reply(mail), 'reply_target');
+    }
   });
 
   test('goes to a Reply-To of the same organization, and of no other', async () => {
