@@ -1,6 +1,6 @@
 /**
  * Types of requests, answers and events, and the table of operations. Made from the OpenAPI document by
- * `npm run types:client`; do not edit.
+ * `npm run generate`; do not edit.
  */
 
 export interface AcceptPasswordReset {

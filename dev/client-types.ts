@@ -1,8 +1,6 @@
 /**
- * Writes `client/api-types.ts`: the types of the published client and its table of operations, made from the OpenAPI
+ * `client/api-types.ts`: the types of the published client and its table of operations, made from the OpenAPI
  * document. The file is committed, because the client has no build step of its own; a test compares the two.
- *
- *   npm run types:client
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +9,6 @@ import type { OpenApiDocument } from '#api/documents/openapi.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
 import { typeOf } from './schema-as-type.ts';
-import { writeFileIfChanged } from './write-file.ts';
 
 export const CLIENT_TYPES = fileURLToPath(new URL('../client/api-types.ts', import.meta.url));
 
@@ -19,7 +16,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const HEADER = `/**
  * Types of requests, answers and events, and the table of operations. Made from the OpenAPI document by
- * \`npm run types:client\`; do not edit.
+ * \`npm run generate\`; do not edit.
  */
 `;
 
@@ -142,5 +139,3 @@ export function clientTypes(): string {
 
 /** Whether the committed file is that of the routes. */
 export const clientTypesAreCurrent = (): boolean => readFileSync(CLIENT_TYPES, 'utf8') === clientTypes();
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileIfChanged(CLIENT_TYPES, clientTypes());

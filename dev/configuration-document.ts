@@ -5,7 +5,7 @@ import { TABLE_RETENTION } from '#domain/retention.ts';
 
 const INTRODUCTION = `# Configuration
 
-<!-- Generated from core/platform/settings/settings.ts by \`npm run docs\`. Change it there. -->
+<!-- Generated from core/platform/settings/settings.ts by \`npm run generate\`. Change it there. -->
 
 All settings are environment variables; an empty one counts as unset. \`npm start\` needs no
 settings: it runs what is missing. The single processes (\`npm run start:api\`, \`start:worker\`, \`start:mail\`) need

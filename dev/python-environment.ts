@@ -48,11 +48,18 @@ export function usualPython(): string | undefined {
 }
 
 /**
- * The interpreter of an environment, which is made if it is not there yet.
+ * The interpreter of an environment, which is made if it is not there yet, for the sources as they are now.
  *
  * @throws {Error} when there is no such Python, or its packages cannot be installed
  */
 export function pythonEnvironment(version: string, packages: Packages): string {
+  const interpreter = interpreterWith(version, packages);
+  // The synchronous client is not committed.
+  execFileSync(interpreter, [path.join(PYTHON_FOLDER, 'hatch_build.py')]);
+  return interpreter;
+}
+
+function interpreterWith(version: string, packages: Packages): string {
   const program = pythonOf(version);
   if (program === undefined) throw new Error(`there is no Python ${version}`);
   const requirements = path.join(PYTHON_FOLDER, `${packages}.txt`);

@@ -1,15 +1,18 @@
 /**
- * Which route is reached by which method of the client, command and MCP tool. Nothing of it is written down: every
- * method, command and tool is run, against answers made from the examples of the routes, and what it asks is recorded.
+ * Which route is reached by which method of the client, command and MCP tool (`docs/coverage.md`). Nothing of it is
+ * written down: every method, command and tool is run, against answers made from the examples of the routes, and what it
+ * asks is recorded. Why a route has none is said by the route itself (`withoutCall`, `auth`).
  *
- *   node dev/route-coverage.ts        writes the rows as JSON; `npm run docs` and a test read them
+ *   node dev/route-coverage.ts        writes the rows as JSON; `npm run generate` and a test read them
  */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import type { Argument, Command, Option } from 'commander';
+import { templatePath } from '#api/documents/openapi.ts';
 import type { RouteInfo } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { commandLine } from '#cli/program.ts';
@@ -17,6 +20,7 @@ import { DeviceSignInClient, MailboxClient, OrganizationClient } from '#client/i
 import { newId } from '#core/platform/new-id.ts';
 import { localTools, mailboxMcpServer } from '#mcp/server.ts';
 import type { Tool } from '#mcp/tool.ts';
+import { pythonMethods } from './python-client/methods-in-files.ts';
 
 export interface RouteRow {
   readonly operationId: string;
@@ -29,6 +33,13 @@ export interface RouteRow {
 
 type Column = 'client' | 'cli' | 'mcp';
 
+/** With the methods of the Python package. */
+export interface CoverageRow extends RouteRow {
+  readonly python: readonly string[];
+}
+
+const PROGRAM = fileURLToPath(import.meta.url);
+const OUTPUT_MAX_BYTES = 4 * 1_024 * 1_024;
 const URL_OF_NOTHING = 'http://service.invalid';
 /** Commands that serve until their input ends, or reach no route. */
 const NOT_RUN = new Set(['mcp', 'completion', 'help']);
@@ -239,7 +250,73 @@ async function routeCoverage(): Promise<RouteRow[]> {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** Runs every method, command and tool, in a process of its own. */
+export function routeRows(): RouteRow[] {
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  const output = execFileSync(process.execPath, [PROGRAM], { maxBuffer: OUTPUT_MAX_BYTES, stdio: [...stdio] });
+  return JSON.parse(output.toString()) as RouteRow[];
+}
+
+export function withPython(rows: readonly RouteRow[]): CoverageRow[] {
+  const methods = pythonMethods();
+  return rows.map((row) => ({ ...row, python: methods.get(`${row.method} ${templatePath(row.path)}`) ?? [] }));
+}
+
+const COLUMNS = ['client', 'python', 'cli', 'mcp'] as const;
+
+/** Why it is missing there; undefined: nothing says so. The command line and MCP use the client. */
+export function reasonFor({ auth, withoutCall }: RouteInfo, column: (typeof COLUMNS)[number]): string | undefined {
+  if (auth === 'operator' || auth === 'instance')
+    return 'For the operator of the instance, who has another credential than any of its customers.';
+  if (auth === 'approval_link')
+    return 'Opened by the link of a notice in a browser: the link is for one person and must not pass through programs.';
+  if (withoutCall?.client !== undefined) return withoutCall.client;
+  if (column === 'mcp' && auth !== 'mailbox_token')
+    return 'MCP opens one mailbox by its token; what needs a key or a session is not given to an agent.';
+  return column === 'python' ? undefined : withoutCall?.[column];
+}
+
+/** Routes that are missing somewhere without a reason, or have a reason where they are not missing. */
+export const holes = (rows: readonly CoverageRow[], table: readonly RouteInfo[] = routes): string[] =>
+  table.flatMap((route) => {
+    const row = rows.find(({ operationId }) => operationId === route.operationId);
+    return COLUMNS.flatMap((column) => {
+      const isReached = (row?.[column].length ?? 0) > 0;
+      if (!isReached && reasonFor(route, column) === undefined) return [`${route.operationId}: ${column}`];
+      const hasReason = column !== 'python' && route.withoutCall?.[column] !== undefined;
+      return isReached && hasReason ? [`${route.operationId}: needs no reason for ${column}`] : [];
+    });
+  });
+
+export function coverageDocument(rows: readonly CoverageRow[]): string {
+  const reasons: string[] = [];
+  const lines = routes.map((route) => {
+    const row = rows.find(({ operationId }) => operationId === route.operationId);
+    const cells = COLUMNS.map((column) => {
+      const names = row?.[column] ?? [];
+      if (names.length > 0) return names.map((name) => `\`${name}\``).join(', ');
+      const reason = reasonFor(route, column);
+      if (reason === undefined) return '**missing**';
+      if (!reasons.includes(reason)) reasons.push(reason);
+      return `[${reasons.indexOf(reason) + 1}](#why-not)`;
+    });
+    return `| ${[`\`${route.method} ${route.path}\``, ...cells].join(' | ')} |`;
+  });
+  return `# Routes, clients, command line, MCP
+
+Which method of the [TypeScript client](../client/README.md) and of the [Python package](../python/README.md), which [command](cli.md) and which [MCP tool](mcp.md) reach a route. Made by \`npm run generate\`: every method, command and tool is run, and the requests it makes are recorded. \`mailbox\` is a \`MailboxClient\`, \`service\` an \`OrganizationClient\`. A number refers to a reason below.
+
+| route | TypeScript | Python | command line | MCP |
+|---|---|---|---|---|
+${lines.join('\n')}
+
+## Why not
+
+${reasons.map((reason, index) => `${index + 1}. ${reason}`).join('\n')}
+`;
+}
+
+if (process.argv[1] === PROGRAM) {
   const rows = await routeCoverage();
   process.stdout.write(JSON.stringify(rows), () => process.exit(0));
 }

@@ -1,15 +1,12 @@
 /**
- * Writes the definitions of the tool packs, in TypeScript and Python, from the tools of the MCP server: one place says
+ * The definitions of the tool packs, in TypeScript and Python, from the tools of the MCP server: one place says
  * what a tool is called, does and takes. The files are committed; a test compares them.
- *
- *   npm run types:tools
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { MailboxClient } from '#client/index.ts';
 import { mailboxMcpServer } from '#mcp/server.ts';
-import { writeFileIfChanged } from './write-file.ts';
 
 const root = new URL('../', import.meta.url);
 const TYPESCRIPT = fileURLToPath(new URL('integrations/tools/src/tool-definitions.ts', root));
@@ -35,7 +32,7 @@ export async function toolDefinitionFiles(): Promise<ReadonlyMap<string, string>
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const json = JSON.stringify(definitions, undefined, 2);
   const names = definitions.map(({ name }) => `  | '${name}'`).join('\n');
-  const typescript = `/** The tools of the MCP server. Made by \`npm run types:tools\`; do not edit. */
+  const typescript = `/** The tools of the MCP server. Made by \`npm run generate\`; do not edit. */
 
 export type ToolName =
 ${names};
@@ -69,6 +66,3 @@ export const outdatedToolDefinitions = async (): Promise<string[]> =>
   [...(await toolDefinitionFiles())]
     .filter(([file, text]) => readFileSync(file, 'utf8') !== text)
     .map(([file]) => file);
-
-if (process.argv[1] === fileURLToPath(import.meta.url))
-  for (const [file, text] of await toolDefinitionFiles()) writeFileIfChanged(file, text);

@@ -1,4 +1,5 @@
 import { type Route, route } from '#api/http/route.ts';
+import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { mailboxExample } from '#api/mailboxes/examples.ts';
 import { findActivity } from '#core/events/find-activity.ts';
 import { messageIdRef } from '#mailstore/delivery/fingerprints.ts';
@@ -36,6 +37,7 @@ export const activityRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/activity',
     operationId: 'findActivity',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag: 'Activity',
     summary: 'Find what happened to a message, an event or a delivery',
     description:

@@ -3,6 +3,7 @@ import { Actor } from '#api/http/actor-schema.ts';
 import { listBody, listOf, pageOf, pageQuery } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { type AuditEntryView, listAudit } from '#core/organizations/audit-queries.ts';
 import { idPattern } from '#domain/ids.ts';
 import { AUDIT_ACTIONS } from '#domain/organizations/audit-actions.ts';
@@ -71,6 +72,7 @@ export const auditRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/audit',
     operationId: 'listAudit',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag: 'Audit',
     summary: 'Who did what, when, from where; newest first',
     auth: { scope: 'org:read' },

@@ -11,6 +11,9 @@ import { ConsentAttachmentPath, ConsentMessage } from './message-schema.ts';
 import { presentHeldMessage } from './present-message.ts';
 import { ConsentPath } from './schema.ts';
 
+const BYTES_OF_HELD_MESSAGE =
+  'Bytes of a held message; a person looks at it before a decision, safely in the dashboard.';
+
 const tag = 'Consents';
 const auth = { scope: 'mailbox:read' } as const;
 const FOR = ' Needs a session of a member, or an API key if the organization sets `consentByApiKey`.';
@@ -53,6 +56,7 @@ export const consentMessageRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/consents/:id/message/raw',
     operationId: 'getConsentMessageRaw',
+    withoutCall: { cli: BYTES_OF_HELD_MESSAGE },
     tag,
     summary: 'Download the raw held message',
     description: `Byte for byte as it would be sent, without Bcc.${FOR}`,
@@ -69,6 +73,7 @@ export const consentMessageRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/consents/:id/message/attachments/:aid',
     operationId: 'getConsentMessageAttachment',
+    withoutCall: { cli: BYTES_OF_HELD_MESSAGE },
     tag,
     summary: 'Download an attachment of a held message',
     description: `Decoded.${FOR}`,

@@ -17,6 +17,8 @@ import {
   shownUserCode,
 } from '#domain/access/device-sign-in.ts';
 
+const DECIDED_IN_BROWSER = 'A person decides about a device on the page of the service, never a program.';
+
 const tag = 'Sessions';
 const MINUTES = DEVICE_SIGN_IN_LIFE_SECONDS / 60;
 const USER_CODE = 'BCDF-GHJK';
@@ -141,6 +143,7 @@ export const deviceSignInRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/device-sign-ins/look',
     operationId: 'lookAtDeviceSignIn',
+    withoutCall: { client: DECIDED_IN_BROWSER },
     tag,
     summary: 'See which device asks to sign in',
     auth: 'session',
@@ -171,6 +174,7 @@ export const deviceSignInRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/device-sign-ins/decide',
     operationId: 'decideDeviceSignIn',
+    withoutCall: { client: DECIDED_IN_BROWSER },
     tag,
     summary: 'Sign a device in, or refuse it',
     description:

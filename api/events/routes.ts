@@ -4,6 +4,8 @@ import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { STREAM_EVENTS } from './schema.ts';
 import { openStream } from './stream.ts';
 
+const WITHOUT_END = 'A stream without an end is for programs; wait_for_message and `mail wait` wait for mail.';
+
 const tag = 'Messages';
 const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
 
@@ -27,6 +29,7 @@ export const eventRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/mailboxes/:id/events/stream',
     operationId: 'streamMailboxEvents',
+    withoutCall: { cli: WITHOUT_END },
     tag,
     summary: SUMMARY,
     description: DESCRIPTION,
@@ -43,6 +46,7 @@ export const eventRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/mailbox/events/stream',
     operationId: 'streamEvents',
+    withoutCall: { cli: WITHOUT_END, mcp: WITHOUT_END },
     tag,
     summary: SUMMARY,
     description: `${DESCRIPTION} Of the mailbox whose token is sent.`,

@@ -33,6 +33,10 @@ import {
   uploadExample,
 } from './schema.ts';
 
+const ATTACHED_AT_ONCE = '`--attach` uploads and attaches in one step; files are gone after a day.';
+const ATTACHED_IN_CONVERSATION =
+  'A tool takes a path, a file id or an upload URL, and the file is attached in the same conversation.';
+
 const MIB_BYTES = 1024 * 1024;
 /** With an API key or session the path names the mailbox; with a mailbox token the token does. */
 const reads = { scope: 'mailbox:read', mailboxToken: true } as const;
@@ -104,6 +108,7 @@ export const fileRoutes: readonly Route[] = [
     ...LIST,
     path: '/api/mailboxes/:id/files',
     operationId: 'listMailboxFiles',
+    withoutCall: { cli: ATTACHED_AT_ONCE },
     description: 'Files that were uploaded and can be attached.',
     auth: reads,
     params: MailboxPath,
@@ -125,6 +130,7 @@ export const fileRoutes: readonly Route[] = [
     ...NEW_UPLOAD,
     path: '/api/mailboxes/:id/files/uploads',
     operationId: 'createMailboxUpload',
+    withoutCall: { cli: ATTACHED_AT_ONCE },
     description: NEW_UPLOAD_DESCRIPTION,
     auth: writes,
     params: MailboxPath,
@@ -135,6 +141,7 @@ export const fileRoutes: readonly Route[] = [
     ...GET,
     path: '/api/mailboxes/:id/files/:fid',
     operationId: 'getMailboxFile',
+    withoutCall: { cli: ATTACHED_AT_ONCE },
     auth: reads,
     params: MailboxFilePath,
     handler: (request) => answerFile(request, request.params.id, request.params.fid),
@@ -143,6 +150,7 @@ export const fileRoutes: readonly Route[] = [
     ...DELETE,
     path: '/api/mailboxes/:id/files/:fid',
     operationId: 'deleteMailboxFile',
+    withoutCall: { cli: ATTACHED_AT_ONCE },
     auth: writes,
     params: MailboxFilePath,
     handler: (request) => answerDelete(request, request.params.id, request.params.fid),
@@ -151,6 +159,7 @@ export const fileRoutes: readonly Route[] = [
     ...LIST,
     path: '/api/mailbox/files',
     operationId: 'listFiles',
+    withoutCall: { cli: ATTACHED_AT_ONCE, mcp: ATTACHED_IN_CONVERSATION },
     description: `Files that were uploaded and can be attached.${OF_TOKEN}`,
     auth: 'mailbox_token',
     handler: (request) => answerFiles(request, request.principal.id, request.query),
@@ -175,6 +184,7 @@ export const fileRoutes: readonly Route[] = [
     ...NEW_UPLOAD,
     path: '/api/mailbox/files/uploads',
     operationId: 'createUpload',
+    withoutCall: { cli: ATTACHED_AT_ONCE },
     description: NEW_UPLOAD_DESCRIPTION + OF_TOKEN,
     auth: 'mailbox_token',
     handler: (request) => answerNewUpload(request, request.principal.id, request.body, request.publicUrl),
@@ -183,6 +193,7 @@ export const fileRoutes: readonly Route[] = [
     ...GET,
     path: '/api/mailbox/files/:fid',
     operationId: 'getFile',
+    withoutCall: { cli: ATTACHED_AT_ONCE, mcp: ATTACHED_IN_CONVERSATION },
     auth: 'mailbox_token',
     params: OwnFilePath,
     handler: (request) => answerFile(request, request.principal.id, request.params.fid),
@@ -191,6 +202,7 @@ export const fileRoutes: readonly Route[] = [
     ...DELETE,
     path: '/api/mailbox/files/:fid',
     operationId: 'deleteFile',
+    withoutCall: { cli: ATTACHED_AT_ONCE, mcp: ATTACHED_IN_CONVERSATION },
     auth: 'mailbox_token',
     params: OwnFilePath,
     handler: (request) => answerDelete(request, request.principal.id, request.params.fid),
@@ -200,6 +212,9 @@ export const fileRoutes: readonly Route[] = [
     method: 'PUT',
     path: '/api/uploads/:upload',
     operationId: 'uploadByUrl',
+    withoutCall: {
+      client: 'The URL is for programs without a credential: any HTTP client sends the file with one PUT.',
+    },
     summary: 'Upload a file to its upload URL',
     description:
       'The body is the file, or a form with one file. The URL works once; after an interrupted upload it can be used again while it is valid. Name and type are those the URL was made with.',

@@ -21,6 +21,7 @@ export const firstRunRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/first-run',
     operationId: 'getFirstRun',
+    withoutCall: { client: 'The state of the page that shows a person the first steps.' },
     tag: 'Organization',
     summary: 'Which of the first steps are done',
     description: 'The oldest mailbox, and whether an agent connected, mail was received and a webhook was delivered.',

@@ -2,6 +2,8 @@ import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
 import { CHECK_STATES, type CheckName } from '#core/process/readiness.ts';
 
+const FOR_SUPERVISORS = 'Asked by load balancers and supervisors, not by customers.';
+
 const Health = Type.Object({ status: Type.Literal('ok') }, { title: 'Health', additionalProperties: false });
 
 const NAMES = Object.keys(CHECK_STATES) as CheckName[];
@@ -50,6 +52,7 @@ export const healthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/healthz',
     operationId: 'getHealth',
+    withoutCall: { client: FOR_SUPERVISORS },
     tag: 'Operations',
     summary: 'Whether the process is alive',
     auth: 'public',
@@ -61,6 +64,7 @@ export const healthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/readyz',
     operationId: 'getReadiness',
+    withoutCall: { client: FOR_SUPERVISORS },
     tag: 'Operations',
     summary: 'Whether the process can do its work',
     auth: 'public',

@@ -202,6 +202,11 @@ export interface RouteInfo {
    * and changes only what `reachOf(principal)` includes.
    */
   readonly limitedKeys?: true;
+  /**
+   * Why it has no method in the clients, no command, or no MCP tool on purpose; without a `client` it can have no command
+   * either. Routes that MCP cannot call (`auth` is no mailbox token), and those of operators and links, need no reason.
+   */
+  readonly withoutCall?: { readonly client?: string; readonly cli?: string; readonly mcp?: string };
   /** Exempt from the limit of the organization: health checks, and links of notices, which are limited by source. */
   readonly unlimited?: true;
 }

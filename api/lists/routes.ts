@@ -1,5 +1,6 @@
 import { listBody, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import {
@@ -56,6 +57,7 @@ function routesOf(direction: ListDirection, action: ListAction): Route[] {
       method: 'GET',
       path,
       operationId: `list${name}`,
+      withoutCall: { cli: SHOWN_TO_PERSONS },
       tag,
       summary: `List ${title}, newest first`,
       description,
@@ -74,6 +76,7 @@ function routesOf(direction: ListDirection, action: ListAction): Route[] {
       method: 'POST',
       path,
       operationId: `add${name}`,
+      withoutCall: { cli: SHOWN_TO_PERSONS },
       tag,
       summary: `Add to ${title}`,
       description,
@@ -94,6 +97,7 @@ function routesOf(direction: ListDirection, action: ListAction): Route[] {
       method: 'DELETE',
       path: `${path}/:id`,
       operationId: `remove${name}`,
+      withoutCall: { cli: SHOWN_TO_PERSONS },
       tag,
       summary: `Remove from ${title}`,
       ...(direction === 'outbound' && action === 'block'
@@ -120,6 +124,7 @@ export const listRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/lists/test',
     operationId: 'testLists',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Evaluate the lists for an address',
     auth: { scope: 'mailbox:read' },

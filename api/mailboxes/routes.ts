@@ -228,6 +228,7 @@ export const mailboxRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/mailboxes/:id/snippets',
     operationId: 'listMailboxSnippets',
+    withoutCall: { cli: 'Snippets of the token’s own mailbox are shown by `connection --snippets`.' },
     tag,
     summary: 'Snippets that connect a program to the mailbox',
     description: 'For the command line, mail clients, TypeScript, cURL and MCP, with the addresses of this instance.',

@@ -1,6 +1,7 @@
 import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { limitLinkTokens } from '#api/http/rate-limit.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { FORM_IN_BROWSER, SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { sessionWithTokenExample } from '#api/sessions/examples.ts';
 import { presentNewSession } from '#api/sessions/present.ts';
 import { SessionWithToken } from '#api/sessions/schema.ts';
@@ -50,6 +51,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/members',
     operationId: 'listMembers',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'List members',
     auth: { scope: 'org:read' },
@@ -73,6 +75,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/members',
     operationId: 'inviteMember',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Invite a person',
     description:
@@ -100,6 +103,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/api/members/:id',
     operationId: 'changeMemberRole',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Change a role',
     description: 'The last owner cannot lose the role; only an owner may grant or remove the role owner.',
@@ -118,6 +122,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/api/members/:id',
     operationId: 'removeMember',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Remove a member, or leave',
     description: 'Members may remove themselves, admins and owners others. The last owner cannot leave.',
@@ -134,6 +139,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/members/:id/password-reset',
     operationId: 'resetMemberPassword',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Create a link for a member to choose a new password',
     description:
@@ -154,6 +160,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/invitations',
     operationId: 'listInvitations',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'List open invitations',
     auth: { role: 'admin' },
@@ -177,6 +184,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/api/invitations/:id',
     operationId: 'deleteInvitation',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Withdraw an invitation',
     auth: { role: 'admin' },
@@ -192,6 +200,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/invitations/look',
     operationId: 'lookAtInvitation',
+    withoutCall: { client: FORM_IN_BROWSER },
     tag,
     summary: 'Get an invitation before it is accepted',
     auth: 'public',
@@ -208,6 +217,7 @@ export const memberRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/invitations/accept',
     operationId: 'acceptInvitation',
+    withoutCall: { client: FORM_IN_BROWSER },
     tag,
     summary: 'Accept an invitation and sign in',
     description: 'Creates an account if the invited address has none; otherwise the password is that of the account.',

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 import { listBody, listOf, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { listMemberNotices, type MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
@@ -67,6 +68,7 @@ export const noticeRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/notices',
     operationId: 'listNotices',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag: 'Organization',
     summary: 'List what the service sent to members and invited people, newest first',
     description: `Each is kept for ${MEMBER_NOTICE_RETENTION_DAYS} days after it was sent, captured or given up. The credentials of links are in the mails only.`,

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import {
   changeNoticeSettings,
   type NoticeSettingsView,
@@ -116,6 +117,7 @@ export const noticeSettingsRoutes: readonly Route[] = [
     method: 'GET',
     path,
     operationId: 'getNoticeSettings',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Get how you are notified of mail that waits for approval',
     description: 'Yours, in this organization.',
@@ -129,6 +131,7 @@ export const noticeSettingsRoutes: readonly Route[] = [
     method: 'PUT',
     path,
     operationId: 'putNoticeSettings',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Choose how you are notified of mail that waits for approval',
     auth: { role: 'member' },
@@ -147,6 +150,7 @@ export const noticeSettingsRoutes: readonly Route[] = [
     method: 'POST',
     path: `${path}/test`,
     operationId: 'testChatWebhook',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Send a test message to your chat webhook',
     description: 'The result is in `chat.last` of your settings.',

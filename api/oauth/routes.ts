@@ -13,6 +13,9 @@ import { idPattern } from '#domain/ids.ts';
 import { TOKEN_ACCESSES } from '#domain/organizations/mailbox-tokens.ts';
 import { readAuthorizationRequest } from './authorization-request.ts';
 
+const DECIDED_IN_BROWSER =
+  'A person decides in the browser which programs may use a mailbox, sees them there and ends their access.';
+
 const tag = 'Connected programs';
 const GRANT_ID = 'oag_01k8e8f2c0e4x9w2v7a3r5t6y8';
 const REQUEST_ID = 'oar_01k8e8f2c0e4x9w2v7a3r5t6y8';
@@ -122,6 +125,7 @@ export const oauthRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/oauth/requests',
     operationId: 'beginOAuthRequest',
+    withoutCall: { client: DECIDED_IN_BROWSER },
     tag,
     summary: 'See which program asks for a mailbox',
     description: `Fetches the document of the program, or reads its registration, and checks the request. The same person can decide the request within ${OAUTH_REQUEST_LIFE_SECONDS / 60} minutes.`,
@@ -167,6 +171,7 @@ export const oauthRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/oauth/requests/:id/decide',
     operationId: 'decideOAuthRequest',
+    withoutCall: { client: DECIDED_IN_BROWSER },
     tag,
     summary: 'Let a program use a mailbox, or refuse it',
     description:
@@ -199,6 +204,7 @@ export const oauthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/mailboxes/:id/grants',
     operationId: 'listGrants',
+    withoutCall: { client: DECIDED_IN_BROWSER },
     tag,
     summary: 'List the programs that have access to a mailbox',
     description: 'Programs to which a person granted access by OAuth, newest first; at most 100.',
@@ -235,6 +241,7 @@ export const oauthRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/api/mailboxes/:id/grants/:grantId',
     operationId: 'deleteGrant',
+    withoutCall: { client: DECIDED_IN_BROWSER },
     tag,
     summary: 'End the access of a program',
     description: 'Its tokens become invalid at once.',

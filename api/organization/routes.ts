@@ -1,5 +1,6 @@
 import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { invitationWithTokenExample } from '#api/members/examples.ts';
 import { presentNewInvitation } from '#api/members/present.ts';
 import { changePlan } from '#core/accounts/change-plan.ts';
@@ -63,6 +64,7 @@ export const organizationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/organization',
     operationId: 'getOrganization',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'The active organization',
     auth: { scope: 'org:read' },
@@ -77,6 +79,7 @@ export const organizationRoutes: readonly Route[] = [
     method: 'PATCH',
     path: '/api/organization',
     operationId: 'updateOrganization',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Change name, slug or settings',
     auth: { role: 'admin' },
@@ -98,6 +101,7 @@ export const organizationRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/organization/sending',
     operationId: 'getOrganizationSending',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Brakes of sending, and what was sent today',
     auth: { scope: 'org:read' },

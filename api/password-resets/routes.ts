@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { limitLinkTokens } from '#api/http/rate-limit.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed } from '#api/http/schema-parts.ts';
+import { FORM_IN_BROWSER } from '#api/http/without-call.ts';
 import { passwordResetExample } from '#api/members/examples.ts';
 import { Email } from '#api/sessions/schema.ts';
 import { acceptPasswordReset, requestPasswordReset } from '#core/accounts/password-resets.ts';
@@ -30,6 +31,7 @@ export const passwordResetRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/password-resets',
     operationId: 'requestPasswordReset',
+    withoutCall: { client: FORM_IN_BROWSER },
     tag,
     summary: 'Ask for a link to choose a new password',
     description: `The answer is the same whether the address has an account or not. The link is sent to the address, works once and for ${PASSWORD_RESET_LIFE_MINUTES} minutes. An address that this instance hosts gets a mail without a link, because agents may read it: another owner creates the link (POST /api/members/:id/password-reset), or the operator does.`,
@@ -47,6 +49,7 @@ export const passwordResetRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/password-resets/accept',
     operationId: 'acceptPasswordReset',
+    withoutCall: { client: FORM_IN_BROWSER },
     tag,
     summary: 'Choose a new password with the link',
     description:

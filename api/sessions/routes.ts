@@ -1,4 +1,5 @@
 import { type Route, route } from '#api/http/route.ts';
+import { FORM_IN_BROWSER, SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { changePassword } from '#core/accounts/change-password.ts';
 import { createSession, deleteSession, endSessions, listSessions, organizationsOf } from '#core/accounts/sessions.ts';
 import { verifySignIn } from '#core/accounts/sign-in.ts';
@@ -15,6 +16,7 @@ export const sessionRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/sessions',
     operationId: 'createSession',
+    withoutCall: { client: FORM_IN_BROWSER },
     tag,
     summary: 'Sign in',
     description:
@@ -39,6 +41,7 @@ export const sessionRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/sessions',
     operationId: 'listSessions',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'List where you are signed in',
     description: 'Sessions of the person that have not expired, the most recently used first; at most 100.',
@@ -53,6 +56,7 @@ export const sessionRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/api/sessions',
     operationId: 'deleteOtherSessions',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Sign out everywhere else',
     auth: 'session',
@@ -100,6 +104,7 @@ export const sessionRoutes: readonly Route[] = [
     method: 'PUT',
     path: '/api/sessions/current/password',
     operationId: 'changePassword',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Change the password',
     description:
@@ -118,6 +123,7 @@ export const sessionRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/api/sessions/:id',
     operationId: 'endSession',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'End one of your sessions',
     auth: 'session',

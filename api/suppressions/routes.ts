@@ -1,5 +1,6 @@
 import { listBody, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { listSuppressions, removeSuppression, type Suppression } from '#sending/lists/suppressions.ts';
 import { SuppressionList, SuppressionPath, SuppressionsQuery } from './schema.ts';
 
@@ -26,6 +27,7 @@ export const suppressionRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/suppressions',
     operationId: 'listSuppressions',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'List suppressed addresses, newest first',
     description:
@@ -50,6 +52,7 @@ export const suppressionRoutes: readonly Route[] = [
     method: 'DELETE',
     path: '/api/suppressions/:id',
     operationId: 'removeSuppression',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag,
     summary: 'Allow writing to an address again',
     description:

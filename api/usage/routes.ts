@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, nullable } from '#api/http/schema-parts.ts';
+import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { usage } from '#core/organizations/usage.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
@@ -81,6 +82,7 @@ export const usageRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/usage',
     operationId: 'getUsage',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
     tag: 'Usage',
     summary: 'Mailboxes, storage, messages and deliveries, now and by day',
     auth: { scope: 'org:read' },

@@ -73,6 +73,7 @@ export const signingKeyRoutes: readonly Route[] = [
     method: 'GET',
     path: KEY_SET_PATH,
     operationId: 'getWebhookKeySet',
+    withoutCall: { cli: 'An address for receivers of webhooks; `webhooks signing-keys` prints it.' },
     tag,
     summary: 'Public keys of the `v1a` signatures as a JSON Web Key Set',
     description:

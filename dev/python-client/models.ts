@@ -13,7 +13,7 @@ import {
   referred,
 } from './schema-as-python.ts';
 
-const HEADER = `"""What the service answers and takes. Made from its OpenAPI document by \`npm run types:python\`; do not edit."""
+const HEADER = `"""What the service answers and takes. Made from its OpenAPI document by \`npm run generate\`; do not edit."""
 
 from __future__ import annotations
 

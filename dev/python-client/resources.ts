@@ -17,7 +17,7 @@ import {
   referred,
 } from './schema-as-python.ts';
 
-const HEADER = `"""A method for each operation. Made from the OpenAPI document by \`npm run types:python\`; do not edit."""
+const HEADER = `"""A method for each operation. Made from the OpenAPI document by \`npm run generate\`; do not edit."""
 
 from __future__ import annotations
 

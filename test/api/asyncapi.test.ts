@@ -63,7 +63,7 @@ test('every reference resolves, and every event type is a message with a valid e
   );
 });
 
-test('it is served beside the OpenAPI document, and docs/asyncapi.json is the same (npm run docs)', async () => {
+test('it is served beside the OpenAPI document, and docs/asyncapi.json is the same (npm run generate)', async () => {
   const written = readFileSync(new URL('../../docs/asyncapi.json', import.meta.url), 'utf8');
   assert.equal(written, asyncApiFile());
   const served = await fetch(`${world.api.url}/asyncapi.json`);

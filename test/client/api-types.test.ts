@@ -36,7 +36,7 @@ test('no schema is inline: generators find a name for each', () => {
     assert.ok(name in schemas, name);
 });
 
-test('client/api-types.ts is up to date: npm run types:client', () => {
+test('client/api-types.ts is up to date: npm run generate', () => {
   assert.ok(clientTypesAreCurrent());
 });
 

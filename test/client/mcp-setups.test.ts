@@ -32,7 +32,7 @@ test('each common host is connected by one line, which names the service, and th
 
 test('the document shows these lines', () => {
   const document = readFileSync(new URL('docs/mcp.md', root), 'utf8');
-  assert.equal(withMcpSetups(document), document, 'run `npm run docs`');
+  assert.equal(withMcpSetups(document), document, 'run `npm run generate`');
   for (const { title, text } of mcpSetups(URL_OF_API))
     assert.ok(document.includes(`| ${title} | \`${text}\` |`), title);
 });

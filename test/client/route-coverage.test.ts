@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { routes } from '#api/routes.ts';
-import { outdatedPythonFiles } from '#dev/python-client/write.ts';
-import { type CoverageRow, coverageDocument, holes, routeRows, withPython } from '#dev/route-coverage-document.ts';
-import { COVERAGE_REASONS } from '#dev/route-coverage-reasons.ts';
+import { outdatedPythonFiles } from '#dev/python-client/python-files.ts';
+import { type CoverageRow, coverageDocument, holes, routeRows, withPython } from '#dev/route-coverage.ts';
 
 let rows: CoverageRow[];
 before(() => {
@@ -17,22 +16,18 @@ const rowOf = (operationId: string): CoverageRow | undefined => rows.find((row) 
 test('a route that a client, the command line or MCP does not reach has a written reason', () => {
   assert.deepEqual(holes(rows), []);
   assert.equal(rows.length, routes.length);
-  const nowhere = {
-    operationId: 'newRoute',
-    method: 'GET',
-    path: '/api/new',
-    client: [],
-    cli: [],
-    mcp: ['new_tool'],
-    python: [],
-  };
-  assert.deepEqual(holes([nowhere]), ['newRoute: client', 'newRoute: python', 'newRoute: cli']);
+  const send = routes.filter(({ operationId }) => operationId === 'sendMessage');
+  assert.deepEqual(
+    holes([], send),
+    ['client', 'python', 'cli', 'mcp'].map((column) => `sendMessage: ${column}`),
+  );
 });
 
-test('reasons are about operations and tags that exist', () => {
-  const known = new Set(routes.flatMap(({ operationId, tag }) => [operationId, tag]));
-  for (const { operations = [], tags = [] } of COVERAGE_REASONS)
-    for (const name of [...operations, ...tags]) assert.ok(known.has(name), name);
+test('a reason that nothing needs any more is named', () => {
+  const reached = routes
+    .filter(({ operationId }) => operationId === 'sendMessage')
+    .map((route) => ({ ...route, withoutCall: { cli: 'It once had no command.' } }));
+  assert.deepEqual(holes(rows, reached), ['sendMessage: needs no reason for cli']);
 });
 
 test('what is recorded is what runs', () => {
@@ -50,11 +45,11 @@ test('what is recorded is what runs', () => {
   assert.deepEqual(rowOf('listMailboxMessages')?.cli, ['mail inbox']);
 });
 
-test('the Python package is made of the same routes: npm run types:python', () => {
+test('the Python package is made of the same routes: npm run generate', () => {
   assert.deepEqual(outdatedPythonFiles(rows), []);
 });
 
-test('docs/coverage.md is up to date: npm run docs', () => {
+test('docs/coverage.md is up to date: npm run generate', () => {
   const file = new URL('../../docs/coverage.md', import.meta.url);
   assert.equal(readFileSync(file, 'utf8'), coverageDocument(rows));
 });

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { configurationDocument } from '#dev/configuration-document.ts';
 
-test('docs/configuration.md matches the table of settings (npm run docs)', () => {
+test('docs/configuration.md matches the table of settings (npm run generate)', () => {
   const written = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
   assert.equal(written, configurationDocument());
 });

@@ -145,7 +145,7 @@ test('the model reads a refusal; the program gets an error for a wrong token', a
   await assert.rejects(async () => tools({ url: 'http://127.0.0.1:1' })[0]?.run({}), isRefused('unreachable'));
 });
 
-test('the definitions are those of the MCP server: npm run types:tools', async () => {
+test('the definitions are those of the MCP server: npm run generate', async () => {
   assert.deepEqual(await outdatedToolDefinitions(), []);
   assert.ok(TOOL_DEFINITIONS.length > 10 && TOOL_DEFINITIONS.some(({ readOnly }) => readOnly));
 });

@@ -1,7 +1,7 @@
 /** The Python package: its files are those of the routes, its types are strict, and it works with a running service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
@@ -112,6 +112,33 @@ test('it builds, installs into an empty folder, and is typed there', needs(PYTHO
     rmSync(empty, { recursive: true, force: true });
   }
 });
+
+for (const origin of ['a clone', 'the published source'] as const)
+  test(`it installs from ${origin}, in which the synchronous client is made`, needs(PYTHON), async () => {
+    const interpreter = pythonEnvironment(usualPython() ?? '', 'requirements-tools');
+    const empty = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-python-'));
+    try {
+      const clone = path.join(empty, 'clone');
+      cpSync(folder, clone, { recursive: true, filter: (file) => !/_sync|__pycache__/.test(path.basename(file)) });
+      const build = ['-m', 'hatchling', 'build', '--target', 'sdist', '--directory', path.join(empty, 'built')];
+      if (origin === 'the published source') await run(interpreter, build, { cwd: clone, timeout: LIMIT_MS });
+      const [archive = ''] = origin === 'a clone' ? ['./clone'] : globSync('built/*.tar.gz', { cwd: empty });
+      const site = path.join(empty, 'site');
+      const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index', '--no-build-isolation'];
+      await run(interpreter, [...install, '--target', site, archive], { cwd: empty, timeout: LIMIT_MS });
+      const installed = (name: string) =>
+        readdirSync(path.join(site, 'agent_mailbox', name)).filter((file) => file.endsWith('.py'));
+      assert.deepEqual(installed('_sync'), installed('_async'));
+      const env = { ...process.env, PYTHONPATH: site };
+      await run(
+        interpreter,
+        ['-c', 'from agent_mailbox import MailboxClient; MailboxClient("http://a", token="amt_x").list_folders'],
+        { cwd: empty, env },
+      );
+    } finally {
+      rmSync(empty, { recursive: true, force: true });
+    }
+  });
 
 /** Warnings about an ignore that is not needed are errors: each marks what must not be possible. */
 const TYPED = `

@@ -137,6 +137,9 @@ export const messageBulkRoutes: readonly Route[] = [
     method: 'POST',
     path: '/api/mailbox/messages/change',
     operationId: 'changeMessages',
+    withoutCall: {
+      mcp: 'A model that was misled by a mail must not change or delete hundreds of messages in one step.',
+    },
     tag,
     summary: SUMMARY,
     description: `${DESCRIPTION} The mailbox is that of the token.`,

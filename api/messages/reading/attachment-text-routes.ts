@@ -17,6 +17,8 @@ import { readDocumentPage } from '#mailstore/reading/read-document.ts';
 import { DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-problem.ts';
 import { DOCUMENT_FORMATS } from '#mime/documents/document-text.ts';
 
+const SAVED_AS_FILE = '`mail attachment` saves the file, and programs for its format show it.';
+
 const TextQuery = closed({
   offset: Type.Optional(
     Type.Integer({
@@ -120,6 +122,7 @@ export const attachmentTextRoutes: readonly Route[] = [
     ...TEXT,
     path: '/api/mailboxes/:id/messages/:mid/attachments/:aid/text',
     operationId: 'getMailboxAttachmentText',
+    withoutCall: { cli: SAVED_AS_FILE },
     description: DESCRIPTION,
     auth: { scope: 'mailbox:read', mailboxToken: true },
     params: MailboxAttachmentPath,
@@ -131,6 +134,7 @@ export const attachmentTextRoutes: readonly Route[] = [
     ...TEXT,
     path: '/api/mailbox/messages/:mid/attachments/:aid/text',
     operationId: 'getAttachmentText',
+    withoutCall: { cli: SAVED_AS_FILE },
     description: `${DESCRIPTION} The mailbox is that of the token.`,
     auth: 'mailbox_token',
     params: OwnAttachmentPath,

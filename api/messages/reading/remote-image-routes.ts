@@ -37,6 +37,9 @@ export const remoteImageRoutes: readonly Route[] = [
     method: 'GET',
     path: '/api/mailboxes/:id/messages/:mid/remote-image',
     operationId: 'getRemoteImage',
+    withoutCall: {
+      client: 'A picture for the person who looks at a mail in the dashboard; nothing else should load it.',
+    },
     tag: 'Messages',
     summary: 'Fetch a remote picture of a message',
     description:

@@ -1,6 +1,6 @@
 /**
  * All settings of the service: the table of `service-settings.ts`, `mail-settings.ts` and `webhook-settings.ts`.
- * `docs/configuration.md` is generated from it (`npm run docs`), and a wrong value makes the start fail with the
+ * `docs/configuration.md` is generated from it (`npm run generate`), and a wrong value makes the start fail with the
  * setting's name and the values it accepts.
  *
  * Values come from environment variables. An empty variable counts as unset.

@@ -1,4 +1,4 @@
-/** The tools of the MCP server. Made by `npm run types:tools`; do not edit. */
+/** The tools of the MCP server. Made by `npm run generate`; do not edit. */
 
 export type ToolName =
   | 'create_draft'

@@ -1,4 +1,4 @@
-"""What the service answers and takes. Made from its OpenAPI document by `npm run types:python`; do not edit."""
+"""What the service answers and takes. Made from its OpenAPI document by `npm run generate`; do not edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A method for each operation. Made from the OpenAPI document by `npm run types:python`; do not edit."""
+"""A method for each operation. Made from the OpenAPI document by `npm run generate`; do not edit."""
 
 from __future__ import annotations
 

@@ -1,1 +1,0 @@
-# Made of _async by `npm run types:python`; do not edit.
