@@ -90,6 +90,7 @@ export function answerCalls(calls: Calls, close: () => Promise<void>): void {
     const { id, name, input } = message as Request; // the other end is `startChild`
     const call = calls[name];
     if (call === undefined) return send({ id, error: `there is no call ${name}` } satisfies Answer);
+    // The other end has the same table of calls.
     call(input as never).then(
       (output) => send({ id, output } satisfies Answer),
       (error: Error) => send({ id, error: error.stack ?? error.message } satisfies Answer),

@@ -62,6 +62,7 @@ class StatementBatch implements pg.Submittable {
   }
 
   submit(given: pg.Connection): Error | null {
+    // The driver's types leave out what its own queries use.
     const connection = given as unknown as Wire;
     const messages: Uint8Array[] = [];
     // Written when all are complete: a value that cannot be sent must not leave half a batch behind.
@@ -133,6 +134,7 @@ export function sendTogether(
           if (error instanceof Error) reject(error);
           else resolve(result as pg.QueryResult);
         };
+        // As for `Wire`: its types name only the events of a query.
         queries.push(new pg.Query(configOf(statement, client), done) as unknown as DriverQuery);
       }),
   );

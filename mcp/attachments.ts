@@ -48,6 +48,7 @@ export interface Attachments {
   needsRoots(input: { readonly attachments?: readonly Given[] | undefined }): boolean;
 }
 
+// A field that takes fewer ways is one of `Local`, all of whose fields may be missing.
 export const ATTACHMENTS: Attachments = {
   field: listOf(
     Remote as typeof Local,

@@ -37,6 +37,7 @@ const MARKUP_CHARACTERS = 1_024;
 
 /** @param bytes the beginning of the decoded content. @returns null: none of the known forms */
 export function contentForm(bytes: Uint8Array): ContentForm | null {
+  if (bytes.length === 0) return 'empty';
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, FORM_BYTES));
   for (const [form, mark, at = 0] of MARKS)
     if (head.subarray(at, at + mark.length).equals(Buffer.from(mark, 'latin1'))) return form;

@@ -24,7 +24,7 @@ export const sessionQuery = queryOptions({
       return session;
     } catch (error) {
       if (!(error instanceof Problem && error.status === UNAUTHENTICATED)) throw error;
-      // biome-ignore lint/suspicious/noDocumentCookie: a cookie without a value that matters.
+      // The cookie only marks that there may be a session. `cookieStore` is missing on pages without TLS.
       document.cookie = `${MARK}=; Path=/; Max-Age=0; SameSite=Strict`;
       return null;
     }

@@ -44,6 +44,7 @@ const JSON_TYPE = 'application/json';
 const pageOfTag = (tag: string): string => `/docs/api/${anchorOf(tag)}`;
 
 const operationOf = (document: OpenApiDocument, { path, method }: Route): Operation =>
+  // Written by api/, whose type of the document says less than what it writes; the routes are the same.
   document.paths[templatePath(path)]?.[method.toLowerCase()] as unknown as Operation;
 
 /** Names of schemas that a part of the document mentions, directly or through others. */

@@ -19,8 +19,9 @@ export const ATTACHMENT_RISKS = [
  */
 export type AttachmentRisk = (typeof ATTACHMENT_RISKS)[number];
 
-/** What the bytes of a file are, as far as its first ones tell. */
+/** What the bytes of a file are, as far as its first ones tell. `empty`: there are none, which contradicts no name. */
 export type ContentForm =
+  | 'empty'
   | 'program'
   | 'pdf'
   | 'png'
@@ -47,7 +48,7 @@ export interface AttachmentFacts {
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/));
 
 const PROGRAMS = words(
-  `apk app appimage application appref-ms bash bat bin chm cmd com command cpl csh deb desktop dll drv elf exe gadget hta
+  `apk app appimage application appref-ms bash bat chm cmd com command cpl csh deb desktop dll drv elf exe gadget hta
    inf ins iqy isp jar jnlp js jse ksh lib lnk mjs msc msh msi msp mst pif pkg pl ps1 ps1xml ps2 psc1 psd1 psm1 py pyc pyw
    pyz rb reg rpm run scf scr sct settingcontent-ms sh shb shs so sys url vb vbe vbs vbscript ws wsc wsf wsh xbap xll zsh`,
 );
@@ -110,7 +111,7 @@ export function attachmentRisks(facts: AttachmentFacts): AttachmentRisk[] {
     archive: isArchive,
     html: isPage,
     svg: isSvg,
-    type_mismatch: form !== undefined && isOther(form, type, last),
+    type_mismatch: form !== undefined && form !== 'empty' && isOther(form, type, last),
     double_extension: hides && endings.slice(0, -1).some((each) => HARMLESS.has(each)),
     text_direction: DIRECTION.test(facts.filename ?? ''),
   };

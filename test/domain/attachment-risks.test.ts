@@ -30,6 +30,17 @@ const FILES: readonly (readonly [
   [null, 'text/calendar', bytes('BEGIN:VCALENDAR'), []],
   ['mail.eml', 'message/rfc822', bytes('From: a@b.example'), []],
 
+  ['firmware.bin', OCTETS, bytes('\x01\x02\x03'), []],
+  ['firmware.bin', OCTETS, EXE, ['program']],
+  ['', OCTETS, bytes(''), []],
+  ['empty.pdf', 'application/pdf', bytes(''), []],
+  ['empty.docx', DOCX, bytes(''), []],
+  ['empty.txt', 'text/plain', bytes(''), []],
+  ['empty.zip', 'application/zip', bytes(''), ['archive']],
+  ['empty.exe', OCTETS, bytes(''), ['program']],
+  ['invoice.pdf.exe', OCTETS, bytes(''), ['program', 'double_extension']],
+  ['blank.pdf', 'application/pdf', bytes(' '), ['type_mismatch']],
+
   ['setup.exe', OCTETS, EXE, ['program']],
   ['setup', OCTETS, EXE, ['program']],
   ['run.sh', 'text/plain', bytes('#!/bin/sh\n'), ['program', 'type_mismatch']],

@@ -32,7 +32,7 @@ function theIndex(): Promise<MiniSearch<SearchEntry>> {
 function find(miniSearch: MiniSearch<SearchEntry>, words: string): Hit[] {
   const all = miniSearch.search(words);
   const hits = all.length > 0 ? all : miniSearch.search(words, { combineWith: 'OR' });
-  return hits.slice(0, SHOWN_MAX) as unknown as Hit[];
+  return hits.slice(0, SHOWN_MAX).map(({ id, title, page, excerpt }) => ({ id, title, page, excerpt }));
 }
 
 function element<Name extends keyof HTMLElementTagNameMap>(
