@@ -1,7 +1,10 @@
 /**
  * Files of this machine that are to be attached. A language model may name the path, and a mail may have misled it. So
- * what counts is the file that was opened, not its name: its real place is compared after it was opened, so that a link
- * that is exchanged in between changes nothing, and its bytes are read from the same descriptor.
+ * what counts is the file that was opened, not its name: its real place and all folders above it are compared after it was
+ * opened, so that a link that is exchanged in between changes nothing, and its bytes are read from the same descriptor.
+ *
+ * A file with a second name (a hard link) may belong to another folder: nothing tells which of its names came first, so a
+ * model gets none of them.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
@@ -34,8 +37,10 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 export const FILE_MAX_BYTES = 30 * 1_048_576;
 /** Any credential of this service (`<prefix><43 characters of the secret><6 of the checksum>`). */
 const CREDENTIAL = /am[a-z]_[A-Za-z0-9_-]{43}[0-9a-hjkmnp-tv-z]{6}/;
+/** Of macOS: no link anywhere in the path is followed. Linux has it only in openat2(2), and says where a file is instead. */
+const O_NOFOLLOW_ANY = process.platform === 'darwin' ? 0x2000_0000 : 0;
 /** A FIFO does not wait for its writer, and a link that is put in the place of the file is not followed. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0) | O_NOFOLLOW_ANY;
 
 const failure = (code: string, message: string, fix: string): ApiError =>
   new ApiError({ code, message, fix, status: null });
@@ -101,7 +106,7 @@ export async function sharedFile(
     const real = await realpath(place).catch(() => undefined);
     if (real === undefined) continue;
     if (!allowed.some((folder) => isInside(folder, real) && !isHidden(folder, real))) throw refused(given);
-    return await read(real, given, never);
+    return await read(real, given, never, 'one name');
   }
   // Only inside of the folders is it said that there is no such file.
   const around = await realFolders(places.map((place) => path.dirname(place)));
@@ -120,16 +125,26 @@ export async function namedFile(given: string, never: readonly string[]): Promis
   const real = await realpath(given).catch((error: unknown) => {
     throw unreadable(given, reasonOf(error));
   });
-  return read(real, given, never);
+  return read(real, given, never, 'any names');
 }
 
-async function read(real: string, given: string, never: readonly string[]): Promise<FileToUpload> {
+async function read(
+  real: string,
+  given: string,
+  never: readonly string[],
+  names: 'one name' | 'any names',
+): Promise<FileToUpload> {
   let handle: FileHandle | undefined;
   try {
     // Before it is opened too: opening some devices has effects.
     if (!(await lstat(real)).isFile()) throw unreadable(given, 'it is not a regular file');
+    const before = await inodesOf(real);
     handle = await open(real, READ_FLAGS);
-    const content = await contentOf(handle, real, given, never);
+    const opened = await handle.stat({ bigint: true });
+    if (!opened.isFile()) throw unreadable(given, 'it is not a regular file');
+    if (opened.nlink > 1n && names === 'one name') throw refused(given);
+    if (!(await isAt(handle, real, opened, before)) || (await isOneOf(never, real, opened))) throw refused(given);
+    const content = await contentOf(handle, given, opened.size);
     const filename = path.basename(given);
     const contentType = CONTENT_TYPES[path.extname(filename).toLowerCase()] ?? 'application/octet-stream';
     return { content, filename, contentType };
@@ -140,12 +155,9 @@ async function read(real: string, given: string, never: readonly string[]): Prom
   }
 }
 
-async function contentOf(handle: FileHandle, real: string, given: string, never: readonly string[]) {
-  const opened = await handle.stat({ bigint: true });
-  if (!opened.isFile()) throw unreadable(given, 'it is not a regular file');
-  if (!(await isAt(handle, real, opened)) || (await isOneOf(never, real, opened))) throw refused(given);
-  if (opened.size > FILE_MAX_BYTES) throw unreadable(given, 'it is larger than 30 MiB');
-  const size = Number(opened.size);
+async function contentOf(handle: FileHandle, given: string, sizeBytes: bigint): Promise<Buffer<ArrayBuffer>> {
+  if (sizeBytes > FILE_MAX_BYTES) throw unreadable(given, 'it is larger than 30 MiB');
+  const size = Number(sizeBytes);
   // One byte more: files of /proc have no size, and nevertheless content.
   const bytes = Buffer.alloc(size + 1);
   let filled = 0;
@@ -164,14 +176,27 @@ async function contentOf(handle: FileHandle, real: string, given: string, never:
 type Opened = Awaited<ReturnType<typeof bigStat>>;
 const bigStat = (file: string) => stat(file, { bigint: true });
 
-/** Whether the opened file is that of the real path. */
-async function isAt(handle: FileHandle, real: string, opened: Opened): Promise<boolean> {
-  // Linux says where an open file is; elsewhere the path is followed once more.
+/** Of a path and all folders above it, the innermost first; a link has an inode of its own. */
+async function inodesOf(real: string): Promise<string[]> {
+  const inodes: string[] = [];
+  for (let place = real; ; place = path.dirname(place)) {
+    const { dev, ino } = await lstat(place, { bigint: true });
+    inodes.push(`${dev}:${ino}`);
+    if (place === path.dirname(place)) return inodes;
+  }
+}
+
+/**
+ * Whether the opened file is that of the real path, whose folders are the same as before it was opened. On Linux and macOS
+ * no timing defeats this; elsewhere a program that exchanges folders without end rarely does.
+ */
+async function isAt(handle: FileHandle, real: string, opened: Opened, before: readonly string[]): Promise<boolean> {
+  // Where Linux says that the open file is: no exchange of links can change that.
   const place = await readlink(`/proc/self/fd/${handle.fd}`).catch(() => undefined);
-  if (place !== undefined) return place === real;
-  const again = await realpath(real);
-  const { dev, ino } = await lstat(again, { bigint: true });
-  return again === real && dev === opened.dev && ino === opened.ino;
+  if (place !== undefined && place !== real) return false;
+  const after = await inodesOf(real);
+  const isUnchanged = after.every((inode, index) => inode === before[index]);
+  return isUnchanged && after[0] === `${opened.dev}:${opened.ino}` && (await realpath(real)) === real;
 }
 
 /** Whether it is one of these files, in one of these folders, or another name (a hard link) of a file of them. */

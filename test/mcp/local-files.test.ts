@@ -16,6 +16,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { ApiError, type FileToUpload } from '#client/index.ts';
 import { CREDENTIAL_PREFIXES, credentialChecksum } from '#domain/access/credential-format.ts';
 import { foldersOfRoots, namedFile, sharedFile } from '#mcp/local-file.ts';
@@ -107,6 +108,15 @@ describe('a file that a model names', () => {
     assert.equal(await byModel('a.txt', [at('.cache/work')]), 'a');
   });
 
+  test('is refused when it has a second name, which may be in another folder; a person decides about it', async () => {
+    writeFileSync(at('outside/private'), 'private');
+    linkSync(at('outside/private'), at('shared/reports/april.pdf'));
+    assert.equal(await byModel('reports/april.pdf'), 'file_refused');
+    assert.equal(await outcomeOf(namedFile(at('shared/reports/april.pdf'), [own])), 'private');
+    rmSync(at('outside/private'));
+    assert.equal(await byModel('reports/april.pdf'), 'private', 'it has one name again');
+  });
+
   test('the refusal names no way around', async () => {
     await assert.rejects(sharedFile('/etc/shadow', [shared], [own]), (error) => {
       assert.ok(error instanceof ApiError);
@@ -140,6 +150,42 @@ describe('a file that a model names', () => {
     assert.ok(!seen.has('secret'), [...seen].join());
     assert.ok(seen.has('harmless') && seen.has('file_refused'), [...seen].join());
   });
+});
+
+test('no file is read through a folder above it that another program exchanges for a link all the time', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const SWAPS = 30_000;
+  const racing = at('racing-above');
+  mkdirSync(path.join(racing, 'a/deep/er'), { recursive: true });
+  mkdirSync(path.join(base, 'above-outside/deep/er'), { recursive: true });
+  writeFileSync(path.join(racing, 'a/deep/er/file'), 'harmless');
+  writeFileSync(path.join(base, 'above-outside/deep/er/file'), 'secret');
+  symlinkSync(path.join(base, 'above-outside'), path.join(racing, 'b'));
+  const swapping = new Worker(
+    `const { renameSync } = require('node:fs');
+     const { workerData: { folder, swaps } } = require('node:worker_threads');
+     const [a, b, c] = ['a', 'b', 'c'].map((name) => folder + '/' + name);
+     for (let i = 0; i < swaps; i++) { renameSync(a, c); renameSync(b, a); renameSync(c, b); }`,
+    { eval: true, workerData: { folder: racing, swaps: SWAPS } },
+  );
+  let isSwapping = true;
+  const ended = new Promise<void>((resolve, reject) => {
+    swapping.once('error', reject);
+    swapping.once('exit', () => resolve());
+  }).finally(() => {
+    isSwapping = false;
+  });
+  const seen = new Map<string, number>();
+  while (isSwapping) {
+    const outcome = await byModel('a/deep/er/file', [racing]);
+    seen.set(outcome, (seen.get(outcome) ?? 0) + 1);
+  }
+  await ended;
+  assert.equal(seen.get('secret'), undefined, JSON.stringify([...seen]));
+  assert.ok([...seen.values()].reduce((sum, count) => sum + count, 0) > 10, JSON.stringify([...seen]));
+  // The number of swaps is even, so that the folder is at its place again.
+  assert.equal(await byModel('a/deep/er/file', [racing]), 'harmless');
 });
 
 for (const [who, read] of [
