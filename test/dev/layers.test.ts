@@ -50,7 +50,7 @@ const WRONG: readonly Wrong[] = [
   { file: 'mail/smtp/x.ts', imports: '#api/start.ts', because: 'mail/ speaks protocols and imports use cases.' },
   { file: 'domain/x.ts', imports: '@agent-mailbox/mail-store', because: 'domain/ imports nothing but itself.' },
   { file: 'domain/x.ts', imports: '@agent-mailbox/mail-store/sasl', because: 'domain/ imports nothing but itself.' },
-  { file: 'domain/x.ts', imports: '#packages/imap/src/parser.ts', because: 'domain/ imports nothing but itself.' },
+  { file: 'domain/x.ts', imports: '#packages/imap/src/wire/parser.ts', because: 'domain/ imports nothing but itself.' },
   { file: 'core/platform/x.ts', imports: '@agent-mailbox/imap', because: 'core/ imports domain/, db/ and mime/.' },
   { file: 'packages/imap/src/x.ts', imports: '#domain/errors.ts', because: 'The engine knows no host.' },
   { file: 'packages/imap/src/x.ts', imports: '@agent-mailbox/pop3', because: 'The engine knows no host.' },

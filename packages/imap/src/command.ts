@@ -1,6 +1,7 @@
 /** The declaration of a command in each file of `commands/`. */
-import type { Scanner } from './parser.ts';
-import type { Session } from './session.ts';
+
+import type { Session } from './session/session.ts';
+import type { Scanner } from './wire/parser.ts';
 
 export type State = 'not-authenticated' | 'authenticated' | 'selected';
 

@@ -2,12 +2,12 @@
 import type { Duplex } from 'node:stream';
 import type { Login } from '@agent-mailbox/mail-store';
 import { type EngineLog, NO_LOG } from '@agent-mailbox/mail-store/engine-log';
-import type { CapabilityHiding } from './announced-capabilities.ts';
 import { Connection } from './connection.ts';
 import { connectionLimits, type ImapLimits } from './limits.ts';
+import type { CapabilityHiding } from './session/capabilities.ts';
 
-export type { CapabilityHiding } from './announced-capabilities.ts';
 export type { ImapLimits } from './limits.ts';
+export type { CapabilityHiding } from './session/capabilities.ts';
 
 export interface ImapOptions {
   /** The socket is a TLS connection already. */

@@ -7,9 +7,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ANY_STATE, type State } from '#imap/command.ts';
 import { COMMANDS } from '#imap/command-table.ts';
-import { FETCH_MACROS, SIMPLE_ITEMS } from '#imap/fetch-items.ts';
-import { SEARCH_KEYS } from '#imap/search-query.ts';
-import { STATUS_ITEMS } from '#imap/status-items.ts';
+import { FETCH_MACROS, SIMPLE_ITEMS } from '#imap/fetch/fetch-items.ts';
+import { STATUS_ITEMS } from '#imap/folders/status-and-quota.ts';
+import { SEARCH_KEYS } from '#imap/search/search-messages.ts';
 import { capabilityWords, type Exchange, exchanges, responseCodes } from './recorded-dialogues.ts';
 
 const here = new URL('.', import.meta.url);

@@ -1,7 +1,7 @@
 /** A message with parts in parts, another beside it, and what each key of SEARCH finds there (RFC 9051 §6.4.4). */
 import assert from 'node:assert/strict';
 import type { MailboxStore } from '@agent-mailbox/mail-store';
-import { SEARCH_KEYS } from '#imap/search-query.ts';
+import { SEARCH_KEYS } from '#imap/search/search-messages.ts';
 import { type Client, loggedIn } from './dialogue.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');

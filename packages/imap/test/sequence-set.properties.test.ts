@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeModifiedUtf7, encodeModifiedUtf7 } from '#imap/modified-utf7.ts';
-import { Scanner } from '#imap/parser.ts';
-import { SequenceMap } from '#imap/sequence-map.ts';
+import { decodeModifiedUtf7, encodeModifiedUtf7 } from '#imap/folders/modified-utf7.ts';
+import { SequenceMap } from '#imap/session/sequence-numbers.ts';
 import {
   contains,
   missingRanges,
@@ -14,7 +13,8 @@ import {
   printSet,
   type Range,
   STAR,
-} from '#imap/sequence-set.ts';
+} from '#imap/session/sequence-set.ts';
+import { Scanner } from '#imap/wire/parser.ts';
 
 const bound = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 1, max: 40 }) }, fc.constant(STAR));
 const ranges = fc.array(fc.tuple(bound, bound), { minLength: 1, maxLength: 8 });

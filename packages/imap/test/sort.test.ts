@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { threadSubject } from '#imap/base-subject.ts';
+import { threadSubject } from '#imap/search/base-subject.ts';
 import {
   orderedSubject,
   printThreads,
   referencesThreads,
   type Threadable,
   type ThreadNode,
-} from '#imap/thread-messages.ts';
+} from '#imap/search/thread-messages.ts';
 import { play } from './dialogue.ts';
 import { GROUPED } from './grouped-mail.ts';
 import { MemoryStore } from './memory-store.ts';

@@ -7,7 +7,7 @@ import { serveImap } from '@agent-mailbox/imap';
 import type { MessageRow } from '@agent-mailbox/mail-store';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { sortInTurns } from '#packages/imap/src/take-turns.ts';
+import { sortInTurns } from '#packages/imap/src/search/take-turns.ts';
 import { ADDRESS, loginTo, TOKEN } from '#packages/imap/test/dialogue.ts';
 import { MemoryStore } from '#packages/imap/test/memory-store.ts';
 import { LineClient } from '#test/mail/line-client.ts';

@@ -1,9 +1,9 @@
 import { StoreRefused } from '@agent-mailbox/mail-store';
-import { appendable, parseAppendMessage, type WireMessage } from '#imap/append-message.ts';
 import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
-import { existingName, folderName } from '#imap/folder-names.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { printSet } from '#imap/sequence-set.ts';
+import { appendable, parseAppendMessage, type WireMessage } from '#imap/folders/append-message.ts';
+import { existingName, folderName } from '#imap/folders/folder-names.ts';
+import { printSet } from '#imap/session/sequence-set.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** APPEND (RFC 9051 §6.3.12) of one or several messages (RFC 3502), all or none. */
 export const append = command({

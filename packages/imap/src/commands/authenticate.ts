@@ -7,9 +7,9 @@ import {
   type SaslCredentials,
 } from '@agent-mailbox/mail-store/sasl';
 import { bad, type Completion, command, no } from '#imap/command.ts';
-import { logIn, refuseInClear } from '#imap/log-in.ts';
-import type { Scanner } from '#imap/parser.ts';
-import type { Session } from '#imap/session.ts';
+import { logIn, refuseInClear } from '#imap/session/log-in.ts';
+import type { Session } from '#imap/session/session.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** Reads one answer to `+`. Undefined: cancelled, or the line ended. */
 type Ask = (challenge: string) => Promise<string | undefined>;

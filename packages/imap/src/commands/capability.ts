@@ -1,5 +1,5 @@
-import { capabilities } from '#imap/capabilities.ts';
 import { ANY_STATE, command, noArguments, ok } from '#imap/command.ts';
+import { capabilities } from '#imap/session/announce.ts';
 
 /** CAPABILITY (RFC 9051 §6.1.1). */
 export const capability = command({

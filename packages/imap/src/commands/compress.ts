@@ -1,5 +1,5 @@
 import { command, LOGGED_IN, no, ok } from '#imap/command.ts';
-import type { Scanner } from '#imap/parser.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** COMPRESS=DEFLATE (RFC 4978). */
 export const compress = command({

@@ -1,5 +1,5 @@
 import { command, ok, SELECTED } from '#imap/command.ts';
-import { copyUidCode, transfer, transferArguments, transferTarget } from '#imap/copy-messages.ts';
+import { copyUidCode, transfer, transferArguments, transferTarget } from '#imap/folders/append-and-copy.ts';
 
 /** COPY (RFC 9051 §6.4.7), all or none, with COPYUID (RFC 4315). */
 export const copy = command({

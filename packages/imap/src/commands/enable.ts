@@ -1,7 +1,7 @@
-import { capabilities } from '#imap/capabilities.ts';
 import { command, LOGGED_IN, ok } from '#imap/command.ts';
-import type { Scanner } from '#imap/parser.ts';
-import type { Session } from '#imap/session.ts';
+import { capabilities } from '#imap/session/announce.ts';
+import type { Session } from '#imap/session/session.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 const ENABLERS = new Map<string, (session: Session) => void>([
   ['CONDSTORE', (session) => session.useCondstore()],

@@ -1,5 +1,5 @@
 import { command, LOGGED_IN } from '#imap/command.ts';
-import { openFolder, selectArguments } from '#imap/open-folder.ts';
+import { openFolder, selectArguments } from '#imap/folders/open-folder.ts';
 
 /** EXAMINE (RFC 9051 §6.3.3). */
 export const examine = command({

@@ -1,6 +1,6 @@
 import { command, ok, type ParseContext, SELECTED } from '#imap/command.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { parseSequenceSet } from '#imap/sequence-set.ts';
+import { parseSequenceSet } from '#imap/session/sequence-set.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** EXPUNGE (RFC 9051 §6.4.3) and UID EXPUNGE (UIDPLUS, RFC 4315). */
 export const expunge = command({

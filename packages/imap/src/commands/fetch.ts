@@ -1,9 +1,9 @@
 import { command, ok, type ParseContext, SELECTED } from '#imap/command.ts';
-import { parseFetchItems, parseFetchModifiers } from '#imap/fetch-items.ts';
-import { fetchMessages } from '#imap/fetch-messages.ts';
-import { QRESYNC_NOT_ENABLED, vanishedEarlier } from '#imap/open-folder.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { parseSequenceSet } from '#imap/sequence-set.ts';
+import { parseFetchItems, parseFetchModifiers } from '#imap/fetch/fetch-items.ts';
+import { fetchMessages } from '#imap/fetch/fetch-messages.ts';
+import { QRESYNC_NOT_ENABLED, vanishedEarlier } from '#imap/folders/open-folder.ts';
+import { parseSequenceSet } from '#imap/session/sequence-set.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** FETCH (RFC 9051 §6.4.5) with CHANGEDSINCE and VANISHED (RFC 7162). */
 export const fetch = command({

@@ -1,6 +1,6 @@
 import { command, LOGGED_IN, ok, Refusal } from '#imap/command.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { quotaLine } from '#imap/quota-root.ts';
+import { quotaLine } from '#imap/folders/quota-root.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** GETQUOTA (RFC 9208 §4.1.1). */
 export const getquota = command({

@@ -1,7 +1,7 @@
 import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
-import { existingName, folderName, wireName } from '#imap/folder-names.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { quotaLine } from '#imap/quota-root.ts';
+import { existingName, folderName, wireName } from '#imap/folders/folder-names.ts';
+import { quotaLine } from '#imap/folders/quota-root.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** GETQUOTAROOT (RFC 9208 §4.1.2). */
 export const getquotaroot = command({

@@ -1,8 +1,8 @@
 import { imapString } from '@agent-mailbox/mime-structure/imap-strings';
 import { ANY_STATE, command, ok } from '#imap/command.ts';
-import { fromUtf8 } from '#imap/encoder.ts';
 import { ID_FIELDS_MAX, ID_NAME_MAX_BYTES, ID_VALUE_MAX_BYTES } from '#imap/limits.ts';
-import type { Scanner } from '#imap/parser.ts';
+import { fromUtf8 } from '#imap/wire/encoder.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 const VALUE_KEPT_CHARACTERS = 200;
 

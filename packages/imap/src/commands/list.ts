@@ -1,8 +1,14 @@
 import { command, LOGGED_IN, ok, type ParseContext } from '#imap/command.ts';
-import { DELIMITER, decodeName } from '#imap/folder-names.ts';
-import { checkPatterns, type ListReturn, type ListSelection, listFolders, listLine } from '#imap/list-folders.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { parseStatusItems, type StatusItem, statusLine } from '#imap/status-items.ts';
+import { DELIMITER, decodeName } from '#imap/folders/folder-names.ts';
+import {
+  checkPatterns,
+  type ListReturn,
+  type ListSelection,
+  listFolders,
+  listLine,
+} from '#imap/folders/list-folders.ts';
+import { parseStatusItems, type StatusItem, statusLine } from '#imap/folders/status-and-quota.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 interface ListArguments {
   readonly selection: ListSelection;

@@ -1,7 +1,7 @@
 import { command } from '#imap/command.ts';
-import { fromUtf8 } from '#imap/encoder.ts';
-import { logIn, refuseInClear } from '#imap/log-in.ts';
-import type { Scanner } from '#imap/parser.ts';
+import { logIn, refuseInClear } from '#imap/session/log-in.ts';
+import { fromUtf8 } from '#imap/wire/encoder.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** LOGIN (RFC 9051 §6.2.3): address and mailbox token. */
 export const login = command({

@@ -1,5 +1,5 @@
 import { command, ok, SELECTED } from '#imap/command.ts';
-import { copyUidCode, transfer, transferArguments, transferTarget } from '#imap/copy-messages.ts';
+import { copyUidCode, transfer, transferArguments, transferTarget } from '#imap/folders/append-and-copy.ts';
 
 /** MOVE (RFC 6851): COPYUID is sent in an untagged OK before the removals. */
 export const move = command({

@@ -1,5 +1,5 @@
 import { command, LOGGED_IN, noArguments, ok } from '#imap/command.ts';
-import { DELIMITER } from '#imap/folder-names.ts';
+import { DELIMITER } from '#imap/folders/folder-names.ts';
 
 /** NAMESPACE (RFC 9051 §6.3.10): one personal namespace, nothing shared. */
 export const namespace = command({

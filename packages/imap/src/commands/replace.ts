@@ -1,9 +1,9 @@
 import { StoreRefused } from '@agent-mailbox/mail-store';
-import { appendable, parseAppendMessage } from '#imap/append-message.ts';
 import { command, no, ok, type ParseContext, Refusal, SELECTED } from '#imap/command.ts';
-import { existingName, folderName } from '#imap/folder-names.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { OutOfRange } from '#imap/selected-folder.ts';
+import { appendable, parseAppendMessage } from '#imap/folders/append-message.ts';
+import { existingName, folderName } from '#imap/folders/folder-names.ts';
+import { OutOfRange } from '#imap/session/selected-folder.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** REPLACE (RFC 8508): a new message in the place of an old one, in one step. */
 export const replace = command({

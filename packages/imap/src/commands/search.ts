@@ -1,8 +1,8 @@
 import { bad, command, ok, SELECTED } from '#imap/command.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { runSearch } from '#imap/run-search.ts';
-import { writeSearchAnswer } from '#imap/search-answer.ts';
-import { parseProgram, parseReturn } from '#imap/search-query.ts';
+import { runSearch } from '#imap/search/run-search.ts';
+import { writeSearchAnswer } from '#imap/search/search-answer.ts';
+import { parseProgram, parseReturn } from '#imap/search/search-messages.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** SEARCH (RFC 9051 §6.4.4) with RETURN options. */
 export const search = command({

@@ -1,5 +1,5 @@
 import { command, LOGGED_IN } from '#imap/command.ts';
-import { openFolder, selectArguments } from '#imap/open-folder.ts';
+import { openFolder, selectArguments } from '#imap/folders/open-folder.ts';
 
 /** SELECT (RFC 9051 §6.3.2). */
 export const select = command({

@@ -1,9 +1,9 @@
 import { bad, command, ok, SELECTED } from '#imap/command.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { runSearch } from '#imap/run-search.ts';
-import { writeSearchAnswer } from '#imap/search-answer.ts';
-import { parseKeys, parseReturn } from '#imap/search-query.ts';
-import { parseCriteria, sortMessages } from '#imap/sort-messages.ts';
+import { runSearch } from '#imap/search/run-search.ts';
+import { writeSearchAnswer } from '#imap/search/search-answer.ts';
+import { parseKeys, parseReturn } from '#imap/search/search-messages.ts';
+import { parseCriteria, sortMessages } from '#imap/search/sort-messages.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** SORT (RFC 5256) with SORT=DISPLAY (RFC 5957) and ESORT (RFC 5267). */
 export const sort = command({

@@ -1,9 +1,9 @@
 import type { FlagChange, PlacementState } from '@agent-mailbox/mail-store';
 import { type Completion, command, ok, SELECTED } from '#imap/command.ts';
-import { checkKeywords, type FlagSet, parseFlags, sameKeywords } from '#imap/flags.ts';
-import type { Scanner } from '#imap/parser.ts';
-import type { SelectedFolder } from '#imap/selected-folder.ts';
-import { parseSequenceSet, printSet } from '#imap/sequence-set.ts';
+import type { SelectedFolder } from '#imap/session/selected-folder.ts';
+import { parseSequenceSet, printSet } from '#imap/session/sequence-set.ts';
+import { checkKeywords, type FlagSet, parseFlags, sameKeywords } from '#imap/wire/flags.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 const CHANGES: Record<string, FlagChange> = { FLAGS: 'replace', '+FLAGS': 'add', '-FLAGS': 'remove' };
 

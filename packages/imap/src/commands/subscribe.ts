@@ -1,6 +1,6 @@
 import { command, LOGGED_IN, ok, type ParseContext } from '#imap/command.ts';
-import { folderName, newFolderName } from '#imap/folder-names.ts';
-import type { Scanner } from '#imap/parser.ts';
+import { folderName, newFolderName } from '#imap/folders/folder-names.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** SUBSCRIBE (RFC 9051 §6.3.7). Names are subscribed, not folders: they need not exist. */
 export const subscribe = command({

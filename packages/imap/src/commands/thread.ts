@@ -1,8 +1,8 @@
 import { bad, command, ok, Refusal, SELECTED } from '#imap/command.ts';
-import type { Scanner } from '#imap/parser.ts';
-import { runSearch } from '#imap/run-search.ts';
-import { parseKeys } from '#imap/search-query.ts';
-import { orderedSubject, printThreads, referencesThreads, threadables } from '#imap/thread-messages.ts';
+import { runSearch } from '#imap/search/run-search.ts';
+import { parseKeys } from '#imap/search/search-messages.ts';
+import { orderedSubject, printThreads, referencesThreads, threadables } from '#imap/search/thread-messages.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** THREAD (RFC 5256). */
 export const thread = command({

@@ -2,12 +2,12 @@
 
 import type { Login, MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
 import type { EngineLog } from '@agent-mailbox/mail-store/engine-log';
-import type { CapabilityHiding } from './announced-capabilities.ts';
-import type { ParseContext, State } from './command.ts';
-import type { ResponseWriter } from './encoder.ts';
-import type { ConnectionLimits } from './limits.ts';
+import type { ParseContext, State } from '#imap/command.ts';
+import type { ConnectionLimits } from '#imap/limits.ts';
+import type { ResponseWriter } from '#imap/wire/encoder.ts';
+import type { Line } from '#imap/wire/tokenizer.ts';
+import type { CapabilityHiding } from './capabilities.ts';
 import type { Enabled, FolderWatch, SelectedFolder } from './selected-folder.ts';
-import type { Line } from './tokenizer.ts';
 
 /** The functions of the connection that commands may use. */
 export interface ConnectionControl {

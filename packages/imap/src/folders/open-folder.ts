@@ -2,14 +2,21 @@
 
 import type { FolderView } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
-import { isHidden } from './capabilities.ts';
-import { bad, type Completion, ok, type ParseContext, Refusal } from './command.ts';
+import { bad, type Completion, ok, type ParseContext, Refusal } from '#imap/command.ts';
+import { isHidden } from '#imap/session/announce.ts';
+import { SelectedFolder } from '#imap/session/selected-folder.ts';
+import {
+  missingRanges,
+  normalize,
+  parseSequenceSet,
+  printRanges,
+  printSet,
+  type Range,
+} from '#imap/session/sequence-set.ts';
+import type { Session } from '#imap/session/session.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 import { existingName, folderName, type WireName } from './folder-names.ts';
 import { reportFolder } from './list-folders.ts';
-import type { Scanner } from './parser.ts';
-import { SelectedFolder } from './selected-folder.ts';
-import { missingRanges, normalize, parseSequenceSet, printRanges, printSet, type Range } from './sequence-set.ts';
-import type { Session } from './session.ts';
 
 interface Resync {
   readonly uidValidity: number;

@@ -1,6 +1,7 @@
 /** The last step of every login: address and mailbox token give an open store, or a refusal. */
-import { capabilities } from './capabilities.ts';
-import { type Completion, no, ok } from './command.ts';
+
+import { type Completion, no, ok } from '#imap/command.ts';
+import { capabilities } from './announce.ts';
 import type { Session } from './session.ts';
 
 /** Credentials are never accepted without TLS. Undefined: the connection is safe. */

@@ -1,8 +1,8 @@
 /** SORT criteria (RFC 5256 §3, RFC 5957) over rows of the store. */
 import type { MessageRow, SortKeys, SortOrder } from '@agent-mailbox/mail-store';
+import type { Session } from '#imap/session/session.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 import { collationKey, threadSubject } from './base-subject.ts';
-import type { Scanner } from './parser.ts';
-import type { Session } from './session.ts';
 import { sortInTurns } from './take-turns.ts';
 
 const CRITERIA = ['ARRIVAL', 'CC', 'DATE', 'FROM', 'SIZE', 'SUBJECT', 'TO', 'DISPLAYFROM', 'DISPLAYTO'] as const;

@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { type StoreRefusal, StoreRefused, StoreUnavailable } from '@agent-mailbox/mail-store';
 import type { EngineLog } from '@agent-mailbox/mail-store/engine-log';
+import { bad, type Completion, no, Refusal } from '#imap/command.ts';
+import { OutOfRange } from '#imap/session/selected-folder.ts';
 import { BrokenAnswer } from './broken-answer.ts';
-import { bad, type Completion, no, Refusal } from './command.ts';
 import { SyntaxProblem } from './parser.ts';
-import { OutOfRange } from './selected-folder.ts';
 import { ConnectionLost } from './transport.ts';
 
 const REFUSAL_CODES: Record<StoreRefusal, string> = {

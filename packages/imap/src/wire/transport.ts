@@ -7,8 +7,8 @@
  */
 import type { Duplex } from 'node:stream';
 import { constants, createDeflateRaw, createInflateRaw, type DeflateRaw, type InflateRaw } from 'node:zlib';
+import type { ConnectionLimits } from '#imap/limits.ts';
 import type { Outlet } from './encoder.ts';
-import type { ConnectionLimits } from './limits.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import type { WakeSignal } from './wake-signal.ts';
 

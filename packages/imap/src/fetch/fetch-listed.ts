@@ -5,10 +5,10 @@
 
 import type { ListedMessages } from '@agent-mailbox/mail-store';
 import { wantedFields } from '@agent-mailbox/mail-store/header-index';
-import { printDateTime } from './date-time.ts';
+import type { Session } from '#imap/session/session.ts';
+import { printDateTime } from '#imap/wire/date-time.ts';
 import type { FetchItem } from './fetch-items.ts';
 import { flagsText } from './fetch-plan.ts';
-import type { Session } from './session.ts';
 
 type Listed = NonNullable<Session['store']['listed']>;
 

@@ -6,11 +6,11 @@
  * EXISTS first, then removals, then flags. A removed message keeps its number until a removal may be reported.
  */
 import type { Folder, FolderView, MailboxStore, PlacementState } from '@agent-mailbox/mail-store';
-import { Refusal } from './command.ts';
-import type { ResponseWriter } from './encoder.ts';
-import { flagList, SYSTEM_FLAGS, sameKeywords } from './flags.ts';
+import { Refusal } from '#imap/command.ts';
+import type { ResponseWriter } from '#imap/wire/encoder.ts';
+import { flagList, SYSTEM_FLAGS, sameKeywords } from '#imap/wire/flags.ts';
 import { RecentMessages } from './recent-messages.ts';
-import { SequenceMap } from './sequence-map.ts';
+import { SequenceMap } from './sequence-numbers.ts';
 import { printSet, type SequenceSet } from './sequence-set.ts';
 
 /** The settings that decide the form of unsolicited responses. */

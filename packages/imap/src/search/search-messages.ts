@@ -6,14 +6,14 @@
 
 import type { ContentQuery } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
-import { Refusal } from './command.ts';
-import { DAY_MS, parseDate } from './date-time.ts';
-import { fromUtf8 } from './encoder.ts';
-import { SEARCH_DEPTH_MAX, SEARCH_KEYS_MAX } from './limits.ts';
-import type { Scanner } from './parser.ts';
-import type { SelectedFolder } from './selected-folder.ts';
-import { contains, normalize, parseSequenceSet, type SequenceSet } from './sequence-set.ts';
-import type { Session } from './session.ts';
+import { Refusal } from '#imap/command.ts';
+import { SEARCH_DEPTH_MAX, SEARCH_KEYS_MAX } from '#imap/limits.ts';
+import type { SelectedFolder } from '#imap/session/selected-folder.ts';
+import { contains, normalize, parseSequenceSet, type SequenceSet } from '#imap/session/sequence-set.ts';
+import type { Session } from '#imap/session/session.ts';
+import { DAY_MS, parseDate } from '#imap/wire/date-time.ts';
+import { fromUtf8 } from '#imap/wire/encoder.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 import { Turns } from './take-turns.ts';
 
 type StateKey =

@@ -1,6 +1,7 @@
 /** The common first part of SEARCH, SORT and THREAD. */
-import { checkCharset, type ReturnOption, type SearchProgram, searchFolder } from './search-query.ts';
-import type { Session } from './session.ts';
+
+import type { Session } from '#imap/session/session.ts';
+import { checkCharset, type ReturnOption, type SearchProgram, searchFolder } from './search-messages.ts';
 
 /**
  * Indices that match, ascending. A search that fails leaves nothing saved (RFC 5182 §2.1).

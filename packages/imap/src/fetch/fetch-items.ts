@@ -1,5 +1,5 @@
 /** The items of FETCH (RFC 9051 §6.4.5; BINARY RFC 3516, PREVIEW RFC 8970, SAVEDATE RFC 8514, OBJECTID RFC 8474). */
-import type { Scanner } from './parser.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 export type SectionText =
   | { readonly kind: 'whole' | 'header' | 'text' | 'mime' }

@@ -1,6 +1,6 @@
 /** Sets of sequence numbers or UIDs (RFC 9051 §9, `sequence-set`): parsing, clamping, printing. */
-import { SET_RANGES_MAX } from './limits.ts';
-import type { Scanner } from './parser.ts';
+import { SET_RANGES_MAX } from '#imap/limits.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 /** `*`: the largest number in use. */
 export const STAR = Number.POSITIVE_INFINITY;

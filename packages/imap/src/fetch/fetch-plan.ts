@@ -1,16 +1,16 @@
 /** Which columns and bytes the items of a FETCH need, and how each item is printed. */
 import type { MessageColumns, MessageRow } from '@agent-mailbox/mail-store';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
+import { Refusal } from '#imap/command.ts';
+import type { Session } from '#imap/session/session.ts';
+import { printDateTime } from '#imap/wire/date-time.ts';
+import { unicodeString } from '#imap/wire/encoder.ts';
+import { flagList } from '#imap/wire/flags.ts';
 import { bodyWithoutExtensions } from './body-without-extensions.ts';
-import { Refusal } from './command.ts';
-import { printDateTime } from './date-time.ts';
 import { decodedPartSize, type EncodedPart } from './decoded-slices.ts';
-import { unicodeString } from './encoder.ts';
 import type { FetchItem, Partial, Section } from './fetch-items.ts';
-import { findPart, type SectionBytes, sectionBytes, sizeOf } from './fetch-sections.ts';
-import { flagList } from './flags.ts';
 import type { MessageBytes } from './message-bytes.ts';
-import type { Session } from './session.ts';
+import { findPart, type SectionBytes, sectionBytes, sizeOf } from './message-content.ts';
 
 /** Larger parts are decoded while they are sent, and before that once to learn their size. */
 const DECODED_AT_ONCE_BYTES = 1_048_576;

@@ -1,10 +1,10 @@
 /** Shared by COPY and MOVE: the messages and the target. */
 import { type CopiedUids, type Folder, StoreRefused } from '@agent-mailbox/mail-store';
-import { type ParseContext, Refusal } from './command.ts';
+import { type ParseContext, Refusal } from '#imap/command.ts';
+import { parseSequenceSet, printSet, type SequenceSet } from '#imap/session/sequence-set.ts';
+import type { Session } from '#imap/session/session.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 import { existingName, folderName, type WireName } from './folder-names.ts';
-import type { Scanner } from './parser.ts';
-import { parseSequenceSet, printSet, type SequenceSet } from './sequence-set.ts';
-import type { Session } from './session.ts';
 
 export interface TransferArguments {
   readonly set: SequenceSet;

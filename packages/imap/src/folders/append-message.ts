@@ -1,9 +1,9 @@
 /** The message part of APPEND and REPLACE: flags, date, and the literal that went into the spool. */
 import type { AppendMessage, SpooledMessage } from '@agent-mailbox/mail-store';
-import { Refusal } from './command.ts';
-import { parseDateTime, type ZonedTime } from './date-time.ts';
-import { checkKeywords, type FlagSet, parseFlags } from './flags.ts';
-import type { Scanner } from './parser.ts';
+import { Refusal } from '#imap/command.ts';
+import { parseDateTime, type ZonedTime } from '#imap/wire/date-time.ts';
+import { checkKeywords, type FlagSet, parseFlags } from '#imap/wire/flags.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 
 export interface WireMessage {
   readonly flags: FlagSet;

@@ -2,9 +2,9 @@
 
 import type { Folder, FolderView } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
+import type { Session } from '#imap/session/session.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 import { wireName } from './folder-names.ts';
-import type { Scanner } from './parser.ts';
-import type { Session } from './session.ts';
 
 export const STATUS_ITEMS = [
   'MESSAGES',

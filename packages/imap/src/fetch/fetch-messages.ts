@@ -6,14 +6,14 @@
 import type { MessageRow } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
 import { readAhead } from '@agent-mailbox/mail-store/read-ahead';
-import { BrokenAnswer } from './broken-answer.ts';
+import type { Session } from '#imap/session/session.ts';
+import { BrokenAnswer } from '#imap/wire/broken-answer.ts';
 import { decodedSlices } from './decoded-slices.ts';
 import type { FetchItem } from './fetch-items.ts';
 import { fetchListed, listingOf } from './fetch-listed.ts';
 import { type Content, flagsText, type Message, type Plan, planOf } from './fetch-plan.ts';
-import { sizeOf } from './fetch-sections.ts';
 import { MessageBytes } from './message-bytes.ts';
-import type { Session } from './session.ts';
+import { sizeOf } from './message-content.ts';
 import { withoutNul } from './without-nul.ts';
 
 /** Messages up to this are read many at a time. */

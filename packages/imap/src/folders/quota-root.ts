@@ -1,5 +1,5 @@
 /** The one quota root of a mailbox (RFC 9208), named by the empty string. */
-import type { Session } from './session.ts';
+import type { Session } from '#imap/session/session.ts';
 
 const STORAGE_UNIT_BYTES = 1_024;
 

@@ -1,10 +1,10 @@
 /** Folder names between wire and store: modified UTF-7 or UTF-8 there, Unicode NFC with INBOX in capitals here. */
 import { FOLDER_DEPTH_MAX, FOLDER_NAME_MAX_BYTES } from '@agent-mailbox/mail-store/limits';
 import { imapString } from '@agent-mailbox/mime-structure/imap-strings';
-import { type ParseContext, Refusal } from './command.ts';
-import { fromUtf8, unicodeString } from './encoder.ts';
+import { type ParseContext, Refusal } from '#imap/command.ts';
+import { fromUtf8, unicodeString } from '#imap/wire/encoder.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 import { decodeModifiedUtf7, encodeModifiedUtf7 } from './modified-utf7.ts';
-import type { Scanner } from './parser.ts';
 
 export const DELIMITER = '/';
 

@@ -1,7 +1,8 @@
 /** Answers of SEARCH and SORT: the plain list, ESEARCH (RFC 4731, RFC 5267), and the saved result (RFC 5182). */
-import type { ReturnOption } from './search-query.ts';
-import { printSet } from './sequence-set.ts';
-import type { Session } from './session.ts';
+
+import { printSet } from '#imap/session/sequence-set.ts';
+import type { Session } from '#imap/session/session.ts';
+import type { ReturnOption } from './search-messages.ts';
 
 export interface SearchAnswer {
   readonly verb: 'SEARCH' | 'SORT';

@@ -1,9 +1,5 @@
 /** Which capabilities are announced when, and to whom not. */
-import {
-  CAPABILITIES_AFTER_LOGIN,
-  CAPABILITIES_ALWAYS,
-  CAPABILITIES_OF_AUTHENTICATION,
-} from './announced-capabilities.ts';
+import { CAPABILITIES_AFTER_LOGIN, CAPABILITIES_ALWAYS, CAPABILITIES_OF_AUTHENTICATION } from './capabilities.ts';
 import type { Session } from './session.ts';
 
 /** Words of the CAPABILITY answer as of now. */

@@ -2,7 +2,7 @@
  * The messages that are \\Recent to one session (RFC 3501 §2.3.2): ranges of UIDs that it was the first to be notified
  * of.
  */
-import type { SequenceMap } from './sequence-map.ts';
+import type { SequenceMap } from './sequence-numbers.ts';
 
 export class RecentMessages {
   /** Ascending and apart; `to` does not belong to its range. */
