@@ -47,13 +47,11 @@ export function createApp(
   const routers = new Map<string, Router<RequestState>>();
   for (const route of routes) {
     const handler = handlerOf(route, api);
-    for (const path of route.alsoAt === undefined ? [route.path] : [route.path, route.alsoAt]) {
-      const key = routerKey(route.method, path);
-      const few = routers.get(key) ?? new Router<RequestState>();
-      routers.set(key, few);
-      for (const each of [router, few])
-        each.register(path, [route.method.toLowerCase()], handler, { name: route.operationId });
-    }
+    const key = routerKey(route.method, route.path);
+    const few = routers.get(key) ?? new Router<RequestState>();
+    routers.set(key, few);
+    for (const each of [router, few])
+      each.register(route.path, [route.method.toLowerCase()], handler, { name: route.operationId });
   }
   pages(router);
 

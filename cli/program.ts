@@ -19,7 +19,6 @@ const PARTS: readonly Part[] = [
   { names: ['mail'], load: async () => (await import('./commands/mail.ts')).addMailCommands },
   { names: ['threads'], load: async () => (await import('./commands/threads.ts')).addThreadCommands },
   { names: ['drafts'], load: async () => (await import('./commands/drafts.ts')).addDraftCommands },
-  { names: ['outbox'], load: async () => (await import('./commands/outbox.ts')).addOutboxCommands },
   { names: ['mailboxes'], load: async () => (await import('./commands/mailboxes.ts')).addMailboxCommands },
   { names: ['webhooks'], load: async () => (await import('./commands/webhooks.ts')).addWebhookCommands },
   { names: ['deliveries'], load: async () => (await import('./commands/deliveries.ts')).addDeliveryCommands },

@@ -161,8 +161,6 @@ export interface RouteInfo {
   readonly method: HttpMethod;
   /** Path with `:name` parameters, e.g. `/api/mailboxes/:id`. */
   readonly path: string;
-  /** A second path that is served and not documented, because tools cannot tell it from those of other operations. */
-  readonly alsoAt?: string;
   /** Name of the operation in the OpenAPI document, e.g. `createMailbox`. */
   readonly operationId: string;
   readonly tag: ResourceName;

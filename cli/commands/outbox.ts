@@ -1,4 +1,4 @@
-/** `outbox list`, `outbox withdraw`; the same as `mail outbox`, `mail withdraw`. */
+/** `mail outbox`, `mail withdraw`. */
 import type { Command } from 'commander';
 import { messageId, rememberList } from '#cli/message-numbers.ts';
 import { print, printUntrusted } from '#cli/output.ts';
@@ -26,9 +26,9 @@ const rowOf = (message: OutboxMessage, number: number): string =>
     ...(message.reason === null || message.decision !== null ? [] : [`    ${safeLine(message.reason)}`]),
   ].join('\n');
 
-function addList(parent: Command, name: string): void {
+function addList(parent: Command): void {
   parent
-    .command(name)
+    .command('outbox')
     .description('List messages that are held, scheduled or queued, and those decided or failed within 24 hours')
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<GlobalOptions>();
@@ -62,13 +62,6 @@ function addWithdraw(parent: Command): void {
 
 /** `mail outbox`, `mail withdraw`. */
 export function addOutboxToMail(mail: Command): void {
-  addList(mail, 'outbox');
+  addList(mail);
   addWithdraw(mail);
-}
-
-/** `outbox list`, `outbox withdraw`: the same. */
-export function addOutboxCommands(program: Command): void {
-  const outbox = program.command('outbox').description('Messages that wait to be sent');
-  addList(outbox, 'list');
-  addWithdraw(outbox);
 }

@@ -271,7 +271,7 @@ describe('a draft', () => {
     const first = await post('/api/mailbox/drafts', body);
     const held = await post(`/api/mailbox/drafts/${textAt(first.body, 'id')}/send`, {});
     assert.equal(held.status, 202, held.text);
-    const back = await world.call('DELETE', `/api/mailbox/messages/outbox/${textAt(held.body, 'id')}`, {
+    const back = await world.call('DELETE', `/api/mailbox/outbox/${textAt(held.body, 'id')}`, {
       as: ann.token,
     });
     assert.equal(at(back.body, 'draftId'), at(first.body, 'id'), back.text);

@@ -79,7 +79,7 @@ describe('with an API key', () => {
     assert.match(await ok('drafts', 'update', draft, '--text', 'Some text', '--mailbox', id), /Some text/);
     assert.match(await ok('drafts', 'list', '--mailbox', id), /Later/);
     assert.match(await ok('drafts', 'delete', draft, '--mailbox', id), /is deleted/);
-    assert.match(await ok('outbox', 'list', '--mailbox', id), /No message waits/);
+    assert.match(await ok('mail', 'outbox', '--mailbox', id), /No message waits/);
     assert.equal(
       textAt(await okJson('mailboxes', 'update', id, '--mode', 'drafts_only'), 'sendingMode'),
       'drafts_only',

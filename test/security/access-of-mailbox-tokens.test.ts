@@ -226,7 +226,6 @@ describe('a token that only reads', () => {
         ['PATCH', `/drafts/${textAt(draft.body, 'id')}`, { sendAt: null }],
         ['POST', '/drafts', letter({ sendAt })],
         ['DELETE', `/outbox/${scheduled}`, undefined],
-        ['DELETE', `/messages/outbox/${scheduled}`, undefined],
         ['POST', '/messages', letter()],
         ['POST', '/files/uploads', { filename: 'x.txt' }],
       ] as const)

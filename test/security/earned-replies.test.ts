@@ -690,7 +690,7 @@ describe('a reply with content of other mail', () => {
     const did = textAt(made.body, 'id');
     const sent = await answered(await call('POST', `drafts/${did}/send`, { sendAt }));
     await isEarned(sent);
-    assert.equal((await call('DELETE', `messages/outbox/${sent.id}`)).status, 200);
+    assert.equal((await call('DELETE', `outbox/${sent.id}`)).status, 200);
     await call('PATCH', `drafts/${did}`, { bcc: ['thief@evil.example'] });
     await isHeld(answered(await call('POST', `drafts/${did}/send`, {})), 'first_contact');
   });

@@ -106,7 +106,7 @@ for (const entryPoint of SENDING_ENTRY_POINTS)
       );
       const another = await world.api.newMailbox(organization);
       assert.deepEqual(await outbox(another), []);
-      const foreign = await world.api.call('DELETE', `/api/mailbox/messages/outbox/${message.id}`, {
+      const foreign = await world.api.call('DELETE', `/api/mailbox/outbox/${message.id}`, {
         as: another.token,
       });
       assert.equal(foreign.status, 404, 'another mailbox cannot withdraw it');
@@ -184,7 +184,7 @@ for (const entryPoint of SENDING_ENTRY_POINTS)
         body: { scope: 'message' },
       });
       assert.equal(errorCode(approved), 'conflict');
-      const twice = await world.api.call('DELETE', `/api/mailbox/messages/outbox/${message.id}`, {
+      const twice = await world.api.call('DELETE', `/api/mailbox/outbox/${message.id}`, {
         as: mailbox().token,
       });
       assert.deepEqual([twice.status, errorCode(twice)], [409, 'conflict']);
@@ -270,7 +270,7 @@ describe('a message made from a draft', () => {
 
     const over = await world.send('REST', mailbox(), { to: [stranger()] });
     await world.reaches(mailbox(), over.id, 'sent');
-    const late = await world.api.call('DELETE', `/api/mailbox/messages/outbox/${over.id}`, { as: mailbox().token });
+    const late = await world.api.call('DELETE', `/api/mailbox/outbox/${over.id}`, { as: mailbox().token });
     assert.deepEqual([late.status, errorCode(late)], [409, 'conflict'], 'what was sent cannot be withdrawn');
     await settings({ outboundConsent: 'first_contact' });
   });
@@ -284,7 +284,7 @@ describe('a message made from a draft', () => {
     const id = textAt(made.body, 'id');
     const sent = await world.api.call('POST', `/api/mailbox/drafts/${id}/send`, { as: own.token, body: {} });
     await world.api.sql(`update mailbox_counter set quota_bytes = bytes_used where mailbox_id = $1`, [own.id]);
-    const path = `/api/mailbox/messages/outbox/${textAt(sent.body, 'id')}`;
+    const path = `/api/mailbox/outbox/${textAt(sent.body, 'id')}`;
     const answer = await world.api.call('DELETE', path, { as: own.token });
     assert.deepEqual([answer.status, at(answer.body, 'draftId')], [200, null], answer.text);
   });

@@ -157,7 +157,6 @@ export const outboxRoutes: readonly Route[] = [
   route({
     method: 'DELETE',
     path: '/api/mailboxes/:id/outbox/:mid',
-    alsoAt: '/api/mailboxes/:id/messages/outbox/:mid',
     operationId: 'withdrawMailboxMessage',
     tag,
     summary: WITHDRAW_SUMMARY,
@@ -186,7 +185,6 @@ export const outboxRoutes: readonly Route[] = [
   route({
     method: 'DELETE',
     path: '/api/mailbox/outbox/:mid',
-    alsoAt: '/api/mailbox/messages/outbox/:mid',
     operationId: 'withdrawMessage',
     tag,
     summary: WITHDRAW_SUMMARY,

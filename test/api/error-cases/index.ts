@@ -99,16 +99,16 @@ export const errorCases: Readonly<Record<string, Reach>> = {
   'updateMessage not_found': ownMessage('', 'PATCH', { seen: true }),
   'deleteMessage not_found': ownMessage('', 'DELETE'),
   'withdrawMessage not_found': (world) =>
-    world.call('DELETE', `/api/mailbox/messages/outbox/${newId('message')}`, {
+    world.call('DELETE', `/api/mailbox/outbox/${newId('message')}`, {
       as: world.organization.mailbox.token,
     }),
   'withdrawMessage conflict': async (world) => {
     const { mailbox, messageId } = await ownMail(world);
-    return world.call('DELETE', `/api/mailbox/messages/outbox/${messageId}`, { as: mailbox.token });
+    return world.call('DELETE', `/api/mailbox/outbox/${messageId}`, { as: mailbox.token });
   },
   'withdrawMailboxMessage conflict': async (world) => {
     const { mailbox, messageId } = await ownMail(world);
-    return world.call('DELETE', `/api/mailboxes/${mailbox.id}/messages/outbox/${messageId}`, {
+    return world.call('DELETE', `/api/mailboxes/${mailbox.id}/outbox/${messageId}`, {
       as: world.organization.key,
     });
   },
