@@ -186,8 +186,17 @@ export const MESSAGE_FILTERS = `state.placements > 0
      and ($10::timestamptz is null or m.received_at < $10)
      and not (state.labels && $11::text[])`;
 
+/**
+ * Row by row from the index. With `order by id desc limit`, a PostgreSQL whose statistics are older than the mailbox expects
+ * few messages, and reads and sorts all of them for a page.
+ */
 const NEWEST_OF_MAILBOX = `
-  select id from message where mailbox_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`;
+  with recursive newest (id, nth) as (
+    select (select max(id) from message where mailbox_id = $1 and id < coalesce($2, '~')), 1
+    union all
+    select (select max(m.id) from message m where m.mailbox_id = $1 and m.id < newest.id), nth + 1
+      from newest where newest.id is not null and nth < $3::int)
+  select id from newest where id is not null`;
 /**
  * In one statement with those before PostgreSQL, which cannot know how many messages pass, would examine the whole
  * mailbox for a page.
