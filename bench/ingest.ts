@@ -24,10 +24,10 @@ import { developmentCertificates } from '#dev/certificates.ts';
 import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { type Child, startChild } from './child-calls.ts';
-import { cpuSeconds } from './cpu-time.ts';
 import type { ListenerCalls } from './ingest-listener.ts';
 import { ownTimes } from './mail/own-times.ts';
 import { summaryOf } from './mail/samples.ts';
+import { cpuSeconds } from './processes.ts';
 import { textTable } from './report.ts';
 import { smtpLoad } from './smtp-load.ts';
 

@@ -102,7 +102,7 @@ const difference = (after: CpuSeconds, before: CpuSeconds): CpuSeconds => mapCpu
 const scaled = (cpu: CpuSeconds, factor: number): CpuSeconds => mapCpu((key) => cpu[key] * factor);
 
 export const acknowledgedReceipts = async ({ sink }: World): Promise<Receipt[]> =>
-  (await sink.call('receipts', undefined)).filter(({ acknowledged }) => acknowledged > 0);
+  (await sink.call('receipts', undefined)).filter(({ acknowledgedAtMs }) => acknowledgedAtMs.length > 0);
 
 export interface Outcome {
   /** Number of deliveries for the endpoints. */
@@ -137,7 +137,7 @@ export async function outcomeOf(
   return {
     deliveries: owed.length,
     lost: Math.max(missing, run.everyEvent ? missingEvents : 0),
-    duplicated: receipts.reduce((sum, { acknowledged }) => sum + acknowledged - 1, 0),
+    duplicated: receipts.reduce((sum, { acknowledgedAtMs }) => sum + acknowledgedAtMs.length - 1, 0),
   };
 }
 

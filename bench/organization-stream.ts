@@ -18,7 +18,7 @@ import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
 import { startChild } from './child-calls.ts';
-import { cpuSeconds } from './cpu-time.ts';
+import { cpuSeconds } from './processes.ts';
 import type { StreamApiCalls } from './stream-api.ts';
 import { createSubscribers, type Subscriber } from './subscribers.ts';
 

@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { packPackages } from '#dev/packed-packages.ts';
 import { findRuntime, RUNTIMES } from '#dev/runtimes.ts';
-import { cpuSeconds } from './cpu-time.ts';
+import { cpuSeconds } from './processes.ts';
 import { textTable } from './report.ts';
 
 const STARTS = 20;

@@ -13,10 +13,10 @@ import { openDatabase } from '#db/database.ts';
 import { buildDashboard } from '#dev/build-dashboard.ts';
 import { openAs, testBrowser } from '#test/support/browser.ts';
 import { freePorts, startService } from '#test/support/started-service.ts';
-import { cpuSeconds, machineCpuSeconds } from './cpu-time.ts';
 import { machineAndDatabase } from './machine.ts';
 import { type Amounts, fill } from './pages/fill.ts';
 import { firstRows, scroll, search } from './pages/measure.ts';
+import { cpuSeconds, machineCpuSeconds } from './processes.ts';
 import { textTable } from './report.ts';
 
 const say = (text: string) => process.stderr.write(`${text}\n`);

@@ -1,18 +1,22 @@
 /**
  * The receiver of the benchmark, a separate process: HTTPS with keep-alive, reads each request to its end, records
- * webhook-id, event number and time, and answers as the first part of the path says.
+ * webhook-id, event number and times, verifies the signatures of paths whose secret it was given with a Standard Webhooks
+ * library, and answers as the first part of the path says.
  *
  *   /ok     200 at once
  *   /faulty 500 to a fifth of all first attempts; a tenth of the rest waits 0.5 to 1 s
  *   /flaky  500 at once to a tenth of all first attempts
+ *   /slow   200 after 0.3 to 1.2 s
  *   /hang   no answer
  *   /down   503 at once
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
 import { answerCalls } from './child-calls.ts';
 import { EVENT_MARK } from './event-mark.ts';
 import { monotonicMs } from './monotonic-clock.ts';
@@ -29,43 +33,75 @@ export interface Receipt {
   /** Of the first request that was acknowledged, else as `firstAtMs`. */
   atMs: number;
   requests: number;
-  acknowledged: number;
+  /** Requests whose signature did not verify. */
+  unverified: number;
+  /** Of each acknowledged request; monotonic clock. */
+  readonly acknowledgedAtMs: number[];
 }
 
 const FAULTY_FAIL_RATIO = 0.2;
 const FLAKY_FAIL_RATIO = 0.1;
 const FAULTY_SLOW_RATIO = 0.1;
 const FAULTY_SLOW_MS = { least: 500, most: 1_000 } as const;
+const SLOW_MS = { least: 300, most: 1_200 } as const;
 
 let run = 0;
 let receipts = new Map<string, Receipt>();
 let acknowledged = 0;
 let requests = 0;
-let onAcknowledged: () => void = () => {};
+/** Resumed at each acknowledged request. */
+const waiting = new Set<() => void>();
+/** Acknowledged requests to each path: how many, and when the last came. */
+let arrivals = new Map<string, { count: number; atMs: number }>();
+/** By path. */
+const verifiers = new Map<string, Webhook>();
+
+const between = ({ least, most }: { least: number; most: number }) => least + Math.random() * (most - least);
 
 async function statusFor(path: string, receipt: Receipt): Promise<number | undefined> {
   if (path.startsWith('/ok')) return 200;
   if (path.startsWith('/hang')) return undefined;
+  if (path.startsWith('/slow')) return delay(between(SLOW_MS), 200);
   if (path.startsWith('/down')) return 503;
   if (path.startsWith('/flaky')) return receipt.requests === 1 && Math.random() < FLAKY_FAIL_RATIO ? 500 : 200;
   if (receipt.requests === 1 && Math.random() < FAULTY_FAIL_RATIO) return 500;
-  if (Math.random() < FAULTY_SLOW_RATIO)
-    await delay(FAULTY_SLOW_MS.least + Math.random() * (FAULTY_SLOW_MS.most - FAULTY_SLOW_MS.least));
+  if (Math.random() < FAULTY_SLOW_RATIO) await delay(between(FAULTY_SLOW_MS));
   return 200;
 }
 
-function note(webhookId: string, path: string, body: string): Receipt | undefined {
+function isVerified(verifier: Webhook, headers: IncomingHttpHeaders, body: string): boolean {
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  try {
+    verifier.verify(body, Object.fromEntries(names.map((name) => [name, String(headers[name])])));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns undefined for what is left over from another run */
+function note(path: string, headers: IncomingHttpHeaders, body: string): Receipt | undefined {
   const [, ofRun, event] = EVENT_MARK.exec(body) ?? [];
-  if (Number(ofRun) !== run) return undefined;
+  const verifier = verifiers.get(path);
+  if (verifier === undefined && Number(ofRun) !== run) return undefined;
+  const webhookId = String(headers['webhook-id']);
   let receipt = receipts.get(webhookId);
   if (receipt === undefined) {
-    const firstAtMs = monotonicMs();
-    receipt = { webhookId, event: Number(event), path, firstAtMs, atMs: firstAtMs, requests: 0, acknowledged: 0 };
+    const atMs = monotonicMs();
+    receipt = {
+      ...{ webhookId, event: Number(event), path, firstAtMs: atMs, atMs },
+      ...{ requests: 0, unverified: 0, acknowledgedAtMs: [] },
+    };
     receipts.set(webhookId, receipt);
   }
   receipt.requests++;
   requests++;
+  if (verifier !== undefined && !isVerified(verifier, headers, body)) receipt.unverified++;
   return receipt;
+}
+
+async function until(reached: () => boolean): Promise<void> {
+  while (!reached()) await new Promise<void>((resolve) => waiting.add(resolve));
 }
 
 const server = new Server(
@@ -76,18 +112,20 @@ const server = new Server(
     request.on('end', () => {
       const atMs = monotonicMs();
       const path = request.url ?? '';
-      const receipt = note(String(request.headers['webhook-id']), path, Buffer.concat(chunks).toString());
-      if (receipt === undefined) return response.writeHead(200).end(); // left over from another run
+      const receipt = note(path, request.headers, Buffer.concat(chunks).toString());
+      if (receipt === undefined) return response.writeHead(200).end();
       if (path.startsWith('/ok')) return answer(200);
       void statusFor(path, receipt).then((status) => status !== undefined && answer(status));
 
       function answer(status: number): void {
         if (receipt !== undefined && status < 300) {
-          if (receipt.acknowledged++ === 0) {
+          if (receipt.acknowledgedAtMs.push(atMs) === 1) {
             receipt.atMs = atMs;
             acknowledged++;
-            onAcknowledged();
           }
+          arrivals.set(path, { count: (arrivals.get(path)?.count ?? 0) + 1, atMs });
+          for (const resume of waiting) resume();
+          waiting.clear();
         }
         response.writeHead(status).end('ok');
       }
@@ -106,6 +144,7 @@ const calls = {
   async begin(number: number) {
     run = number;
     receipts = new Map();
+    arrivals = new Map();
     acknowledged = 0;
     requests = 0;
   },
@@ -118,11 +157,15 @@ const calls = {
     return requests;
   },
   /** Resolves as soon as so many are. */
-  async reach(count: number) {
-    if (acknowledged >= count) return;
-    await new Promise<void>((resolve) => {
-      onAcknowledged = () => acknowledged >= count && resolve();
-    });
+  reach: (count: number) => until(() => acknowledged >= count),
+  /** Resolves when so many requests to the path are acknowledged, with the time of the last. */
+  async arrived({ path, count }: { path: string; count: number }): Promise<number> {
+    await until(() => (arrivals.get(path)?.count ?? 0) >= count);
+    return arrivals.get(path)?.atMs ?? 0;
+  },
+  /** The secret by which requests to a path are verified; all of them are recorded, whatever the run. */
+  async expect({ path, secret }: { path: string; secret: string }) {
+    verifiers.set(path, new Webhook(secret));
   },
   async receipts() {
     return [...receipts.values()];

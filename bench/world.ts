@@ -23,8 +23,8 @@ import { startTemporalServer, type TemporalServer } from '#dev/temporal-server.t
 import { insertDeliveries } from '#test/support/many-rows.ts';
 import { workflowBundle } from '#worker/bundle.ts';
 import { type Child, startChild } from './child-calls.ts';
-import { cpuSeconds, machineCpuSeconds } from './cpu-time.ts';
 import type { LoadMakerCalls } from './load-maker.ts';
+import { cpuSeconds, machineCpuSeconds } from './processes.ts';
 import type { ServiceCalls } from './service.ts';
 import type { SinkCalls } from './sink.ts';
 import { createSubscribers, SUBSCRIBER_MAIL_DOMAIN } from './subscribers.ts';

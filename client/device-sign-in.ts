@@ -2,6 +2,7 @@ import { ApiError } from './api-error.ts';
 import type { DeviceSession, DeviceSignIn } from './api-types.ts';
 import { type CallOptions, type ClientOptions, HttpTransport } from './http.ts';
 import { OperationCall } from './operation-call.ts';
+import { pause } from './pause.ts';
 
 const RATE_LIMITED = 429;
 const MIN_WAIT_MS = 1_000;
@@ -39,15 +40,3 @@ export class DeviceSignInClient {
     }
   }
 }
-
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    if (signal?.aborted === true) end();
-    else signal?.addEventListener('abort', end, { once: true });
-  });

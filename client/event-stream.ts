@@ -1,5 +1,6 @@
 import { ApiError } from './api-error.ts';
 import type { CallOptions, HttpRequest, HttpTransport } from './http.ts';
+import { pause } from './pause.ts';
 
 export interface StreamOptions extends Pick<CallOptions, 'signal'> {
   /** Continue after this event: nothing that happened since is missed. Default: from now on. */
@@ -97,15 +98,3 @@ function blockOf(text: string): Block {
   const [name, id] = [field('event'), field('id') ?? null];
   return { id, event: name === undefined ? undefined : { name, id, data: JSON.parse(field('data') ?? 'null') } };
 }
-
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    if (signal?.aborted === true) end();
-    else signal?.addEventListener('abort', end, { once: true });
-  });

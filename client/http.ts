@@ -11,7 +11,9 @@
  * The wait is what Retry-After says, else 0.25 s, doubled each time. What would take longer than `maxWaitMs` in all is
  * not waited for: the error says when to come back.
  */
+
 import { ApiError, errorOf } from './api-error.ts';
+import { pause } from './pause.ts';
 import { tlsFailureOf } from './tls-failure.ts';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
@@ -144,6 +146,8 @@ export class HttpTransport {
         if (attempt >= attempts || waited + wait > maxWaitMs || !mayRepeat(request, error)) throw error;
         waited += wait;
         await pause(wait, signal);
+        if (signal?.aborted === true)
+          throw new ApiError({ code: 'aborted', message: 'The request was aborted.', fix: '', status: null });
       }
     }
   }
@@ -278,17 +282,3 @@ function reasonOf(error: unknown): string {
   if (tls !== undefined) return tls;
   return reason.message || String(Reflect.get(reason, 'code') ?? reason.name);
 }
-
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(new ApiError({ code: 'aborted', message: 'The request was aborted.', fix: '', status: null }));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    }, ms);
-    if (signal?.aborted === true) stop();
-    else signal?.addEventListener('abort', stop, { once: true });
-  });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect, newConnection } from './connections.ts';
 import type { Database, Sql } from './database.ts';
 import { migrations } from './migrations/index.ts';
@@ -30,7 +31,7 @@ export async function preparingAlone<Result>(
       const { rows } = await client.query<{ taken: boolean }>(TRY_LOCK);
       if (rows[0]?.taken) break;
       if (!waiting) onWaiting();
-      await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS));
+      await delay(LOCK_POLL_MS);
     }
     // Without its connection the lock is released, and another process may start.
     return await Promise.race([work(), lost.promise]);

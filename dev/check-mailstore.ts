@@ -5,8 +5,10 @@
  * `--all` hashes and indexes every message instead of a sample. `--watch` polls during load instead, and fails if a UID
  * appears below one that was seen before. The database is DATABASE_URL, else that of the running service.
  */
+
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
@@ -67,7 +69,7 @@ async function watch(db: Database): Promise<boolean> {
       );
       seen.set(id, { highest, count: row?.count ?? 0 });
     }
-    await new Promise((resolve) => setTimeout(resolve, WATCH_INTERVAL_MS));
+    await delay(WATCH_INTERVAL_MS);
   }
   return true;
 }

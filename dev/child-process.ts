@@ -51,6 +51,8 @@ export interface ProcessOwner {
 export interface WatchedChild {
   /** Process id of the present run. */
   pid(): number;
+  /** How often it ended without being asked, failed restarts included. */
+  crashes(): number;
   /** Ends it in good order. Safe to call twice. */
   stop(): Promise<void>;
   /** Ends it at once, without good order. */
@@ -148,6 +150,7 @@ export async function startWatched(program: ChildProgram, events: ChildEvents = 
   const restartDelaysMs = program.restartDelaysMs ?? RESTART_DELAYS_MS;
   let stopping = false;
   let failures = 0;
+  let crashes = 0;
   const wakeUp = new AbortController();
   let run = await startOnce(program, () => stopping);
   let supervision = watch();
@@ -160,6 +163,7 @@ export async function startWatched(program: ChildProgram, events: ChildEvents = 
       if (Date.now() - startedAt > STEADY_AFTER_MS) failures = 0;
       let reason = withLog(`${program.name} ended unexpectedly (${how}).`, program.logFile);
       for (;;) {
+        crashes++;
         const waitMs = restartDelaysMs[failures++];
         if (waitMs === undefined) {
           events.onGivenUp?.(new Error(`${reason}\nIt was restarted ${failures - 1} times without success.`));
@@ -182,6 +186,7 @@ export async function startWatched(program: ChildProgram, events: ChildEvents = 
 
   return {
     pid: () => run.pid,
+    crashes: () => crashes,
     async stop() {
       stopping = true;
       wakeUp.abort();

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { type ChildEvents, startWatched } from './child-process.ts';
+import { type ChildEvents, startWatched, type WatchedChild } from './child-process.ts';
 import { freePort } from './free-port.ts';
 import { type PostgresBinary, postgresBinaries } from './postgres-binaries.ts';
 
@@ -49,15 +49,13 @@ function programsOf(binary: PostgresBinary): DistributionPrograms {
   return { major: Number(major), binary };
 }
 
-export interface DistributionServer {
+export interface DistributionServer extends Pick<WatchedChild, 'pid' | 'crashes' | 'stop'> {
   readonly port: number;
   readonly logFile: string;
   /** Address of a database, for its superuser. */
   url(database: string): string;
   /** Runs statements one by one, as superuser. @param database default: the maintenance database */
   run(statements: readonly string[], database?: string): Promise<void>;
-  pid(): number;
-  stop(): Promise<void>;
 }
 
 export interface DistributionServerOptions {
@@ -70,9 +68,13 @@ export interface DistributionServerOptions {
   readonly initdb?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly events?: ChildEvents;
+  /** Default: a free one. */
+  readonly port?: number;
+  /** Waits before it is started again, see `ChildProgram`. */
+  readonly restartDelaysMs?: readonly number[];
 }
 
-/** Starts one on a free port. */
+/** Starts one. */
 export async function startDistributionServer(options: DistributionServerOptions): Promise<DistributionServer> {
   const { programs, folder } = options;
   const env = { ...process.env, ...options.environment };
@@ -90,7 +92,7 @@ export async function startDistributionServer(options: DistributionServerOptions
     ],
     { ...owner, cwd: data, env, stdio: ['ignore', 'ignore', 'pipe'] },
   );
-  const port = await freePort(HOST);
+  const port = options.port ?? (await freePort(HOST));
   const own = { listen_addresses: HOST, unix_socket_directories: '', ...options.settings };
   const url = (database: string) => `postgres://${USER}:${PASSWORD}@${HOST}:${port}/${database}`;
 
@@ -119,6 +121,7 @@ export async function startDistributionServer(options: DistributionServerOptions
     stopSignal: 'SIGINT' as const,
     stopWithinMs: STOP_WITHIN_MS,
     readyWithinMs: READY_WITHIN_MS,
+    ...(options.restartDelaysMs === undefined ? {} : { restartDelaysMs: options.restartDelaysMs }),
     isReady: () =>
       run([]).then(
         () => true,
@@ -126,5 +129,6 @@ export async function startDistributionServer(options: DistributionServerOptions
       ),
   };
   const server = await startWatched(program, options.events);
-  return { port, logFile, url, run, pid: server.pid, stop: server.stop };
+  const { pid, crashes, stop } = server;
+  return { port, logFile, url, run, pid, crashes, stop };
 }

@@ -10,16 +10,19 @@
  * acknowledged ones, waits for attempts in flight, hands failed ones to `endpointDelivery`, and takes over those of a dead
  * lane (`wait-for-lanes.ts`). So a lane that is off, full or dead changes times, never outcomes.
  */
+
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type AttemptDependencies, attemptMaker, type MakeAttempt } from '#activities/make-attempt.ts';
 import { inOrder } from '#core/platform/batching/batch-policies.ts';
 import { batcher } from '#core/platform/batching/batcher.ts';
 import { laneDeliveries } from '#core/platform/log/metrics.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
+import { wakeablePause } from '#core/platform/process/pauses.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
 import { deliveryClaims } from '#core/webhooks/dispatcher/claims.ts';
-import { pause } from '#core/webhooks/dispatcher/dispatcher-state.ts';
+
 import { fairShares } from '#core/webhooks/dispatcher/fair-shares.ts';
 import { reportedStatements } from '#core/webhooks/dispatcher/reported-statements.ts';
 import { releaseAttempts } from '#db/queries/deliveries/attempts.ts';
@@ -102,20 +105,8 @@ export function startFastLane(
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   let lookForDeadAtMs = Number.NEGATIVE_INFINITY;
   let woken = true; // what waited before this process began
-  let endSleep: () => void = () => {};
   const isClosed = () => draining.aborted;
-
-  const sleep = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(done, ms);
-      function done() {
-        clearTimeout(timer);
-        endSleep = () => {};
-        resolve();
-      }
-      endSleep = done;
-      if (isClosed()) done();
-    });
+  const { pause: sleep, wake: endSleep } = wakeablePause(isClosed);
 
   function wake(): void {
     woken = true;
@@ -169,7 +160,7 @@ export function startFastLane(
       return sleep(NOTHING_FOUND_MS);
     }
     const waitMs = claimedAtMs + CLAIM_GAP_MS - performance.now();
-    if (waitMs > 0) await pause(waitMs);
+    if (waitMs > 0) await delay(waitMs);
     woken = false; // whatever woke it is found now
     claiming = true;
     const askedAtMs = performance.now();

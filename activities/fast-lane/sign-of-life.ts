@@ -4,6 +4,7 @@
  *
  *   sign ──▶ sure for two seconds ──no sign──▶ unsure: nothing is claimed or sent ──sign──▶ sure of new leases alone
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '#core/platform/log/logger.ts';
 import type { Sql } from '#db/database.ts';
 import { endLane, showLife } from '#db/queries/deliveries/lane-life.ts';
@@ -81,7 +82,7 @@ export function signOfLife(sql: Sql, lane: string, log: Logger): SignOfLife {
     async untilSure() {
       while (!ended && !isSure()) {
         showSoon();
-        await Promise.all([showing, new Promise((resolve) => setTimeout(resolve, LOOK_MS))]);
+        await Promise.all([showing, delay(LOOK_MS)]);
       }
     },
     async end() {

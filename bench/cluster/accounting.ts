@@ -1,12 +1,14 @@
-/**
- * Compares the answers that clients got with the rows of the database and with the requests that the receivers got.
- * Pure.
- */
+/** Compares the answers that clients got with the rows of the database and with the requests that the receivers got. */
+import { textTable } from '#bench/report.ts';
+import type { Receipt } from '#bench/sink.ts';
+import { firstIdAt } from '#domain/ids.ts';
 import type { EventType } from '#domain/webhooks/event-types.ts';
 import { MAX_DELIVERY_ATTEMPTS } from '#domain/webhooks/retry-ladder.ts';
-import type { Operation, OperationKind } from './ledger.ts';
-import { OPERATION_KINDS } from './ledger.ts';
-import type { WebhookReceipt } from './webhook-receiver.ts';
+import { type Cluster, SERVICE_DATABASE } from './cluster.ts';
+import type { FaultFigures } from './faults.ts';
+import { isOpen, type Load, OPERATION_KINDS, type Operation, type OperationKind } from './load.ts';
+
+export type WebhookReceipt = Pick<Receipt, 'webhookId' | 'requests' | 'unverified' | 'acknowledgedAtMs'>;
 
 /** A thing an operation made: a mailbox, a stored message or a message to send. */
 export interface MadeRow {
@@ -44,59 +46,55 @@ export interface Facts {
   readonly relayed: ReadonlyMap<string, number>;
 }
 
-export interface KindAccount {
-  readonly kind: OperationKind;
-  readonly begun: number;
-  readonly accepted: number;
-  /** Neither accepted nor refused when the run ended. */
-  readonly open: number;
-  readonly refused: number;
-  /** Accepted, and there is no row. */
-  readonly lost: number;
-  /** Stored with fewer bytes than were sent. */
-  readonly truncated: number;
-  /** Additional rows of one operation after a try without an answer: the client sent it again. */
-  readonly repeated: number;
-  /** Rows beyond the first although every try had an answer, or the request had an Idempotency-Key. */
-  readonly duplicated: number;
-  /** Rows without the event they must have. */
-  readonly withoutEvent: number;
-  /** Events beyond the first of one row. */
-  readonly eventsTwice: number;
+const MADE = `
+  select 'mailbox' as kind, name as mark, id, 0 as bytes from mailboxes where organization_id = $1 and name like 'load-%'
+  union all
+  select case origin when 'append' then 'append' else 'inbound' end, m.subject, m.id, m.size
+    from message m join mailboxes b on b.id = m.mailbox_id
+   where b.organization_id = $1 and m.origin in ('smtp', 'append') and m.subject like 'load-%'
+  union all
+  select 'send', subject, id, size from outbound_message where organization_id = $1 and subject like 'load-%'`;
+const EVENTS = `
+  select id, type, coalesce(payload::json -> 'data' ->> 'messageId', payload::json -> 'mailbox' ->> 'id') as "subjectId"
+    from events where organization_id = $1 and id >= $2 and type = any($3)`;
+const DELIVERIES = `
+  select id, event_id as "eventId", endpoint_id as "endpointId", status, attempt_count as attempts
+    from deliveries where organization_id = $1`;
+
+/** Everything the account needs, from the database and the receivers. */
+export async function readFacts({ postgres, customer, sink, relay }: Cluster, load: Load): Promise<Facts> {
+  const { organizationId, endpoints } = customer;
+  const types = [...new Set(endpoints.flatMap(({ eventTypes }) => eventTypes))];
+  const rows = <Row extends object>(text: string, ...values: unknown[]) =>
+    postgres.query<Row & Record<string, unknown>>(SERVICE_DATABASE, text, [organizationId, ...values]);
+  const relayed = new Map<string, number>();
+  for (const { bytes } of relay.received) {
+    const [, subject = ''] = /^Subject: *(\S+)/im.exec(bytes.toString('latin1')) ?? [];
+    relayed.set(subject, (relayed.get(subject) ?? 0) + 1);
+  }
+  return {
+    operations: load.operations,
+    made: await rows<MadeRow>(MADE),
+    events: await rows<EventRow>(EVENTS, firstIdAt('event', load.beganMs), types),
+    deliveries: await rows<DeliveryRow>(DELIVERIES),
+    endpoints,
+    receipts: await sink.call('receipts', undefined),
+    relayed,
+  };
 }
 
-export interface DeliveryAccount {
-  readonly events: number;
-  readonly owed: number;
-  /** Events without a row for an endpoint that they must reach. */
-  readonly missingRows: number;
-  readonly open: number;
-  readonly success: number;
-  /** No endpoint of the run fails often enough: each is wrong. */
-  readonly exhausted: number;
-  /** Exhausted although the receiver had acknowledged it. */
-  readonly exhaustedDelivered: number;
-  /** Success, and the receiver never acknowledged it. */
-  readonly lost: number;
-  /** Acknowledged requests beyond the first of one webhook-id. */
-  readonly duplicated: number;
-  /** Requests with a webhook-id that no row has. */
-  readonly unknown: number;
-  readonly unverified: number;
-  readonly attemptsMost: number;
-  readonly requestsMost: number;
-  /** Rows with more attempts than the interface allows. */
-  readonly tooManyAttempts: number;
-}
+/** Of the operations of one kind, by name. */
+export type KindCounts = Readonly<Record<(typeof KIND_COUNTS)[number], number>>;
+const KIND_COUNTS = [
+  ...(['begun', 'accepted', 'never accepted', 'refused', 'lost', 'truncated'] as const),
+  ...(['without event', 'events twice', 'duplicated', 'sent again'] as const),
+] as const;
+const MAY_BE_ANY: readonly string[] = ['begun', 'accepted', 'sent again'];
 
 export interface Account {
-  readonly kinds: readonly KindAccount[];
-  readonly deliveries: DeliveryAccount;
-  /** Mailboxes whose token no client has seen. */
-  readonly tokensMissing: number;
-  readonly neverRelayed: number;
-  /** Mails that the relay accepted more than once: SMTP can only guarantee at least once. */
-  readonly relayedTwice: number;
+  readonly kinds: Readonly<Record<OperationKind, KindCounts>>;
+  /** Of deliveries, mails and tokens, by name. */
+  readonly counts: Readonly<Record<string, number>>;
   /** Counts that must be 0 and are not, in words; empty if the run passed. */
   readonly wrong: readonly string[];
 }
@@ -112,105 +110,90 @@ const HAS_IDEMPOTENCY_KEY: ReadonlySet<OperationKind> = new Set(['mailbox', 'sen
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
 const most = (numbers: readonly number[]): number => numbers.reduce((a, b) => Math.max(a, b), 0);
 
-function grouped<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>();
-  for (const row of rows) {
-    const group = groups.get(keyOf(row));
-    if (group === undefined) groups.set(keyOf(row), [row]);
-    else group.push(row);
-  }
-  return groups;
-}
-
-function accountOfKind(kind: OperationKind, facts: Facts): KindAccount {
+function countsOf(kind: OperationKind, facts: Facts): KindCounts {
   const operations = facts.operations.filter((operation) => operation.kind === kind);
   const made = facts.made.filter((row) => row.kind === kind);
-  const rowsOf = grouped(made, ({ mark }) => mark);
+  const rowsOf = Map.groupBy(made, ({ mark }) => mark);
   const accepted = operations.filter(({ acceptedAtMs }) => acceptedAtMs !== undefined);
   const extraOf = ({ mark }: Operation) => Math.max(0, (rowsOf.get(mark)?.length ?? 0) - 1);
   const mayRepeat = ({ uncertain }: Operation) => uncertain > 0 && !HAS_IDEMPOTENCY_KEY.has(kind);
   const type = EVENT_OF[kind];
-  const eventsOf = grouped(
+  const eventsOf = Map.groupBy(
     facts.events.filter((event) => event.type === type),
     ({ subjectId }) => subjectId,
   );
   const eventCounts = type === undefined ? [] : made.map(({ id }) => eventsOf.get(id)?.length ?? 0);
   return {
-    kind,
     begun: operations.length,
     accepted: accepted.length,
-    open: operations.filter(({ acceptedAtMs, refused }) => acceptedAtMs === undefined && refused === undefined).length,
+    'never accepted': operations.filter(isOpen).length,
     refused: operations.filter(({ refused }) => refused !== undefined).length,
+    // Accepted, and there is no row.
     lost: accepted.filter(({ mark }) => !rowsOf.has(mark)).length,
+    // Stored with fewer bytes than were sent.
     truncated: sum(
       operations.map(({ mark, bytes }) => (rowsOf.get(mark) ?? []).filter((row) => row.bytes < bytes).length),
     ),
-    repeated: sum(operations.filter(mayRepeat).map(extraOf)),
+    'without event': eventCounts.filter((count) => count === 0).length,
+    'events twice': sum(eventCounts.map((count) => Math.max(0, count - 1))),
+    // Further rows although every try had an answer, or the request had an Idempotency-Key.
     duplicated: sum(operations.filter((operation) => !mayRepeat(operation)).map(extraOf)),
-    withoutEvent: eventCounts.filter((count) => count === 0).length,
-    eventsTwice: sum(eventCounts.map((count) => Math.max(0, count - 1))),
-  };
-}
-
-function accountOfDeliveries({ events, deliveries, endpoints, receipts }: Facts): DeliveryAccount {
-  const rows = new Map(deliveries.map((row) => [`${row.eventId} ${row.endpointId}`, row]));
-  const owed = events.flatMap(({ id, type }) =>
-    endpoints.filter(({ eventTypes }) => eventTypes.includes(type)).map((endpoint) => `${id} ${endpoint.id}`),
-  );
-  const receiptOf = new Map(receipts.map((receipt) => [receipt.webhookId, receipt]));
-  const wasAcknowledged = ({ id }: DeliveryRow) => (receiptOf.get(id)?.acknowledgedAtMs.length ?? 0) > 0;
-  const known = new Set(deliveries.map(({ id }) => id));
-  const withStatus = (...statuses: DeliveryRow['status'][]) =>
-    deliveries.filter(({ status }) => statuses.includes(status));
-  return {
-    events: events.length,
-    owed: owed.length,
-    missingRows: owed.filter((key) => !rows.has(key)).length,
-    open: withStatus('pending', 'failed').length,
-    success: withStatus('success').length,
-    exhausted: withStatus('exhausted').length,
-    exhaustedDelivered: withStatus('exhausted').filter(wasAcknowledged).length,
-    lost: withStatus('success').filter((row) => !wasAcknowledged(row)).length,
-    duplicated: sum(receipts.map(({ acknowledgedAtMs }) => Math.max(0, acknowledgedAtMs.length - 1))),
-    unknown: receipts.filter(({ webhookId }) => !known.has(webhookId)).length,
-    unverified: sum(receipts.map(({ unverified }) => unverified)),
-    attemptsMost: most(deliveries.map(({ attempts }) => attempts)),
-    requestsMost: most(receipts.map(({ requests }) => requests)),
-    tooManyAttempts: deliveries.filter(({ attempts }) => attempts > MAX_DELIVERY_ATTEMPTS).length,
+    // Further rows after a try without an answer.
+    'sent again': sum(operations.filter(mayRepeat).map(extraOf)),
   };
 }
 
 export function account(facts: Facts): Account {
-  const kinds = OPERATION_KINDS.map((kind) => accountOfKind(kind, facts));
-  const deliveries = accountOfDeliveries(facts);
-  const sends = facts.operations.filter(({ kind, acceptedAtMs }) => kind === 'send' && acceptedAtMs !== undefined);
-  const rest = {
-    tokensMissing: facts.operations.filter(({ tokenMissing }) => tokenMissing).length,
-    neverRelayed: sends.filter(({ mark }) => !facts.relayed.has(mark)).length,
-    relayedTwice: sum([...facts.relayed.values()].map((count) => count - 1)),
+  const { operations, events, deliveries, endpoints, receipts, relayed } = facts;
+  const rows = new Set(deliveries.map(({ eventId, endpointId }) => `${eventId} ${endpointId}`));
+  const owed = events.flatMap(({ id, type }) =>
+    endpoints.filter(({ eventTypes }) => eventTypes.includes(type)).map((endpoint) => `${id} ${endpoint.id}`),
+  );
+  const acknowledged = new Set(
+    receipts.filter(({ acknowledgedAtMs }) => acknowledgedAtMs.length > 0).map(({ webhookId }) => webhookId),
+  );
+  const known = new Set(deliveries.map(({ id }) => id));
+  const withStatus = (...statuses: DeliveryRow['status'][]) =>
+    deliveries.filter(({ status }) => statuses.includes(status));
+  const sends = operations.filter(({ kind, acceptedAtMs }) => kind === 'send' && acceptedAtMs !== undefined);
+  const any = {
+    events: events.length,
+    'deliveries owed': owed.length,
+    'deliveries with success': withStatus('success').length,
+    'exhausted although acknowledged': withStatus('exhausted').filter(({ id }) => acknowledged.has(id)).length,
+    'webhooks acknowledged again': sum(
+      receipts.map(({ acknowledgedAtMs }) => Math.max(0, acknowledgedAtMs.length - 1)),
+    ),
+    'attempts of one delivery, most': most(deliveries.map(({ attempts }) => attempts)),
+    'requests of one delivery, most': most(receipts.map(({ requests }) => requests)),
+    // SMTP can only guarantee at least once.
+    'mails handed to the relay again': sum([...relayed.values()].map((count) => count - 1)),
   };
-  const mustBeZero: [string, number][] = [
-    ...kinds.flatMap((of): [string, number][] => [
-      [`${of.kind}: lost`, of.lost],
-      [`${of.kind}: truncated`, of.truncated],
-      [`${of.kind}: duplicated`, of.duplicated],
-      [`${of.kind}: refused`, of.refused],
-      [`${of.kind}: never accepted`, of.open],
-      [`${of.kind}: without event`, of.withoutEvent],
-      [`${of.kind}: events twice`, of.eventsTwice],
-    ]),
-    ['deliveries: rows missing', deliveries.missingRows],
-    ['deliveries: still open', deliveries.open],
-    ['deliveries: exhausted', deliveries.exhausted],
-    ['deliveries: recorded as success, never received', deliveries.lost],
-    ['deliveries: more attempts than allowed', deliveries.tooManyAttempts],
-    ['webhooks of no delivery', deliveries.unknown],
-    ['webhooks whose signature does not verify', deliveries.unverified],
-    ['mailboxes whose token nobody saw', rest.tokensMissing],
-    ['mails never handed to the relay', rest.neverRelayed],
-  ];
-  const wrong = mustBeZero.flatMap(([what, count]) => (count === 0 ? [] : [`${what}: ${count}`]));
-  return { kinds, deliveries, ...rest, wrong };
+  const mustBeZero = {
+    'deliveries: rows missing': owed.filter((key) => !rows.has(key)).length,
+    'deliveries: still open': withStatus('pending', 'failed').length,
+    // No endpoint of the run fails often enough.
+    'deliveries: exhausted': withStatus('exhausted').length,
+    'deliveries: recorded as success, never received': withStatus('success').filter(({ id }) => !acknowledged.has(id))
+      .length,
+    'deliveries: more attempts than allowed': deliveries.filter(({ attempts }) => attempts > MAX_DELIVERY_ATTEMPTS)
+      .length,
+    'webhooks of no delivery': receipts.filter(({ webhookId }) => !known.has(webhookId)).length,
+    'webhooks whose signature does not verify': sum(receipts.map(({ unverified }) => unverified)),
+    'mailboxes whose token nobody saw': operations.filter(({ tokenMissing }) => tokenMissing).length,
+    'mails never handed to the relay': sends.filter(({ mark }) => !relayed.has(mark)).length,
+  };
+  const ofKind = (kind: OperationKind): [OperationKind, KindCounts] => [kind, countsOf(kind, facts)];
+  const kinds = Object.fromEntries(OPERATION_KINDS.map(ofKind)) as Account['kinds']; // has every kind
+  const wrong = [
+    ...OPERATION_KINDS.flatMap((kind) =>
+      Object.entries(kinds[kind])
+        .filter(([name]) => !MAY_BE_ANY.includes(name))
+        .map(([name, count]) => [`${kind}: ${name}`, count] as const),
+    ),
+    ...Object.entries(mustBeZero),
+  ].flatMap(([what, count]) => (count === 0 ? [] : [`${what}: ${count}`]));
+  return { kinds, counts: { ...any, ...mustBeZero }, wrong };
 }
 
 /** How many webhooks were acknowledged again in each span of time; spans follow one another. */
@@ -222,4 +205,93 @@ export function duplicatesBySpan(receipts: readonly WebhookReceipt[], spanStarts
       if (span >= 0) counts[span] = (counts[span] ?? 0) + 1;
     }
   return counts;
+}
+
+export interface ClusterReport {
+  readonly machine: readonly string[];
+  readonly perSecond: number;
+  readonly minutes: number;
+  readonly faults: readonly FaultFigures[];
+  /** Webhooks acknowledged again, per fault: from its beginning to that of the next. */
+  readonly duplicates: readonly number[];
+  readonly account: Account;
+  readonly memory: readonly { program: string; startMegabytes: number; endMegabytes: number; crashes: number }[];
+  /** Temporary errors that clients got, with their number. */
+  readonly deferrals: ReadonlyMap<string, number>;
+  readonly skipped: number;
+}
+
+const DUPLICATES_PER_FAULT_MAX = 20;
+const PROBLEMS_SHOWN = 4;
+
+/** In words; empty if the run passed. */
+export function failures({ account: { wrong }, faults, duplicates }: ClusterReport): string[] {
+  const ofFault = (of: FaultFigures, again: number): string[] => [
+    ...(again > DUPLICATES_PER_FAULT_MAX ? [`${again} duplicates`] : []),
+    ...(of.missing.length > 0 ? [`not made again: ${of.missing.join(', ')}`] : []),
+    ...(of.readySeconds === undefined ? ['not every process got ready again'] : []),
+    ...(of.openOperations.length > 0
+      ? [`${of.openOperations.length} not accepted in time, e.g. ${of.openOperations[0]}`]
+      : of.deliveredSeconds === undefined
+        ? [`${of.openDeliveries} not delivered in time`]
+        : []),
+  ];
+  return [
+    ...wrong,
+    ...faults.flatMap((of, n) => ofFault(of, duplicates[n] ?? 0).map((what) => `${of.fault.name}: ${what}`)),
+  ];
+}
+
+const figure = (value: number | undefined): string => (value === undefined ? '–' : value.toFixed(1));
+
+function faultDetails({ fault, logs, restarts, readiness }: FaultFigures): string {
+  const unready = [...readiness].flatMap(([name, { ready, notReady, silent }]) =>
+    notReady + silent === 0 ? [] : [`${name} ${ready}/${notReady}/${silent}`],
+  );
+  const ended = [...restarts].map(([name, count]) => `${name} ${count}`);
+  const problems = logs
+    .flatMap(({ process, problems }) => [...problems].map(([text, count]) => ({ process, text, count })))
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, PROBLEMS_SHOWN);
+  return [
+    `  ${fault.name}`,
+    ...(unready.length === 0 ? [] : [`    ready / not ready / silent: ${unready.join(', ')}`]),
+    ...(ended.length === 0 ? [] : [`    ended and started again: ${ended.join(', ')}`]),
+    ...problems.map(({ process, text, count }) => `    log: ${process} ${count} × ${text}`),
+  ].join('\n');
+}
+
+/** The tables of a run, for people and for `bench/history/cluster.md`. */
+export function reportText(report: ClusterReport): string {
+  const { faults, duplicates, account: of, memory } = report;
+  const failed = failures(report);
+  const deferrals = [...report.deferrals].map(([by, count]) => `${by}: ${count}`).join(', ');
+  return [
+    `${report.perSecond} operations a second for ${report.minutes.toFixed(1)} minutes; ${report.machine.join('; ')}`,
+    textTable([
+      ['fault', 'lasted s', 'ready s', 'accepted s', 'delivered s', 'duplicates', 'log lines (most)', 'ends'],
+      ...faults.map((each, n) => [
+        each.fault.name,
+        ...[each.lastedSeconds, each.readySeconds, each.acceptedSeconds, each.deliveredSeconds].map(figure),
+        String(duplicates[n] ?? 0),
+        `${sum(each.logs.map(({ lines }) => lines))} (${most(each.logs.map(({ lines }) => lines))})`,
+        String(sum([...each.restarts.values()])),
+      ]),
+    ]),
+    `per fault\n${faults.map(faultDetails).join('\n')}`,
+    textTable([
+      ['', ...KIND_COUNTS],
+      ...OPERATION_KINDS.map((kind) => [kind, ...KIND_COUNTS.map((name) => String(of.kinds[kind][name]))]),
+    ]),
+    textTable([['', 'count'], ...Object.entries(of.counts).map(([name, count]) => [name, String(count)])]),
+    textTable([
+      ['memory, MB', 'start', 'end', 'ended'],
+      ...memory.map((each) => [
+        each.program,
+        ...[each.startMegabytes, each.endMegabytes, each.crashes].map((value) => value.toFixed(0)),
+      ]),
+    ]),
+    `"try again" answers: ${deferrals === '' ? 'none' : deferrals}; operations not begun: ${report.skipped}`,
+    failed.length === 0 ? 'passed' : `FAILED\n${failed.map((each) => `  ✖ ${each}`).join('\n')}`,
+  ].join('\n\n');
 }

@@ -1,146 +1,247 @@
 /**
  * Everything of a run: two PostgreSQL servers (the service's and the engine's), Temporal on the latter, two of each
- * process of the service, the receivers, a name server, and the load.
+ * process of the service, configured by their environment as an operator does, the receivers, a name server, and the
+ * customer: an organization with mailboxes and endpoints.
  */
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
 import { type Child, startChild } from '#bench/child-calls.ts';
+import { signalTree } from '#bench/processes.ts';
+import type { SinkCalls } from '#bench/sink.ts';
+import { createSubscribers } from '#bench/subscribers.ts';
+import { OrganizationClient } from '#client/index.ts';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { openServices, type Services } from '#core/platform/process/services.ts';
+import { readSettings } from '#core/platform/settings/settings.ts';
 import { developmentCertificates } from '#dev/certificates.ts';
+import { startWatched } from '#dev/child-process.ts';
+import type { EventType } from '#domain/webhooks/event-types.ts';
+import { type Peer, startPeer } from '#test/sending/outbound-world.ts';
 import { testDns } from '#test/support/dns-server.ts';
-import { type Ledger, openLedger } from './ledger.ts';
-import { type Load, startLoad } from './load.ts';
-import { type PostgresServer, startPostgresServer } from './postgres-server.ts';
-import { type RelaySink, startRelaySink } from './relay-sink.ts';
-import { serverPort } from './server-ports.ts';
-import { type ServiceProcesses, startServiceProcesses } from './service-processes.ts';
-import { createSubscriber, type LoadSubscriber, type WantedEndpoint } from './subscriber.ts';
-import type { Supervised } from './supervised.ts';
-import { startTemporalServer, type TemporalServer } from './temporal-server.ts';
-import type { WebhookReceiverCalls } from './webhook-receiver.ts';
+import { TEST_ENVIRONMENT, testVariables } from '#test/support/services.ts';
+import { freePorts } from '#test/support/started-service.ts';
+import { mountSmallDisk, type SmallDisk } from './namespace.ts';
+import {
+  type PostgresServer,
+  type Program,
+  RESTART_DELAYS_MS,
+  startPostgresServer,
+  startTemporalServer,
+  type TemporalServer,
+} from './servers.ts';
 
 export const SERVICE_DATABASE = 'agent_mailbox';
-/** Space for the data of a run, a multiple of it for the log, and room for longer runs. */
-const DISK_MEGABYTES = 4_096;
-
-export interface Cluster {
-  readonly postgres: PostgresServer;
-  readonly enginePostgres: PostgresServer;
-  readonly temporal: TemporalServer;
-  readonly service: ServiceProcesses;
-  readonly receiver: Child<WebhookReceiverCalls>;
-  readonly relay: RelaySink;
-  readonly subscriber: LoadSubscriber;
-  readonly ledger: Ledger;
-  readonly load: Load;
-  /** Root certificate of the mail processes, PEM. */
-  readonly ca: string;
-  readonly loadBeganMs: number;
-  /** All server programs under supervision, those of the engine included. */
-  programs(): readonly Supervised[];
-  close(): Promise<void>;
-}
-
-export interface ClusterOptions {
-  /** Empty or absent; for disks, logs and spools. */
-  readonly folder: string;
-  /** Operations started per second. 0: none. */
-  readonly perSecond: number;
-  /** Default: those of the load. */
-  readonly endpoints?: readonly WantedEndpoint[] | undefined;
-  say(text: string): void;
-}
-
+export const SENDER = 'load@sender.test';
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const START = path.join(ROOT, 'dev/start.mjs');
+const READY_WITHIN_MS = 120_000;
+const STOP_WITHIN_MS = 40_000;
+const ANSWER_WITHIN_MS = 2_000;
+const MAIL_DISK_MEGABYTES = 32;
+const MAILBOXES = 20;
+/** Waits of the retry ladders: short, so that a delivery that is wrongly exhausted shows within the run. */
+const RETRY_DELAYS_MS = '2000,5000,15000,40000';
 /** The sender of the load has SPF and DMARC; nothing else has a name. */
 const SENDER_RECORDS = [
   { type: 'TXT', name: 'sender.test', value: 'v=spf1 ip4:127.0.0.1 -all' },
   { type: 'TXT', name: '_dmarc.sender.test', value: 'v=DMARC1; p=reject' },
 ] as const;
 
-export async function openCluster({ folder, perSecond, endpoints, say }: ClusterOptions): Promise<Cluster> {
+export type ProcessKind = 'api' | 'worker' | 'mail';
+
+export interface ServiceProcess extends Program {
+  readonly kind: ProcessKind;
+  /** `http://host:port` of `/healthz`, `/readyz` and `/metrics`. */
+  readonly healthUrl: string;
+  /** Of a setting that names a port. */
+  port(setting: string): number;
+}
+
+export interface LoadMailbox {
+  readonly id: string;
+  readonly address: string;
+  readonly token: string;
+}
+
+/** An endpoint at the sink, see `sink.ts` for its paths. */
+export interface WantedEndpoint {
+  readonly path: string;
+  readonly eventTypes: readonly EventType[];
+  /** Only events of this mailbox. */
+  readonly mailboxId?: string;
+}
+
+export interface Customer {
+  readonly organizationId: string;
+  readonly apiKey: string;
+  readonly mailboxes: readonly LoadMailbox[];
+  readonly endpoints: readonly { readonly id: string; readonly eventTypes: readonly EventType[] }[];
+}
+
+export interface Cluster {
+  readonly postgres: PostgresServer;
+  readonly enginePostgres: PostgresServer;
+  readonly temporal: TemporalServer;
+  readonly processes: readonly ServiceProcess[];
+  of(kind: ProcessKind): readonly ServiceProcess[];
+  /** The file systems that hold the spools of the mail processes. */
+  readonly mailDisks: readonly SmallDisk[];
+  readonly sink: Child<SinkCalls>;
+  /** The smarthost for outgoing mail. */
+  readonly relay: Peer;
+  readonly customer: Customer;
+  /** Root certificate of the mail processes, PEM. */
+  readonly ca: string;
+  /** All server programs, those of the engine included. */
+  programs(): readonly Program[];
+  makeMailbox(name: string): Promise<LoadMailbox>;
+  makeEndpoint(endpoint: WantedEndpoint): Promise<{ id: string; eventTypes: readonly EventType[] }>;
+  /** Work on the service's database by its own code. */
+  withServices<Result>(work: (services: Services) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** @param folder empty; for disks, logs and spools */
+export async function openCluster(
+  folder: string,
+  endpoints: readonly WantedEndpoint[],
+  say: (text: string) => void,
+): Promise<Cluster> {
   const toClose: (() => Promise<unknown>)[] = [];
+  const watched: Program[] = [];
+  const disks: SmallDisk[] = [];
+  const inFolder = (name: string) => path.join(folder, name);
   async function close(): Promise<void> {
+    for (const disk of disks) disk.free();
+    for (const { pid } of watched) signalTree(pid(), 'SIGCONT'); // what is paused cannot end
     for (const each of toClose.splice(0).reverse()) await each().catch((error: Error) => say(error.message));
   }
-  const inFolder = (name: string) => path.join(folder, name);
+  async function startPostgres(name: string, at: string): Promise<PostgresServer> {
+    const server = await startPostgresServer(name, inFolder(at));
+    toClose.push(() => server.stop());
+    watched.push(server);
+    disks.push(server.dataDisk, server.logDisk);
+    return server;
+  }
   try {
     say('PostgreSQL');
-    const postgres = await startPostgresServer({
-      name: 'PostgreSQL',
-      folder: inFolder('postgres'),
-      diskMegabytes: DISK_MEGABYTES,
-    });
-    toClose.push(() => postgres.stop());
-    const enginePostgres = await startPostgresServer({
-      name: 'PostgreSQL of the engine',
-      folder: inFolder('engine-postgres'),
-      diskMegabytes: DISK_MEGABYTES,
-    });
-    toClose.push(() => enginePostgres.stop());
+    const postgres = await startPostgres('PostgreSQL', 'postgres');
+    const enginePostgres = await startPostgres('PostgreSQL of the engine', 'engine-postgres');
     await postgres.query('postgres', `create database ${SERVICE_DATABASE}`);
-
     say('Temporal');
     const temporal = await startTemporalServer(enginePostgres, inFolder('temporal'), say);
-    toClose.push(() => temporal.stop());
+    toClose.push(() => temporal.program().stop());
     await temporal.registerNamespace();
 
     const tls = developmentCertificates(inFolder('tls'), []);
     const dns = await testDns();
     toClose.push(() => dns.close());
     dns.records = SENDER_RECORDS;
-    const relay = await startRelaySink(await serverPort());
+    const relay = await startPeer();
     toClose.push(() => relay.close());
-    const receiver = await startChild<WebhookReceiverCalls>(new URL('./webhook-receiver.ts', import.meta.url), {
-      RECEIVER_CERT: tls.certFile,
-      RECEIVER_KEY: tls.keyFile,
+    const sink = await startChild<SinkCalls>(new URL('../sink.ts', import.meta.url), {
+      SINK_CERT: tls.certFile,
+      SINK_KEY: tls.keyFile,
     });
-    toClose.push(() => receiver.stop());
+    toClose.push(() => sink.stop());
 
     say('two workers, two api, two mail processes');
-    const service = await startServiceProcesses({
-      folder,
-      databaseUrl: postgres.url(SERVICE_DATABASE),
-      temporalAddress: temporal.address,
-      temporalNamespace: temporal.namespace,
-      relayUrl: relay.url,
-      dnsServer: dns.address,
-      tls,
+    for (const file of ['caFile', 'certFile', 'keyFile'] as const) process.env[TEST_ENVIRONMENT[file]] = tls[file];
+    process.env[TEST_ENVIRONMENT.temporal] = temporal.address;
+    const environment = testVariables({
+      LOG_LEVEL: 'info',
+      DATABASE_URL: postgres.url(SERVICE_DATABASE),
+      TEMPORAL_NAMESPACE: temporal.namespace,
+      MAIL_HOSTNAME: 'localhost',
+      DNS_SERVERS: dns.address,
+      OUTBOUND_TRANSPORT: 'relay',
+      OUTBOUND_RELAY_URL: relay.url,
+      OUTBOUND_RETRY_DELAYS_MS: RETRY_DELAYS_MS,
+      WEBHOOK_RETRY_DELAYS_MS: RETRY_DELAYS_MS,
     });
-    toClose.push(() => service.stop());
-    const [api] = service.of('api');
-    const receiverUrl = `https://127.0.0.1:${await receiver.call('port', undefined)}`;
-    const subscriber = await createSubscriber(
-      service.environment,
-      `http://127.0.0.1:${api?.ports['API_PORT']}`,
-      receiverUrl,
-      endpoints,
-    );
-    for (const endpoint of subscriber.endpoints) await receiver.call('expect', endpoint);
+    const env = (own: Record<string, string>) => ({ ...process.env, ...environment, ...own });
+    await promisify(execFile)(process.execPath, [START, 'dev/migrate.ts'], {
+      cwd: ROOT,
+      env: env({ DATA_DIR: inFolder('migrate') }),
+    });
+    const mailDisks: SmallDisk[] = [];
+    async function start(kind: ProcessKind, copy: number): Promise<ServiceProcess> {
+      const name = `${kind}-${copy}`;
+      mkdirSync(inFolder(name), { recursive: true });
+      const [data, logFile] = [inFolder(`${name}/data`), inFolder(`${name}/server.log`)];
+      if (kind === 'mail') mailDisks.push(mountSmallDisk(data, MAIL_DISK_MEGABYTES));
+      const ports = await freePorts();
+      const healthUrl = `http://127.0.0.1:${ports['METRICS_PORT']}`;
+      const child = await startWatched({
+        name,
+        command: process.execPath,
+        args: [START, `${kind}/main.ts`],
+        cwd: ROOT,
+        env: env({ ...ports, DATA_DIR: data }),
+        logFile,
+        stopSignal: 'SIGTERM',
+        stopWithinMs: STOP_WITHIN_MS,
+        readyWithinMs: READY_WITHIN_MS,
+        restartDelaysMs: RESTART_DELAYS_MS,
+        isReady: () =>
+          fetch(`${healthUrl}/healthz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+      });
+      toClose.push(() => child.stop());
+      return { ...child, name, logFile, kind, healthUrl, port: (setting) => Number(ports[setting]) };
+    }
+    const processes: ServiceProcess[] = [];
+    for (const kind of ['worker', 'api', 'mail'] as const)
+      processes.push(...(await Promise.all([1, 2].map((copy) => start(kind, copy)))));
+    watched.push(...processes);
+    disks.push(...mailDisks);
+    const of = (kind: ProcessKind) => processes.filter((each) => each.kind === kind);
 
-    const ledger = openLedger();
-    const ca = readFileSync(tls.caFile, 'utf8');
-    const loadBeganMs = Date.now();
-    const load = startLoad({
-      perSecond,
-      ledger,
-      subscriber,
-      api: service.of('api'),
-      mail: service.of('mail'),
-      ca,
+    async function withServices<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
+      const settings = readSettings({ ...environment, DATABASE_POOL_MAX: '2' });
+      const services = await openServices(settings, createLogger('warn', pino.destination(2)));
+      try {
+        return await work(services);
+      } finally {
+        await services.close();
+      }
+    }
+    const [subscriber] = await withServices(async (services) => {
+      const made = await createSubscribers(services, { organizations: 1, mailboxesEach: 1, urls: () => [] });
+      await services.db.query(`update organizations set settings = '{"outboundConsent": "off"}'`, []);
+      return made;
     });
-    toClose.push(() => load.close());
+    if (subscriber === undefined) throw new Error('no organization was made');
+    const { organization, apiKey } = subscriber;
+    const api = new OrganizationClient({ url: `http://127.0.0.1:${of('api')[0]?.port('API_PORT')}`, apiKey });
+    async function makeMailbox(name: string): Promise<LoadMailbox> {
+      const { token, ...mailbox } = await api.mailboxes.create({ name });
+      return { ...mailbox, token: token ?? '' };
+    }
+    const sinkUrl = `https://127.0.0.1:${await sink.call('port', undefined)}`;
+    async function makeEndpoint({ path: at, eventTypes, mailboxId }: WantedEndpoint) {
+      const wanted = { url: sinkUrl + at, eventTypes: [...eventTypes], ...(mailboxId && { mailboxId }) };
+      const { id, secret } = await api.webhooks.create(wanted);
+      await sink.call('expect', { path: at, secret: secret ?? '' });
+      return { id, eventTypes };
+    }
+    // Before the endpoints, so that no event of theirs is owed.
+    const mailboxes: LoadMailbox[] = [];
+    for (let n = 0; n < MAILBOXES; n++) mailboxes.push(await makeMailbox(`box ${n}`));
+    const made: Awaited<ReturnType<typeof makeEndpoint>>[] = [];
+    for (const endpoint of endpoints) made.push(await makeEndpoint(endpoint));
     return {
-      postgres,
-      enginePostgres,
-      temporal,
-      service,
-      receiver,
-      relay,
-      subscriber,
-      ledger,
-      load,
-      ca,
-      loadBeganMs,
-      programs: () => [...service.all, postgres, enginePostgres, temporal.program()],
+      ...{ postgres, enginePostgres, temporal, processes, of, mailDisks, sink, relay, makeMailbox, makeEndpoint },
+      customer: { organizationId: organization.id, apiKey, mailboxes, endpoints: made },
+      ca: readFileSync(tls.caFile, 'utf8'),
+      programs: () => [...processes, postgres, enginePostgres, temporal.program()],
+      withServices,
       close,
     };
   } catch (error) {

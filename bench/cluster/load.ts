@@ -1,37 +1,86 @@
 /**
  * The load: operations start at a constant rate, whatever happens to earlier ones. Each is tried until it is accepted,
- * at the two copies of its process in turn, like a client with both addresses.
+ * at the two copies of its process in turn, like a client with both addresses. The ledger keeps the answers that the
+ * clients got: the rows of the database and the receivers' counts are compared with them.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { openImapClient } from './imap-client.ts';
-import type { Ledger, Operation, OperationKind } from './ledger.ts';
-import { loadMessage } from './load-message.ts';
-import { openRestClient } from './rest-client.ts';
-import type { ServiceProcess } from './service-processes.ts';
-import { openSmtpClient } from './smtp-client.ts';
-import type { LoadSubscriber } from './subscriber.ts';
-import type { TryOutcome } from './try-outcome.ts';
+import { openImapClient, openRestClient, openSmtpClient, type TryOutcome } from './clients.ts';
+import { type Cluster, SENDER, type WantedEndpoint } from './cluster.ts';
+
+/**
+ * - `mailbox`: POST /api/mailboxes → mailbox_created
+ * - `inbound`: a mail by SMTP → email_received
+ * - `append`: IMAP APPEND
+ * - `send`: POST /api/mailboxes/:id/messages → email_sent, and the mail at the relay
+ */
+export const OPERATION_KINDS = ['mailbox', 'inbound', 'append', 'send'] as const;
+export type OperationKind = (typeof OPERATION_KINDS)[number];
+
+export interface Operation {
+  readonly kind: OperationKind;
+  /** Part of the name of the mailbox, of the Message-ID, or of the subject, by kind. */
+  readonly mark: string;
+  readonly beganAtMs: number;
+  acceptedAtMs: number | undefined;
+  tries: number;
+  /** Tries with an unknown outcome: no answer arrived. */
+  uncertain: number;
+  /** Tries that were refused with a status that says "try again", by status or code. */
+  readonly deferrals: Map<string, number>;
+  /** The result of the last try. */
+  lastTry: string;
+  /** A refusal for good, which nothing in this load deserves. */
+  refused: string | undefined;
+  /** The answer lacked the token of the new mailbox. */
+  tokenMissing: boolean;
+  /** Bytes of the message as sent; 0 if there is none. */
+  readonly bytes: number;
+}
+
+export const newOperation = (kind: OperationKind, mark: string, bytes: number): Operation => ({
+  ...{ kind, mark, bytes, beganAtMs: Date.now(), acceptedAtMs: undefined, tries: 0, uncertain: 0 },
+  ...{ deferrals: new Map(), lastTry: 'none', refused: undefined, tokenMissing: false },
+});
+
+/** Neither accepted nor refused. */
+export const isOpen = ({ acceptedAtMs, refused }: Operation): boolean =>
+  acceptedAtMs === undefined && refused === undefined;
+
+const ALL_TYPES = ['email_received', 'email_sent', 'mailbox_created'] as const;
+export const LOAD_ENDPOINTS: readonly WantedEndpoint[] = [
+  { path: '/ok-1', eventTypes: ALL_TYPES },
+  { path: '/ok-2', eventTypes: ALL_TYPES },
+  { path: '/flaky', eventTypes: ALL_TYPES },
+  { path: '/slow', eventTypes: ['email_sent'] },
+];
 
 /** Of ten operations. */
 const MIX: readonly OperationKind[] = [
-  'inbound',
-  'mailbox',
-  'inbound',
-  'send',
-  'inbound',
-  'mailbox',
-  'append',
-  'inbound',
-  'send',
-  'mailbox',
+  ...(['inbound', 'mailbox', 'inbound', 'send', 'inbound'] as const),
+  ...(['mailbox', 'append', 'inbound', 'send', 'mailbox'] as const),
 ];
 const RETRY_AFTER_MS = 1_000;
 /** More than these at once are not begun: the machine of the clients has its limits, too. */
 const OPEN_MAX = 1_500;
-export const SENDER = 'load@sender.test';
 const CUSTOMERS = 50;
 
+/** Most are small; every sixth is too large to be kept in memory while it is received. */
+const SMALL_BYTES = 2_000;
+const LARGE_BYTES = 400_000;
+const LARGE_EVERY = 6;
+const LINE = `${'The quick brown fox jumps over the lazy dog near the old mill. '.slice(0, 62)}\r\n`;
+
+/** @param mark part of the Message-ID and the subject, so that no two have the same content */
+export function loadMessage(mark: string, to: string, bytes = SMALL_BYTES): Buffer {
+  const header =
+    `Date: ${new Date().toUTCString()}\r\nFrom: Load Maker <${SENDER}>\r\nTo: <${to}>\r\nSubject: ${mark}\r\n` +
+    `Message-ID: <${mark}@sender.test>\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`;
+  return Buffer.from(header + LINE.repeat(Math.ceil(bytes / LINE.length)));
+}
+
 export interface Load {
+  readonly beganMs: number;
+  readonly operations: readonly Operation[];
   /** Operations that were not begun because too many were open. */
   readonly skipped: number;
   /** Starts no more operations; resolves when all started ones have ended, or after this time. */
@@ -39,86 +88,52 @@ export interface Load {
   close(): Promise<void>;
 }
 
-export interface LoadOptions {
-  /** 0: nothing begins. */
-  readonly perSecond: number;
-  readonly ledger: Ledger;
-  readonly subscriber: LoadSubscriber;
-  readonly api: readonly ServiceProcess[];
-  readonly mail: readonly ServiceProcess[];
-  /** Root certificate of the mail processes, PEM. */
-  readonly ca: string;
+function inTurn<Each>(each: readonly Each[], turn: number): Each {
+  const one = each[turn % each.length];
+  if (one === undefined) throw new Error('there is none to turn to');
+  return one;
 }
 
-export function startLoad({ perSecond, ledger, subscriber, api, mail, ca }: LoadOptions): Load {
-  const { mailboxes } = subscriber;
-  const [appendTo] = mailboxes;
-  if (appendTo === undefined) throw new Error('there is no mailbox to append to');
-  const rest = api.map(({ ports }) => openRestClient(`http://127.0.0.1:${ports['API_PORT']}`, subscriber));
-  const smtp = mail.map(({ ports }) => openSmtpClient(ports['SMTP_PORT'] ?? 0, ca));
-  const imap = mail.map(({ ports }) => openImapClient(ports['IMAPS_PORT'] ?? 0, ca, appendTo));
+export function startLoad({ of, customer, ca }: Cluster, perSecond: number): Load {
+  const { mailboxes, apiKey } = customer;
+  const appendTo = inTurn(mailboxes, 0);
+  const rest = of('api').map(({ port }) => openRestClient(`http://127.0.0.1:${port('API_PORT')}`, apiKey));
+  const smtp = of('mail').map(({ port }) => openSmtpClient(port('SMTP_PORT'), ca));
+  const imap = of('mail').map(({ port }) => openImapClient(port('IMAPS_PORT'), ca, appendTo));
+  const operations: Operation[] = [];
   const running = new Set<Promise<void>>();
   const stopping = new AbortController();
   let skipped = 0;
   let number = 0;
 
-  const inTurn = <Client>(clients: readonly Client[], turn: number): Client => {
-    const client = clients[turn % clients.length];
-    if (client === undefined) throw new Error('there is no process to turn to');
-    return client;
-  };
-
-  function tryOf(
-    kind: OperationKind,
-    n: number,
-    mark: string,
-  ): { bytes: number; once(turn: number): Promise<TryOutcome> } {
-    const mailbox = inTurn(mailboxes, n);
-    switch (kind) {
-      case 'mailbox':
-        return { bytes: 0, once: (turn) => inTurn(rest, turn).createMailbox(mark) };
-      case 'send': {
-        const to = `customer-${n % CUSTOMERS}@customer.test`;
-        return { bytes: 0, once: (turn) => inTurn(rest, turn).sendMessage(mailbox.id, to, mark) };
-      }
-      case 'inbound': {
-        const message = loadMessage(mark, n, SENDER, mailbox.address);
-        return { bytes: message.length, once: (turn) => inTurn(smtp, turn).send(SENDER, mailbox.address, message) };
-      }
-      case 'append': {
-        const message = loadMessage(mark, n, SENDER, appendTo?.address ?? '');
-        return { bytes: message.length, once: (turn) => inTurn(imap, turn).append(message) };
-      }
-    }
+  function tryOf(kind: OperationKind, n: number, mark: string): [bytes: number, (turn: number) => Promise<TryOutcome>] {
+    const mailbox = kind === 'append' ? appendTo : inTurn(mailboxes, n);
+    if (kind === 'mailbox') return [0, (turn) => inTurn(rest, turn).createMailbox(mark)];
+    if (kind === 'send')
+      return [0, (turn) => inTurn(rest, turn).sendMessage(mailbox.id, `customer-${n % CUSTOMERS}@customer.test`, mark)];
+    const message = loadMessage(mark, mailbox.address, n % LARGE_EVERY === 0 ? LARGE_BYTES : SMALL_BYTES);
+    if (kind === 'append') return [message.length, (turn) => inTurn(imap, turn).append(message)];
+    return [message.length, (turn) => inTurn(smtp, turn).send(SENDER, mailbox.address, message)];
   }
 
-  async function carryOut(
-    operation: Operation,
-    once: (turn: number) => Promise<TryOutcome>,
-    first: number,
-  ): Promise<void> {
+  async function carryOut(operation: Operation, once: (turn: number) => Promise<TryOutcome>, first: number) {
     for (let turn = first; !stopping.signal.aborted; turn++) {
       operation.tries++;
       const outcome = await once(turn);
       operation.lastTry = 'by' in outcome ? `${outcome.kind} ${outcome.by}` : outcome.kind;
-      switch (outcome.kind) {
-        case 'accepted':
-          operation.tokenMissing = outcome.tokenMissing ?? false;
-          operation.acceptedAtMs = Date.now();
-          return;
-        case 'refused':
-          operation.refused = outcome.by;
-          return;
-        case 'deferred':
-          operation.deferrals.set(outcome.by, (operation.deferrals.get(outcome.by) ?? 0) + 1);
-          break;
-        case 'uncertain':
-          operation.uncertain++;
-          break;
-        case 'unreachable':
-          break;
+      if (outcome.kind === 'accepted') {
+        operation.tokenMissing = outcome.tokenMissing ?? false;
+        operation.acceptedAtMs = Date.now();
+        return;
       }
-      const waitMs = outcome.kind === 'deferred' ? (outcome.afterMs ?? RETRY_AFTER_MS) : RETRY_AFTER_MS;
+      if (outcome.kind === 'refused') {
+        operation.refused = outcome.by;
+        return;
+      }
+      if (outcome.kind === 'uncertain') operation.uncertain++;
+      const isDeferred = outcome.kind === 'deferred';
+      if (isDeferred) operation.deferrals.set(outcome.by, (operation.deferrals.get(outcome.by) ?? 0) + 1);
+      const waitMs = (isDeferred ? outcome.afterMs : undefined) ?? RETRY_AFTER_MS;
       await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {});
     }
   }
@@ -129,18 +144,20 @@ export function startLoad({ perSecond, ledger, subscriber, api, mail, ca }: Load
       skipped++;
       return;
     }
-    const kind = MIX[n % MIX.length] ?? 'inbound';
+    const kind = inTurn(MIX, n);
     const mark = `load-${kind}-${n}-`;
-    const { bytes, once } = tryOf(kind, n, mark);
+    const [bytes, once] = tryOf(kind, n, mark);
+    const operation = newOperation(kind, mark, bytes);
+    operations.push(operation);
     // Beyond the length of the mix, so that each kind begins at both copies.
-    const own = carryOut(ledger.begin(kind, mark, bytes), once, Math.floor(n / MIX.length) + n).finally(() =>
-      running.delete(own),
-    );
+    const own = carryOut(operation, once, Math.floor(n / MIX.length) + n).finally(() => running.delete(own));
     running.add(own);
   }
 
-  const timer = perSecond === 0 ? undefined : setInterval(begin, 1_000 / perSecond);
+  const timer = setInterval(begin, 1_000 / perSecond);
   return {
+    beganMs: Date.now(),
+    operations,
     get skipped() {
       return skipped;
     },

@@ -8,21 +8,15 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { machineCpuSeconds, visibleCpuSeconds } from '#bench/cpu-time.ts';
 import { machineAndDatabase } from '#bench/machine.ts';
-import { memoryMegabytes } from '#bench/memory.ts';
-import { account, duplicatesBySpan } from './accounting.ts';
+import { machineCpuSeconds, memoryMegabytes, visibleCpuSeconds } from '#bench/processes.ts';
+import { account, type ClusterReport, duplicatesBySpan, failures, readFacts, reportText } from './accounting.ts';
 import { type Cluster, openCluster, SERVICE_DATABASE } from './cluster.ts';
-import { type FaultFigures, runFault } from './fault-run.ts';
-import { FAULTS, type Fault } from './faults.ts';
-import { IDLE_ENDPOINTS, idleReport } from './idle.ts';
-import { watchLogs } from './log-watch.ts';
-import { loneMailReport, RATIO_MAX } from './lone-mails.ts';
-import { folderInNamespace, leaveNamespace, runInNamespace } from './own-namespace.ts';
-import { readFacts } from './read-facts.ts';
-import { watchReadiness } from './readiness-watch.ts';
-import { type ClusterReport, failures, reportText } from './report.ts';
-import { TEMPORAL_VERSION } from './temporal-programs.ts';
+import { FAULTS, type Fault, type FaultFigures, openBefore, runFault } from './faults.ts';
+import { LOAD_ENDPOINTS, startLoad } from './load.ts';
+import { IDLE_ENDPOINTS, idleReport, loneMailReport, RATIO_MAX } from './lone.ts';
+import { folderInNamespace, leaveNamespace, runInNamespace } from './namespace.ts';
+import { TEMPORAL_VERSION } from './servers.ts';
 
 const RATE = 8;
 /** Before the first fault: everything has started and is warm. */
@@ -74,13 +68,6 @@ function number(name: 'minutes' | 'rate' | 'idle' | 'jit', least: number): numbe
   return value;
 }
 
-const megabytes = ({ service, postgres, enginePostgres, temporal }: Cluster) =>
-  [...service.all, postgres, enginePostgres, temporal.program()].map((program) => ({
-    program: program.name,
-    restarts: program.restarts(),
-    megabytes: memoryMegabytes(program.pid()),
-  }));
-
 /** Share of the machine that others have used since. */
 function watchOthers(): () => number {
   const othersSeconds = () => machineCpuSeconds() - visibleCpuSeconds();
@@ -91,80 +78,68 @@ function watchOthers(): () => number {
   };
 }
 
-const databaseOf = ({ postgres }: Cluster) => ({
-  query: <Row>(text: string, parameters?: readonly unknown[]) =>
-    postgres.query(SERVICE_DATABASE, text, parameters) as Promise<Row[]>,
-});
+async function describeMachine({ postgres }: Cluster): Promise<string[]> {
+  const query = (text: string, values?: readonly unknown[]) => postgres.query(SERVICE_DATABASE, text, values);
+  return machineAndDatabase({ query } as Parameters<typeof machineAndDatabase>[0]); // it asks for one column of text
+}
 
 async function measure(cluster: Cluster, faults: readonly Fault[]): Promise<ClusterReport> {
-  const { service, ledger, load } = cluster;
-  const minutes = number('minutes', 0);
-  const machine = await machineAndDatabase(databaseOf(cluster));
+  const [minutes, perSecond] = [number('minutes', 0), number('rate', 0.1)];
+  const machine = await describeMachine(cluster);
   const othersRatio = watchOthers();
-  const readiness = watchReadiness(service.all);
-  const logs = watchLogs(service.all);
+  const load = startLoad(cluster, perSecond);
   try {
     await delay(WARM_UP_MS);
-    const memoryBefore = new Map(megabytes(cluster).map((each) => [each.program, each.megabytes]));
+    const megabytes = () => cluster.programs().map(({ pid }) => memoryMegabytes(pid()));
+    const memoryBefore = megabytes();
     const figures: FaultFigures[] = [];
     do
       for (const fault of faults) {
         say(`${fault.name} …`);
-        const of = await runFault(cluster, fault, { readiness, logs });
+        const of = await runFault(cluster, load, fault);
         figures.push(of);
         say(
           `${fault.name}: ready ${of.readySeconds ?? 'not'} s, accepted ${of.acceptedSeconds ?? 'not'} s, delivered ${of.deliveredSeconds ?? 'not'} s`,
         );
       }
-    while (Date.now() - cluster.loadBeganMs < minutes * 60_000);
+    while (Date.now() - load.beganMs < minutes * 60_000);
     say('finishing');
     await load.finish(FINISH_WITHIN_MS);
-    await allFinal(cluster);
-    const facts = await readFacts(cluster);
+    // Deliveries still open after that are counted.
+    const deadline = Date.now() + FINISH_WITHIN_MS;
+    while ((await openBefore(cluster, Date.now()).catch(() => 1)) > 0 && Date.now() < deadline) await delay(500);
+    const facts = await readFacts(cluster, load);
     const deferrals = new Map<string, number>();
-    for (const [by, count] of ledger.operations.flatMap((operation) => [...operation.deferrals]))
-      deferrals.set(by, (deferrals.get(by) ?? 0) + count);
-    for (const { mark, refused } of ledger.operations) if (refused !== undefined) say(`refused: ${mark} ${refused}`);
+    for (const { mark, refused, deferrals: own } of load.operations) {
+      for (const [by, count] of own) deferrals.set(by, (deferrals.get(by) ?? 0) + count);
+      if (refused !== undefined) say(`refused: ${mark} ${refused}`);
+    }
+    const memoryAfter = megabytes();
     return {
       machine: [
         ...machine,
         `Temporal ${TEMPORAL_VERSION} on PostgreSQL`,
         `${Math.round(othersRatio() * 100)} % of the machine used by others`,
       ],
-      perSecond: number('rate', 0.1),
-      minutes: (Date.now() - cluster.loadBeganMs) / 60_000,
+      perSecond,
+      minutes: (Date.now() - load.beganMs) / 60_000,
       faults: figures,
       duplicates: duplicatesBySpan(
         facts.receipts,
         figures.map(({ beganMs }) => beganMs),
       ),
       account: account(facts),
-      memory: megabytes(cluster).map(({ program, restarts, megabytes: endMegabytes }) => ({
-        program,
-        restarts,
-        startMegabytes: memoryBefore.get(program) ?? 0,
-        endMegabytes,
+      memory: cluster.programs().map(({ name, crashes }, n) => ({
+        program: name,
+        crashes: crashes(),
+        startMegabytes: memoryBefore[n] ?? 0,
+        endMegabytes: memoryAfter[n] ?? 0,
       })),
       deferrals,
       skipped: load.skipped,
     };
   } finally {
-    readiness.stop();
-  }
-}
-
-/** Until no delivery is open, for some minutes at most: deliveries still open after that are counted. */
-async function allFinal({ postgres, subscriber }: Cluster): Promise<void> {
-  const deadline = Date.now() + FINISH_WITHIN_MS;
-  while (Date.now() < deadline) {
-    const [row] = await postgres.query<{ open: number }>(
-      SERVICE_DATABASE,
-      `select (select count(*)::int from deliveries where organization_id = $1 and status in ('pending', 'failed'))
-            + (select count(*)::int from outbound_message where organization_id = $1 and state <> 'done') as open`,
-      [subscriber.organizationId],
-    );
-    if (row?.open === 0) return;
-    await delay(500);
+    await load.close();
   }
 }
 
@@ -173,7 +148,7 @@ const asJson = (_key: string, value: unknown): unknown => (value instanceof Map 
 /** The logs of all programs, each as a file of its own. */
 function keepLogs(folder: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  for (const log of globSync('*/{log,server.log}', { cwd: folder }))
+  for (const log of globSync('*/server.log', { cwd: folder }))
     copyFileSync(path.join(folder, log), path.join(to, `${path.dirname(log)}.log`));
 }
 
@@ -187,12 +162,7 @@ async function runHere(folder: string): Promise<void> {
     const faults = wanted();
     const idle = values.idle === undefined ? undefined : number('idle', 1);
     const jit = values.jit === undefined ? undefined : number('jit', 1);
-    const cluster = await openCluster({
-      folder,
-      perSecond: idle === undefined && jit === undefined ? number('rate', 0.1) : 0,
-      endpoints: idle === undefined ? undefined : IDLE_ENDPOINTS,
-      say,
-    });
+    const cluster = await openCluster(folder, idle === undefined ? LOAD_ENDPOINTS : IDLE_ENDPOINTS, say);
     try {
       if (idle !== undefined) {
         console.log(await idleReport(cluster, idle));
@@ -200,7 +170,7 @@ async function runHere(folder: string): Promise<void> {
         return;
       }
       if (jit !== undefined) {
-        const machine = await machineAndDatabase(databaseOf(cluster));
+        const machine = await describeMachine(cluster);
         const others = watchOthers();
         const { text, passed } = await loneMailReport(cluster, jit, number('rate', 0.1), say);
         console.log(`${text}\n\n${machine.join('; ')}; ${Math.round(others() * 100)} % of the machine used by others`);

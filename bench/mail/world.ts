@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, startChild } from '#bench/child-calls.ts';
-import { cpuSeconds, machineCpuSeconds } from '#bench/cpu-time.ts';
+import { cpuSeconds, machineCpuSeconds } from '#bench/processes.ts';
 import { textTable } from '#bench/report.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';

@@ -1,6 +1,6 @@
 /** What a person waits for on a page: its first rows, frames while it is scrolled, an answer to a search. */
 import type { BrowserContext, Page } from 'playwright-core';
-import { cpuSeconds } from '#bench/cpu-time.ts';
+import { cpuSeconds } from '#bench/processes.ts';
 
 export interface FirstRows {
   /** From the request for the document until the list has rows and takes clicks; nothing was cached. */

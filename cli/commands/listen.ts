@@ -1,4 +1,5 @@
 /** `webhooks listen`: live events to a server on this machine. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { CommandError } from '#cli/exit-codes.ts';
 import { type ListeningEndpoint, openListeningEndpoint } from '#cli/listen/listening-endpoint.ts';
@@ -52,18 +53,6 @@ async function forward(url: string, secret: string, { id, eventType, payload }: 
   }
 }
 
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    if (signal.aborted) end();
-    else signal.addEventListener('abort', end, { once: true });
-  });
-
 /**
  * A turn whenever deliveries may have changed: at the beginning, after an event of the stream, and every two seconds
  * besides, for keys that may not follow the stream and for what happens before it is open.
@@ -81,7 +70,10 @@ async function* turns(service: OrganizationClient, endpointId: string, signal: A
     changed = Promise.withResolvers<void>();
     yield;
     const turn = new AbortController();
-    await Promise.race([changed.promise, pause(POLL_MS, AbortSignal.any([signal, turn.signal]))]);
+    await Promise.race([
+      changed.promise,
+      delay(POLL_MS, undefined, { signal: AbortSignal.any([signal, turn.signal]) }).catch(() => {}),
+    ]);
     turn.abort();
   }
   await following;

@@ -7,6 +7,7 @@
  *   first attempt ahead ─▶ nothing to add: it is made at once anyway
  *   final ───────────────▶ a workflow of its own makes one attempt, marked `manual`
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   isGrpcServiceError,
   ServiceError,
@@ -106,7 +107,7 @@ async function attemptNow(services: Services, temporal: TemporalClient, delivery
     if (delivery.status === 'pending' && isSlowEndpointDelivery(workflowId, delivery.endpointId)) return true;
     if (!(await isRunning(temporal, fanOutId))) return signalAttemptNow(temporal, workflowId, delivery.id);
     if (look === 0) await makeDueNow(services.db, delivery.id, new Date(services.now()));
-    await new Promise((resolve) => setTimeout(resolve, HAND_OVER_LOOK_MS));
+    await delay(HAND_OVER_LOOK_MS);
   }
   return true;
 }

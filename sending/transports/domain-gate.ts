@@ -3,6 +3,7 @@
  * waits here; if it is full, further messages get later times, one after another at the rate, so that a long queue
  * neither uses memory nor returns all at once.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Semaphore, semaphore } from '#core/platform/batching/semaphore.ts';
 import {
   MX_BURST_MESSAGES,
@@ -62,7 +63,7 @@ export function domainGate(messagesPerMinute: number, patienceMs: number = MX_PA
       return laterTurn(domain);
     }
     domain.nextAt = nextAt + intervalMs;
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (waitMs > 0) await delay(waitMs);
     return { leave };
   }
 

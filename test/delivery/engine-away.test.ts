@@ -1,8 +1,10 @@
 /**
  * While the engine is unreachable or slow, waiting deliveries are put into few workflows, and the log has few lines.
  */
+
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { NativeConnection } from '@temporalio/worker';
 import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
 import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
@@ -84,7 +86,7 @@ async function happen(organization: EnvelopeOrganization): Promise<void> {
       Array.from({ length: EVENTS_EACH }, () => event),
     );
     services.deliveriesDue.wake();
-    await new Promise((resolve) => setTimeout(resolve, 25)); // the pace of the load, nothing is waited for
+    await delay(25); // the pace of the load, nothing is waited for
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { recordEvents } from '#core/events/record-event.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { fairShares } from '#core/webhooks/dispatcher/fair-shares.ts';
@@ -40,7 +41,7 @@ async function takenByTwo(organizationId: string, forMs: number): Promise<Taken>
       shares.taken(organizationId, 'team', 10);
       taken += 10;
     }
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await delay(5);
     const gapMs = performance.now() - lastAtMs;
     if (gapMs > STALL_MS) stalledMs += gapMs;
     lastAtMs += gapMs;

@@ -1,9 +1,11 @@
 /** What lanes may send after they could show no sign of life: nothing that another one may have taken over. */
+
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { signOfLife } from '#activities/fast-lane/sign-of-life.ts';
 import { waitForLanes } from '#activities/fast-lane/wait-for-lanes.ts';
@@ -70,7 +72,7 @@ test('the time in which the database could not be read is no time that a lane ha
     ids: [heldByAnother.id],
     db: {
       async query<Row extends object>() {
-        await new Promise((resolve) => setTimeout(resolve, 150)); // away
+        await delay(150); // away
         return (looks.shift() ?? []) as Row[];
       },
     },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { dnsStub, letter, SmtpClient } from './mail-world.ts';
@@ -103,7 +104,7 @@ describe('messages over REST', () => {
   it('lists newest first, page by page, by every filter', async () => {
     const first = await deliver(letter('Invoice 1'));
     const between = new Date(Date.now() + 1).toISOString();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await delay(5);
     const second = await deliver(letter('100%_sure', 'Cc: Carl <carl@cc.example>\n').replace('Bob Builder', 'Zoe'));
     assert.deepEqual((await ids('')).slice(0, 2), [second, first]);
     const page = (await get('?limit=1')).body;

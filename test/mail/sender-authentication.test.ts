@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
@@ -80,7 +81,7 @@ describe('sender authentication', () => {
     const quick = dnsStub(records);
     // Each answer arrives in time; all of them together take more than the ten seconds of all checks.
     const slow: DnsLookup = async (name, type) => {
-      if (name.endsWith('evil.test')) await new Promise((resolve) => setTimeout(resolve, SLOW_ANSWER_MS).unref());
+      if (name.endsWith('evil.test')) await delay(SLOW_ANSWER_MS, undefined, { ref: false });
       return quick(name, type);
     };
     const facts = { received: Buffer.from(letter()), remoteAddress: '198.51.100.9', helo: 'mx.evil.test' };

@@ -1,6 +1,8 @@
 /** Attempts with concurrent events: another attempt, a suspension, a database outage. */
+
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { attemptMessage } from '#sending/attempt/attempt-message.ts';
 import { outgoingSlots } from '#sending/attempt/outgoing-slots.ts';
@@ -81,7 +83,7 @@ const sentEvents = async (messageId: string) =>
 
 test('a second attempt in the same process waits for the first, and finds nothing to do', async () => {
   const id = await submit(['ann@a.example']);
-  const transport = transportThat(() => new Promise((resolve) => setTimeout(() => resolve(TAKEN), 100)));
+  const transport = transportThat(() => delay(100, TAKEN));
   await Promise.all([attempt(id, transport), attempt(id, transport)]);
   assert.deepEqual(transport.sent, ['ann@a.example']);
   assert.deepEqual(await statuses(id), ['sent']);

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 const LOOK_EVERY_MS = 15;
 
 /**
@@ -15,6 +17,6 @@ export async function waitUntil<Value>(
     const value = await look();
     if (value !== undefined && value !== false) return value;
     if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await delay(LOOK_EVERY_MS);
   }
 }

@@ -8,7 +8,9 @@
  *
  * Calls must be idempotent: the answer to a completed one may have been lost.
  */
+
 import type { OutageLog } from '#core/platform/log/outage-log.ts';
+import { backoffMs, wakeablePause } from '#core/platform/process/pauses.ts';
 
 export interface Circuit {
   /** The last call failed by the dependency's fault, and none has succeeded since. */
@@ -42,25 +44,17 @@ export function circuit({ isFault, outage }: CircuitOptions): Circuit {
   let returns = 0;
   let lastFault: unknown;
   let waiting: (() => void)[] = [];
+  /** Of the one caller that tries. */
+  const probing = wakeablePause();
 
   function wake(): void {
     const woken = waiting;
     waiting = [];
     for (const resolve of woken) resolve();
+    probing.wake();
   }
 
   const turn = (): Promise<void> => new Promise((resolve) => waiting.push(resolve));
-
-  /** Between half and all of a time that doubles with each failure. */
-  async function pause(): Promise<void> {
-    const longestMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failures, 10));
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, longestMs * (0.5 + Math.random() / 2));
-      waiting.push(resolve);
-    });
-    clearTimeout(timer);
-  }
 
   function close(): void {
     isOpen = false;
@@ -106,7 +100,7 @@ export function circuit({ isFault, outage }: CircuitOptions): Circuit {
         if (!isOpen) isOpen = true;
         else if (!tries) continue; // somebody tries already
         trying = true;
-        if (goOn()) await pause();
+        if (goOn()) await probing.pause(backoffMs(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS));
         stepBack();
         if (!goOn()) throw error;
       }

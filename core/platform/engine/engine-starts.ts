@@ -3,6 +3,7 @@
  * only one start is tried (`core/platform/batching/circuit.ts`) and the dispatcher claims nothing, so that waiting deliveries are put
  * into few workflows afterwards.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { circuit } from '#core/platform/batching/circuit.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
@@ -55,7 +56,7 @@ export function engineStarts(log: Logger): EngineStarts {
         if (closed) return undefined;
         if (failures === REFUSALS_MAX) throw error;
         if (failures === 1) log.warn({ error: messageOf(error) }, 'a workflow could not be started; trying again');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await delay(RETRY_MS);
       }
     }
     return undefined;

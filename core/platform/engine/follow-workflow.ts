@@ -2,9 +2,11 @@
  * Waits for the end of workflows. Each wait has its own abort signal, which ends with it: the client registers a
  * listener on the signal for every call, and never removes it.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowFailedError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
+import { backoffMs } from '#core/platform/process/pauses.ts';
 import { isEngineFault } from './engine-fault.ts';
 import { ENGINE, type TemporalClient } from './temporal-client.ts';
 
@@ -37,7 +39,7 @@ export function workflowFollower({ client }: TemporalClient, log: Logger): Workf
         if (error instanceof WorkflowFailedError || error instanceof WorkflowNotFoundError) return 'lost';
         if (!isEngineFault(error)) throw error;
         outage.failed(error);
-        await pause(failures, ended);
+        await delay(backoffMs(failures, PAUSE_MIN_MS, PAUSE_MAX_MS), undefined, { signal: ended }).catch(() => {});
       }
     }
     return closed ? 'closed' : 'late';
@@ -70,18 +72,4 @@ export function workflowFollower({ client }: TemporalClient, log: Logger): Workf
       for (const end of following) end.abort();
     },
   };
-}
-
-/** Between half and all of a time that doubles with each failure; ends with the signal. */
-function pause(failures: number, ended: AbortSignal): Promise<void> {
-  const longestMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.min(failures, 10));
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, longestMs * (0.5 + Math.random() / 2));
-    function done() {
-      clearTimeout(timer);
-      ended.removeEventListener('abort', done);
-      resolve();
-    }
-    ended.addEventListener('abort', done);
-  });
 }

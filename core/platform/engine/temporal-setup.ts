@@ -2,6 +2,7 @@
  * The namespace and the search attributes that the service needs in Temporal. They are created if missing, at the start
  * and again when Temporal has lost its state.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
@@ -73,7 +74,7 @@ export async function requireTemporal(
       } catch (error) {
         // Parts of the server do not know a new namespace yet.
         if (!(madeNamespace || isNamespaceMissing(error)) || Date.now() > deadline) throw error;
-        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+        await delay(LOOK_AGAIN_MS);
       }
     }
   } finally {

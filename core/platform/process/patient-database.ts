@@ -6,11 +6,13 @@
  * independently: a full disk refuses some and not others.
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import type { Sql } from '#db/database.ts';
 import { infrastructureFault, isInfrastructureError } from '#db/infrastructure-error.ts';
+import { backoffMs } from './pauses.ts';
 
 /** As the log calls the database. */
 export const DATABASE = 'PostgreSQL';
@@ -71,7 +73,7 @@ export function patientDatabase(sql: Sql, log: Logger, draining: AbortSignal): P
             if (!isOutage(error) || !goOn()) throw error;
             outage.failed(error);
             await patient.query('select 1'); // resolves when the database answers again
-            await pause(failures);
+            await delay(backoffMs(failures, PAUSE_MIN_MS, PAUSE_MAX_MS));
           }
         }
       } finally {
@@ -88,12 +90,6 @@ const isOutage = (error: unknown): boolean => isInfrastructureError(error) && in
 const PAUSE_MIN_MS = 100;
 const PAUSE_MAX_MS = 5_000;
 
-/** Between half and all of a time that doubles with each failure. */
-const pause = (failures: number): Promise<void> => {
-  const longestMs = Math.min(PAUSE_MAX_MS, PAUSE_MIN_MS * 2 ** Math.min(failures, 10));
-  return new Promise((resolve) => setTimeout(resolve, longestMs * (0.5 + Math.random() / 2)));
-};
-
 /** Two transactions conflicted: one of them is repeated soon. */
 async function withoutConflict<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let conflicts = 1; ; conflicts++) {
@@ -101,7 +97,7 @@ async function withoutConflict<Result>(work: () => Promise<Result>): Promise<Res
       return await work();
     } catch (error) {
       if (infrastructureFault(error) !== 'conflict' || conflicts >= CONFLICTS_MAX) throw error;
-      await new Promise((resolve) => setTimeout(resolve, CONFLICT_PAUSE_MS * conflicts * Math.random()));
+      await delay(CONFLICT_PAUSE_MS * conflicts * Math.random());
     }
   }
 }

@@ -2,11 +2,13 @@
  * Claims what is due whenever it is woken, and hands it on: deliveries of slow endpoints to their lanes, all others to a
  * batch. It looks without a wake-up every second, which covers lost ones.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import { fanOutsTotal } from '#core/platform/log/metrics.ts';
+import { wakeablePause } from '#core/platform/process/pauses.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
 import { FAN_OUT_BATCH_MAX } from '#domain/webhooks/delivery-limits.ts';
 import type { Claims } from './claims.ts';
-import { type DispatcherState, pause } from './dispatcher-state.ts';
+import { type DispatcherState } from './dispatcher-state.ts';
 import { type FanOutBatches, NEXT_BATCH_MS } from './fan-out-batches.ts';
 import { IN_FLIGHT_MAX } from './in-flight.ts';
 import type { SlowLanes } from './slow-lanes.ts';
@@ -42,31 +44,19 @@ const IDLE_LOOK_MS = 1_000;
 const RETRY_MS = 1_000;
 
 export function startClaimLoop({ state, claims, pace, batches, lanes, now }: ClaimLoopParts): ClaimLoop {
-  let endSleep: () => void = () => {};
+  const { pause: sleep, wake: endSleep } = wakeablePause(() => state.closed);
   let woken = true; // what waited before this process began
   let claimedAtMs = Number.NEGATIVE_INFINITY;
-
-  const sleep = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(done, ms);
-      function done() {
-        clearTimeout(timer);
-        endSleep = () => {};
-        resolve();
-      }
-      endSleep = done;
-      if (state.closed) done();
-    });
 
   async function claimOnce(wasWoken: boolean): Promise<void> {
     const room = Math.min(FAN_OUT_BATCH_MAX, IN_FLIGHT_MAX - state.inFlight);
     if (room <= 0) {
       woken = true;
-      return pause(NEXT_BATCH_MS);
+      return delay(NEXT_BATCH_MS);
     }
     // A lone event is claimed at once; what follows it closely is claimed together.
     const waitMs = Math.max(wasWoken ? pace.afterWakeMs : 0, claimedAtMs + pace.gatherMs - performance.now());
-    if (waitMs > 0 && !claims.backlog) await pause(waitMs);
+    if (waitMs > 0 && !claims.backlog) await delay(waitMs);
     const bounds = { room, nowMs: now(), madeBeforeMs: pace.madeBeforeMs };
     const { claimId: fanOutId, claimed, mayBeMore } = await claims.next(bounds);
     if (mayBeMore) woken = true;

@@ -19,5 +19,3 @@ export const newDispatcherState = (): DispatcherState => ({
   startsWithoutEnd: 0,
   closed: false,
 });
-
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));

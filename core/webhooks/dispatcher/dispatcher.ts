@@ -13,6 +13,7 @@
  * starting it again has no effect, and the sweep does so for every delivery that is overdue.
  */
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { engineStarts } from '#core/platform/engine/engine-starts.ts';
 import { workflowFollower } from '#core/platform/engine/follow-workflow.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
@@ -35,7 +36,7 @@ import { UNTAKEN_AFTER_MS } from '#domain/webhooks/delivery-limits.ts';
 import { carryGatherMs } from '#domain/webhooks/retry-ladder.ts';
 import { startClaimLoop } from './claim-loop.ts';
 import { deliveryClaims } from './claims.ts';
-import { newDispatcherState, pause } from './dispatcher-state.ts';
+import { newDispatcherState } from './dispatcher-state.ts';
 import { fairShares } from './fair-shares.ts';
 import { fanOutBatches } from './fan-out-batches.ts';
 import { countInFlight, IN_FLIGHT_MAX, ORGANIZATION_SHARE } from './in-flight.ts';
@@ -148,7 +149,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
       const ended = Promise.all([loop.close(), carryLoop.close()]);
       const swept = sweep.close();
       // What a running claim returns is started too: otherwise it would wait for the next sweep.
-      await Promise.race([ended, pause(starts.areStuck ? 0 : CLAIM_GRACE_MS)]);
+      await Promise.race([ended, delay(starts.areStuck ? 0 : CLAIM_GRACE_MS)]);
       await lanes.close();
       await starts.close();
       await Promise.all([ended, swept]);

@@ -8,11 +8,12 @@
  * A backlog that waits for the engine needs few workflows. While the engine accepts none, nothing is claimed. While it
  * accepts them but completes none, claims are rare and stop at 128 open fan-outs.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
 import type { WorkflowFollower } from '#core/platform/engine/follow-workflow.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
-import { type DispatcherState, pause } from './dispatcher-state.ts';
+import { type DispatcherState } from './dispatcher-state.ts';
 import { gatherTime } from './gather-time.ts';
 import type { CountInFlight } from './in-flight.ts';
 
@@ -67,7 +68,7 @@ export function fanOutBatches({ state, starts, follower, count, startFanOut }: B
       if (end === 'completed') state.startsWithoutEnd = 0;
       if (end !== 'lost' || state.closed) return;
       // It failed, or the engine has forgotten it: start it again, but not at once.
-      await pause(RETRY_MS);
+      await delay(RETRY_MS);
       if (state.closed) return;
     }
   }
@@ -80,12 +81,12 @@ export function fanOutBatches({ state, starts, follower, count, startFanOut }: B
     },
     async untilEngineHasRoom() {
       while (!state.closed && (starts.areStuck || state.openFanOuts >= OPEN_FAN_OUTS_MAX))
-        await (starts.areStuck ? starts.changed() : pause(NEXT_BATCH_MS));
+        await (starts.areStuck ? starts.changed() : delay(NEXT_BATCH_MS));
     },
     async run(fanOutId, claimed) {
       const started = Promise.withResolvers<void>();
       const ended = count(claimed, () => runToEnd(fanOutId, claimed, started.resolve));
-      const batch = Promise.race([ended, started.promise.then(() => pause(NEXT_BATCH_MS))]).finally(() =>
+      const batch = Promise.race([ended, started.promise.then(() => delay(NEXT_BATCH_MS))]).finally(() =>
         young.delete(batch),
       );
       young.add(batch);

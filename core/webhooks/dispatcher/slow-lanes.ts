@@ -10,13 +10,14 @@
  * The rows name the lane before it runs, so a sweep starts the lane and not the fan-out. Then the lane gets the rest by
  * a signal.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
 import type { HeldDelivery } from '#db/queries/deliveries/hold-delivery.ts';
 import { FAN_OUT_BATCH_MAX, TROUBLED_GATHER_MS, TROUBLED_GATHER_SPREAD_MS } from '#domain/webhooks/delivery-limits.ts';
 import { fanOutSummary } from '#domain/webhooks/delivery-summary.ts';
 import { slowEndpointDeliveryId } from '#domain/webhooks/delivery-workflows.ts';
-import { type DispatcherState, pause } from './dispatcher-state.ts';
+import { type DispatcherState } from './dispatcher-state.ts';
 import type { CountInFlight } from './in-flight.ts';
 import type { EndpointDeliveryStart } from './start-deliveries.ts';
 
@@ -112,7 +113,7 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
       const stamped = await stamp(held);
       if (stamped !== undefined) return stamped;
       if (state.closed) return new Set();
-      await pause(RETRY_MS);
+      await delay(RETRY_MS);
     }
   }
 
@@ -144,7 +145,7 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
     },
     async close() {
       for (const end of endsOfGathering) end();
-      await Promise.race([Promise.allSettled(runs), pause(starts.areStuck ? 0 : CLOSE_GRACE_MS)]);
+      await Promise.race([Promise.allSettled(runs), delay(starts.areStuck ? 0 : CLOSE_GRACE_MS)]);
     },
   };
 }

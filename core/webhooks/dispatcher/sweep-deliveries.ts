@@ -12,6 +12,7 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE } from '#core/platform/process/patient-database.ts';
+import { wakeablePause } from '#core/platform/process/pauses.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
 import { sweepRecoveries } from '#core/webhooks/endpoints/recover-deliveries.ts';
@@ -44,17 +45,7 @@ export function startDeliverySweep(services: Services, temporal: TemporalClient,
   const ladderMs = retryDelaysMs(services.settings);
   const outage = outageLog(log, DATABASE);
   let closed = false;
-  let stopWaiting = () => {};
-
-  const wait = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      stopWaiting = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-      if (closed) stopWaiting();
-    });
+  const { pause: wait, wake: stopWaiting } = wakeablePause(() => closed);
 
   /** @param isFirst a workflow that runs may lack some of them, if its dispatcher died before it could add them */
   async function startAgain({ workflowId, deliveries }: OverdueWorkflow, isFirst: boolean): Promise<void> {

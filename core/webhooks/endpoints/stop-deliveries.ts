@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
@@ -61,7 +62,7 @@ export async function signalStop(
       if (fault !== undefined) throw fault;
       return signalled.size;
     }
-    await new Promise((resolve) => setTimeout(resolve, NEXT_ROUND_MS));
+    await delay(NEXT_ROUND_MS);
   }
 }
 

@@ -1,20 +1,25 @@
 /**
- * Runs the benchmark in its own mount and process namespace (Linux, root): however it ends, its small disks are
- * unmounted and its processes are ended by the kernel. The network stays that of the machine; only loopback is used.
+ * The mount and process namespace in which a run lives (Linux, root), with its small disks: however it ends, the kernel
+ * unmounts the disks and ends the processes. The network stays that of the machine; only loopback is used.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const FOLDER_VARIABLE = 'BENCH_CLUSTER_FOLDER';
+const REFILL_EVERY_MS = 200;
+const SHRINK_TRIES = 20;
+
+const mountMemory = (folder: string, options: string) =>
+  execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'bench-cluster', folder]);
 
 /** Working folder of the run, in memory and only there inside the namespace; undefined outside of it. */
 export function folderInNamespace(): string | undefined {
   const folder = process.env[FOLDER_VARIABLE];
-  if (folder !== undefined) execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=0755', 'bench-cluster', folder]);
+  if (folder !== undefined) mountMemory(folder, 'mode=0755');
   return folder;
 }
 
@@ -56,4 +61,43 @@ export async function runInNamespace(script: string, args: readonly string[]): P
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** A file system of limited size in memory, which is made full at once by setting its size to its present content. */
+export interface SmallDisk {
+  /** No byte can be added until `free`; space that its user releases is removed as well. */
+  fill(): void;
+  free(): void;
+}
+
+/** @param options further ones of mount(8) for a tmpfs */
+export function mountSmallDisk(folder: string, sizeMegabytes: number, options = 'mode=0755'): SmallDisk {
+  mkdirSync(folder, { recursive: true });
+  mountMemory(folder, `size=${sizeMegabytes}m,${options}`);
+  const resize = (size: string) =>
+    execFileSync('mount', ['-o', `remount,size=${size}`, folder], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let refill: NodeJS.Timeout | undefined;
+  function shrink(): void {
+    for (let left = SHRINK_TRIES; ; left--) {
+      const { blocks, bfree, bsize } = statfsSync(folder);
+      if (bfree === 0) return;
+      try {
+        // Never 0, which would lift the limit for good.
+        return void resize(String(Math.max(1, blocks - bfree) * bsize));
+      } catch (error) {
+        if (left === 0) throw error; // it grew between the two calls
+      }
+    }
+  }
+  return {
+    fill() {
+      shrink();
+      refill ??= setInterval(shrink, REFILL_EVERY_MS);
+    },
+    free() {
+      clearInterval(refill);
+      refill = undefined;
+      resize(`${sizeMegabytes}m`);
+    },
+  };
 }
