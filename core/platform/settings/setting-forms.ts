@@ -104,10 +104,19 @@ export const secretKeys: Form<readonly SecretsKey[]> = {
 };
 
 /** A row of the table: the form of its values, and the rest. */
-export const setting = <Value, const Rest extends Omit<Setting<Value>, 'takes' | 'parse'>>(
+export const setting = <Value, const Rest extends Omit<Setting<Value>, 'takes' | 'parse' | 'group'>>(
   form: Form<Value>,
   rest: Rest,
 ) => ({
   ...form,
   ...rest,
 });
+
+/** Settings of one group of the document. */
+export const inGroup = <const Table extends Readonly<Record<string, Omit<Setting<unknown>, 'group'>>>>(
+  group: SettingGroup,
+  table: Table,
+) =>
+  Object.fromEntries(Object.entries(table).map(([name, each]) => [name, { ...each, group }])) as {
+    readonly [Name in keyof Table]: Table[Name] & Pick<Setting<unknown>, 'group'>; // each entry gets the group
+  };

@@ -1,14 +1,6 @@
-/**
- * All settings of the service: the table of `service-settings.ts`, `mail-settings.ts` and `webhook-settings.ts`.
- * `docs/configuration.md` is generated from it (`npm run generate`), and a wrong value makes the start fail with the
- * setting's name and the values it accepts.
- *
- * Values come from environment variables. An empty variable counts as unset.
- */
-import { MAIL_SETTINGS } from './mail-settings.ts';
-import { SERVICE_SETTINGS } from './service-settings.ts';
+/** Reads the settings of `setting-table.ts` from environment variables. An empty variable counts as unset. */
 import type { Setting } from './setting-forms.ts';
-import { WEBHOOK_SETTINGS } from './webhook-settings.ts';
+import { SETTINGS } from './setting-table.ts';
 
 /** An error whose message says what is wrong with which setting. */
 export class SettingsError extends Error {
@@ -20,7 +12,7 @@ export class SettingsError extends Error {
   }
 }
 
-export const SETTINGS = { ...SERVICE_SETTINGS, ...MAIL_SETTINGS, ...WEBHOOK_SETTINGS };
+export { SETTINGS };
 
 export type SettingName = keyof typeof SETTINGS;
 type Parsed<Name extends SettingName> = Exclude<ReturnType<(typeof SETTINGS)[Name]['parse']>, undefined>;
