@@ -105,3 +105,15 @@ export function answerCalls(calls: Calls, close: () => Promise<void>): void {
   process.on('SIGINT', () => {});
   send('ready');
 }
+
+/** Closes the measured processes when the benchmark is interrupted. @returns closes them once */
+export function closeOnSignal(world: { close(): Promise<void> }): () => Promise<void> {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= world.close();
+    return closing;
+  };
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void close().then(() => process.exit(130)));
+  return close;
+}

@@ -5,7 +5,9 @@
  * of the mail process while it does the warm runs of a row; a summary is printed. `--beside imaps://user:password@host:port`
  * compares with another server, command by command in turn.
  */
+
 import { parseArgs } from 'node:util';
+import { closeOnSignal } from './child-calls.ts';
 import { machineAndDatabase } from './machine.ts';
 import { beside } from './mail/beside.ts';
 import { body, fetch } from './mail/fetch.ts';
@@ -48,13 +50,7 @@ ${SCENARIOS.map(({ name, text }) => `  ${name.padEnd(8)} ${text}`).join('\n')}`)
 }
 
 const world = await openMailBenchWorld(say, values.profile);
-let closing: Promise<void> | undefined;
-const close = () => {
-  closing ??= world.close();
-  return closing;
-};
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void close().then(() => process.exit(130)));
+const close = closeOnSignal(world);
 try {
   const machine = (await machineAndDatabase(world.db)).join('; ');
   for (const scenario of chosen.length === 0 ? SCENARIOS : SCENARIOS.filter((each) => chosen.includes(each))) {

@@ -19,7 +19,6 @@ import { parseArgs } from 'node:util';
 import { newId } from '#core/platform/new-id.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { createMailFolders } from '#db/queries/mailboxes/mail-folders.ts';
 import { developmentCertificates } from '#dev/certificates.ts';
 import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
@@ -30,6 +29,7 @@ import { summaryOf } from './mail/samples.ts';
 import { cpuSeconds } from './processes.ts';
 import { textTable } from './report.ts';
 import { smtpLoad } from './smtp-load.ts';
+import { FREE_LISTENER_PORTS, insertMailbox } from './subscribers.ts';
 
 const DOMAIN = 'ingest.test';
 const LOADS = [
@@ -37,10 +37,8 @@ const LOADS = [
   { name: 'one', text: '1 mailbox', mailboxes: 1 },
   { name: 'each', text: '20 mailboxes, a connection each', mailboxes: 20, messagesPerConnection: 1 },
 ];
-const LISTENERS = ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'];
 /** Sent before each run and not counted: connections to the database are opened, statements planned, code compiled. */
 const WARMING_UP_MESSAGES = 300;
-const QUOTA_BYTES = 1e12;
 
 const { values } = parseArgs({
   options: {
@@ -70,17 +68,8 @@ async function makeMailboxes(db: Database, version: string, count: number): Prom
   ]);
   const addresses: string[] = [];
   for (let i = 0; i < count; i++) {
-    const [id, localPart] = [newId('mailbox'), `${version}-${count}-${i}-${randomBytes(3).toString('hex')}`];
-    const address = `${localPart}@${DOMAIN}`;
-    await db.transaction(async (sql) => {
-      await sql.query(
-        `insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash)
-         values ($1, $2, $3, $4, $5, $3, 'active', 'synced', $6)`,
-        [id, organizationId, localPart, DOMAIN, address, randomBytes(32)],
-      );
-      await createMailFolders(sql, id, QUOTA_BYTES);
-    });
-    addresses.push(address);
+    const localPart = `${version}-${count}-${i}-${randomBytes(3).toString('hex')}`;
+    addresses.push(await insertMailbox(db, organizationId, localPart, DOMAIN, randomBytes(32)));
   }
   return addresses;
 }
@@ -156,7 +145,7 @@ try {
       DATABASE_URL: postgres.url,
       DATA_DIR: path.join(folder, name),
       LOG_LEVEL: 'warn',
-      ...Object.fromEntries(LISTENERS.map((listener) => [`${listener}_PORT`, '0'])),
+      ...FREE_LISTENER_PORTS,
       MAIL_DOMAIN: DOMAIN,
       TLS_CERT: tls.certFile,
       TLS_KEY: tls.keyFile,

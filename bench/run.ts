@@ -4,7 +4,9 @@
  * Each run starts new instances of PostgreSQL, Temporal, the sink and the service in a temporary folder, and removes
  * them.
  */
+
 import { parseArgs } from 'node:util';
+import { closeOnSignal } from './child-calls.ts';
 import { machineLine } from './machine.ts';
 import { profiler } from './profile.ts';
 import { measuredTable } from './report.ts';
@@ -84,13 +86,7 @@ const world = await openWorld(say, {
   server,
   filled: wholeNumber('filled', values.filled) ?? 0,
 });
-let closing: Promise<void> | undefined;
-const close = () => {
-  closing ??= world.close();
-  return closing;
-};
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void close().then(() => process.exit(130)));
+const close = closeOnSignal(world);
 try {
   const machine = await machineLine(world);
   const profile = values.profile === undefined ? undefined : profiler(world, values.profile);

@@ -3,7 +3,8 @@ import type { Services } from '#core/platform/process/services.ts';
 import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
 import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webhook-signature.ts';
-import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
+import type { Database } from '#db/database.ts';
+import { createMailFolders, createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
 
@@ -120,4 +121,29 @@ export async function createSubscribers(services: Services, shape: SubscriberSha
     );
   });
   return subscribers;
+}
+
+/** Settings of a mail process whose listeners choose their ports. */
+export const FREE_LISTENER_PORTS: Readonly<Record<string, string>> = Object.fromEntries(
+  ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((listener) => [`${listener}_PORT`, '0']),
+);
+
+/** Writes a mailbox of an organization that is there. @returns its address */
+export async function insertMailbox(
+  db: Database,
+  organizationId: string,
+  localPart: string,
+  domain: string,
+  tokenHash: Buffer,
+): Promise<string> {
+  const [id, address] = [newId('mailbox'), `${localPart}@${domain}`];
+  await db.transaction(async (sql) => {
+    await sql.query(
+      `insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash)
+       values ($1, $2, $3, $4, $5, $3, 'active', 'synced', $6)`,
+      [id, organizationId, localPart, domain, address, tokenHash],
+    );
+    await createMailFolders(sql, id, QUOTA_BYTES);
+  });
+  return address;
 }

@@ -78,6 +78,18 @@ export const given = <Fields extends object>(fields: Fields) =>
     [Name in keyof Fields]?: Exclude<Fields[Name], undefined>;
   };
 
+/** Of commands that write a mail. */
+export interface LetterOptions extends GlobalOptions {
+  readonly to?: string[];
+  readonly cc?: string[];
+  readonly bcc?: string[];
+  readonly subject?: string;
+  readonly text?: string;
+  readonly html?: string;
+  readonly attach?: string[];
+  readonly sendAt?: string;
+}
+
 export const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 export const choice = (flags: string, description: string, values: readonly string[]): Option =>

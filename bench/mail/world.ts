@@ -7,11 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, startChild } from '#bench/child-calls.ts';
 import { cpuSeconds, machineCpuSeconds } from '#bench/processes.ts';
 import { textTable } from '#bench/report.ts';
+import { FREE_LISTENER_PORTS, insertMailbox } from '#bench/subscribers.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { createMailFolders } from '#db/queries/mailboxes/mail-folders.ts';
 import { developmentCertificates } from '#dev/certificates.ts';
 import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
 import type { ListenerAddress } from '#mail/client-listeners.ts';
@@ -20,7 +20,6 @@ import { ImapClient } from './imap-client.ts';
 import type { ListenerCalls } from './listeners.ts';
 import { ownTimes } from './own-times.ts';
 
-const QUOTA_BYTES = 1e12;
 const DOMAIN = 'agents.test';
 
 export interface Account {
@@ -90,12 +89,7 @@ export async function openMailBenchWorld(
     DATABASE_URL: postgres.url,
     DATA_DIR: folder,
     LOG_LEVEL: 'error',
-    ...Object.fromEntries(
-      ['SMTP', 'SUBMISSION', 'SUBMISSIONS', 'IMAP', 'IMAPS', 'POP3', 'POP3S'].map((listener) => [
-        `${listener}_PORT`,
-        '0',
-      ]),
-    ),
+    ...FREE_LISTENER_PORTS,
     MAIL_DOMAIN: DOMAIN,
     TLS_CERT: tls.certFile,
     TLS_KEY: tls.keyFile,
@@ -143,16 +137,9 @@ export async function openMailBenchWorld(
     caFile: tls.caFile,
     say,
     async makeMailbox(localPart) {
-      const [id, token, address] = [newId('mailbox'), newCredential('mailboxToken'), `${localPart}@${DOMAIN}`];
-      await db.transaction(async (sql) => {
-        await sql.query(
-          `insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash)
-           values ($1, $2, $3, $4, $5, $3, 'active', 'synced', $6)`,
-          [id, organizationId, localPart, DOMAIN, address, hashCredential(token, Buffer.from(pepperText, 'base64'))],
-        );
-        await createMailFolders(sql, id, QUOTA_BYTES);
-      });
-      return { address, token };
+      const token = newCredential('mailboxToken');
+      const hash = hashCredential(token, Buffer.from(pepperText, 'base64'));
+      return { address: await insertMailbox(db, organizationId, localPart, DOMAIN, hash), token };
     },
     async fill(account, count, message, perCommand) {
       const client = await ImapClient.loggedIn(mail.imap, account);

@@ -1,22 +1,21 @@
 /** `drafts`. */
 import type { Command } from 'commander';
 import { uploadAttachments } from '#cli/attachments.ts';
-import { collect, given, type ListOptions, pageOf, withListOptions } from '#cli/organization-command.ts';
+import {
+  collect,
+  given,
+  type LetterOptions,
+  type ListOptions,
+  pageOf,
+  withListOptions,
+} from '#cli/organization-command.ts';
 import { print, printSubmitted, printUntrusted } from '#cli/output.ts';
 import { printRows, recordText } from '#cli/record-text.ts';
 import { type GlobalOptions, openSession } from '#cli/session.ts';
 import { safeText } from '#cli/terminal-text.ts';
 import type { Draft, MailboxClient, NewDraft } from '#client/index.ts';
 
-interface Fields extends GlobalOptions {
-  readonly to?: string[];
-  readonly cc?: string[];
-  readonly bcc?: string[];
-  readonly subject?: string;
-  readonly text?: string;
-  readonly html?: string;
-  readonly attach?: string[];
-  readonly sendAt?: string;
+interface Fields extends LetterOptions {
   readonly inReplyTo?: string;
   readonly replyAll?: true;
 }

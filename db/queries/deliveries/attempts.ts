@@ -10,13 +10,9 @@ import { sentPayload } from '#db/queries/events/sent-payload.ts';
 import { signingKeysOf } from '#db/queries/webhooks/signing-keys.ts';
 import { ID_PREFIXES } from '#domain/ids.ts';
 import { PLANS_WITH_WEBHOOKS } from '#domain/organizations/plans.ts';
-import type {
-  AttemptError,
-  AttemptTrigger,
-  DeliveryStatus,
-  ExhaustedReason,
-} from '#domain/webhooks/delivery-status.ts';
+import type { DeliveryStatus, ExhaustedReason } from '#domain/webhooks/delivery-status.ts';
 import { laneIsDead, NO_LANE } from './lane-life.ts';
+import type { AttemptView } from './list-deliveries.ts';
 
 /** What an attempt needs to know, read in the statement that reserves its number. */
 export interface ReservedAttempt {
@@ -176,17 +172,8 @@ export async function eventPayloadOf(
   return row?.payload;
 }
 
-export interface AttemptRecord {
+export interface AttemptRecord extends AttemptView {
   readonly deliveryId: string;
-  readonly number: number;
-  readonly trigger: AttemptTrigger;
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly responseCode: number | null;
-  readonly error: AttemptError | null;
-  readonly responseHeaders: Readonly<Record<string, string>> | null;
-  readonly responseBody: Buffer | null;
-  readonly remoteAddress: string | null;
   /** State of the delivery after it. */
   readonly status: DeliveryStatus;
   readonly reason: ExhaustedReason | null;

@@ -1,15 +1,11 @@
 /** The rows of one message or event. All of them are read by the organization and by an index. */
 
 import type { Sql } from '#db/database.ts';
+import type { AttemptView } from '#db/queries/deliveries/list-deliveries.ts';
 import { firstIdAt, timeOfIdMs } from '#domain/ids.ts';
 import type { ConsentScope, ConsentStatus } from '#domain/sending/consent.ts';
 import type { AttemptOutcome, OutboundState, RecipientStatus } from '#domain/sending/outbound.ts';
-import type {
-  AttemptError,
-  AttemptTrigger,
-  DeliveryStatus,
-  ExhaustedReason,
-} from '#domain/webhooks/delivery-status.ts';
+import type { DeliveryStatus, ExhaustedReason } from '#domain/webhooks/delivery-status.ts';
 import type { Actor } from '#domain/webhooks/event-envelope.ts';
 
 interface Verdict {
@@ -174,14 +170,9 @@ export function deliveriesOfEvents(
   ]);
 }
 
-export interface DeliveryAttemptRow {
+export interface DeliveryAttemptRow
+  extends Pick<AttemptView, 'number' | 'trigger' | 'startedAt' | 'durationMs' | 'responseCode' | 'error'> {
   readonly deliveryId: string;
-  readonly number: number;
-  readonly trigger: AttemptTrigger;
-  readonly startedAt: Date;
-  readonly durationMs: number;
-  readonly responseCode: number | null;
-  readonly error: AttemptError | null;
 }
 
 /** Attempts of these deliveries, the newest first. */

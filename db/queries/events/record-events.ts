@@ -44,6 +44,20 @@ const INPUT = /* sql */ `
     with ordinality as i(id, organization_id, mailbox_id, type, payload, occurred_at, mailbox_scope, message_id, extracts,
                          position)`;
 
+/** The end of both: a row for each pair of event and endpoint that has an id. */
+const makeDeliveries = (from: 'matching' | 'missing') => /* sql */ `
+  created as (
+    insert into deliveries (id, event_id, endpoint_id, organization_id, mailbox_id, event_type, created_at,
+                            with_extracts)
+    select ($8::text[])[(m.position - 1) * $10::int + m.rank], m.event_id, m.endpoint_id, i.organization_id,
+           i.mailbox_id, i.type, i.occurred_at, m.with_extracts
+      from ${from} m join input i using (position)
+     where m.rank <= $10::int
+    returning 1
+  )
+  select (select count(*) from created)::int as created,
+         coalesce((select max(rank) from ${from}), 0)::int as most`;
+
 const RECORD = /* sql */ `
   with input as (${INPUT}),
   matching as (${MATCHING}),
@@ -52,18 +66,7 @@ const RECORD = /* sql */ `
     select i.id, i.organization_id, i.mailbox_id, i.type, i.payload, i.occurred_at, i.message_id,
            case when wanted.position is not null then i.extracts end
       from input i left join (select distinct position from matching where with_extracts) wanted using (position)
-  ),
-  created as (
-    insert into deliveries (id, event_id, endpoint_id, organization_id, mailbox_id, event_type, created_at,
-                            with_extracts)
-    select ($8::text[])[(m.position - 1) * $10::int + m.rank], m.event_id, m.endpoint_id, i.organization_id,
-           i.mailbox_id, i.type, i.occurred_at, m.with_extracts
-      from matching m join input i using (position)
-     where m.rank <= $10::int
-    returning 1
-  )
-  select (select count(*) from created)::int as created,
-         coalesce((select max(rank) from matching), 0)::int as most`;
+  ),${makeDeliveries('matching')}`;
 
 /** This includes endpoints added since the events were recorded: ranks count the missing ones. */
 const MORE = /* sql */ `
@@ -76,18 +79,7 @@ const MORE = /* sql */ `
        select 1 from deliveries d
         where d.event_id = m.event_id and d.endpoint_id = m.endpoint_id and d.id >= $13 and d.id <= $14
      )
-  ),
-  created as (
-    insert into deliveries (id, event_id, endpoint_id, organization_id, mailbox_id, event_type, created_at,
-                            with_extracts)
-    select ($8::text[])[(m.position - 1) * $10::int + m.rank], m.event_id, m.endpoint_id, i.organization_id,
-           i.mailbox_id, i.type, i.occurred_at, m.with_extracts
-      from missing m join input i using (position)
-     where m.rank <= $10::int
-    returning 1
-  )
-  select (select count(*) from created)::int as created,
-         coalesce((select max(rank) from missing), 0)::int as most`;
+  ),${makeDeliveries('missing')}`;
 
 /**
  * The same for a single event. Scalar parameters let PostgreSQL keep one generic plan by the organization's index; of

@@ -37,14 +37,8 @@ const COLUMNS = /* sql */ `
   r.since, r.until, r.state, r.stop_reason as "stopReason", r.total, r.succeeded, r.failed,
   r.created_at as "createdAt", r.updated_at as "updatedAt", r.finished_at as "finishedAt"`;
 
-export interface NewRecovery {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly endpointId: string;
-  readonly mailboxId: string | null;
-  readonly status: RecoverableStatus;
-  readonly since: Date;
-  readonly until: Date;
+export interface NewRecovery
+  extends Pick<RecoveryRow, 'id' | 'organizationId' | 'endpointId' | 'mailboxId' | 'status' | 'since' | 'until'> {
   /** Its deliveries have ids above `afterId` and below `beforeId`. */
   readonly afterId: string;
   readonly beforeId: string;
