@@ -45,7 +45,8 @@ const KINDS: readonly (readonly [kind: string, folders: RegExp])[] = [
   ['delivery', /^test\/(?:delivery|worker|workflows)\//],
   ['api', /^test\/(?:api|client)\//],
   ['mail', /^test\/mail\//],
-  ['programs', /^test\/(?:cli|mcp)\//],
+  // They use one `npm start`.
+  ['programs', /^test\/(?:cli|mcp)\/|^test\/upgrade\/copy-by-imap/],
   ['rest', /^/],
 ];
 /** More would let one file's crash take many others with it, and leave a processor without work at the end. */

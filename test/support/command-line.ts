@@ -33,6 +33,8 @@ export function commandLine(url: string): CommandLine {
     XDG_CONFIG_HOME: path.join(folder, 'config'),
     XDG_STATE_HOME: path.join(folder, 'state'),
     AGENT_MAILBOX_URL: url,
+    // The run's, as of one person's second command: each folder would begin with none.
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? path.join(folder, 'compiled'),
   };
   return {
     folder,

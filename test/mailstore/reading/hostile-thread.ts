@@ -4,7 +4,7 @@ import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import { readMessage } from '#mime/read-message.ts';
 
 /** Above `cpuMs` of the limits that the tests give. */
-const START_CPU_MS = 400;
+const START_CPU_MS = 150;
 
 parentPort?.on('message', (bytes: Uint8Array) => {
   const structure = readStructure(bytes);
