@@ -1,8 +1,8 @@
 /** The thread in which one document is read. It has no connections and no secrets, and may be ended at any time. */
 import { parentPort } from 'node:worker_threads';
-import type { DocumentFacts } from '#mime/documents/document-kind.ts';
+import type { DocumentFacts, TextPage } from '#mime/documents/document-kind.ts';
 import { DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-problem.ts';
-import { documentPage, type TextPage } from '#mime/documents/document-text.ts';
+import { documentPage } from '#mime/documents/document-text.ts';
 
 export interface DocumentJob {
   readonly bytes: Uint8Array;

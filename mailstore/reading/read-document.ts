@@ -12,9 +12,8 @@ import {
   DOCUMENT_THREADS_MAX,
   DOCUMENTS_WAITING_MAX,
 } from '#domain/mail/document-limits.ts';
-import type { DocumentFacts } from '#mime/documents/document-kind.ts';
+import type { DocumentFacts, TextPage } from '#mime/documents/document-kind.ts';
 import { DocumentProblem } from '#mime/documents/document-problem.ts';
-import type { TextPage } from '#mime/documents/document-text.ts';
 import type { DocumentAnswer, DocumentJob } from './document-thread.ts';
 import { FairQueue } from './fair-queue.ts';
 

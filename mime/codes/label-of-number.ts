@@ -3,10 +3,9 @@
  * a line or in a cell of its own the one above or below. A word in front belongs to one number only.
  */
 
-import { isHandedOver } from './handing-over.ts';
-import type { Label, MailLine } from './mail-lines.ts';
+import { isHandedOver, type Label, lettersIn, type MailLine } from './mail-lines.ts';
 import type { NumberToken } from './number-tokens.ts';
-import { breakBetween, isAlone, lettersIn, type Place } from './place.ts';
+import { breakBetween, isAlone, type Place } from './place.ts';
 
 /** Lines above a number of its own line in which its name is looked for. */
 const LINES_ABOVE = 4;

@@ -8,9 +8,7 @@ import {
 import { fold, isAscii, plainText } from '#mime/words/fold.ts';
 import { PhraseMatcher } from '#mime/words/phrase-matcher.ts';
 import { type Languages, matcherOf, phrasesOf, phrasesWithLanguages } from '#mime/words/word-lists.ts';
-import { isHandedOver } from './handing-over.ts';
 import { mayHoldToken, type NumberToken, numberTokens, standsBySelf } from './number-tokens.ts';
-import { lettersIn } from './place.ts';
 
 export type LabelKind = 'otherCode' | 'certain' | 'possible' | 'otherNumber';
 
@@ -298,3 +296,17 @@ function joinSpelled(lines: readonly string[]): string[] {
   endRun();
   return joined;
 }
+
+export const lettersIn = (text: string): number => text.match(/[\p{L}\p{M}]/gu)?.length ?? 0;
+
+/**
+ * Whether the words between a name and a number say that the one is the other: they end with a colon, a dash, a cell or "is".
+ * Other words name another thing: "the password of account RA 204418", "code to log in (membership 04227718)".
+ */
+export function isHandedOver(gap: string): boolean {
+  if (HANDING_SIGN.test(gap)) return true;
+  const word = handsOver.find(fold(gap)).at(-1);
+  return word !== undefined && lettersIn(gap.slice(word.to)) === 0;
+}
+const HANDING_SIGN = /[-–—:：=→>\t][^\p{L}\p{N}]*$/u;
+const handsOver = matcherOf('handsOver');

@@ -10,8 +10,6 @@ export interface Place {
   readonly languages: () => ReadonlySet<number>;
 }
 
-export const lettersIn = (text: string): number => text.match(/[\p{L}\p{M}]/gu)?.length ?? 0;
-
 export const breakBetween = (line: MailLine, from: number, to: number, tabs = true): boolean =>
   line.breaks.some((at) => at >= from && at < to && (tabs || line.text.charAt(at) !== '\t'));
 

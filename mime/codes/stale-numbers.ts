@@ -2,9 +2,8 @@
  * Codes that a mail says no longer work: "the code 318852 has expired", "your previous code was 318852". What is said
  * behind a code belongs to the nearest one before it in its sentence, what is said in front of it to the next one.
  */
-import type { MailLine, WordPlace } from './mail-lines.ts';
+import { lettersIn, type MailLine, type WordPlace } from './mail-lines.ts';
 import type { NumberToken } from './number-tokens.ts';
-import { lettersIn } from './place.ts';
 
 /** Letters between the words and a code that follows them. */
 const NEXT_LETTERS_MAX = 24;

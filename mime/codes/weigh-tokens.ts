@@ -19,7 +19,6 @@ import {
   QUANTITY_LETTERS,
   spellsWord,
 } from './company-of-number.ts';
-import { isHandedOver } from './handing-over.ts';
 import {
   endsWithName,
   labelAbove,
@@ -31,9 +30,9 @@ import {
   ownersIn,
 } from './label-of-number.ts';
 import { languagesOf } from './mail-languages.ts';
-import type { Label, MailLine } from './mail-lines.ts';
+import { isHandedOver, type Label, lettersIn, type MailLine } from './mail-lines.ts';
 import { formOf, type NumberToken } from './number-tokens.ts';
-import { breakBetween, isAlone, lettersIn, type Place } from './place.ts';
+import { breakBetween, isAlone, type Place } from './place.ts';
 import { staleNumbers } from './stale-numbers.ts';
 
 export interface Weighed {

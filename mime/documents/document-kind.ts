@@ -8,6 +8,22 @@ export interface DocumentFacts {
   readonly filename: string | null;
 }
 
+export const DOCUMENT_FORMATS = ['pdf', 'docx', 'xlsx', 'pptx', 'html', 'text'] as const;
+export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
+
+export interface TextPage {
+  readonly format: DocumentFormat;
+  readonly text: string;
+  /** Where the next page begins; null: this is the last one. */
+  readonly nextOffset: number | null;
+}
+
+/** A format, and its text in pieces, made as they are taken. */
+export interface DocumentText {
+  readonly format: DocumentFormat;
+  readonly pieces: AsyncIterable<string>;
+}
+
 const PDF_WITHIN_BYTES = 1_024;
 const HTML_TYPE = /^(?:text\/html|application\/xhtml\+xml)\b/i;
 const HTML_NAME = /\.x?html?$/i;

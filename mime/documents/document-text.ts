@@ -2,25 +2,9 @@
 import { decodeUndeclared, storableText } from '@agent-mailbox/mime-structure/charset';
 import { DOCUMENT_TEXT_MAX_CHARACTERS } from '#domain/mail/document-limits.ts';
 import { textOfHtml } from '#mime/html-text.ts';
-import { type DocumentFacts, documentKind } from './document-kind.ts';
+import { type DocumentFacts, type DocumentText, documentKind, type TextPage } from './document-kind.ts';
 import { officeText } from './office-text.ts';
 import { pdfText } from './pdf-text.ts';
-
-export const DOCUMENT_FORMATS = ['pdf', 'docx', 'xlsx', 'pptx', 'html', 'text'] as const;
-export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
-
-export interface TextPage {
-  readonly format: DocumentFormat;
-  readonly text: string;
-  /** Where the next page begins; null: this is the last one. */
-  readonly nextOffset: number | null;
-}
-
-/** A format, and its text in pieces, made as they are taken. */
-export interface DocumentText {
-  readonly format: DocumentFormat;
-  readonly pieces: AsyncIterable<string>;
-}
 
 /**
  * @param offset in UTF-16 code units, as `nextOffset` of the page before

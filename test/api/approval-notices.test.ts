@@ -11,7 +11,6 @@ import { APPROVAL_DIGEST_MS } from '#domain/sending/approval-notices.ts';
 import { passConsentGate } from '#sending/consent/consent-gate.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
 import { relayTransport } from '#sending/transports/relay.ts';
-import { type Peer, startPeer } from '#test/sending/outbound-world.ts';
 import {
   type ApiWorld,
   apiWorld,
@@ -21,6 +20,7 @@ import {
   type TestPerson,
   textAt,
 } from '#test/support/api-world.ts';
+import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { testLog, testTls } from '#test/support/services.ts';
 import { temporalConnection } from '#test/support/temporal-connection.ts';

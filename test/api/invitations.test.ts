@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
 import { relayTransport } from '#sending/transports/relay.ts';
-import { type Peer, startPeer } from '#test/sending/outbound-world.ts';
 import { type Answer, type ApiWorld, apiWorld, at, errorCode, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 
 let peer: Peer;
 /** Sends mail by a relay. */

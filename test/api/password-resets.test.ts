@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { PASSWORD_RESETS_PER_ADDRESS_AND_HOUR } from '#domain/access/credential-format.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
 import { relayTransport } from '#sending/transports/relay.ts';
-import { type Peer, startPeer } from '#test/sending/outbound-world.ts';
 import {
   type Answer,
   type ApiWorld,
@@ -20,6 +19,7 @@ import {
   type TestPerson,
   textAt,
 } from '#test/support/api-world.ts';
+import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 
 const NEW_PASSWORD = 'another long pass phrase';
 const LINK = /\/reset-password#(amr_[A-Za-z0-9_-]{43}[0-9a-z]{6})/;

@@ -1,8 +1,8 @@
 /** What the stories of approvals work with: the service with its worker, and a mail host outside that gets its mail. */
 
 import { relayTransport } from '#sending/transports/relay.ts';
-import { type Peer, startPeer } from '#test/sending/outbound-world.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
+import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { temporalConnection } from '#test/support/temporal-connection.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { startTestWorker } from '#test/support/test-worker.ts';

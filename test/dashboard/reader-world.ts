@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { buildDashboard } from '#dev/build-dashboard.ts';
 import { startMail } from '#mail/start.ts';
-import { dnsStub, SmtpClient } from '#test/mail/mail-world.ts';
-import { logIn } from '#test/sending/submission-client.ts';
 import { type ApiWorld, apiWorld, TEST_PASSWORD } from '#test/support/api-world.ts';
 import { type OpenedPage, openAs, type TestBrowser, testBrowser } from '#test/support/browser.ts';
+import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { logIn } from '#test/support/submission-client.ts';
 
 export interface ReaderWorld {
   readonly api: ApiWorld;

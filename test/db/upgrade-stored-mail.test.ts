@@ -9,7 +9,7 @@ import { findMessage, searchMessages } from '#mailstore/messages/read-messages.t
 import { searchContent } from '#mailstore/search/search-content.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { upgradePortion } from '#mailstore/upkeep/upgrade-stored-mail.ts';
-import { insertMailbox, type TestMailbox } from '#test/mail/mail-world.ts';
+import { insertMailbox, type TestMailbox } from '#test/support/mail-world.ts';
 import { openTestServices } from '#test/support/services.ts';
 
 /** More than two portions. */

@@ -6,7 +6,7 @@ import { isMigrated, migrate, pendingMigrations } from '#db/migrate.ts';
 import { migrations } from '#db/migrations/index.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { withdrawMessage } from '#sending/outbox/withdraw-message.ts';
-import { type OutboundWorld, openOutboundWorld } from '#test/sending/outbound-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 let nextVersionIsBroken = true;
 

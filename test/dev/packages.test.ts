@@ -19,7 +19,7 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { N8N_PACKAGE } from '#dev/build-n8n-package.ts';
-import { LineClient } from '#test/mail/line-client.ts';
+import { LineClient } from '#test/support/line-client.ts';
 import { testTls } from '#test/support/services.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

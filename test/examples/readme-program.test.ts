@@ -15,8 +15,8 @@ import { documentedEvents } from '#api/documents/documented-events.ts';
 import { signWebhook } from '#client/index.ts';
 import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
-import { dnsStub, SmtpClient } from '#test/mail/mail-world.ts';
 import { type ApiWorld, apiWorld, at, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
 import { needs, PYTHON } from '#test/support/programs.ts';
 
 const run = promisify(execFile);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { letter } from '#test/mail/mail-world.ts';
 import type { TestMailbox } from '#test/support/api-world.ts';
+import { letter } from '#test/support/mail-world.ts';
 import { type WholeService, wholeService } from '#test/support/whole-service.ts';
 import { type BuiltNodes, builtNodes, type Credentials, type N8n, startN8n } from './n8n-host.ts';
 

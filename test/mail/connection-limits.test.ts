@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { SMTP_BAD_COMMANDS_MAX, SMTP_COMMANDS_WITHOUT_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { letter, openMailWorld } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { LineClient } from './line-client.ts';
-import { letter, openMailWorld } from './mail-world.ts';
 
 const TOTAL = 4;
 const PER_ADDRESS = 2;

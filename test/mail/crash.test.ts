@@ -16,10 +16,10 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '#dev/embedded-post
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { testDns } from '#test/support/dns-server.ts';
+import { insertMailbox, letter, SmtpClient } from '#test/support/mail-world.ts';
 import { testLog, testVariables } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { insertMailbox, letter, SmtpClient } from './mail-world.ts';
 
 const CLIENTS = 8;
 /** Messages answered with 250 between one kill and the next. */

@@ -8,8 +8,8 @@ import { after, describe, it } from 'node:test';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { dnsLookup } from '#mail/smtp/dns-resolver.ts';
 import { type DnsRecord, testDns } from '#test/support/dns-server.ts';
-import { storedMail } from './clients/stored-mail.ts';
-import { openMailWorld } from './mail-world.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
 
 const dns = await testDns();
 /** Names with such a label get no answer, SERVFAIL, or their answer late. */

@@ -12,8 +12,8 @@ import {
   type TestMailbox,
   textAt,
 } from '#test/support/api-world.ts';
-import { LineClient } from './line-client.ts';
-import { dnsStub, letter, SmtpClient } from './mail-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
 
 let world: ApiWorld;
 let mail: MailListeners;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { openMailWorld, SmtpClient, type TestMailbox } from '#test/support/mail-world.ts';
 import { testTls } from '#test/support/services.ts';
-import { storedMail } from './clients/stored-mail.ts';
-import { openMailWorld, SmtpClient, type TestMailbox } from './mail-world.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
 
 const world = await openMailWorld();
 after(() => world.close());

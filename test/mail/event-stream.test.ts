@@ -15,9 +15,9 @@ import {
   type TestMailbox,
   textAt,
 } from '#test/support/api-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { LineClient } from './line-client.ts';
-import { dnsStub, letter, SmtpClient } from './mail-world.ts';
 
 let world: ApiWorld;
 let mail: MailListeners;

@@ -11,11 +11,11 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { openSpool } from '#mailstore/blobs/spool.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { letter, openMailWorld, SmtpClient } from '#test/support/mail-world.ts';
 import { needs, type ProgramName } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
-import { storedMail } from './clients/stored-mail.ts';
-import { LineClient } from './line-client.ts';
-import { letter, openMailWorld, SmtpClient } from './mail-world.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
 
 const world = await openMailWorld();
 after(() => world.close());

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sweepOrphanBlobs } from '#mailstore/blobs/blob-store.ts';
 import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
+import { letter, type MailWorld, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { letter, type MailWorld, openMailWorld, type TestMailbox } from './mail-world.ts';
 
 describe('housekeeping of the mail store', () => {
   let world: MailWorld;

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { startMail } from '#mail/start.ts';
 import { addListEntry, askLists, type ListQuestion, listAsker, removeListEntry } from '#sending/lists/sender-lists.ts';
+import { dnsStub, letter, type MailWorld, openMailWorld, SmtpClient } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { dnsStub, letter, type MailWorld, openMailWorld, SmtpClient } from './mail-world.ts';
 
 let world: MailWorld;
 before(async () => {

@@ -8,8 +8,8 @@ import { answerCalls } from '#bench/child-calls.ts';
 import { openServices } from '#core/platform/process/services.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { startMail } from '#mail/start.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
 import { testLog } from '#test/support/services.ts';
-import { dnsStub } from './mail-world.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');

@@ -16,9 +16,9 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import type { ListenerAddress } from '#mail/client-listeners.ts';
+import { insertMailbox, type TestMailbox } from '#test/support/mail-world.ts';
 import { openTestServices, testVariables } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { insertMailbox, type TestMailbox } from './mail-world.ts';
 import type { MeasuredMailCalls } from './measured-mail.ts';
 
 const MIB_BYTES = 1_048_576;

@@ -6,12 +6,12 @@ import { engineStarts } from '#core/platform/engine/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { localPartProblem } from '#domain/mail/mailbox-address.ts';
 import { ROLE_MAIL_MAX_BYTES, ROLE_MAIL_PER_HOUR_MAX } from '#domain/mail/role-addresses.ts';
-import { type OutboundWorld, openOutboundWorld } from '#test/sending/outbound-world.ts';
-import { logIn } from '#test/sending/submission-client.ts';
 import { deleteHistory } from '#test/support/delete-history.ts';
+import { letter } from '#test/support/mail-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { storedMail } from './clients/stored-mail.ts';
-import { letter } from './mail-world.ts';
 
 let world: OutboundWorld;
 let otherOrganization: string;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
-import { dnsStub, letter } from './mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
-import { dnsStub } from './mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

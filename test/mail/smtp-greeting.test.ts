@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { SMTP_PATIENT_SOURCE_MS, SMTP_PATIENT_SOURCES_MAX } from '#domain/mail/mail-limits.ts';
 import { PatientSources } from '#mail/smtp/patient-sources.ts';
-import { LineClient } from './line-client.ts';
-import { openMailWorld } from './mail-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
 
 const world = await openMailWorld();
 after(() => world.close());

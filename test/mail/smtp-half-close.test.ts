@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import net from 'node:net';
 import { after, test } from 'node:test';
 import tls from 'node:tls';
-import { storedMail } from './clients/stored-mail.ts';
-import { letter, openMailWorld, type TestMailbox } from './mail-world.ts';
+import { letter, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
 
 const world = await openMailWorld();
 after(() => world.close());

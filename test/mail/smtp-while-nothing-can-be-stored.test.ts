@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { openDatabase } from '#db/database.ts';
+import { letter, openMailWorld, SmtpClient, type TestMailbox } from '#test/support/mail-world.ts';
 import { createTestDatabase, testTls } from '#test/support/services.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
 import { tcpProxy } from '#test/support/tcp-proxy.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { storedMail } from './clients/stored-mail.ts';
-import { letter, openMailWorld, SmtpClient, type TestMailbox } from './mail-world.ts';
 
 const database = await createTestDatabase();
 const url = new URL(database.url);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/platform/new-id.ts';
+import { letter, type MailWorld, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { letter, type MailWorld, openMailWorld, type TestMailbox } from './mail-world.ts';
 
 describe('the mail store', () => {
   let world: MailWorld;

@@ -14,7 +14,7 @@ import {
   type StoreMailbox,
   type StoreWorld,
   spooled,
-} from './store-world.ts';
+} from '#test/support/store-world.ts';
 
 describe('writers at the same time', () => {
   let world: StoreWorld;

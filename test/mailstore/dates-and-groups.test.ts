@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { renewUids } from '#mailstore/upkeep/renew-uids.ts';
 import { loggedIn } from '#packages/imap/test/dialogue.ts';
 import { GROUPED } from '#packages/imap/test/grouped-mail.ts';
-import { openStoreWorld, type StoreWorld } from './store-world.ts';
+import { openStoreWorld, type StoreWorld } from '#test/support/store-world.ts';
 
 describe('internal dates and groups', () => {
   let world: StoreWorld;

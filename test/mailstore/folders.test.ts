@@ -10,7 +10,7 @@ import {
   type StoreMailbox,
   type StoreWorld,
   spooled,
-} from './store-world.ts';
+} from '#test/support/store-world.ts';
 
 const refused = (refusal: StoreRefusal) => (error: unknown) =>
   error instanceof StoreRefused && error.refusal === refusal;

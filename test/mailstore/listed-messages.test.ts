@@ -7,8 +7,15 @@ import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import { indexMessage } from '@agent-mailbox/mime-structure/index-message';
 import { upgradePortion } from '#mailstore/upkeep/upgrade-stored-mail.ts';
 import { corpus } from '#test/mail/corpus/read-corpus.ts';
+import {
+  fill,
+  folderNamed,
+  openStoreWorld,
+  type StoreMailbox,
+  type StoreWorld,
+  spooled,
+} from '#test/support/store-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { fill, folderNamed, openStoreWorld, type StoreMailbox, type StoreWorld, spooled } from './store-world.ts';
 
 const SMALL_BYTES = 300_000;
 const mail = corpus.filter(({ bytes }) => bytes.length <= SMALL_BYTES);

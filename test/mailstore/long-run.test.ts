@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { newId } from '#core/platform/new-id.ts';
 import { sweepSpool } from '#mailstore/blobs/spool.ts';
 import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
-import { fill, folderNamed, letter, openStoreWorld, type StoreWorld, spooled } from './store-world.ts';
+import { fill, folderNamed, letter, openStoreWorld, type StoreWorld, spooled } from '#test/support/store-world.ts';
 
 it('a spool file that a killed process left is removed a day later, one in use is not', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'spool-'));

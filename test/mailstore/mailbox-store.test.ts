@@ -18,7 +18,7 @@ import {
   type StoreMailbox,
   type StoreWorld,
   spooled,
-} from './store-world.ts';
+} from '#test/support/store-world.ts';
 
 const { seen, flagged, deleted, answered } = MAIL_FLAGS;
 const NOTHING: MessageColumns = {

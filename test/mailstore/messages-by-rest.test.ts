@@ -5,8 +5,8 @@ import { type MailNotifier, openMailNotifier } from '#mailstore/changes/notifier
 import { type MailStore, openMailStore } from '#mailstore/mail-store.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { type ApiWorld, apiWorld, at, detailPaths, type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { letter, spooled } from '#test/support/store-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { letter, spooled } from './store-world.ts';
 
 describe('messages changed over REST', () => {
   let world: ApiWorld;

@@ -3,7 +3,14 @@ import { after, before, describe, it } from 'node:test';
 import type { FlagChange } from '@agent-mailbox/mail-store';
 import fc from 'fast-check';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
-import { fill, letter, openStoreWorld, type StoreMailbox, type StoreWorld, spooled } from './store-world.ts';
+import {
+  fill,
+  letter,
+  openStoreWorld,
+  type StoreMailbox,
+  type StoreWorld,
+  spooled,
+} from '#test/support/store-world.ts';
 
 const FOLDERS = ['INBOX', 'Archive', 'Trash', 'Extra'] as const;
 const KEYWORDS = ['one', 'two', 'three'];

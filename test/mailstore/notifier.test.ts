@@ -5,8 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { announceMailboxAccess } from '#core/mailboxes/mailbox-access.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
+import { letter, openStoreWorld, type StoreWorld, spooled } from '#test/support/store-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { letter, openStoreWorld, type StoreWorld, spooled } from './store-world.ts';
 
 describe('the wake-up of watchers', () => {
   let world: StoreWorld;

@@ -7,7 +7,7 @@ import type { Sql } from '#db/database.ts';
 import { findMessage, listMessages } from '#mailstore/messages/read-messages.ts';
 import { fetchRows } from '#mailstore/search/fetch-rows.ts';
 import { searchContent } from '#mailstore/search/search-content.ts';
-import { openStoreWorld, type StoreMailbox, type StoreWorld } from './store-world.ts';
+import { openStoreWorld, type StoreMailbox, type StoreWorld } from '#test/support/store-world.ts';
 
 const MESSAGES = 1_000;
 /** Rows of one message, with some to spare. */

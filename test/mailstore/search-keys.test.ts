@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { loggedIn } from '#packages/imap/test/dialogue.ts';
 import { appendBoth, askSearchKeys } from '#packages/imap/test/search-key-cases.ts';
+import { openStoreWorld, type StoreMailbox, type StoreWorld } from '#test/support/store-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { openStoreWorld, type StoreMailbox, type StoreWorld } from './store-world.ts';
 
 describe('keys of SEARCH', () => {
   let world: StoreWorld;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ContentQuery } from '@agent-mailbox/mail-store';
+import { letter, openStoreWorld, type StoreMailbox, type StoreWorld, spooled } from '#test/support/store-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { letter, openStoreWorld, type StoreMailbox, type StoreWorld, spooled } from './store-world.ts';
 
 const encodedSubject = `=?utf-8?B?${Buffer.from('Grüße aus Köln').toString('base64')}?=`;
 const MESSAGES = [

@@ -12,7 +12,7 @@ import { nests } from '#mailstore/upkeep/invariants.ts';
 import { textOfHtml } from '#mime/html-text.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { corpus } from '#test/mail/corpus/read-corpus.ts';
-import { assertBodyStructure, assertEnvelope, parseWire } from './imap-syntax.ts';
+import { assertBodyStructure, assertEnvelope, parseWire } from '#test/support/imap-syntax.ts';
 
 function assertReadable(bytes: Buffer): void {
   const read = readMessage(bytes);

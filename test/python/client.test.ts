@@ -11,8 +11,8 @@ import { routes } from '#api/routes.ts';
 import { pythonMethods } from '#dev/python-client/methods-in-files.ts';
 import { PYTHON_VERSIONS, pythonEnvironment, pythonOf, usualPython } from '#dev/python-environment.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
-import { dnsStub } from '#test/mail/mail-world.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
 import { needs, PYTHON } from '#test/support/programs.ts';
 
 const run = promisify(execFile);

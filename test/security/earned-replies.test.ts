@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HELD_SENTENCE } from '#domain/sending/consent.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/mail/mail-world.ts';
 import { RECORDS, signed } from '#test/mail/signed-mail.ts';
 import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/sending-world.ts';
-import { logIn } from '#test/sending/submission-client.ts';
 import { type Answer, at, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /** Authenticated domains: of strangers, of a customer, and a host whose subdomains belong to different people. */

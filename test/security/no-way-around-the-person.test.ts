@@ -10,7 +10,6 @@ import { newId } from '#core/platform/new-id.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
 import { relayTransport } from '#sending/transports/relay.ts';
 import { approvalLink, holdMessage } from '#test/api/approval-link-world.ts';
-import { type Peer, startPeer } from '#test/sending/outbound-world.ts';
 import {
   type ApiWorld,
   apiWorld,
@@ -25,6 +24,7 @@ import {
   textAt,
 } from '#test/support/api-world.ts';
 import { type GivenTokens, givenTokens } from '#test/support/oauth-host.ts';
+import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { unknownId } from '#test/support/schema-samples.ts';
 
 let peer: Peer;

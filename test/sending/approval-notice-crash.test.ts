@@ -16,14 +16,14 @@ import { readSettings } from '#core/platform/settings/settings.ts';
 import { MEMBER_NOTICE_OVERDUE_MS, memberNoticeWorkflowId } from '#domain/organizations/member-notices.ts';
 import { OUTBOUND_OVERDUE_MS } from '#domain/sending/outbound.ts';
 import { type OutboundSweep, startOutboundSweep } from '#sending/submit/start-outbound.ts';
-import { insertMailbox } from '#test/mail/mail-world.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
+import { insertMailbox } from '#test/support/mail-world.ts';
 import { type PartProcess, startPart } from '#test/support/part-process.ts';
 import { createTestDatabase, testLog, testTemporalAddress, testVariables } from '#test/support/services.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { logIn } from './submission-client.ts';
 
 /** Processes come up again, and the engine notices the death of a worker, on a machine that may be busy. */
 const PATIENCE_MS = 180_000;

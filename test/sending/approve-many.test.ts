@@ -11,8 +11,8 @@ import { approveConsent, approveCovered } from '#sending/consent/decide-consent.
 import { listOutbox, outboxReason } from '#sending/outbox/outbox.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { continueApproval, signalDecided, startOutboundSweep } from '#sending/submit/start-outbound.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
 const MANY = 250;
 

@@ -11,8 +11,8 @@ import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { prepareMessage } from '#sending/submit/prepare-message.ts';
 import { submitMessage } from '#sending/submit/submit-message.ts';
 import type { OutgoingMail, RecipientResult, Transport } from '#sending/transports/transport.ts';
-import { type MailWorld, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
 import { databaseFault, INFRASTRUCTURE_SQLSTATES } from '#test/support/database-fault.ts';
+import { type MailWorld, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: MailWorld;

@@ -1,7 +1,7 @@
 /** Which addresses are allowed in From, and the authentication results for recipients here. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 let world: OutboundWorld;
 before(async () => {

@@ -14,11 +14,12 @@ import {
   type TestOrganization,
   textAt,
 } from '#test/support/api-world.ts';
+import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { type PartProcess, startPart } from '#test/support/part-process.ts';
 import { testVariables } from '#test/support/services.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type Peer, startPeer } from './outbound-world.ts';
 import {
   type Answered,
   openSendingWorld,
@@ -27,7 +28,6 @@ import {
   type SendingEntryPoint,
   type SendingWorld,
 } from './sending-world.ts';
-import { logIn } from './submission-client.ts';
 
 const PATIENCE_MS = 120_000;
 /** Of the relay that the worker in this process hands mail to. */

@@ -6,8 +6,8 @@ import type { Duplex } from 'node:stream';
 import { after, before, test } from 'node:test';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import { passwordOf } from './sending-world.ts';
-import { logIn } from './submission-client.ts';
 
 let world: ApiWorld;
 let mail: MailListeners;

@@ -8,9 +8,9 @@ import type { Actor } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import type { Submitted } from '#sending/submit/find-submitted.ts';
 import { signalDecided, startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';
-import { dnsStub, type TestMailbox } from '#test/mail/mail-world.ts';
+import { dnsStub, type TestMailbox } from '#test/support/mail-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
 let world: OutboundWorld;
 before(async () => {

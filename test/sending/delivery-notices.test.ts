@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { readReport } from '#mime/read-report.ts';
-import { storedMail } from '#test/mail/clients/stored-mail.ts';
-import type { TestMailbox } from '#test/mail/mail-world.ts';
+import type { TestMailbox } from '#test/support/mail-world.ts';
+import { type Fault, type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
+import { logIn, openSubmissionClient, startSubmitted } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type Fault, type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
-import { logIn, openSubmissionClient, startSubmitted } from './submission-client.ts';
 
 /** The relay of the first announces no DSN, that of the second does. */
 let plain: OutboundWorld;

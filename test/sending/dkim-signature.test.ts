@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { dkimVerify } from 'mailauth';
 import { signatureField } from '#sending/transports/dkim.ts';
-import { dnsStub } from '#test/mail/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,

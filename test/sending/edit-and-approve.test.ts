@@ -5,6 +5,7 @@ import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { type EditableMessage, editableMessage } from '#mime/editable-message.ts';
 import { isOwnField } from '#sending/submit/compose-message.ts';
 import { type Answer, at, type Credential, errorCode, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import {
   type Answered,
@@ -13,7 +14,6 @@ import {
   SENDING_ENTRY_POINTS,
   type SendingWorld,
 } from './sending-world.ts';
-import { logIn } from './submission-client.ts';
 
 let world: SendingWorld;
 let organization: TestOrganization;

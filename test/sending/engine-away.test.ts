@@ -5,10 +5,10 @@ import { connectTemporal, type TemporalClient } from '#core/platform/engine/temp
 import { createLogger } from '#core/platform/log/logger.ts';
 import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { signalDecided, startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { testTemporalAddress } from '#test/support/services.ts';
 import { type TcpProxy, tcpProxy } from '#test/support/tcp-proxy.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
 const HOUR_MS = 3_600_000;
 const MESSAGES = 12;

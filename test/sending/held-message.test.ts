@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { at, type Credential, errorCode, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import {
   openSendingWorld,
@@ -10,7 +11,6 @@ import {
   type SendingEntryPoint,
   type SendingWorld,
 } from './sending-world.ts';
-import { logIn } from './submission-client.ts';
 
 let world: SendingWorld;
 let organization: TestOrganization;

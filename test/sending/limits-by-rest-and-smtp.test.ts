@@ -6,6 +6,7 @@ import { PLANS } from '#domain/organizations/plans.ts';
 import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/sending/outbound.ts';
 import { SENDING_RATE_WINDOW_MS } from '#domain/sending/sending-health.ts';
 import { at, type TestMailbox, type TestOrganization } from '#test/support/api-world.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import {
   type Answered,
   openSendingWorld,
@@ -14,7 +15,6 @@ import {
   type SendingEntryPoint,
   type SendingWorld,
 } from './sending-world.ts';
-import { logIn } from './submission-client.ts';
 
 let world: SendingWorld;
 before(async () => {

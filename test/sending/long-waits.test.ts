@@ -14,7 +14,7 @@ import { findOutbound, findRecipients } from '#sending/outbox/outbound-message.t
 import { prepareMessage } from '#sending/submit/prepare-message.ts';
 import { submitMessage } from '#sending/submit/submit-message.ts';
 import { captureTransport } from '#sending/transports/capture.ts';
-import { type MailWorld, openMailWorld } from '#test/mail/mail-world.ts';
+import { type MailWorld, openMailWorld } from '#test/support/mail-world.ts';
 import { testWorkflowBundle } from '#test/support/services.ts';
 import { useTemporalRuntime } from '#test/support/temporal-connection.ts';
 import { startTimeSkippingServer } from '#test/support/time-skipping-server.ts';

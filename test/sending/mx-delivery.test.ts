@@ -4,8 +4,8 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { chooseTransport } from '#sending/transports/choose-transport.ts';
 import { mxTransport } from '#sending/transports/mx.ts';
 import { type DnsRecord, type TestDns, testDns } from '#test/support/dns-server.ts';
+import { type Fault, type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { testSettings } from '#test/support/services.ts';
-import { type Fault, type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
 let dns: TestDns;
 let world: OutboundWorld;

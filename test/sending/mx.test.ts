@@ -11,7 +11,7 @@ import { developmentCertificates } from '#dev/certificates.ts';
 import { domainGate, type Entry } from '#sending/transports/domain-gate.ts';
 import { type MxOptions, mxTransport } from '#sending/transports/mx.ts';
 import { type DnsRecord, type TestDns, testDns } from '#test/support/dns-server.ts';
-import { type Peer, startPeer } from './outbound-world.ts';
+import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 
 const ANN = 'ann@dest.test';
 const BEN = 'ben@dest.test';

@@ -8,7 +8,7 @@ import type { Actor } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import { suppress } from '#sending/lists/suppressions.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.
 const addFormats = addFormatsModule as unknown as FormatsPlugin;

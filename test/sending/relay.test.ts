@@ -5,9 +5,9 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
 import { relayTransport } from '#sending/transports/relay.ts';
-import { dnsStub } from '#test/mail/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import { type Fault, type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type Fault, type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
 let world: OutboundWorld;
 before(async () => {

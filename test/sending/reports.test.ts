@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { pruneMailStore } from '#mailstore/upkeep/housekeeping.ts';
-import { letter } from '#test/mail/mail-world.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+import { letter } from '#test/support/mail-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 let world: OutboundWorld;
 before(async () => {

@@ -4,8 +4,8 @@ import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent } from '#sending/consent/decide-consent.ts';
 import { withdrawMessage } from '#sending/outbox/withdraw-message.ts';
 import { signalDecided, startOutboundSweep } from '#sending/submit/start-outbound.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
 
 const HOUR_MS = 3_600_000;
 const CALLER = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };

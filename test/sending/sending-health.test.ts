@@ -4,8 +4,8 @@ import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { resumeSending } from '#core/mailboxes/sending-health.ts';
 import { evaluateSending } from '#domain/sending/sending-health.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
-import type { TestMailbox } from '#test/mail/mail-world.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+import type { TestMailbox } from '#test/support/mail-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 let world: OutboundWorld;
 before(async () => {

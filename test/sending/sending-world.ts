@@ -4,11 +4,11 @@ import { startOutbound } from '#sending/submit/start-outbound.ts';
 import { type RelayOptions, relayTransport } from '#sending/transports/relay.ts';
 import type { Transport } from '#sending/transports/transport.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { type Peer, startPeer } from '#test/support/outbound-world.ts';
+import { logIn } from '#test/support/submission-client.ts';
 import { temporalConnection } from '#test/support/temporal-connection.ts';
 import { startTestWorker } from '#test/support/test-worker.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type Peer, startPeer } from './outbound-world.ts';
-import { logIn } from './submission-client.ts';
 
 export const SENDING_ENTRY_POINTS = ['REST', 'SMTP'] as const;
 export type SendingEntryPoint = (typeof SENDING_ENTRY_POINTS)[number];

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { createTransport } from 'nodemailer';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
 import { runProgram } from '#test/mail/clients/run-program.ts';
-import { dnsStub } from '#test/mail/mail-world.ts';
 import { type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import type { Received } from '#test/support/outbound-world.ts';
 import { needs, programFile } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import type { Received } from './outbound-world.ts';
 import {
   openSendingWorld,
   passwordOf,

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
 import { readReport } from '#mime/read-report.ts';
-import { dnsStub } from '#test/mail/mail-world.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 let world: OutboundWorld;
 before(async () => {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent } from '#sending/consent/decide-consent.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 let world: OutboundWorld;
 before(async () => {

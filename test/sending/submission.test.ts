@@ -5,11 +5,11 @@ import { createTransport } from 'nodemailer';
 import { rotateMailboxToken } from '#core/mailboxes/update-mailbox.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
-import { SmtpClient } from '#test/mail/mail-world.ts';
+import { SmtpClient } from '#test/support/mail-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { testTls } from '#test/support/services.ts';
+import { openSubmissionClient } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
-import { openSubmissionClient } from './submission-client.ts';
 
 let world: OutboundWorld;
 const ca = () => readFileSync(testTls().caFile);

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { addListEntry } from '#sending/lists/sender-lists.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 let world: OutboundWorld;
 before(async () => {

@@ -19,8 +19,8 @@ import { relayTransport } from '#sending/transports/relay.ts';
 import type { Transport } from '#sending/transports/transport.ts';
 import { at, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { type DnsRecord, type TestDns, testDns } from '#test/support/dns-server.ts';
+import { type Fault, type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { type Fault, type Peer, startPeer } from './outbound-world.ts';
 import { openSendingWorld, SENDING_ENTRY_POINTS, type SendingWorld } from './sending-world.ts';
 
 const AT_ONCE = 6;

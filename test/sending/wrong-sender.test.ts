@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type OutboundWorld, openOutboundWorld } from './outbound-world.ts';
-import { logIn } from './submission-client.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
+import { logIn } from '#test/support/submission-client.ts';
 
 let world: OutboundWorld;
 before(async () => {

@@ -10,7 +10,7 @@ import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/sending/outbound-work
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
-import { type OutboundWorld, openOutboundWorld } from '#test/sending/outbound-world.ts';
+import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: OutboundWorld;

@@ -14,8 +14,8 @@ import {
 import { readAttachment } from '#mailstore/messages/attachment-content.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
 import { readDocumentPage } from '#mailstore/reading/read-document.ts';
+import { DOCUMENT_FORMATS } from '#mime/documents/document-kind.ts';
 import { DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-problem.ts';
-import { DOCUMENT_FORMATS } from '#mime/documents/document-text.ts';
 
 const SAVED_AS_FILE = '`mail attachment` saves the file, and programs for its format show it.';
 

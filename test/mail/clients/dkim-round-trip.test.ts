@@ -6,8 +6,8 @@ import { after, test } from 'node:test';
 import { ImapFlow } from 'imapflow';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { dnsStub, letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { dnsStub, letter, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { testTls } from '#test/support/services.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {

@@ -12,9 +12,9 @@ import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { openMailStore } from '#mailstore/mail-store.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { ClientView, checkView, MODES, type Mode, type ViewClient } from '#packages/imap/test/client-view.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/mail/mail-world.ts';
 import { apiWorld, at, textAt } from '#test/support/api-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
 import { testTls } from '#test/support/services.ts';
 
 /** Longer hunts: `TEST_MAIL_LOAD_MS=180000 npm test -- test/mail/clients/everything-at-once.test.ts`. */

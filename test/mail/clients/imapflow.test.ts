@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { letter, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { testTls } from '#test/support/services.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { storedMail } from './stored-mail.ts';
 
 const world = await openMailWorld();
 after(() => world.close());

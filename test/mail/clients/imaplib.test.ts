@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { letter, openMailWorld } from '#test/mail/mail-world.ts';
+import { letter, openMailWorld } from '#test/support/mail-world.ts';
 import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
+import { sha256, storedMail } from '#test/support/stored-mail.ts';
 import { runPython } from './run-program.ts';
-import { sha256, storedMail } from './stored-mail.ts';
 
 const world = await openMailWorld({ clients: { failureDelayMs: () => 10 } });
 after(() => world.close());

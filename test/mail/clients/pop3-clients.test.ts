@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import Pop3Command from 'node-pop3';
-import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { letter, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
+import { sha256, storedMail } from '#test/support/stored-mail.ts';
 import { runPython } from './run-program.ts';
-import { sha256, storedMail } from './stored-mail.ts';
 
 const world = await openMailWorld();
 after(() => world.close());

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
-import { openMailWorld } from '#test/mail/mail-world.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
 import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
 import { runPython } from './run-program.ts';
-import { storedMail } from './stored-mail.ts';
 
 const world = await openMailWorld({ clients: { failureDelayMs: () => 10 } });
 after(() => world.close());

@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
-import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { letter, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
+import { storedMail } from '#test/support/stored-mail.ts';
 import { runProgram } from './run-program.ts';
-import { storedMail } from './stored-mail.ts';
 
 const world = await openMailWorld({ clients: { failureDelayMs: () => 10 } });
 const root = mkdtempSync(path.join(tmpdir(), 'submission-clients-'));

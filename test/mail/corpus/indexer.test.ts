@@ -7,7 +7,7 @@ import { MIME_DEPTH_MAX, MIME_PARTS_MAX, PREVIEW_MAX_CHARACTERS } from '#domain/
 import { nests } from '#mailstore/upkeep/invariants.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { htmlSource } from '#mime/text.ts';
-import { assertBodyStructure, assertEnvelope, parseWire } from '#test/mime/imap-syntax.ts';
+import { assertBodyStructure, assertEnvelope, parseWire } from '#test/support/imap-syntax.ts';
 import { assertView, assertWire, corpus } from './read-corpus.ts';
 
 const depthOf = (part: PartNode): number => 1 + Math.max(0, ...(part.parts ?? []).map(depthOf));

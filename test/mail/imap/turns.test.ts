@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { sortInTurns } from '#packages/imap/src/search/take-turns.ts';
 import { ADDRESS, loginTo, TOKEN } from '#packages/imap/test/dialogue.ts';
 import { MemoryStore } from '#packages/imap/test/memory-store.ts';
-import { LineClient } from '#test/mail/line-client.ts';
+import { LineClient } from '#test/support/line-client.ts';
 
 const MESSAGES = 32_768;
 

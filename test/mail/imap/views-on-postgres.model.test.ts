@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { ClientView, checkView, MODES, randomCommand } from '#packages/imap/test/client-view.ts';
 import { type Client, loggedIn } from '#packages/imap/test/dialogue.ts';
 import { note } from '#packages/imap/test/messages.ts';
-import { openStoreWorld } from '#test/mailstore/store-world.ts';
+import { openStoreWorld } from '#test/support/store-world.ts';
 
 const world = await openStoreWorld();
 after(() => world.close());

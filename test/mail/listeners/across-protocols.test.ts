@@ -4,9 +4,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import { after, test } from 'node:test';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { startMail } from '#mail/start.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/mail/mail-world.ts';
 import { apiWorld, asBearer, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {

@@ -10,7 +10,7 @@ import { developmentCertificates } from '#dev/certificates.ts';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { openListener } from '#mail/listeners.ts';
 import { tlsContext } from '#mail/tls.ts';
-import { openMailWorld } from '#test/mail/mail-world.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
 import { testLog, testTls } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

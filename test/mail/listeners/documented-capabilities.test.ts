@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { LineClient } from '#test/mail/line-client.ts';
-import { openMailWorld } from '#test/mail/mail-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
 
 const world = await openMailWorld();
 after(() => world.close());

@@ -4,7 +4,7 @@ import net from 'node:net';
 import { Duplex } from 'node:stream';
 import { after, test } from 'node:test';
 import tls from 'node:tls';
-import { openMailWorld } from '#test/mail/mail-world.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 /** How often each client comes and goes: some end while the server is a step further than at other times. */

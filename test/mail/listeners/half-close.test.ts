@@ -5,7 +5,7 @@ import net from 'node:net';
 import { after, test } from 'node:test';
 import tls from 'node:tls';
 import { constants, createInflateRaw, deflateRawSync, type InflateRaw } from 'node:zlib';
-import { openMailWorld } from '#test/mail/mail-world.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
 
 const world = await openMailWorld();
 after(() => world.close());

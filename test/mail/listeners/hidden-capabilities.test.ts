@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { openMailWorld } from '#test/mail/mail-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { openMailWorld } from '#test/support/mail-world.ts';
 import { testVariables } from '#test/support/services.ts';
 
 const world = await openMailWorld({

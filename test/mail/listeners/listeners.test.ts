@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { LineClient } from '#test/mail/line-client.ts';
-import { letter, openMailWorld } from '#test/mail/mail-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { letter, openMailWorld } from '#test/support/mail-world.ts';
 
 const PROXY = '127.0.2.1';
 const world = await openMailWorld({

@@ -11,8 +11,8 @@ import { openAuthenticator } from '#mail/login/mailbox-login.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { openMailStore } from '#mailstore/mail-store.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { dnsStub, letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { dnsStub, letter, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const FAILURE_DELAY_MS = 30;

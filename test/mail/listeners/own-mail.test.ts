@@ -6,9 +6,9 @@ import { createTransport } from 'nodemailer';
 import { KEYWORDS_PER_MAILBOX_MAX } from '#domain/mail/mail-limits.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/mail/mail-world.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
 import { testTls } from '#test/support/services.ts';
 
 let world: ApiWorld;

@@ -5,8 +5,8 @@ import { createMailboxToken, listMailboxTokens, revokeMailboxToken } from '#core
 import type { Caller } from '#core/platform/caller.ts';
 import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
-import { LineClient } from '#test/mail/line-client.ts';
-import { letter, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { LineClient } from '#test/support/line-client.ts';
+import { letter, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const world = await openMailWorld({ clients: { failureDelayMs: () => 10 } });

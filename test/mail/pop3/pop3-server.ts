@@ -4,7 +4,7 @@ import { type Pop3Login, type Pop3Options, servePop3 } from '@agent-mailbox/pop3
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { type Listener, openListener } from '#mail/listeners.ts';
 import { tlsContext } from '#mail/tls.ts';
-import { LineClient } from '#test/mail/line-client.ts';
+import { LineClient } from '#test/support/line-client.ts';
 import { testLog, testTls } from '#test/support/services.ts';
 import type { MemoryMaildrop } from './memory-maildrop.ts';
 import { recorded } from './recorded-sessions.ts';

@@ -1,5 +1,5 @@
 /** What the POP3 sessions of this process have said and heard, for `coverage.test.ts` to look at. */
-import type { LineClient } from '#test/mail/line-client.ts';
+import type { LineClient } from '#test/support/line-client.ts';
 
 export interface Exchange {
   /** Number of the connection. */

@@ -1,7 +1,7 @@
 /** The sessions shown in the RFCs of POP3, with our addresses, tokens and messages. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { LineClient } from '#test/mail/line-client.ts';
+import type { LineClient } from '#test/support/line-client.ts';
 import { memoryMaildrop, UID_VALIDITY } from './memory-maildrop.ts';
 import { ADDRESS, startPop3, TOKEN } from './pop3-server.ts';
 

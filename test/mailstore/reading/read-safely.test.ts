@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { readContent } from '#mailstore/messages/message-content.ts';
 import { findMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
 import { upgradePortion } from '#mailstore/upkeep/upgrade-stored-mail.ts';
-import { type MailWorld, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
+import { type MailWorld, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const html = (subject: string, body: string) =>

@@ -16,7 +16,7 @@ import type { MailboxStatus } from '#domain/organizations/mailbox-status.ts';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
 import { type MailListeners, type MailOptions, startMail } from '#mail/start.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
-import { openTestServices } from '#test/support/services.ts';
+import { openTestServices } from './services.ts';
 
 export interface TestMailbox {
   readonly id: string;

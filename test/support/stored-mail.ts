@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { MailWorld, TestMailbox } from '#test/mail/mail-world.ts';
+import type { MailWorld, TestMailbox } from './mail-world.ts';
 
 /** Stored bytes of the messages in a folder, by UID. */
 export async function storedMail(world: MailWorld, mailbox: TestMailbox, folder = 'INBOX'): Promise<Buffer[]> {

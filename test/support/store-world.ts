@@ -18,7 +18,7 @@ import { recipientDirectory } from '#mailstore/delivery/recipients.ts';
 import { type MailStore, openMailStore } from '#mailstore/mail-store.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { readMessage } from '#mime/read-message.ts';
-import { openTestServices } from '#test/support/services.ts';
+import { openTestServices } from './services.ts';
 
 export interface StoreMailbox {
   readonly id: string;

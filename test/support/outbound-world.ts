@@ -20,11 +20,11 @@ import type { Submission } from '#sending/submit/submission.ts';
 import { submitMessage } from '#sending/submit/submit-message.ts';
 import { type RelayOptions, relayTransport } from '#sending/transports/relay.ts';
 import type { Transport } from '#sending/transports/transport.ts';
-import { type MailWorld, openMailWorld, type TestMailbox } from '#test/mail/mail-world.ts';
-import { temporalConnection } from '#test/support/temporal-connection.ts';
-import { startTestWorker } from '#test/support/test-worker.ts';
-import { waitUntil } from '#test/support/wait-until.ts';
 import type { RunningWorker } from '#worker/start.ts';
+import { type MailWorld, openMailWorld, type TestMailbox } from './mail-world.ts';
+import { temporalConnection } from './temporal-connection.ts';
+import { startTestWorker } from './test-worker.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** One thing the host outside does wrong: at a command, so many times. */
 export interface Fault {
