@@ -10,7 +10,7 @@ export class Migration20261122000108_consents extends Migration {
         mailbox_id text collate "C" not null references mailboxes on delete cascade,
         message_id text collate "C" not null references outbound_message on delete cascade,
         status text not null default 'pending' check (status in ('pending', 'approved', 'denied')),
-        -- A kind of domain/sending/consent.ts.
+        -- A kind of domain/consent.ts.
         held_because text,
         recipients text[] not null,
         content_hash bytea not null,
@@ -21,7 +21,7 @@ export class Migration20261122000108_consents extends Migration {
         reminded_at timestamptz,
         scope text check (scope in ('message', 'address', 'domain')),
         reason text,
-        -- ConsentChanges of domain/sending/consent.ts; null: it was approved as it was.
+        -- ConsentChanges of domain/consent.ts; null: it was approved as it was.
         changes jsonb,
         decided_at timestamptz,
         decided_by jsonb,

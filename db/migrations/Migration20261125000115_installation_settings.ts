@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Settings that all processes of the installation must have alike, see `core/platform/settings/agreed-settings.ts`. */
+/** Settings that all processes of the installation must have alike, see `core/platform/agreed-settings.ts`. */
 export class Migration20261125000115_installation_settings extends Migration {
   override up(): void {
     this.addSql(/* sql */ `

@@ -10,7 +10,7 @@
  */
 
 import type { OutageLog } from '#core/platform/log/outage-log.ts';
-import { backoffMs, wakeablePause } from '#core/platform/process/pauses.ts';
+import { backoffMs, wakeablePause } from './pauses.ts';
 
 export interface Circuit {
   /** The last call failed by the dependency's fault, and none has succeeded since. */

@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowFailedError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import { backoffMs } from '#core/platform/batching/pauses.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
-import { backoffMs } from '#core/platform/process/pauses.ts';
 import { isEngineFault } from './engine-fault.ts';
 import { ENGINE, type TemporalClient } from './temporal-client.ts';
 

@@ -8,11 +8,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
+import { backoffMs } from '#core/platform/batching/pauses.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import type { Sql } from '#db/database.ts';
 import { infrastructureFault, isInfrastructureError } from '#db/infrastructure-error.ts';
-import { backoffMs } from './pauses.ts';
 
 /** As the log calls the database. */
 export const DATABASE = 'PostgreSQL';

@@ -3,8 +3,8 @@
  * batch. It looks without a wake-up every second, which covers lost ones.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { wakeablePause } from '#core/platform/batching/pauses.ts';
 import { fanOutsTotal } from '#core/platform/log/metrics.ts';
-import { wakeablePause } from '#core/platform/process/pauses.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
 import { FAN_OUT_BATCH_MAX } from '#domain/webhooks/delivery-limits.ts';
 import type { Claims } from './claims.ts';

@@ -7,12 +7,12 @@
  */
 
 import { sweepNotices } from '#core/organizations/member-notices.ts';
+import { wakeablePause } from '#core/platform/batching/pauses.ts';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE } from '#core/platform/process/patient-database.ts';
-import { wakeablePause } from '#core/platform/process/pauses.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
 import { sweepRecoveries } from '#core/webhooks/endpoints/recover-deliveries.ts';
