@@ -17,7 +17,7 @@ const SOURCES = [
   '*.md',
   '{docs,client,python,bench,packages,examples}/**/*.md',
   '{domain,core,mailstore,sending,api,client,cli,mcp}/**/*.ts',
-  'dev/documentation/**/*.{ts,css}',
+  'dev/documentation/**/*.{ts,js,css}',
   'dashboard/public/*',
   'package-lock.json',
 ];

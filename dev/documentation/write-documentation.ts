@@ -1,113 +1,149 @@
-/** Writes all pages, their search index and their files into a folder, compressed. */
-
-import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+/** Builds the documentation with VitePress: pages, navigation, search. What is of ours is the Markdown that it gets. */
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { MarkdownOptions } from 'vitepress';
 import { documentedEvents } from '#api/documents/documented-events.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
+import { RESOURCES } from '#api/http/resources.ts';
 import { routes } from '#api/routes.ts';
 import { commandLine } from '#cli/program.ts';
 import { compressFiles, type OnBuildProgress } from '../build-whole.ts';
-import { documentPages } from './document-pages.ts';
-import { errorsPage } from './errors-page.ts';
-import { eventsPage } from './events-page.ts';
-import { homePage } from './home-page.ts';
-import { layout, type PageFiles } from './layout.ts';
-import type { Page } from './page.ts';
+import { anchorOf, documentPages, type Page } from './documents.ts';
 import { readCoverage } from './read-coverage.ts';
-import { type ApiFacts, resourcePages, schemasOf } from './resource-pages.ts';
-import { searchIndex } from './search-index.ts';
+import { type ApiFacts, referencePages } from './reference.ts';
 
-/** What the snippets name; the script of the pages replaces it by the address of the service. */
-export const SERVICE_URL = 'http://127.0.0.1:8080';
-const BROWSER = fileURLToPath(new URL('browser', import.meta.url));
-const ASSETS = '/docs/assets';
+/** What the snippets name; the theme replaces it by the address of the service. */
+const SERVICE_URL = 'http://127.0.0.1:8080';
 /** There are a hundred pages, and the first start of the service waits for them. */
 const BROTLI_QUALITY = 9;
-/** Names of assets end with so much of their hash: they are cached for ever. */
-const HASH_LENGTH = 8;
+
+/** The navigation: addresses below `/docs`, with another name than the title where that is too long. */
+const GROUPS: Readonly<Record<string, readonly (string | readonly [string, string])[]>> = {
+  Start: [['', 'Overview']],
+  Recipes: ['sign-up-with-a-code', 'support-inbox', 'approve-by-phone', 'receive-webhooks'].map(
+    (each) => `/recipes/${each}`,
+  ),
+  Guides: [
+    ...(['/mcp', '/cli', ['/client', 'TypeScript client'], ['/python', 'Python client'], '/integrations'] as const),
+    ...([['/integrations/tools', 'Agent frameworks'], ['/integrations/n8n', 'n8n'], '/files', '/sending'] as const),
+    ...(['/webhooks', '/mail', '/dashboard', ['/coverage', 'Routes in each client'], '/examples'] as const),
+  ],
+  API: ['/api', '/errors', '/events', ...Object.keys(RESOURCES).map((tag) => `/api/${anchorOf(tag)}`)],
+  Operation: [
+    ...(['/configuration', '/upgrading', '/architecture', '/security', ['/bench', 'Measurements']] as const),
+    ...([['/changelog', 'Changes'], '/contributing', '/adr'] as const),
+  ],
+};
+
+export const MARKDOWN: MarkdownOptions = {
+  // HTML and `{{ }}` in a document are text.
+  html: false,
+  anchor: { slugify: anchorOf },
+  attrs: { left: '{:' },
+  emoji: false,
+  config(md) {
+    const link = md.renderer.rules.link_open;
+    // VitePress writes anchors in small letters, and those of operations and objects are their names.
+    md.renderer.rules.link_open = (...args) => {
+      const [tokens, at] = args;
+      const [hash] = /#.*$/.exec(tokens[at]?.attrGet('href') ?? '') ?? [];
+      const shown = link?.(...args) ?? '';
+      return hash === undefined ? shown : shown.replace(/(?<= href="[^"#]*)#[^"]*/, hash);
+    };
+    md.renderer.rules.text = (tokens, at) =>
+      md.utils.escapeHtml(tokens[at]?.content ?? '').replaceAll('{{', '&#123;&#123;');
+  },
+  highlight: (code) =>
+    `<pre v-pre tabindex="0"><code>${code.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</code></pre>`,
+};
 
 /** What the reference is made from. */
 export async function apiFacts(root: string): Promise<ApiFacts> {
   return {
     document: currentOpenApi(routes, documentedEvents, SERVICE_URL),
     routes,
+    events: documentedEvents,
     coverage: readCoverage(readFileSync(path.join(root, 'docs/coverage.md'), 'utf8')),
     commands: await commandLine(),
     serviceUrl: SERVICE_URL,
   };
 }
 
-/** All pages, in the order of the navigation. */
-export async function allPages(root: string): Promise<Page[]> {
-  const facts = await apiFacts(root);
-  const documents = documentPages(root);
-  // The guide to the API is the first page of its reference.
-  const pages = [
-    ...documents.map((page) => (page.path === '/docs/api' ? { ...page, group: 'API' } : page)),
-    errorsPage(routes),
-    eventsPage(documentedEvents, facts.document, schemasOf(facts)),
-    ...resourcePages(facts),
-  ];
-  return [homePage(pages, SERVICE_URL), ...pages];
+export const allPages = async (root: string): Promise<Page[]> => [
+  ...documentPages(root),
+  ...referencePages(await apiFacts(root)),
+];
+
+function sidebar(pages: readonly Page[]) {
+  const titles = new Map(pages.map((page) => [page.path, page.title]));
+  return Object.entries(GROUPS).map(([text, entries]) => ({
+    text,
+    items: entries.flatMap((entry) => {
+      const [address, name] = typeof entry === 'string' ? [entry] : entry;
+      const link = `/docs${address}`;
+      const title = titles.get(link);
+      return title === undefined ? [] : [{ link, text: name ?? title }];
+    }),
+  }));
 }
 
-function writeAsset(folder: string, name: string, content: string): string {
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, HASH_LENGTH);
-  const { name: stem, ext } = path.parse(name);
-  const file = `${stem}-${hash}${ext}`;
-  mkdirSync(path.join(folder, 'assets'), { recursive: true });
-  writeFileSync(path.join(folder, 'assets', file), content);
-  return `${ASSETS}/${file}`;
-}
-
-interface Chunk {
-  readonly file: string;
-  readonly css?: readonly string[];
-}
-
-/** @returns addresses of the scripts and the style */
-async function buildScripts(folder: string): Promise<Omit<PageFiles, 'searchIndex'>> {
-  const { build } = await import('vite');
-  await build({
-    configFile: false,
-    root: BROWSER,
-    base: '/docs/',
-    logLevel: 'error',
-    publicDir: false,
-    build: {
-      outDir: folder,
-      emptyOutDir: true,
-      manifest: true,
-      target: 'es2023',
-      modulePreload: false,
-      reportCompressedSize: false,
-      rolldownOptions: { input: ['documentation.ts', 'theme.ts'].map((name) => path.join(BROWSER, name)) },
-    },
-  });
-  const manifest = JSON.parse(readFileSync(path.join(folder, '.vite/manifest.json'), 'utf8')) as Record<string, Chunk>;
-  const { file = '', css: [style = ''] = [] } = manifest['documentation.ts'] ?? {};
-  return { script: `/docs/${file}`, style: `/docs/${style}`, theme: `/docs/${manifest['theme.ts']?.file ?? ''}` };
-}
-
-/** `/docs/cli` is in `cli.html`, `/docs` in `index.html`. */
-const fileOf = (address: string): string =>
-  address === '/docs' ? 'index.html' : `${address.slice('/docs/'.length)}.html`;
-
+/** @throws if a document names a page that does not exist */
 export async function writeDocumentation(root: string, folder: string, onProgress: OnBuildProgress): Promise<void> {
   const pages = await allPages(root);
-  const scripts = await buildScripts(folder);
-  const files: PageFiles = {
-    ...scripts,
-    searchIndex: writeAsset(folder, 'search.json', searchIndex(pages)),
-  };
-  for (const page of pages) {
-    const file = path.join(folder, fileOf(page.path));
+  const source = path.join(root, '.cache', `${path.basename(folder)}-pages`);
+  const result = path.join(source, 'result');
+  for (const { path: address, markdown } of pages) {
+    const file = path.join(source, `${address}.md`);
     mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, layout(page, pages, files));
+    writeFileSync(file, markdown);
   }
-  cpSync(path.join(root, 'dashboard/public/icon.svg'), path.join(folder, 'icon.svg'));
-  cpSync(path.join(root, 'docs/screenshots'), path.join(folder, 'screenshots'), { recursive: true });
-  await compressFiles(folder, '**/*.{html,js,css,json}', onProgress, BROTLI_QUALITY);
+  const theme = fileURLToPath(new URL('theme', import.meta.url));
+  cpSync(path.join(root, 'docs/screenshots'), path.join(source, 'public/docs/screenshots'), { recursive: true });
+  cpSync(path.join(root, 'dashboard/public/icon.svg'), path.join(source, 'public/docs/icon.svg'));
+  cpSync(path.join(theme, 'first-paint.js'), path.join(source, 'public/docs/first-paint.js'));
+  onProgress('building pages');
+  const { build } = await import('vitepress');
+  try {
+    await build(source, {
+      onAfterConfigResolve(config) {
+        const { site } = config;
+        config.logger.info = () => {};
+        Object.assign(config, { outDir: result, assetsDir: 'docs/assets', themeDir: theme, cleanUrls: true });
+        Object.assign(site, {
+          title: 'Agent Mailbox',
+          cleanUrls: true,
+          appearance: { storageKey: 'agent-mailbox.theme', disableTransition: false },
+        });
+        // No inline script: the content security policy of the pages allows none.
+        site.head = [
+          ['link', { rel: 'icon', href: '/docs/icon.svg', type: 'image/svg+xml' }],
+          ['script', { src: '/docs/first-paint.js' }],
+        ];
+        site.themeConfig = {
+          logo: '/docs/icon.svg',
+          logoLink: '/docs',
+          outline: [2, 3],
+          sidebar: sidebar(pages),
+          search: {
+            provider: 'local',
+            // The snippets would be most of the index.
+            options: {
+              _render: (text: string, env: object, md: { render(text: string, env: object): string }) =>
+                md.render(text.replaceAll(/^```[^]*?^```$/gm, ''), env),
+            },
+          },
+        };
+        config.markdown = MARKDOWN;
+        // The policy allows no attribute of style either; what these say is in the style of the theme.
+        config.transformHtml = (page) => page.replaceAll(/ style="[^"]*"/g, '');
+        config.vite = { logLevel: 'error' };
+      },
+    });
+    cpSync(path.join(result, 'docs'), folder, { recursive: true });
+    cpSync(path.join(result, 'docs.html'), path.join(folder, 'index.html'));
+  } finally {
+    rmSync(source, { recursive: true, force: true });
+  }
+  await compressFiles(folder, '**/*.{html,js,css}', onProgress, BROTLI_QUALITY);
 }

@@ -12,7 +12,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { LANGUAGES } from '#dev/documentation/languages.ts';
-import type { ApiFacts } from '#dev/documentation/resource-pages.ts';
+import type { ApiFacts } from '#dev/documentation/reference.ts';
 import { samplePath } from '#dev/documentation/sample-request.ts';
 import { apiFacts } from '#dev/documentation/write-documentation.ts';
 import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
