@@ -27,7 +27,7 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types vue",
+  'trusted-types vue',
 ].join('; ');
 
 const NOT_BUILT =
