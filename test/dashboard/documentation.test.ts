@@ -130,7 +130,7 @@ test('the chosen language is shown for every operation, on every page; code has 
   await waitUntil('the call to be copied', async () =>
     (await page.evaluate<string>('navigator.clipboard.readText()')).includes('service.webhooks.'),
   );
-  await page.getByRole('link', { name: 'Dashboard', exact: true }).last().click();
+  await page.locator('header').getByRole('link', { name: 'Dashboard', exact: true }).click();
   await page.waitForURL((url) => !url.pathname.startsWith('/docs'));
   assertNoFaults([401]);
 });
