@@ -1,41 +1,7 @@
 /** The declaration of a command in each file of `commands/`. */
-
-import type { Session } from './session/session.ts';
-import type { Scanner } from './wire/parser.ts';
-
-export type State = 'not-authenticated' | 'authenticated' | 'selected';
-
-export interface Completion {
-  readonly status: 'OK' | 'NO' | 'BAD';
-  /** Response code without brackets. */
-  readonly code?: string;
-  readonly text: string;
-}
-
-/** Tagged NO, thrown if the command cannot continue. */
-export class Refusal extends Error {
-  readonly code: string | undefined;
-  constructor(code: string | undefined, text: string) {
-    super(text);
-    this.code = code;
-  }
-}
-
-export const ok = (text: string, code?: string): Completion => ({
-  status: 'OK',
-  text,
-  ...(code === undefined ? {} : { code }),
-});
-export const no = (text: string, code?: string): Completion => ({
-  status: 'NO',
-  text,
-  ...(code === undefined ? {} : { code }),
-});
-export const bad = (text: string, code?: string): Completion => ({
-  status: 'BAD',
-  text,
-  ...(code === undefined ? {} : { code }),
-});
+import type { Session, State } from './session/session.ts';
+import type { Completion } from './wire/completion.ts';
+import type { ParseContext, Scanner } from './wire/parser.ts';
 
 /**
  * Which changes by other sessions may be reported before the tagged answer: `all`; all except removals, which would
@@ -48,12 +14,6 @@ export interface CommandContext {
   readonly tag: string;
   /** The UID form of the command. */
   readonly uid: boolean;
-}
-
-export interface ParseContext {
-  readonly uid: boolean;
-  /** UTF8=ACCEPT or IMAP4rev2 is enabled. */
-  readonly utf8: boolean;
 }
 
 interface Declaration<Args> {

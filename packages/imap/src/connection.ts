@@ -13,20 +13,17 @@ import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { Login } from '@agent-mailbox/mail-store';
 import type { EngineLog } from '@agent-mailbox/mail-store/engine-log';
-import { bad, type Command, type Completion, no } from './command.ts';
+import type { Command } from './command.ts';
 import { COMMANDS } from './command-table.ts';
 import type { ConnectionLimits } from './limits.ts';
-import { capabilities } from './session/announce.ts';
-import type { CapabilityHiding } from './session/capabilities.ts';
+import { type CapabilityHiding, capabilities } from './session/capabilities.ts';
 import { type ConnectionControl, Session } from './session/session.ts';
-import { BrokenAnswer } from './wire/broken-answer.ts';
 import { CommandReader, discardMessages, type Incoming, type ReaderHost } from './wire/command-reader.ts';
-import { completionOf } from './wire/completion.ts';
+import { BrokenAnswer, bad, type Completion, completionOf, no } from './wire/completion.ts';
 import { ResponseWriter } from './wire/encoder.ts';
 import { Scanner } from './wire/parser.ts';
 import { Tokenizer } from './wire/tokenizer.ts';
-import { ConnectionLost, Transport } from './wire/transport.ts';
-import { WakeSignal } from './wire/wake-signal.ts';
+import { ConnectionLost, Transport, WakeSignal } from './wire/transport.ts';
 
 export interface ConnectionOptions {
   readonly tls: boolean;
@@ -295,7 +292,7 @@ export class Connection implements ReaderHost, ConnectionControl {
       if (command === undefined || (uid && !command.uid)) return bad('Unknown command');
       running.verb = uid ? `UID ${verb}` : verb;
       if (!command.states.includes(session.state)) return bad(notNow(session.state, command));
-      const run = command.prepare(scan, session.parseContext(uid));
+      const run = command.prepare(scan, { uid, utf8: session.utf8 });
       if (command.needs === 'write' && session.selectedOrNull?.readOnly === true)
         return no('The folder is open for reading only', 'READ-ONLY');
       // Reading commands first report what is new, because their answer may refer to it. For writing commands, `*`

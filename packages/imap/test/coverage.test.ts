@@ -5,11 +5,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { ANY_STATE, type State } from '#imap/command.ts';
+import { ANY_STATE } from '#imap/command.ts';
 import { COMMANDS } from '#imap/command-table.ts';
-import { FETCH_MACROS, SIMPLE_ITEMS } from '#imap/fetch/fetch-items.ts';
+import { FETCH_MACROS } from '#imap/commands/fetch.ts';
+import { SIMPLE_ITEMS } from '#imap/fetch/fetch-messages.ts';
 import { STATUS_ITEMS } from '#imap/folders/status-and-quota.ts';
 import { SEARCH_KEYS } from '#imap/search/search-messages.ts';
+import type { State } from '#imap/session/session.ts';
 import { capabilityWords, type Exchange, exchanges, responseCodes } from './recorded-dialogues.ts';
 
 const here = new URL('.', import.meta.url);

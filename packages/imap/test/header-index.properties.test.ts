@@ -5,8 +5,7 @@ import { copyLines, headerIndex, isListed, wantedFields } from '@agent-mailbox/m
 import { CLIENT_REQUESTS, LISTED_FIELDS } from '@agent-mailbox/mail-store/listed-fields';
 import { indexMessage } from '@agent-mailbox/mime-structure/index-message';
 import fc from 'fast-check';
-import { MessageBytes } from '#imap/fetch/message-bytes.ts';
-import { sectionBytes } from '#imap/fetch/message-content.ts';
+import { MessageBytes, sectionBytes } from '#imap/fetch/message-content.ts';
 import { MemoryStore } from './memory-store.ts';
 import { connectRaw } from './raw-client.ts';
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeModifiedUtf7, encodeModifiedUtf7 } from '#imap/folders/modified-utf7.ts';
-import { SequenceMap } from '#imap/session/sequence-numbers.ts';
+import { decodeModifiedUtf7, encodeModifiedUtf7 } from '#imap/folders/folder-names.ts';
 import {
   contains,
   missingRanges,
@@ -12,8 +11,9 @@ import {
   printRanges,
   printSet,
   type Range,
+  SequenceMap,
   STAR,
-} from '#imap/session/sequence-set.ts';
+} from '#imap/session/sequence-numbers.ts';
 import { Scanner } from '#imap/wire/parser.ts';
 
 const bound = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 1, max: 40 }) }, fc.constant(STAR));

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { threadSubject } from '#imap/search/base-subject.ts';
+import { threadSubject } from '#imap/search/sort-messages.ts';
 import {
   orderedSubject,
   printThreads,

@@ -6,9 +6,10 @@ import {
   readXoauth2,
   type SaslCredentials,
 } from '@agent-mailbox/mail-store/sasl';
-import { bad, type Completion, command, no } from '#imap/command.ts';
+import { command } from '#imap/command.ts';
 import { logIn, refuseInClear } from '#imap/session/log-in.ts';
 import type { Session } from '#imap/session/session.ts';
+import { bad, type Completion, no } from '#imap/wire/completion.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 
 /** Reads one answer to `+`. Undefined: cancelled, or the line ended. */

@@ -1,5 +1,6 @@
-import { ANY_STATE, command, noArguments, ok } from '#imap/command.ts';
-import { capabilities } from '#imap/session/announce.ts';
+import { ANY_STATE, command, noArguments } from '#imap/command.ts';
+import { capabilities } from '#imap/session/capabilities.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** CAPABILITY (RFC 9051 §6.1.1). */
 export const capability = command({

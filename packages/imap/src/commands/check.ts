@@ -1,4 +1,5 @@
-import { command, noArguments, ok, SELECTED } from '#imap/command.ts';
+import { command, noArguments, SELECTED } from '#imap/command.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** CHECK (RFC 3501 §6.4.1): nothing to check here, so it is a NOOP. */
 export const check = command({

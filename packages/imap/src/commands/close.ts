@@ -1,4 +1,5 @@
-import { command, noArguments, ok, SELECTED } from '#imap/command.ts';
+import { command, noArguments, SELECTED } from '#imap/command.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /**
  * CLOSE (RFC 9051 §6.4.1): removes messages marked \Deleted, without EXPUNGE responses, unless the folder is open

@@ -1,4 +1,5 @@
-import { command, LOGGED_IN, no, ok } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
+import { no, ok } from '#imap/wire/completion.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 
 /** COMPRESS=DEFLATE (RFC 4978). */

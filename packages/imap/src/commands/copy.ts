@@ -1,5 +1,6 @@
-import { command, ok, SELECTED } from '#imap/command.ts';
+import { command, SELECTED } from '#imap/command.ts';
 import { copyUidCode, transfer, transferArguments, transferTarget } from '#imap/folders/append-and-copy.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** COPY (RFC 9051 §6.4.7), all or none, with COPYUID (RFC 4315). */
 export const copy = command({

@@ -1,8 +1,9 @@
 import { SPECIAL_USES, type SpecialUse, StoreRefused } from '@agent-mailbox/mail-store';
-import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { folderName, newFolderName } from '#imap/folders/folder-names.ts';
 import { reportNormalized } from '#imap/folders/list-folders.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { ok, Refusal } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 const USES = new Map<string, SpecialUse>(
   SPECIAL_USES.filter((use) => use !== '\\Inbox').map((use) => [use.toUpperCase(), use]),

@@ -1,7 +1,8 @@
-import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { existingName, folderName } from '#imap/folders/folder-names.ts';
 import { reportNormalizedGone } from '#imap/folders/list-folders.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { ok, Refusal } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 /** DELETE (RFC 9051 §6.3.5). Deleting the selected folder leaves none selected. */
 export const deleteFolder = command({

@@ -1,6 +1,7 @@
-import { command, LOGGED_IN, ok } from '#imap/command.ts';
-import { capabilities } from '#imap/session/announce.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
+import { capabilities } from '#imap/session/capabilities.ts';
 import type { Session } from '#imap/session/session.ts';
+import { ok } from '#imap/wire/completion.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 
 const ENABLERS = new Map<string, (session: Session) => void>([

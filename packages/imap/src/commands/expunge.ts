@@ -1,6 +1,7 @@
-import { command, ok, type ParseContext, SELECTED } from '#imap/command.ts';
-import { parseSequenceSet } from '#imap/session/sequence-set.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { command, SELECTED } from '#imap/command.ts';
+import { parseSequenceSet } from '#imap/session/sequence-numbers.ts';
+import { ok } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 /** EXPUNGE (RFC 9051 §6.4.3) and UID EXPUNGE (UIDPLUS, RFC 4315). */
 export const expunge = command({

@@ -1,5 +1,6 @@
-import { command, LOGGED_IN, ok, Refusal } from '#imap/command.ts';
-import { quotaLine } from '#imap/folders/quota-root.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
+import { quotaLine } from '#imap/folders/status-and-quota.ts';
+import { ok, Refusal } from '#imap/wire/completion.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 
 /** GETQUOTA (RFC 9208 §4.1.1). */

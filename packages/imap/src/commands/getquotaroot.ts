@@ -1,7 +1,8 @@
-import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { existingName, folderName, wireName } from '#imap/folders/folder-names.ts';
-import { quotaLine } from '#imap/folders/quota-root.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { quotaLine } from '#imap/folders/status-and-quota.ts';
+import { ok, Refusal } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 /** GETQUOTAROOT (RFC 9208 §4.1.2). */
 export const getquotaroot = command({

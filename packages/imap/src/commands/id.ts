@@ -1,6 +1,7 @@
 import { imapString } from '@agent-mailbox/mime-structure/imap-strings';
-import { ANY_STATE, command, ok } from '#imap/command.ts';
+import { ANY_STATE, command } from '#imap/command.ts';
 import { ID_FIELDS_MAX, ID_NAME_MAX_BYTES, ID_VALUE_MAX_BYTES } from '#imap/limits.ts';
+import { ok } from '#imap/wire/completion.ts';
 import { fromUtf8 } from '#imap/wire/encoder.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 

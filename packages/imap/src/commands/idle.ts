@@ -1,5 +1,6 @@
 import { StoreUnavailable } from '@agent-mailbox/mail-store';
-import { bad, command, LOGGED_IN, noArguments, ok } from '#imap/command.ts';
+import { command, LOGGED_IN, noArguments } from '#imap/command.ts';
+import { bad, ok } from '#imap/wire/completion.ts';
 
 /** IDLE (RFC 2177): changes by other sessions are reported at once, until DONE. */
 export const idle = command({

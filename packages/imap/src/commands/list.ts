@@ -1,4 +1,4 @@
-import { command, LOGGED_IN, ok, type ParseContext } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { DELIMITER, decodeName } from '#imap/folders/folder-names.ts';
 import {
   checkPatterns,
@@ -8,7 +8,8 @@ import {
   listLine,
 } from '#imap/folders/list-folders.ts';
 import { parseStatusItems, type StatusItem, statusLine } from '#imap/folders/status-and-quota.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { ok } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 interface ListArguments {
   readonly selection: ListSelection;

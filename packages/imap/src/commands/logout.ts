@@ -1,4 +1,5 @@
-import { ANY_STATE, command, noArguments, ok } from '#imap/command.ts';
+import { ANY_STATE, command, noArguments } from '#imap/command.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** LOGOUT (RFC 9051 §6.1.3). */
 export const logout = command({

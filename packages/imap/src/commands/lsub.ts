@@ -1,5 +1,6 @@
-import { command, LOGGED_IN, ok } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { checkPatterns, elderListArguments, listedLine, listFolders } from '#imap/folders/list-folders.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /**
  * LSUB (RFC 3501 §6.3.9): subscribed names, also of folders that do not exist. A name above a subscribed one that `%`

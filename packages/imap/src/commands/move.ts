@@ -1,5 +1,6 @@
-import { command, ok, SELECTED } from '#imap/command.ts';
+import { command, SELECTED } from '#imap/command.ts';
 import { copyUidCode, transfer, transferArguments, transferTarget } from '#imap/folders/append-and-copy.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** MOVE (RFC 6851): COPYUID is sent in an untagged OK before the removals. */
 export const move = command({

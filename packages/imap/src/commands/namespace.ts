@@ -1,5 +1,6 @@
-import { command, LOGGED_IN, noArguments, ok } from '#imap/command.ts';
+import { command, LOGGED_IN, noArguments } from '#imap/command.ts';
 import { DELIMITER } from '#imap/folders/folder-names.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** NAMESPACE (RFC 9051 §6.3.10): one personal namespace, nothing shared. */
 export const namespace = command({

@@ -1,4 +1,5 @@
-import { ANY_STATE, command, noArguments, ok } from '#imap/command.ts';
+import { ANY_STATE, command, noArguments } from '#imap/command.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** NOOP (RFC 9051 §6.1.2): the client polls for changes, so the store is always read. */
 export const noop = command({

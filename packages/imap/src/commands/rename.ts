@@ -1,7 +1,8 @@
-import { command, LOGGED_IN, ok, type ParseContext, Refusal } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { existingName, folderName, newFolderName } from '#imap/folders/folder-names.ts';
 import { reportNormalized } from '#imap/folders/list-folders.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { ok, Refusal } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 /** RENAME (RFC 9051 §6.3.6): children are renamed too; renaming INBOX only moves its messages. */
 export const rename = command({

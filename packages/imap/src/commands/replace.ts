@@ -1,9 +1,8 @@
-import { StoreRefused } from '@agent-mailbox/mail-store';
-import { command, no, ok, type ParseContext, Refusal, SELECTED } from '#imap/command.ts';
-import { appendable, parseAppendMessage } from '#imap/folders/append-message.ts';
-import { existingName, folderName } from '#imap/folders/folder-names.ts';
-import { OutOfRange } from '#imap/session/selected-folder.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { command, SELECTED } from '#imap/command.ts';
+import { appendable, parseAppendMessage, targetFolder, transfer } from '#imap/folders/append-and-copy.ts';
+import { folderName } from '#imap/folders/folder-names.ts';
+import { no, OutOfRange, ok } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 /** REPLACE (RFC 8508): a new message in the place of an old one, in one step. */
 export const replace = command({
@@ -28,20 +27,13 @@ export const replace = command({
     if (index < 0 || selected.isGone(uid))
       return no('The message has been removed', byUid ? 'NONEXISTENT' : 'EXPUNGEISSUED');
     const content = appendable(message);
-    const folder = await store.folder(existingName(name));
-    if (folder === undefined) throw new Refusal('TRYCREATE', 'No such folder');
-    try {
-      const replaced = await store.replace(selected.folder.id, uid, folder.id, content);
-      session.out.line(`* OK [APPENDUID ${replaced.uidValidity} ${replaced.uid}] Replacement stored`);
-      selected.markGone(uid);
-      selected.stale = true;
-      if (!session.condstore) return ok('REPLACE completed');
-      await selected.refresh();
-      return ok('REPLACE completed', `HIGHESTMODSEQ ${selected.highestModseq}`);
-    } catch (error) {
-      if (error instanceof StoreRefused && error.refusal === 'no-folder')
-        throw new Refusal('TRYCREATE', 'No such folder');
-      throw error;
-    }
+    const folder = await targetFolder(session, name);
+    const replaced = await transfer(session, () => store.replace(selected.folder.id, uid, folder.id, content));
+    session.out.line(`* OK [APPENDUID ${replaced.uidValidity} ${replaced.uid}] Replacement stored`);
+    selected.markGone(uid);
+    selected.stale = true;
+    if (!session.condstore) return ok('REPLACE completed');
+    await selected.refresh();
+    return ok('REPLACE completed', `HIGHESTMODSEQ ${selected.highestModseq}`);
   },
 });

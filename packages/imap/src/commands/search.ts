@@ -1,7 +1,6 @@
-import { bad, command, ok, SELECTED } from '#imap/command.ts';
-import { runSearch } from '#imap/search/run-search.ts';
-import { writeSearchAnswer } from '#imap/search/search-answer.ts';
-import { parseProgram, parseReturn } from '#imap/search/search-messages.ts';
+import { command, SELECTED } from '#imap/command.ts';
+import { parseProgram, parseReturn, runSearch, writeSearchAnswer } from '#imap/search/search-messages.ts';
+import { bad, ok } from '#imap/wire/completion.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 
 /** SEARCH (RFC 9051 §6.4.4) with RETURN options. */

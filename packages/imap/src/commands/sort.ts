@@ -1,8 +1,7 @@
-import { bad, command, ok, SELECTED } from '#imap/command.ts';
-import { runSearch } from '#imap/search/run-search.ts';
-import { writeSearchAnswer } from '#imap/search/search-answer.ts';
-import { parseKeys, parseReturn } from '#imap/search/search-messages.ts';
+import { command, SELECTED } from '#imap/command.ts';
+import { parseKeys, parseReturn, runSearch, writeSearchAnswer } from '#imap/search/search-messages.ts';
 import { parseCriteria, sortMessages } from '#imap/search/sort-messages.ts';
+import { bad, ok } from '#imap/wire/completion.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 
 /** SORT (RFC 5256) with SORT=DISPLAY (RFC 5957) and ESORT (RFC 5267). */

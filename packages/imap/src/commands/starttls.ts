@@ -1,4 +1,5 @@
-import { bad, command, noArguments, ok } from '#imap/command.ts';
+import { command, noArguments } from '#imap/command.ts';
+import { bad, ok } from '#imap/wire/completion.ts';
 
 /** STARTTLS (RFC 9051 §6.2.1). Plaintext input after it is discarded. */
 export const starttls = command({

@@ -1,7 +1,8 @@
 import type { FlagChange, PlacementState } from '@agent-mailbox/mail-store';
-import { type Completion, command, ok, SELECTED } from '#imap/command.ts';
+import { command, SELECTED } from '#imap/command.ts';
 import type { SelectedFolder } from '#imap/session/selected-folder.ts';
-import { parseSequenceSet, printSet } from '#imap/session/sequence-set.ts';
+import { parseSequenceSet, printSet } from '#imap/session/sequence-numbers.ts';
+import { type Completion, ok } from '#imap/wire/completion.ts';
 import { checkKeywords, type FlagSet, parseFlags, sameKeywords } from '#imap/wire/flags.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 

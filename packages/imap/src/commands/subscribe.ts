@@ -1,6 +1,7 @@
-import { command, LOGGED_IN, ok, type ParseContext } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { folderName, newFolderName } from '#imap/folders/folder-names.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { ok } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 /** SUBSCRIBE (RFC 9051 §6.3.7). Names are subscribed, not folders: they need not exist. */
 export const subscribe = command({

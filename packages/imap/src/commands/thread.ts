@@ -1,7 +1,7 @@
-import { bad, command, ok, Refusal, SELECTED } from '#imap/command.ts';
-import { runSearch } from '#imap/search/run-search.ts';
-import { parseKeys } from '#imap/search/search-messages.ts';
+import { command, SELECTED } from '#imap/command.ts';
+import { parseKeys, runSearch } from '#imap/search/search-messages.ts';
 import { orderedSubject, printThreads, referencesThreads, threadables } from '#imap/search/thread-messages.ts';
+import { bad, ok, Refusal } from '#imap/wire/completion.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
 
 /** THREAD (RFC 5256). */

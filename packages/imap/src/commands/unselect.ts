@@ -1,4 +1,5 @@
-import { command, noArguments, ok, SELECTED } from '#imap/command.ts';
+import { command, noArguments, SELECTED } from '#imap/command.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** UNSELECT (RFC 9051 §6.4.2): leaves the folder and removes nothing. */
 export const unselect = command({

@@ -1,6 +1,7 @@
-import { command, LOGGED_IN, ok, type ParseContext } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { existingName, folderName } from '#imap/folders/folder-names.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { ok } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 /** UNSUBSCRIBE (RFC 9051 §6.3.8). */
 export const unsubscribe = command({

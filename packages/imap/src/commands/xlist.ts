@@ -1,6 +1,7 @@
 import type { SpecialUse } from '@agent-mailbox/mail-store';
-import { command, LOGGED_IN, ok } from '#imap/command.ts';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import { checkPatterns, elderListArguments, listedLine, listFolders } from '#imap/folders/list-folders.ts';
+import { ok } from '#imap/wire/completion.ts';
 
 /** Spellings from before RFC 6154. */
 const ELDER_USES: Partial<Record<SpecialUse, string>> = { '\\Junk': '\\Spam' };

@@ -4,11 +4,8 @@
  */
 
 import type { ListedMessages } from '@agent-mailbox/mail-store';
-import { wantedFields } from '@agent-mailbox/mail-store/header-index';
 import type { Session } from '#imap/session/session.ts';
 import { printDateTime } from '#imap/wire/date-time.ts';
-import type { FetchItem } from './fetch-items.ts';
-import { flagsText } from './fetch-plan.ts';
 
 type Listed = NonNullable<Session['store']['listed']>;
 
@@ -21,30 +18,11 @@ export interface Listing {
 }
 
 /** Items beside the header lines. */
-const PLAIN_ITEMS = ['FLAGS', 'INTERNALDATE', 'MODSEQ', 'RFC822.SIZE', 'UID'] as const;
+export const PLAIN_ITEMS = ['FLAGS', 'INTERNALDATE', 'MODSEQ', 'RFC822.SIZE', 'UID'] as const;
 
-type ListedItem = { readonly kind: (typeof PLAIN_ITEMS)[number] } | { readonly kind: 'lines'; readonly name: Buffer };
-
-/** @returns undefined if something else was requested, or the store has no index of header lines */
-export function listingOf({ store }: Session, items: readonly FetchItem[]): Listing | undefined {
-  if (store.listed === undefined) return undefined;
-  let fields: readonly string[] | undefined;
-  const listed: ListedItem[] = [];
-  for (const item of items) {
-    if (item.kind === 'body') {
-      const { path, text, printed } = item.section;
-      const isListed = text.kind === 'fields' && !text.not && path.length === 0 && item.partial === null;
-      if (!isListed || fields !== undefined || wantedFields(text.names) === undefined) return undefined;
-      fields = text.names;
-      listed.push({ kind: 'lines', name: Buffer.from(`BODY[${printed}] {`, 'latin1') });
-      continue;
-    }
-    const kind = item.kind === 'simple' ? PLAIN_ITEMS.find((name) => name === item.name) : undefined;
-    if (kind === undefined) return undefined;
-    listed.push({ kind });
-  }
-  return fields === undefined ? undefined : { read: store.listed.bind(store), fields, items: listed };
-}
+export type ListedItem =
+  | { readonly kind: (typeof PLAIN_ITEMS)[number] }
+  | { readonly kind: 'lines'; readonly name: Buffer };
 
 /**
  * @param uids ascending
@@ -116,7 +94,7 @@ function print(
         answers.number(messages.sizes[i] ?? 0);
         break;
       case 'FLAGS':
-        answers.text(flagsText(session, index, uid));
+        answers.text(session.selected.flagsItem(index, session));
         break;
       case 'INTERNALDATE':
         answers.text(

@@ -1,9 +1,86 @@
-/** Finds the bytes a section names (RFC 9051 §6.4.5.1) in the offset tree of a message. */
+/**
+ * The bytes of one message while it is fetched, and the pieces of them that a section names (RFC 9051 §6.4.5.1).
+ *
+ *     MessageBytes    in memory if the message is small, otherwise read from the store slice by slice
+ *     sectionBytes    looks a section up in the offset tree of the message, which was stored with it:
+ *                       range     a piece of the stored bytes
+ *                       bytes     made from them: chosen header fields, a small decoded part
+ *                       decoded   a large part, decoded as it is sent
+ *     decodedSlices   a large part without its transfer encoding. An incomplete group or escape at the end of a slice is
+ *                     kept for the next one: it uses memory for two slices, whatever the size of the part
+ *     withoutNul      what may be sent in a literal that is no literal8
+ */
+import type { MailboxStore } from '@agent-mailbox/mail-store';
+import { MESSAGE_SLICE_MAX_BYTES } from '@agent-mailbox/mail-store/limits';
+import { readAhead } from '@agent-mailbox/mail-store/read-ahead';
 import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
-import type { EncodedPart } from './decoded-slices.ts';
-import type { Section } from './fetch-items.ts';
-import type { MessageBytes } from './message-bytes.ts';
+import { decodedSize, decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
+
+export type SectionText =
+  | { readonly kind: 'whole' | 'header' | 'text' | 'mime' }
+  | { readonly kind: 'fields'; readonly not: boolean; readonly names: readonly string[] };
+
+export interface Section {
+  /** Part numbers; empty: the message itself. */
+  readonly path: readonly number[];
+  readonly text: SectionText;
+  /** As printed in the answer, without `[…]`. */
+  readonly printed: string;
+}
+
+export interface Partial {
+  readonly from: number;
+  readonly length: number;
+}
+
+/** Bytes that were promised to the client are not there. */
+export class MessageCutShort extends Error {}
+
+export class MessageBytes {
+  readonly size: number;
+  readonly #store: MailboxStore;
+  readonly #messageId: string;
+  #whole: Uint8Array | undefined;
+
+  constructor(store: MailboxStore, messageId: string, size: number, whole: Uint8Array | undefined) {
+    this.#store = store;
+    this.#messageId = messageId;
+    this.size = size;
+    this.#whole = whole;
+  }
+
+  /** @throws {MessageCutShort} */
+  async read(from: number, to: number): Promise<Uint8Array> {
+    if (to <= from) return new Uint8Array(0);
+    if (this.#whole !== undefined) return this.#whole.subarray(from, to);
+    if (to - from > MESSAGE_SLICE_MAX_BYTES) {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of this.slices(from, to)) pieces.push(piece);
+      return Buffer.concat(pieces);
+    }
+    const bytes = await this.#store.slice(this.#messageId, from, to - from);
+    if (bytes.length !== to - from) throw new MessageCutShort(`${this.#messageId} ends before ${to}`);
+    // All sections of a small message are cut from one read.
+    if (from === 0 && to === this.size) this.#whole = bytes;
+    return bytes;
+  }
+
+  /** The bytes, if they are already in memory. */
+  held(from: number, to: number): Uint8Array | undefined {
+    return this.#whole?.subarray(from, to);
+  }
+
+  /** The next slice is read while the caller has the last one. */
+  slices(from: number, to: number): AsyncGenerator<Uint8Array> {
+    return readAhead(this.#slices(from, to));
+  }
+
+  async *#slices(from: number, to: number): AsyncGenerator<Uint8Array> {
+    for (let at = from; at < to; at += MESSAGE_SLICE_MAX_BYTES)
+      yield await this.read(at, Math.min(to, at + MESSAGE_SLICE_MAX_BYTES));
+  }
+}
 
 /** A piece of the stored bytes, or bytes made from it; undefined: there is no such part. */
 export type SectionBytes =
@@ -89,3 +166,92 @@ const CRLF = Buffer.from('\r\n');
 
 /** The last field of a header without an empty line may lack its line break. */
 const withLineEnd = (bytes: Uint8Array): Uint8Array => (bytes.at(-1) === 0x0a ? bytes : Buffer.concat([bytes, CRLF]));
+
+export interface EncodedPart {
+  readonly from: number;
+  readonly to: number;
+  readonly encoding: 'base64' | 'quoted-printable';
+}
+
+const ALPHABET = new Uint8Array(256);
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/')
+  ALPHABET[character.charCodeAt(0)] = 1;
+const EQUALS = 0x3d;
+const LF = 0x0a;
+const CR = 0x0d;
+const SPACE = 0x20;
+const TAB = 0x09;
+
+/** Offset up to which base64 is whole: groups of four characters, or a padding, which ends a run. */
+function wholeBase64(bytes: Uint8Array): number {
+  let whole = 0;
+  let inGroup = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] ?? 0;
+    if (ALPHABET[byte] === 1) inGroup = (inGroup + 1) & 3;
+    else if (byte === EQUALS) inGroup = 0;
+    if (inGroup === 0) whole = i + 1;
+  }
+  return whole;
+}
+
+/** Offset before spaces that may be at the end of a line, and before an escape that may be incomplete. */
+function wholeQuotedPrintable(bytes: Uint8Array): number {
+  let at = bytes.length;
+  for (;;) {
+    while (at > 0 && (bytes[at - 1] === SPACE || bytes[at - 1] === TAB || bytes[at - 1] === CR)) at--;
+    // In damaged text escapes follow each other: none may be at the end, where it would look like a soft line break.
+    if (at > 0 && bytes[at - 1] === EQUALS) at--;
+    else if (at > 1 && bytes[at - 2] === EQUALS && bytes[at - 1] !== LF) at -= 2;
+    else return at;
+  }
+}
+
+async function* wholeSlices(message: MessageBytes, { from, to, encoding }: EncodedPart): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array = new Uint8Array(0);
+  for await (const slice of message.slices(from, to)) {
+    const bytes = rest.length === 0 ? slice : Buffer.concat([rest, slice]);
+    const whole = encoding === 'base64' ? wholeBase64(bytes) : wholeQuotedPrintable(bytes);
+    if (whole > 0) yield bytes.subarray(0, whole);
+    rest = bytes.subarray(whole);
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/** Bytes after decoding. */
+export async function decodedPartSize(message: MessageBytes, part: EncodedPart): Promise<number> {
+  let size = 0;
+  for await (const slice of wholeSlices(message, part)) size += decodedSize(slice, part.encoding);
+  return size;
+}
+
+/** The decoded bytes from `from` up to `to`. */
+export async function* decodedSlices(
+  message: MessageBytes,
+  part: EncodedPart,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for await (const slice of wholeSlices(message, part)) {
+    const decoded = decodeTransfer(slice, part.encoding);
+    const piece = decoded.subarray(Math.max(0, from - at), Math.max(0, to - at));
+    if (piece.length > 0) yield piece;
+    at += decoded.length;
+    if (at >= to) return;
+  }
+}
+
+const NUL_SHOWN_AS = 0x80;
+
+/**
+ * Bytes for an ordinary literal, in which NUL is not allowed (RFC 9051 §4.3.1, RFC 3516 §4.2). The byte 80, which is not
+ * ASCII, replaces each NUL, so that sizes and offsets stay the same; BINARY[] sends the unchanged bytes.
+ */
+export function withoutNul(bytes: Uint8Array): Uint8Array {
+  let at = bytes.indexOf(0);
+  if (at < 0) return bytes;
+  const shown = Uint8Array.from(bytes);
+  for (; at >= 0; at = shown.indexOf(0, at + 1)) shown[at] = NUL_SHOWN_AS;
+  return shown;
+}

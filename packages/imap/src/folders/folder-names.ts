@@ -1,10 +1,14 @@
-/** Folder names between wire and store: modified UTF-7 or UTF-8 there, Unicode NFC with INBOX in capitals here. */
+/**
+ * Folder names between wire and store.
+ *
+ *     on the wire    modified UTF-7 (RFC 3501 §5.1.3), or UTF-8 from clients that have enabled it
+ *     in the store   Unicode NFC, INBOX in capitals
+ */
 import { FOLDER_DEPTH_MAX, FOLDER_NAME_MAX_BYTES } from '@agent-mailbox/mail-store/limits';
 import { imapString } from '@agent-mailbox/mime-structure/imap-strings';
-import { type ParseContext, Refusal } from '#imap/command.ts';
+import { Refusal } from '#imap/wire/completion.ts';
 import { fromUtf8, unicodeString } from '#imap/wire/encoder.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
-import { decodeModifiedUtf7, encodeModifiedUtf7 } from './modified-utf7.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 
 export const DELIMITER = '/';
 
@@ -63,4 +67,36 @@ export function wireName(name: string, utf8Enabled: boolean): string {
   const encoded = utf8Enabled ? name : encodeModifiedUtf7(name);
   if (/^[A-Za-z0-9/&+,._-]+$/.test(encoded) && encoded.toUpperCase() !== 'NIL') return encoded;
   return utf8Enabled ? unicodeString(name, true) : imapString(encoded);
+}
+
+/** Characters that modified UTF-7 leaves as they are. */
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+export function encodeModifiedUtf7(name: string): string {
+  if (PRINTABLE.test(name) && !name.includes('&')) return name;
+  return name.replace(/&|[^\x20-\x7e]+/g, (run) => {
+    if (run === '&') return '&-';
+    const utf16 = Buffer.from(run, 'utf16le').swap16();
+    return `&${utf16.toString('base64').replace(/=+$/, '').replaceAll('/', ',')}-`;
+  });
+}
+
+/** The name, or undefined if it is not modified UTF-7 in its canonical form. */
+export function decodeModifiedUtf7(text: string): string | undefined {
+  if (!PRINTABLE.test(text)) return undefined;
+  if (!text.includes('&')) return text;
+  let valid = true;
+  const name = text.replace(/&([^-]*)(-?)/g, (_, shifted: string, close: string) => {
+    if (close === '' || !/^[A-Za-z0-9+,]*$/.test(shifted)) valid = false;
+    if (shifted === '') return '&';
+    const bytes = Buffer.from(shifted.replaceAll(',', '/'), 'base64');
+    if (bytes.length % 2 !== 0) {
+      valid = false;
+      return '';
+    }
+    return bytes.swap16().toString('utf16le');
+  });
+  // Each name has one spelling: a name that does not encode back to its input is an error (null shifts, ASCII in
+  // base64).
+  return valid && name.isWellFormed() && encodeModifiedUtf7(name) === text ? name : undefined;
 }

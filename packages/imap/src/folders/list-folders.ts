@@ -1,8 +1,8 @@
 /** LIST in all its forms (RFC 9051 §6.3.9, RFC 5258, 5819, 6154), and its elders LSUB and XLIST. */
 import type { Folder } from '@agent-mailbox/mail-store';
-import { type ParseContext, Refusal } from '#imap/command.ts';
 import type { Session } from '#imap/session/session.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { Refusal } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 import { canonicalName, DELIMITER, decodeName, wireName } from './folder-names.ts';
 
 export interface ListSelection {

@@ -2,19 +2,12 @@
 
 import type { FolderView } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
-import { bad, type Completion, ok, type ParseContext, Refusal } from '#imap/command.ts';
-import { isHidden } from '#imap/session/announce.ts';
+import { isHidden } from '#imap/session/capabilities.ts';
 import { SelectedFolder } from '#imap/session/selected-folder.ts';
-import {
-  missingRanges,
-  normalize,
-  parseSequenceSet,
-  printRanges,
-  printSet,
-  type Range,
-} from '#imap/session/sequence-set.ts';
+import { normalize, parseSequenceSet, type Range } from '#imap/session/sequence-numbers.ts';
 import type { Session } from '#imap/session/session.ts';
-import type { Scanner } from '#imap/wire/parser.ts';
+import { bad, type Completion, ok, Refusal } from '#imap/wire/completion.ts';
+import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
 import { existingName, folderName, type WireName } from './folder-names.ts';
 import { reportFolder } from './list-folders.ts';
 
@@ -132,7 +125,7 @@ export async function openFolder(
 /** Reports removals and changes since then: VANISHED (EARLIER) before the FETCHes. */
 async function resynchronize(session: Session, selected: SelectedFolder, { modseq, known }: Resync): Promise<void> {
   const { out } = session;
-  const earlier = await vanishedEarlier(session, selected, modseq, known);
+  const earlier = await selected.vanishedEarlier(modseq, known);
   if (earlier !== '') out.line(`* VANISHED (EARLIER) ${earlier}`);
   const { map } = selected;
   const wanted = known === null ? null : normalize(known, map.lastUid);
@@ -142,31 +135,4 @@ async function resynchronize(session: Session, selected: SelectedFolder, { modse
     out.line(selected.flagsLine(index, session, true));
     if (out.full) await out.ready();
   }
-}
-
-/**
- * UIDs among `known` (null: all below UIDNEXT) that vanished since a MODSEQ, printed. If the store's log does not go
- * back that far, all that do not exist: more than needed, never fewer.
- */
-export async function vanishedEarlier(
-  session: Session,
-  selected: SelectedFolder,
-  since: number,
-  known: readonly Range[] | null,
-): Promise<string> {
-  const last = selected.uidNext - 1;
-  if (last < 1) return '';
-  const within = normalize(known ?? [[1, last]], Math.max(1, selected.map.lastUid))
-    .filter(([low]) => low <= last)
-    .map(([low, high]): Range => [low, Math.min(high, last)]);
-  const vanished = await session.store.vanishedSince(selected.folder.id, since);
-  if (vanished === 'too-old') return printRanges(missingRanges(within, selected.map.uids));
-  const gone = missingRanges(within, selected.map.uids);
-  let at = 0;
-  return printSet(
-    vanished.filter((uid) => {
-      while (at < gone.length && (gone[at]?.[1] ?? 0) < uid) at++;
-      return uid >= (gone[at]?.[0] ?? Number.POSITIVE_INFINITY);
-    }),
-  );
 }

@@ -1,4 +1,7 @@
-/** STATUS items (RFC 9051 §6.3.11; RFC 7162, 8438, 8474, 7889, 9208), asked by STATUS and by LIST RETURN (STATUS …). */
+/**
+ * Figures of a folder, for STATUS and LIST RETURN (STATUS …) (RFC 9051 §6.3.11; RFC 7162, 8438, 8474, 7889, 9208), and
+ * of the one quota root of a mailbox, named by the empty string (RFC 9208).
+ */
 
 import type { Folder, FolderView } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
@@ -27,8 +30,6 @@ export function parseStatusItems(scan: Scanner): StatusItem[] {
     return STATUS_ITEMS.find((item) => item === word) ?? scan.fail('a known status item');
   }, false);
 }
-
-const WHOLE_KIB = 1_024;
 
 export async function statusLine(session: Session, folder: Folder, items: readonly StatusItem[]): Promise<string> {
   if (items.includes('HIGHESTMODSEQ')) session.useCondstore();
@@ -61,7 +62,7 @@ export async function statusLine(session: Session, folder: Folder, items: readon
         if (uids !== undefined)
           for await (const rows of session.store.rows(folder.id, uids, SIZES_ONLY))
             for (const { size } of rows) bytes += size;
-        return Math.ceil(bytes / WHOLE_KIB);
+        return Math.ceil(bytes / STORAGE_UNIT_BYTES);
       }
       case 'SIZE':
         return folder.bytes;
@@ -79,3 +80,13 @@ export async function statusLine(session: Session, folder: Folder, items: readon
 }
 
 const SIZES_ONLY = { envelope: false, bodyStructure: false, parts: false, preview: false, sortKeys: false };
+
+const STORAGE_UNIT_BYTES = 1_024;
+
+/** Bytes alone have a limit; a resource without one is left out (RFC 9208 §5.1). */
+export async function quotaLine(session: Session): Promise<string> {
+  const { usedBytes, limitBytes } = await session.store.quota();
+  const used = Math.ceil(usedBytes / STORAGE_UNIT_BYTES);
+  const limit = Math.floor(limitBytes / STORAGE_UNIT_BYTES);
+  return `* QUOTA "" (STORAGE ${used} ${limit})`;
+}

@@ -1,16 +1,22 @@
 /**
- * SEARCH programs (RFC 9051 §6.4.4; WITHIN RFC 5032, SAVEDATE RFC 8514, OBJECTID RFC 8474, MODSEQ RFC 7162): reading
- * them, and finding the messages. Keys about the state of the folder are answered from the map; the rest is one query
- * of the store.
+ * SEARCH, from its arguments to its answer, and the same part of SORT and THREAD (RFC 9051 §6.4.4; WITHIN RFC 5032,
+ * SAVEDATE RFC 8514, OBJECTID RFC 8474, MODSEQ RFC 7162, ESEARCH RFC 4731, SEARCHRES RFC 5182).
+ *
+ *     parseReturn, parseProgram       RETURN options; keys become a tree
+ *     runSearch                       keys about flags, numbers and MODSEQs are tested on the map of the folder;
+ *                                     the rest is one query of the store about the messages that are left
+ *     writeSearchAnswer               numbers or UIDs, as list or ESEARCH; SAVE stores them for `$`
+ *
+ * Tests take turns with other connections of the process (`take-turns.ts`).
  */
 
 import type { ContentQuery } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
-import { Refusal } from '#imap/command.ts';
 import { SEARCH_DEPTH_MAX, SEARCH_KEYS_MAX } from '#imap/limits.ts';
 import type { SelectedFolder } from '#imap/session/selected-folder.ts';
-import { contains, normalize, parseSequenceSet, type SequenceSet } from '#imap/session/sequence-set.ts';
+import { parseSequenceSet, printSet, type SequenceSet } from '#imap/session/sequence-numbers.ts';
 import type { Session } from '#imap/session/session.ts';
+import { Refusal } from '#imap/wire/completion.ts';
 import { DAY_MS, parseDate } from '#imap/wire/date-time.ts';
 import { fromUtf8 } from '#imap/wire/encoder.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
@@ -80,7 +86,7 @@ export function parseKeys(scan: Scanner, charset: string | null): SearchProgram 
 }
 
 /** @throws {Refusal} BADCHARSET */
-export function checkCharset({ charset }: SearchProgram): void {
+function checkCharset({ charset }: SearchProgram): void {
   if (charset !== null && charset !== 'UTF-8' && charset !== 'US-ASCII')
     throw new Refusal('BADCHARSET (US-ASCII UTF-8)', 'The charset is not known');
 }
@@ -215,7 +221,7 @@ function dateKey(scan: Scanner, kind: (typeof DATE_KINDS)[number][1], relation: 
 }
 
 /** Indices of the matching messages, ascending. Removed messages do not match. */
-export async function searchFolder(session: Session, program: SearchProgram): Promise<number[]> {
+async function searchFolder(session: Session, program: SearchProgram): Promise<number[]> {
   const { selected } = session;
   const { map } = selected;
   const conjuncts = program.key.kind === 'and' ? program.key.of : [program.key];
@@ -296,8 +302,7 @@ function keyTest(selected: SelectedFolder, key: StateKey): Test {
         const saved = new Set(selected.saved);
         return (index) => saved.has(map.uidAt(index));
       }
-      const ranges = normalize(set.ranges, uid ? map.lastUid : map.count);
-      return (index) => contains(ranges, uid ? map.uidAt(index) : index + 1);
+      return map.filter(set.ranges, uid);
     }
   }
 }
@@ -332,4 +337,71 @@ async function contentQuery(
     case 'state':
       throw new Error('a state key is always a test');
   }
+}
+
+/**
+ * Indices that match, ascending. A search that fails leaves nothing saved (RFC 5182 §2.1).
+ *
+ * @throws {Refusal} BADCHARSET
+ */
+export async function runSearch(
+  session: Session,
+  program: SearchProgram,
+  options: ReadonlySet<ReturnOption> | null,
+): Promise<number[]> {
+  try {
+    checkCharset(program);
+    if (program.modseq) session.useCondstore();
+    return await searchFolder(session, program);
+  } catch (error) {
+    if (options?.has('SAVE') === true) session.selected.saved = new Uint32Array(0);
+    throw error;
+  }
+}
+
+/** An answer of SEARCH or SORT: the plain list, or ESEARCH (RFC 4731, RFC 5267); it may be saved (RFC 5182). */
+interface SearchAnswer {
+  readonly verb: 'SEARCH' | 'SORT';
+  readonly tag: string;
+  readonly uid: boolean;
+  readonly options: ReadonlySet<ReturnOption> | null;
+  /** In the order of the answer. */
+  readonly indices: readonly number[];
+  /** The highest MODSEQ is wanted. */
+  readonly modseq: boolean;
+}
+
+export function writeSearchAnswer(session: Session, answer: SearchAnswer): void {
+  const { selected, out } = session;
+  const { map } = selected;
+  const { verb, tag, uid, indices, modseq } = answer;
+  const number = (index: number): number => (uid ? map.uidAt(index) : index + 1);
+  const options = answer.options ?? (session.rev2 && verb === 'SEARCH' ? new Set<ReturnOption>(['ALL']) : null);
+  const highest = (list: readonly number[]): number =>
+    list.reduce((most, index) => Math.max(most, map.modseqAt(index)), 0);
+  if (options === null) {
+    const list = indices.map(number);
+    const end = modseq && list.length > 0 ? ` (MODSEQ ${highest(indices)})` : '';
+    out.line(`* ${verb}${list.length > 0 ? ` ${list.join(' ')}` : ''}${end}`);
+    return;
+  }
+  const [first] = indices;
+  const last = indices.at(-1);
+  const ends = [
+    ...(options.has('MIN') && first !== undefined ? [first] : []),
+    ...(options.has('MAX') && last !== undefined ? [last] : []),
+  ];
+  const everything = options.has('ALL') || options.has('COUNT') || ends.length === 0;
+  const named = everything ? indices : ends;
+  if (options.has('SAVE')) selected.saved = Uint32Array.from(named, (index) => map.uidAt(index)).sort();
+  // SAVE alone is answered by the tagged OK.
+  if (options.size === 1 && options.has('SAVE')) return;
+  const parts = [`* ESEARCH (TAG "${tag}")`];
+  if (uid) parts.push('UID');
+  if (options.has('MIN') && first !== undefined) parts.push(`MIN ${number(first)}`);
+  if (options.has('MAX') && last !== undefined) parts.push(`MAX ${number(last)}`);
+  if (options.has('ALL') && indices.length > 0) parts.push(`ALL ${printSet(indices.map(number))}`);
+  if (options.has('COUNT')) parts.push(`COUNT ${indices.length}`);
+  if (modseq && indices.length > 0) parts.push(`MODSEQ ${highest(named)}`);
+  out.line(parts.join(' '));
 }

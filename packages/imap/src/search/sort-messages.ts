@@ -1,8 +1,11 @@
-/** SORT criteria (RFC 5256 §3, RFC 5957) over rows of the store. */
+/**
+ * SORT criteria (RFC 5256 §3, RFC 5957) over rows of the store, and the base subject as SORT and THREAD compare it (§2.1):
+ * exactly the leaders of the RFC, so that clients that compute it themselves get the same result. Threading in the store
+ * uses its own, wider rule.
+ */
 import type { MessageRow, SortKeys, SortOrder } from '@agent-mailbox/mail-store';
 import type { Session } from '#imap/session/session.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
-import { collationKey, threadSubject } from './base-subject.ts';
 import { sortInTurns } from './take-turns.ts';
 
 const CRITERIA = ['ARRIVAL', 'CC', 'DATE', 'FROM', 'SIZE', 'SUBJECT', 'TO', 'DISPLAYFROM', 'DISPLAYTO'] as const;
@@ -95,3 +98,45 @@ export async function sortMessages(
   });
   return selected.indicesOf(sorted.map(({ uid }) => uid));
 }
+
+const TRAILER = /(?:\(fwd\)|\s)+$/i;
+const BLOB = String.raw`\[[^[\]]*\]\s*`;
+const LEADER = new RegExp(String.raw`^(?:\s+|(?:${BLOB})*(?:re|fwd?)\s*(?:${BLOB})?:)`, 'i');
+const LEADING_BLOB = new RegExp(`^${BLOB}`);
+const FORWARD = /^\[fwd:(.*)\]$/is;
+const LOOKED_AT_CHARACTERS = 1_000;
+
+export interface ThreadSubject {
+  readonly base: string;
+  /** A reply or forward marker was removed. */
+  readonly isReply: boolean;
+}
+
+export function threadSubject(decoded: string): ThreadSubject {
+  let text = decoded.slice(0, LOOKED_AT_CHARACTERS).replace(/\s+/g, ' ');
+  let isReply = false;
+  for (;;) {
+    const trimmed = text.replace(TRAILER, '');
+    if (/\(fwd\)/i.test(text.slice(trimmed.length))) isReply = true;
+    text = trimmed;
+    for (;;) {
+      const leader = LEADER.exec(text)?.[0];
+      if (leader !== undefined && leader !== '') {
+        if (leader.trim() !== '') isReply = true;
+        text = text.slice(leader.length);
+        continue;
+      }
+      const blob = LEADING_BLOB.exec(text)?.[0];
+      // A blob is removed only if something remains.
+      if (blob === undefined || text.slice(blob.length) === '') break;
+      text = text.slice(blob.length);
+    }
+    const forwarded = FORWARD.exec(text)?.[1];
+    if (forwarded === undefined) return { base: collationKey(text), isReply };
+    isReply = true;
+    text = forwarded;
+  }
+}
+
+/** i;unicode-casemap (RFC 5051), as far as comparison needs it: compatibility-decomposed, without case. */
+export const collationKey = (text: string): string => text.toUpperCase().normalize('NFKD');

@@ -2,10 +2,9 @@
 
 import type { MessageRow } from '@agent-mailbox/mail-store';
 import { firstValue, headerFields } from '@agent-mailbox/mime-structure/header-fields';
-import { MessageBytes } from '#imap/fetch/message-bytes.ts';
+import { MessageBytes } from '#imap/fetch/message-content.ts';
 import type { Session } from '#imap/session/session.ts';
-import { threadSubject } from './base-subject.ts';
-import { SORT_COLUMNS, sentTime } from './sort-messages.ts';
+import { SORT_COLUMNS, sentTime, threadSubject } from './sort-messages.ts';
 import { sortInTurns, Turns } from './take-turns.ts';
 
 /** A message with its replies; null: a missing message that connects the others. */

@@ -1,4 +1,12 @@
-/** The capabilities of IMAP's CAPABILITY answer. A capability is listed only if its RFC is implemented completely. */
+/**
+ * The capabilities of IMAP's CAPABILITY answer: which there are, which are announced when, and to whom not. A capability
+ * is listed only if its RFC is implemented completely. It needs no other file, so that settings can be checked with it.
+ *
+ *     always           the protocol itself
+ *     before login     under TLS the mechanisms of authentication; without it STARTTLS and LOGINDISABLED
+ *     after login      everything else
+ *     hidden           from clients that stumble over it, by their name in ID (RFC 2971); its commands still work
+ */
 
 export const CAPABILITIES_ALWAYS = ['IMAP4rev1', 'IMAP4rev2', 'LITERAL+', 'SASL-IR', 'ID', 'ENABLE'];
 export const CAPABILITIES_OF_AUTHENTICATION = ['AUTH=PLAIN', 'AUTH=LOGIN', 'AUTH=OAUTHBEARER', 'AUTH=XOAUTH2'];
@@ -77,3 +85,29 @@ function patternOf(name: string): RegExp {
   const pieces = name.split(/\*+/).map((piece) => piece.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
   return new RegExp(`^${pieces.join('.*')}$`, 'isu');
 }
+
+/** A session, as far as its capabilities depend on it. */
+interface AnnouncedTo {
+  readonly state: string;
+  readonly control: { readonly tls: boolean; readonly canStartTls: boolean; readonly compressed: boolean };
+  readonly limits: { readonly messageMaxBytes: number };
+  readonly hiding: readonly CapabilityHiding[];
+  readonly clientName: string;
+}
+
+/** Words of the CAPABILITY answer as of now. */
+export function capabilities(client: AnnouncedTo): readonly string[] {
+  const words = [...CAPABILITIES_ALWAYS];
+  if (client.state === 'not-authenticated') {
+    if (client.control.tls) words.push(...CAPABILITIES_OF_AUTHENTICATION);
+    else words.push(...(client.control.canStartTls ? ['STARTTLS'] : []), 'LOGINDISABLED');
+  } else
+    words.push(...CAPABILITIES_AFTER_LOGIN.filter((word) => word !== 'COMPRESS=DEFLATE' || !client.control.compressed));
+  return words
+    .filter((word) => !isHidden(client, word))
+    .map((word) => (word === 'APPENDLIMIT' ? `APPENDLIMIT=${client.limits.messageMaxBytes}` : word));
+}
+
+/** Whether a capability is hidden from this client. Its commands still work. */
+export const isHidden = ({ hiding, clientName }: AnnouncedTo, capability: string): boolean =>
+  hiding.some((rule) => rule.hide.includes(capability) && rule.clientName.test(clientName));

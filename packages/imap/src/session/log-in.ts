@@ -1,7 +1,7 @@
 /** The last step of every login: address and mailbox token give an open store, or a refusal. */
 
-import { type Completion, no, ok } from '#imap/command.ts';
-import { capabilities } from './announce.ts';
+import { type Completion, no, ok } from '#imap/wire/completion.ts';
+import { capabilities } from './capabilities.ts';
 import type { Session } from './session.ts';
 
 /** Credentials are never accepted without TLS. Undefined: the connection is safe. */

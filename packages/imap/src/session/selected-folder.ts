@@ -6,12 +6,18 @@
  * EXISTS first, then removals, then flags. A removed message keeps its number until a removal may be reported.
  */
 import type { Folder, FolderView, MailboxStore, PlacementState } from '@agent-mailbox/mail-store';
-import { Refusal } from '#imap/command.ts';
+import { OutOfRange } from '#imap/wire/completion.ts';
 import type { ResponseWriter } from '#imap/wire/encoder.ts';
 import { flagList, SYSTEM_FLAGS, sameKeywords } from '#imap/wire/flags.ts';
-import { RecentMessages } from './recent-messages.ts';
-import { SequenceMap } from './sequence-numbers.ts';
-import { printSet, type SequenceSet } from './sequence-set.ts';
+import {
+  missingRanges,
+  normalize,
+  printRanges,
+  printSet,
+  type Range,
+  SequenceMap,
+  type SequenceSet,
+} from './sequence-numbers.ts';
 
 /** The settings that decide the form of unsolicited responses. */
 export interface Enabled {
@@ -121,7 +127,7 @@ export class SelectedFolder {
   /**
    * Indices of the messages a command names, ascending, including those that were removed but not reported yet.
    *
-   * @throws {Refusal} a sequence number is out of range (status BAD)
+   * @throws {OutOfRange}
    */
   indices(set: SequenceSet, uid: boolean): number[] {
     if (set.kind === 'saved') return this.indicesOf(this.saved);
@@ -287,11 +293,16 @@ export class SelectedFolder {
     this.#onlyModseq.clear();
   }
 
+  /** `FLAGS (…)` of one message. */
+  flagsItem(index: number, { rev2 }: Pick<Enabled, 'rev2'>): string {
+    return `FLAGS ${flagList(this.map.flagsAt(index), this.map.keywordsAt(index), !rev2 && this.isRecent(this.map.uidAt(index)))}`;
+  }
+
   /** The untagged FETCH of flags as an unsolicited answer. */
-  flagsLine(index: number, { condstore, qresync, rev2 }: Enabled, withUid: boolean): string {
-    const uid = this.map.uidAt(index);
-    const flags = flagList(this.map.flagsAt(index), this.map.keywordsAt(index), !rev2 && this.isRecent(uid));
-    return `* ${index + 1} FETCH (${qresync || withUid ? `UID ${uid} ` : ''}FLAGS ${flags}${condstore ? ` MODSEQ (${this.map.modseqAt(index)})` : ''})`;
+  flagsLine(index: number, enabled: Enabled, withUid: boolean): string {
+    const uid = enabled.qresync || withUid ? `UID ${this.map.uidAt(index)} ` : '';
+    const modseq = enabled.condstore ? ` MODSEQ (${this.map.modseqAt(index)})` : '';
+    return `* ${index + 1} FETCH (${uid}${this.flagsItem(index, enabled)}${modseq})`;
   }
 
   async #reportRemovals(out: ResponseWriter, { qresync }: Enabled): Promise<void> {
@@ -307,11 +318,63 @@ export class SelectedFolder {
     for (const uid of this.#gone) this.#changed.delete(uid);
     this.#gone.clear();
   }
+
+  /**
+   * UIDs among `known` (null: all below UIDNEXT) that vanished since a MODSEQ, printed. If the store's log does not go
+   * back that far, all that do not exist: more than needed, never fewer.
+   */
+  async vanishedEarlier(since: number, known: readonly Range[] | null): Promise<string> {
+    const last = this.uidNext - 1;
+    if (last < 1) return '';
+    const within = normalize(known ?? [[1, last]], Math.max(1, this.map.lastUid))
+      .filter(([low]) => low <= last)
+      .map(([low, high]): Range => [low, Math.min(high, last)]);
+    const vanished = await this.#store.vanishedSince(this.folder.id, since);
+    const gone = missingRanges(within, this.map.uids);
+    if (vanished === 'too-old') return printRanges(gone);
+    let at = 0;
+    return printSet(
+      vanished.filter((uid) => {
+        while (at < gone.length && (gone[at]?.[1] ?? 0) < uid) at++;
+        return uid >= (gone[at]?.[0] ?? Number.POSITIVE_INFINITY);
+      }),
+    );
+  }
 }
 
-/** A sequence number beyond the last message: tagged BAD. */
-export class OutOfRange extends Refusal {
-  constructor() {
-    super(undefined, 'A sequence number is out of range');
+/** The messages that are \\Recent to one session: ranges of UIDs that it was the first to be notified of (RFC 3501 §2.3.2). */
+class RecentMessages {
+  /** Ascending and apart; `to` does not belong to its range. */
+  readonly #ranges: { readonly from: number; to: number }[] = [];
+  /** UIDs below were checked: they are in a range, or belong to another session. */
+  end: number;
+
+  constructor(from: number, to: number) {
+    this.end = from;
+    this.add(from, to);
+  }
+
+  /** UIDs from `from` to before `to`, none of which was checked before. */
+  add(from: number, to: number): void {
+    if (to > this.end) this.end = to;
+    if (from >= to) return;
+    const last = this.#ranges.at(-1);
+    if (last?.to === from) last.to = to;
+    else this.#ranges.push({ from, to });
+  }
+
+  has(uid: number): boolean {
+    let low = 0;
+    let high = this.#ranges.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#ranges[middle]?.to ?? 0) <= uid) low = middle + 1;
+      else high = middle;
+    }
+    return uid >= (this.#ranges[low]?.from ?? Number.POSITIVE_INFINITY);
+  }
+
+  countIn(map: SequenceMap): number {
+    return this.#ranges.reduce((sum, { from, to }) => sum + map.lowerBound(to) - map.lowerBound(from), 0);
   }
 }

@@ -1,9 +1,106 @@
 /**
- * What one client believes to be in its folder: the message with sequence number n is at index n - 1. Sequence numbers
- * are stored nowhere else. The arrays of the view it was made from are shared until the first change.
+ * Sequence numbers and UIDs: the sets in which a client writes them, and the map from its numbers to messages.
+ *
+ *     set       `1:3,7,10:*` (RFC 9051 §9, `sequence-set`), or `$`, the result of a saved search (RFC 5182)
+ *     range     [low, high] as written, where each may be `*`; normalized: ascending, apart, without `*`
+ *     index     position in the map; the message with sequence number n is at index n - 1
+ *     the map   what one client believes to be in its folder. Sequence numbers are stored nowhere else
+ *
+ * Of a message the map has 13 bytes: UID, MODSEQ, flags; keywords only of messages that have some. The arrays of the view
+ * it was made from are shared by all sessions of the folder until the first change.
  */
 import type { FolderView, PlacementState } from '@agent-mailbox/mail-store';
-import { contains, normalize, type Range } from './sequence-set.ts';
+import { SET_RANGES_MAX } from '#imap/limits.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
+
+/** `*`: the largest number in use. */
+export const STAR = Number.POSITIVE_INFINITY;
+
+export type Range = readonly [low: number, high: number];
+
+export type SequenceSet =
+  | { readonly kind: 'ranges'; readonly ranges: readonly Range[] }
+  /** `$`: the saved search result (RFC 5182). */
+  | { readonly kind: 'saved' };
+
+const bound = (scan: Scanner): number => (scan.skip('*') ? STAR : scan.number(1));
+
+/** @param savedAllowed whether `$` is allowed here */
+export function parseSequenceSet(scan: Scanner, savedAllowed = true): SequenceSet {
+  if (savedAllowed && scan.skip('$')) return { kind: 'saved' };
+  const ranges: Range[] = [];
+  do {
+    if (ranges.length >= SET_RANGES_MAX) scan.fail(`at most ${SET_RANGES_MAX} ranges`);
+    const low = bound(scan);
+    ranges.push([low, scan.skip(':') ? bound(scan) : low]);
+  } while (scan.skip(','));
+  return { kind: 'ranges', ranges };
+}
+
+/** Ascending ranges that neither touch nor overlap, with `*` replaced by `largest`. */
+export function normalize(ranges: readonly Range[], largest: number): Range[] {
+  const fixed = ranges
+    .map(([a, b]): [number, number] => {
+      const low = a === STAR ? largest : a;
+      const high = b === STAR ? largest : b;
+      return low <= high ? [low, high] : [high, low];
+    })
+    .sort(([a], [b]) => a - b);
+  const merged: [number, number][] = [];
+  for (const range of fixed) {
+    const last = merged.at(-1);
+    if (last !== undefined && range[0] <= last[1] + 1) last[1] = Math.max(last[1], range[1]);
+    else merged.push(range);
+  }
+  return merged;
+}
+
+/** Whether a number is in normalized ranges. */
+export function contains(ranges: readonly Range[], value: number): boolean {
+  let low = 0;
+  let high = ranges.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const range = ranges[middle];
+    if (range === undefined) return false;
+    if (value < range[0]) high = middle - 1;
+    else if (value > range[1]) low = middle + 1;
+    else return true;
+  }
+  return false;
+}
+
+/** Numbers of `within` (normalized ranges) that do not occur in `present` (ascending). */
+export function missingRanges(within: readonly Range[], present: ArrayLike<number>): Range[] {
+  const missing: Range[] = [];
+  let at = 0;
+  for (const [low, high] of within) {
+    let next = low;
+    while (at < present.length && (present[at] ?? 0) < low) at++;
+    for (; at < present.length && (present[at] ?? 0) <= high; at++) {
+      const value = present[at] ?? 0;
+      if (value > next) missing.push([next, value - 1]);
+      next = value + 1;
+    }
+    if (next <= high) missing.push([next, high]);
+  }
+  return missing;
+}
+
+export const printRanges = (ranges: readonly Range[]): string =>
+  ranges.map(([low, high]) => (low === high ? `${low}` : `${low}:${high}`)).join(',');
+
+/** Prints numbers; runs of ascending neighbours become ranges, the order does not change. */
+export function printSet(numbers: ArrayLike<number>): string {
+  const parts: string[] = [];
+  for (let i = 0; i < numbers.length; ) {
+    const low = numbers[i] ?? 0;
+    let high = low;
+    for (i++; i < numbers.length && numbers[i] === high + 1; i++) high++;
+    parts.push(low === high ? `${low}` : `${low}:${high}`);
+  }
+  return parts.join(',');
+}
 
 const NO_KEYWORDS: readonly string[] = [];
 const GROWTH = 64;
@@ -134,10 +231,10 @@ export class SequenceMap {
     return indices;
   }
 
-  /** Whether each message is in the set, numbers out of range matching nothing: SEARCH. */
-  numberFilter(ranges: readonly Range[]): (index: number) => boolean {
-    const normal = normalize(ranges, this.#count);
-    return (index) => contains(normal, index + 1);
+  /** Whether each message is in the set; numbers out of range match nothing: SEARCH. */
+  filter(ranges: readonly Range[], byUid: boolean): (index: number) => boolean {
+    const normal = normalize(ranges, byUid ? this.lastUid : this.#count);
+    return (index) => contains(normal, byUid ? this.uidAt(index) : index + 1);
   }
 
   #set(index: number, { uid, modseq, flags, keywords }: PlacementState): void {

@@ -2,12 +2,13 @@
 
 import type { Login, MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
 import type { EngineLog } from '@agent-mailbox/mail-store/engine-log';
-import type { ParseContext, State } from '#imap/command.ts';
 import type { ConnectionLimits } from '#imap/limits.ts';
 import type { ResponseWriter } from '#imap/wire/encoder.ts';
 import type { Line } from '#imap/wire/tokenizer.ts';
 import type { CapabilityHiding } from './capabilities.ts';
 import type { Enabled, FolderWatch, SelectedFolder } from './selected-folder.ts';
+
+export type State = 'not-authenticated' | 'authenticated' | 'selected';
 
 /** The functions of the connection that commands may use. */
 export interface ConnectionControl {
@@ -87,10 +88,6 @@ export class Session implements Enabled {
 
   get utf8(): boolean {
     return this.rev2 || this.utf8Accept;
-  }
-
-  parseContext(uid: boolean): ParseContext {
-    return { uid, utf8: this.utf8 };
   }
 
   get storeIfLoggedIn(): MailboxStore | null {

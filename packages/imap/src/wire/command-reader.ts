@@ -4,8 +4,8 @@
  * sends without waiting is read and discarded, like the rest of its command.
  */
 import type { MailboxStore, Spool } from '@agent-mailbox/mail-store';
-import { bad, type Completion, no } from '#imap/command.ts';
 import type { ConnectionLimits } from '#imap/limits.ts';
+import { bad, type Completion, no } from './completion.ts';
 import { LITERAL_MARK, type Literal } from './parser.ts';
 import type { Line, LiteralHeader, Tokenizer } from './tokenizer.ts';
 

@@ -1,7 +1,7 @@
 /** Flags and keywords on the wire (RFC 9051 §2.3.2). */
 import { MAIL_FLAGS, type MailFlag } from '@agent-mailbox/mail-store/flags';
 import { KEYWORD_MAX_CHARACTERS, KEYWORDS_PER_MESSAGE_MAX } from '@agent-mailbox/mail-store/limits';
-import { Refusal } from '#imap/command.ts';
+import { Refusal } from './completion.ts';
 import type { Scanner } from './parser.ts';
 
 const WIRE: readonly (readonly [MailFlag, string])[] = [

@@ -11,6 +11,14 @@ export type Literal =
   | { readonly kind: 'memory'; readonly bytes: Uint8Array; readonly binary: boolean }
   | { readonly kind: 'message'; readonly message: SpooledMessage; readonly binary: boolean };
 
+/** What the reading of arguments depends on. */
+export interface ParseContext {
+  /** The UID form of the command. */
+  readonly uid: boolean;
+  /** UTF8=ACCEPT or IMAP4rev2 is enabled. */
+  readonly utf8: boolean;
+}
+
 /** The command is no IMAP: tagged BAD. */
 export class SyntaxProblem extends Error {}
 
@@ -67,20 +75,16 @@ export class Scanner {
     if (!this.atEnd) this.fail('the end of the command');
   }
 
-  #match(pattern: RegExp): string | undefined {
+  /** Consumes the match of the sticky pattern at this position. */
+  match(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text)?.[0];
     if (found !== undefined) this.#at += found.length;
     return found;
   }
 
-  /** Consumes the match of the sticky pattern at this position. */
-  match(pattern: RegExp): string | undefined {
-    return this.#match(pattern);
-  }
-
   tag(): string {
-    return this.#match(TAG) ?? this.fail('a tag');
+    return this.match(TAG) ?? this.fail('a tag');
   }
 
   /** An atom in capitals: verbs, keys, items. */
@@ -89,12 +93,12 @@ export class Scanner {
   }
 
   atom(): string {
-    return this.#match(ATOM) ?? this.fail('an atom');
+    return this.match(ATOM) ?? this.fail('an atom');
   }
 
   /** @param least smallest number allowed */
   number(least = 0, most = 0xffff_ffff): number {
-    const digits = this.#match(NUMBER);
+    const digits = this.match(NUMBER);
     const value = Number(digits);
     if (digits === undefined || value < least || value > most || !Number.isSafeInteger(value))
       return this.fail('a number');
@@ -103,14 +107,14 @@ export class Scanner {
 
   /** MODSEQ and other numbers up to 2^63; those above 2^53 are all the same to us. */
   number64(): number {
-    const digits = this.#match(/\d{1,19}/y) ?? this.fail('a number');
+    const digits = this.match(/\d{1,19}/y) ?? this.fail('a number');
     return Math.min(Number(digits), Number.MAX_SAFE_INTEGER);
   }
 
   /** Quoted or literal; one character per byte. */
   string(): string {
     if (this.peek() === LITERAL_MARK) return Buffer.from(this.#memoryLiteral()).toString('latin1');
-    const quoted = this.#match(QUOTED) ?? this.fail('a string');
+    const quoted = this.match(QUOTED) ?? this.fail('a string');
     return quoted.slice(1, -1).replace(/\\(["\\])/g, '$1');
   }
 
@@ -120,12 +124,12 @@ export class Scanner {
   }
 
   astring(): string {
-    return this.atString ? this.string() : (this.#match(ASTRING) ?? this.fail('a string or an atom'));
+    return this.atString ? this.string() : (this.match(ASTRING) ?? this.fail('a string or an atom'));
   }
 
   /** A name or pattern of LIST: `%` and `*` may occur in it unquoted. */
   listPattern(): string {
-    return this.atString ? this.string() : (this.#match(LIST_PATTERN) ?? this.fail('a name or pattern'));
+    return this.atString ? this.string() : (this.match(LIST_PATTERN) ?? this.fail('a name or pattern'));
   }
 
   nstring(): string | null {

@@ -10,7 +10,6 @@ import { constants, createDeflateRaw, createInflateRaw, type DeflateRaw, type In
 import type { ConnectionLimits } from '#imap/limits.ts';
 import type { Outlet } from './encoder.ts';
 import type { Tokenizer } from './tokenizer.ts';
-import type { WakeSignal } from './wake-signal.ts';
 
 const INPUT_WAITING_MAX_BYTES = 65_536;
 const END_GRACE_MS = 5_000;
@@ -217,5 +216,31 @@ export class Transport implements Outlet {
     this.#socket.off('end', this.#end);
     this.#socket.off('close', this.#close);
     this.#socket.off('error', this.#error);
+  }
+}
+
+/** The signal that a connection waits for: new input, a change in its folder, a timer, or its end. */
+export class WakeSignal {
+  #rung = false;
+  #wake: (() => void) | null = null;
+
+  ring(): void {
+    const wake = this.#wake;
+    if (wake === null) this.#rung = true;
+    else {
+      this.#wake = null;
+      wake();
+    }
+  }
+
+  /** Resolves at the next ring, or at once if it rang since the last wait. One waiter at a time. */
+  wait(): Promise<void> {
+    if (this.#rung) {
+      this.#rung = false;
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 }
