@@ -3,8 +3,13 @@
  * the selected folder. A target that does not exist is TRYCREATE, also if it is deleted meanwhile.
  */
 
-import type { AppendMessage, SpooledMessage } from '@agent-mailbox/mail-store';
-import { type CopiedUids, type Folder, StoreRefused } from '@agent-mailbox/mail-store';
+import {
+  type AppendMessage,
+  type CopiedUids,
+  type Folder,
+  type SpooledMessage,
+  StoreRefused,
+} from '@agent-mailbox/mail-store';
 import { parseSequenceSet, printSet, type SequenceSet } from '#imap/session/sequence-numbers.ts';
 import type { Session } from '#imap/session/session.ts';
 import { Refusal } from '#imap/wire/completion.ts';

@@ -7,7 +7,7 @@
  *                                     the rest is one query of the store about the messages that are left
  *     writeSearchAnswer               numbers or UIDs, as list or ESEARCH; SAVE stores them for `$`
  *
- * Tests take turns with other connections of the process (`take-turns.ts`).
+ * A long search is computed in portions, between which other connections are served (`take-turns.ts`).
  */
 
 import type { ContentQuery } from '@agent-mailbox/mail-store';
