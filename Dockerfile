@@ -16,7 +16,7 @@ COPY integrations/n8n/package.json ./integrations/n8n/
 RUN npm ci --omit=dev --no-audit --no-fund
 COPY . .
 # Builds the pages and the workflows, and collects what the processes load.
-RUN node dev/build-image-folder.ts /image
+RUN node dev/build/build-image-folder.ts /image
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production DATA_DIR=/data

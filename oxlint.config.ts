@@ -3,7 +3,7 @@ import { defineConfig } from 'oxlint';
 
 const LAYERS = [
   ...['domain', 'db', 'mime', 'core', 'mailstore', 'sending', 'activities', 'workflows', 'worker', 'api', 'mail'],
-  ...['client', 'cli', 'mcp', 'dev', 'bench', 'test', 'packages'],
+  ...['client', 'cli', 'mcp', 'operations', 'dev', 'bench', 'test', 'packages'],
 ];
 const SCOPE = '@agent-mailbox/';
 const PACKAGES = ['mime-structure', 'mail-store', 'imap', 'pop3'];
@@ -140,6 +140,11 @@ export default defineConfig({
     layer('worker/**', [...USE_CASES, 'activities', 'workflows', 'worker'], 'The worker knows no protocol.'),
     layer('api/**', [...USE_CASES, 'api', 'client/snippets.ts'], 'api/ speaks HTTP and imports use cases.'),
     layer('api/main.ts', [...USE_CASES, 'api', 'mcp'], 'Only this file of api/ knows the MCP server.'),
+    layer(
+      'operations/**',
+      [...USE_CASES, 'worker', 'operations'],
+      'What operators run knows neither protocols nor the launcher.',
+    ),
     layer('mail/**', [...USE_CASES, 'mail'], 'mail/ speaks protocols and imports use cases.'),
     ownPackage('mime-structure', [], 'This package imports node: alone.'),
     ownPackage('mail-store', ['mime-structure'], 'The store knows no protocol.'),
@@ -175,7 +180,7 @@ export default defineConfig({
       regex: '^[#.]',
       message: 'An example imports published packages only, so that a reader can copy it.',
     }),
-    { files: ['bench/**', 'dev/**', 'examples/**', 'test/**'], rules: { 'no-console': 'off' } },
+    { files: ['bench/**', 'dev/**', 'operations/**', 'examples/**', 'test/**'], rules: { 'no-console': 'off' } },
     { files: ['**/*.mjs'], rules: { 'no-restricted-imports': 'off' } },
   ],
 });

@@ -16,7 +16,7 @@ import { openServices } from '#core/platform/process/services.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '#dev/launcher/embedded-postgres.ts';
 import { startChild } from './child-calls.ts';
 import { cpuSeconds } from './processes.ts';
 import type { StreamApiCalls } from './stream-api.ts';

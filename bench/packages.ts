@@ -14,8 +14,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { packPackages } from '#dev/packed-packages.ts';
-import { findRuntime, RUNTIMES } from '#dev/runtimes.ts';
+import { packPackages } from '#dev/build/packed-packages.ts';
+import { findRuntime, RUNTIMES } from '#dev/build/runtimes.ts';
 import { cpuSeconds } from './processes.ts';
 import { textTable } from './report.ts';
 

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
 import { openDatabase } from '#db/database.ts';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { openAs, testBrowser } from '#test/support/browser.ts';
 import { freePorts, startService } from '#test/support/started-service.ts';
 import { machineAndDatabase } from './machine.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Context } from 'koa';
 
-/** Made by `dev/build-whole.ts`, the smallest first. */
+/** Made by `dev/build/build-whole.ts`, the smallest first. */
 const ENCODINGS = [
   { encoding: 'br', suffix: '.br' },
   { encoding: 'gzip', suffix: '.gz' },

@@ -17,13 +17,13 @@ import { OrganizationClient } from '#client/index.ts';
 import { createLogger } from '#core/platform/log/logger.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
-import { developmentCertificates } from '#dev/certificates.ts';
-import { startWatched } from '#dev/child-process.ts';
+import { startWatched } from '#dev/launcher/child-process.ts';
 import type { EventType } from '#domain/webhooks/event-types.ts';
 import { testDns } from '#test/support/dns-server.ts';
 import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { TEST_ENVIRONMENT, testVariables } from '#test/support/services.ts';
 import { freePorts } from '#test/support/started-service.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 import { mountSmallDisk, type SmallDisk } from './namespace.ts';
 import {
   type PostgresServer,
@@ -164,7 +164,7 @@ export async function openCluster(
       WEBHOOK_RETRY_DELAYS_MS: RETRY_DELAYS_MS,
     });
     const env = (own: Record<string, string>) => ({ ...process.env, ...environment, ...own });
-    await promisify(execFile)(process.execPath, [START, 'dev/migrate.ts'], {
+    await promisify(execFile)(process.execPath, [START, 'operations/migrate.ts'], {
       cwd: ROOT,
       env: env({ DATA_DIR: inFolder('migrate') }),
     });

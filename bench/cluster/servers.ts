@@ -12,9 +12,13 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import pg from 'pg';
 import { temporalProblem } from '#core/process/dependencies.ts';
 import { cacheFolder } from '#dev/cache-folder.ts';
-import { startWatched, type WatchedChild } from '#dev/child-process.ts';
-import { distributionPostgres, embeddedPrograms, startDistributionServer } from '#dev/distribution-postgres.ts';
-import { DYNAMIC_CONFIG } from '#dev/temporal-server.ts';
+import { startWatched, type WatchedChild } from '#dev/launcher/child-process.ts';
+import {
+  distributionPostgres,
+  embeddedPrograms,
+  startDistributionServer,
+} from '#dev/launcher/distribution-postgres.ts';
+import { DYNAMIC_CONFIG } from '#dev/launcher/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/webhooks/search-attributes.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { mountSmallDisk, type SmallDisk } from './namespace.ts';

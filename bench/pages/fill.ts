@@ -7,7 +7,7 @@ import { ImapClient } from '#bench/mail/imap-client.ts';
 import { mixedMessage } from '#bench/mail/messages.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Database } from '#db/database.ts';
-import type { ServiceFacts } from '#dev/service-file.ts';
+import type { ServiceFacts } from '#dev/launcher/service-file.ts';
 import { copies, copyHeld, insertDeliveries, insertMailboxes } from '#test/support/many-rows.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

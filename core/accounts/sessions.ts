@@ -92,7 +92,7 @@ export async function insertSession(
   return { token, expiresAt, user: { id: user.id, name: user.name, email: user.email }, organizations };
 }
 
-/** From then on the credentials of a new installation are not shown any more (`dev/first-organization.ts`). */
+/** From then on the credentials of a new installation are not shown any more (`operations/first-organization.ts`). */
 const NOTE_FIRST_SIGN_IN = `update users set first_signed_in_at = $2 where id = $1 and first_signed_in_at is null`;
 
 /** A session as its person sees it. */

@@ -1,5 +1,5 @@
 import type { Route } from '#api/http/route.ts';
-import { isJson, type Json, modelName, pythonName, pythonText } from '#dev/python-client/schema-as-python.ts';
+import { isJson, type Json, modelName, pythonName, pythonText } from '#dev/generate/python-client/schema-as-python.ts';
 import { samplePathValues, sampleQuery } from './sample-request.ts';
 
 /** Lines are not longer where an argument can be put on one of its own. */

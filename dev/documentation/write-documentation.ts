@@ -8,7 +8,7 @@ import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { RESOURCES } from '#api/http/resources.ts';
 import { routes } from '#api/routes.ts';
 import { commandLine } from '#cli/program.ts';
-import { compressFiles, type OnBuildProgress } from '../build-whole.ts';
+import { compressFiles, type OnBuildProgress } from '#dev/build/build-whole.ts';
 import { anchorOf, documentPages, type Page } from './documents.ts';
 import { readCoverage } from './read-coverage.ts';
 import { type ApiFacts, referencePages } from './reference.ts';

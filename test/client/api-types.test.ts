@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { documentedEvents } from '#api/documents/documented-events.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
-import { clientTypesAreCurrent } from '#dev/client-types.ts';
-import { typeOf } from '#dev/schema-as-type.ts';
+import { clientTypesAreCurrent } from '#dev/generate/client-types.ts';
+import { typeOf } from '#dev/generate/schema-as-type.ts';
 
 const document = currentOpenApi(routes, documentedEvents, 'http://localhost');
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { mcpSetups } from '#client/snippets.ts';
-import { withMcpSetups } from '#dev/mcp-setups-document.ts';
-import { projectVersion } from '#dev/project-version.ts';
+import { withMcpSetups } from '#dev/generate/mcp-setups-document.ts';
+import { projectVersion } from '#dev/release/project-version.ts';
 
 const root = new URL('../../', import.meta.url);
 const URL_OF_API = 'https://mail.example.com';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { routes } from '#api/routes.ts';
-import { outdatedPythonFiles } from '#dev/python-client/python-files.ts';
-import { type CoverageRow, coverageDocument, holes, routeRows, withPython } from '#dev/route-coverage.ts';
+import { outdatedPythonFiles } from '#dev/generate/python-client/python-files.ts';
+import { type CoverageRow, coverageDocument, holes, routeRows, withPython } from '#dev/generate/route-coverage.ts';
 
 let rows: CoverageRow[];
 before(() => {

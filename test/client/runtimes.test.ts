@@ -13,8 +13,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { manifestOf, type PackedPackages, packPackages } from '#dev/packed-packages.ts';
-import { findRuntime, RUNTIMES } from '#dev/runtimes.ts';
+import { manifestOf, type PackedPackages, packPackages } from '#dev/build/packed-packages.ts';
+import { findRuntime, RUNTIMES } from '#dev/build/runtimes.ts';
 import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
 
 const run = promisify(execFile);

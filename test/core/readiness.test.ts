@@ -12,11 +12,11 @@ import type { ProcessName } from '#core/platform/process/database-connections.ts
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { sealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { CHECK_STATES, openReadiness, type Readiness, type ReadinessMonitor } from '#core/process/readiness.ts';
-import { makeCertificate } from '#dev/x509-certificate.ts';
 import { needs } from '#test/support/programs.ts';
 import { openTestServices, testLog, testSettings } from '#test/support/services.ts';
 import { tcpProxy } from '#test/support/tcp-proxy.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { makeCertificate } from '../../operations/x509-certificate.ts';
 
 const NOBODY_ID = 65_534;
 const DISK = needs('the right to mount file systems');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright-core';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { at, TEST_PASSWORD, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { assertAccessible, assertFitsWindow, openAs, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

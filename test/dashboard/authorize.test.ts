@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { Page } from 'playwright-core';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
 import { assertAccessible, assertFitsWindow, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { SIGNED_OUT, signedInPage } from '#test/support/dashboard-sign-in.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { PAGES } from '#api/documents/dashboard-files.ts';
 import { pagePreloads } from '#api/documents/dashboard-scripts.ts';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 
 const SCRIPT_MAX_GZIP_BYTES = 200 * 1_024;
 

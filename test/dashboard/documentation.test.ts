@@ -1,7 +1,7 @@
 /** The documentation in a browser, as the service serves it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { buildDocumentation } from '#dev/build-documentation.ts';
+import { buildDocumentation } from '#dev/build/build-documentation.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
 import { assertAccessible, assertFitsWindow, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

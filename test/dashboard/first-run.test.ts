@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { NativeConnection } from '@temporalio/worker';
 import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, asBearer } from '#test/support/api-world.ts';
 import { assertAccessible, requestsEnded, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { SIGNED_OUT, signedInPage } from '#test/support/dashboard-sign-in.ts';

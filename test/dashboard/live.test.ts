@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, TEST_PASSWORD, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { openAs, requestsEnded, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 

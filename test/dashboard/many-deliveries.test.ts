@@ -1,7 +1,7 @@
 /** The page of an endpoint with 100,000 deliveries: what the document holds, and what the service takes for it. */
 import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, at, TEST_PASSWORD } from '#test/support/api-world.ts';
 import { type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { insertDeliveries } from '#test/support/many-rows.ts';

@@ -1,7 +1,7 @@
 /** What waits to leave a mailbox, seen and taken back by a person. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import {
   assertAccessible,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, at, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { assertAccessible, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { SIGNED_OUT, signedInPage } from '#test/support/dashboard-sign-in.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, TEST_PASSWORD } from '#test/support/api-world.ts';
 import { type OpenedPage, openAs, type TestBrowser, testBrowser } from '#test/support/browser.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { newId } from '#core/platform/new-id.ts';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, asKey, at, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { assertAccessible, requestsEnded, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { SIGNED_OUT, signedInPage } from '#test/support/dashboard-sign-in.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, TEST_PASSWORD, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { assertAccessible, type OpenedPage, openAs, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

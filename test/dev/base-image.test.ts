@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { withNewestBase } from '#dev/base-image.ts';
+import { withNewestBase } from '#dev/build/base-image.ts';
 
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
 const INDEX = 'application/vnd.oci.image.index.v1+json';

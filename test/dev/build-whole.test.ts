@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { buildWhole, compressFiles } from '#dev/build-whole.ts';
+import { buildWhole, compressFiles } from '#dev/build/build-whole.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'build-whole-'));
 const result = path.join(folder, 'dist');

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { developmentCertificates } from '#dev/certificates.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 
 const DAY_MS = 86_400_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'certificates-'));

@@ -3,8 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { type ChildProgram, startWatched } from '#dev/child-process.ts';
-import { isAlive } from '#dev/process-identity.ts';
+import { type ChildProgram, startWatched } from '#dev/launcher/child-process.ts';
+import { isAlive } from '#dev/launcher/process-identity.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'child-process-'));

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { SETTINGS } from '#core/platform/settings/settings.ts';
-import { DYNAMIC_CONFIG } from '#dev/temporal-server.ts';
+import { DYNAMIC_CONFIG } from '#dev/launcher/temporal-server.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (file: string) => readFileSync(path.join(root, file), 'utf8');

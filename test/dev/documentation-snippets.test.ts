@@ -11,12 +11,12 @@ import { buffer, text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
+import { pythonEnvironment, usualPython } from '#dev/build/python-environment.ts';
 import { LANGUAGES } from '#dev/documentation/languages.ts';
 import type { ApiFacts } from '#dev/documentation/reference.ts';
 import { samplePath } from '#dev/documentation/sample-request.ts';
 import { apiFacts } from '#dev/documentation/write-documentation.ts';
-import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
-import { answerOf, routeOf } from '#dev/route-coverage.ts';
+import { answerOf, routeOf } from '#dev/generate/route-coverage.ts';
 import { needs, PYTHON } from '#test/support/programs.ts';
 
 const run = promisify(execFile);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createMarkdownRenderer } from 'vitepress';
 import { RESOURCES } from '#api/http/resources.ts';
 import { routes } from '#api/routes.ts';
-import { buildDocumentation } from '#dev/build-documentation.ts';
+import { buildDocumentation } from '#dev/build/build-documentation.ts';
 import { type Page, withPageLinks } from '#dev/documentation/documents.ts';
 import { allPages, MARKDOWN } from '#dev/documentation/write-documentation.ts';
 import { ERROR_CATALOGUE } from '#domain/errors.ts';

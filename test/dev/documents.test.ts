@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { configurationDocument } from '#dev/configuration-document.ts';
+import { configurationDocument } from '#dev/generate/configuration-document.ts';
 
 test('docs/configuration.md matches the table of settings (npm run generate)', () => {
   const written = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');

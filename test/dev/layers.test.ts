@@ -42,6 +42,7 @@ const WRONG: readonly Wrong[] = [
   { file: 'activities/x.ts', imports: '#workflows/index.ts', because: 'activities/ are effects and know no workflow.' },
   { file: 'workflows/x.ts', imports: '#core/platform/log/logger.ts', because: 'Workflows decide, on domain/ alone.' },
   { file: 'workflows/x.ts', imports: '#activities/delete-history.ts', because: 'Workflows are deterministic' },
+  { file: 'operations/x.ts', imports: '#mail/start.ts', because: 'What operators run knows neither protocols' },
   { file: 'worker/x.ts', imports: '#mail/start.ts', because: 'The worker knows no protocol.' },
   { file: 'api/messages/x.ts', imports: '#mail/start.ts', because: 'api/ speaks HTTP and imports use cases.' },
   { file: 'api/messages/x.ts', imports: '#mcp/http.ts', because: 'api/ speaks HTTP and imports use cases.' },

@@ -10,7 +10,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { readLockfile, unverifiedPackages } from '#dev/lockfile.ts';
+import { readLockfile, unverifiedPackages } from '#dev/build/lockfile.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -74,7 +74,7 @@ test('npm run lockfile adds the hashes that the registry has, changes nothing el
     writeFileSync(path.join(folder, 'package.json'), '{"name":"x"}');
     const { port } = server.address() as AddressInfo;
     await assert.rejects(
-      run(process.execPath, [path.join(root, 'dev/complete-lockfile.ts')], {
+      run(process.execPath, [path.join(root, 'dev/build/complete-lockfile.ts')], {
         cwd: folder,
         env: {
           ...withoutNpmSettings(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { progressOn } from '#dev/progress.ts';
+import { progressOn } from '../../operations/progress.ts';
 
 /** A terminal, or a file. @returns what was written */
 async function written(isTTY: boolean): Promise<string> {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { readLockfile, unverifiedPackages, withHashes } from '#dev/lockfile.ts';
+import { readLockfile, unverifiedPackages, withHashes } from '#dev/build/lockfile.ts';
 import { needs } from '#test/support/programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -68,7 +68,7 @@ const commit = () => {
 const state = () => [git('rev-parse', 'HEAD'), git('tag', '--list'), git('status', '--porcelain')];
 
 function release(...args: string[]): { code: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['dev/release.ts', ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['dev/release/release.ts', ...args], {
     cwd: folder,
     env: environment,
     encoding: 'utf8',
@@ -199,7 +199,10 @@ describe('a release', needs('git'), () => {
   test('can be followed by another one, and its notes be printed', () => {
     assert.equal(release('0.2.0', '--skip-tests').code, 0);
     assertRefused(['0.2.1'], /nothing is listed under "Unreleased"/);
-    const notes = spawnSync(process.execPath, ['dev/release-notes.ts', '0.2.0'], { cwd: folder, encoding: 'utf8' });
+    const notes = spawnSync(process.execPath, ['dev/release/release-notes.ts', '0.2.0'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     assert.equal(notes.stdout, '### Added\n\n- A first thing.\n\n### Fixed\n\n- A second thing.\n');
   });
 });

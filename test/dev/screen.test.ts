@@ -1,7 +1,7 @@
 /** The last screen of `npm start`: its commands work as they are copied. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ScreenFacts, screen } from '#dev/screen.ts';
+import { type ScreenFacts, screen } from '#dev/launcher/screen.ts';
 
 const shown = (apiUrl: string): string => {
   const facts: ScreenFacts = {

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { OrganizationClient, verifyWebhook } from '#client/index.ts';
-import { buildDashboard } from '#dev/build-dashboard.ts';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { at, textAt } from '#test/support/api-world.ts';
 import { type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { type CommandLine, commandLine } from '#test/support/command-line.ts';

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { documentedEvents } from '#api/documents/documented-events.ts';
 import { signWebhook } from '#client/index.ts';
-import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
+import { pythonEnvironment, usualPython } from '#dev/build/python-environment.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';

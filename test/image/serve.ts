@@ -29,13 +29,13 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { OrganizationClient } from '#client/index.ts';
-import { developmentCertificates } from '#dev/certificates.ts';
-import { temporalProgram } from '#dev/temporal-program.ts';
-import { startTemporalServer } from '#dev/temporal-server.ts';
+import { temporalProgram } from '#dev/launcher/temporal-program.ts';
+import { startTemporalServer } from '#dev/launcher/temporal-server.ts';
 import { openAs, testBrowser } from '#test/support/browser.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 
 const [, , rootfs = '', configFile = ''] = process.argv;
 const { Env, WorkingDir, User, Cmd, Healthcheck } = JSON.parse(readFileSync(configFile, 'utf8')) as {
@@ -324,7 +324,7 @@ async function serve(): Promise<void> {
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporal.address,
   };
-  const shown = await outputInImage(['node', 'dev/migrate.ts'], environment);
+  const shown = await outputInImage(['node', 'operations/migrate.ts'], environment);
   const credentials = {
     email: /sign-in {3}(\S+)/.exec(shown)?.[1] ?? '',
     password: /password {2}(\S+)/.exec(shown)?.[1] ?? '',

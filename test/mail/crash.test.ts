@@ -12,7 +12,7 @@ import { openServices, type Services } from '#core/platform/process/services.ts'
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#dev/launcher/embedded-postgres.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { testDns } from '#test/support/dns-server.ts';

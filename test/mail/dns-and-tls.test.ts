@@ -3,12 +3,12 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { developmentCertificates } from '#dev/certificates.ts';
 import { dnsLookup } from '#mail/smtp/dns-resolver.ts';
 import { type CertificatePair, openCertificate } from '#mail/tls.ts';
 import { testDns } from '#test/support/dns-server.ts';
 import { testLog, testSettings } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 
 describe('DNS look-ups', () => {
   it('ask the servers of DNS_SERVERS, remember answers for 30 s, misses too', async () => {

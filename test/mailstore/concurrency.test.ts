@@ -27,7 +27,7 @@ describe('writers at the same time', () => {
     second = openMailStore(world.services, world.notifier);
     watcher = spawn(
       process.execPath,
-      [fileURLToPath(new URL('../../dev/check-mailstore.ts', import.meta.url)), '--watch'],
+      [fileURLToPath(new URL('../../operations/check-mailstore.ts', import.meta.url)), '--watch'],
       {
         env: { ...process.env, DATABASE_URL: world.services.settings.DATABASE_URL },
         stdio: ['ignore', 'pipe', 'pipe'],

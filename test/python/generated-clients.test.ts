@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { pythonEnvironment, usualPython } from '#dev/python-environment.ts';
+import { pythonEnvironment, usualPython } from '#dev/build/python-environment.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
 import { needs, PYTHON } from '#test/support/programs.ts';
 

@@ -1,7 +1,7 @@
 /** The checks of `npm test` that run no code: types, format, layers, unused code. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import { writeDashboardTypes } from '#dev/dashboard-types.ts';
+import { writeDashboardTypes } from '#dev/generate/dashboard-types.ts';
 
 interface Check {
   readonly name: string;

@@ -6,13 +6,13 @@ import path from 'node:path';
 import pg from 'pg';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { developmentCertificates } from '#dev/certificates.ts';
-import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
-import { temporalProgram } from '#dev/temporal-program.ts';
-import { startTemporalServer } from '#dev/temporal-server.ts';
+import { startEmbeddedPostgres } from '#dev/launcher/embedded-postgres.ts';
+import { temporalProgram } from '#dev/launcher/temporal-program.ts';
+import { startTemporalServer } from '#dev/launcher/temporal-server.ts';
 import { TEST_ENVIRONMENT } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { workflowBundle } from '#worker/bundle.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 
 const TEMPLATE = 'template_migrated';
 

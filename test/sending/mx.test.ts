@@ -7,11 +7,11 @@ import net, { type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { developmentCertificates } from '#dev/certificates.ts';
 import { domainGate, type Entry } from '#sending/transports/domain-gate.ts';
 import { type MxOptions, mxTransport } from '#sending/transports/mx.ts';
 import { type DnsRecord, type TestDns, testDns } from '#test/support/dns-server.ts';
 import { type Peer, startPeer } from '#test/support/outbound-world.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 
 const ANN = 'ann@dest.test';
 const BEN = 'ben@dest.test';

@@ -11,7 +11,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { developmentCertificates } from '#dev/certificates.ts';
 import { domainOf } from '#domain/mail/email-address.ts';
 import { OUTBOUND_GREETING_TIMEOUT_MS } from '#domain/sending/outbound.ts';
 import { mxTransport } from '#sending/transports/mx.ts';
@@ -21,6 +20,7 @@ import { at, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { type DnsRecord, type TestDns, testDns } from '#test/support/dns-server.ts';
 import { type Fault, type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 import { openSendingWorld, SENDING_ENTRY_POINTS, type SendingWorld } from './sending-world.ts';
 
 const AT_ONCE = 6;

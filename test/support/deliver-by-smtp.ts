@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createTransport, type SendMailOptions } from 'nodemailer';
-import type { ServiceFacts } from '#dev/service-file.ts';
+import type { ServiceFacts } from '#dev/launcher/service-file.ts';
 
 /** Brings a mail to a started service as another mail server would: by SMTP with STARTTLS. */
 export async function deliverBySmtp(

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { accepts, freePort } from '#dev/free-port.ts';
+import { accepts, freePort } from '#dev/launcher/free-port.ts';
 import { programFile } from './programs.ts';
 import { waitUntil } from './wait-until.ts';
 

@@ -8,8 +8,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { distributionPostgres } from '#dev/distribution-postgres.ts';
-import { pythonOf, usualPython } from '#dev/python-environment.ts';
+import { pythonOf, usualPython } from '#dev/build/python-environment.ts';
+import { distributionPostgres } from '#dev/launcher/distribution-postgres.ts';
 
 const ASK_MAX_MS = 30_000;
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SETTINGS } from '#core/platform/settings/settings.ts';
-import { portProblem } from '#dev/free-port.ts';
-import type { ServiceFacts } from '#dev/service-file.ts';
+import { portProblem } from '#dev/launcher/free-port.ts';
+import type { ServiceFacts } from '#dev/launcher/service-file.ts';
 import { kept } from './kept.ts';
 import { testPort } from './test-port.ts';
 import { waitUntil } from './wait-until.ts';
@@ -35,13 +35,13 @@ export async function freePorts(): Promise<Record<string, string>> {
   return { ...Object.fromEntries(ports), TEMPORAL_PORT: String(temporal) };
 }
 
-/** Runs dev/up.ts. Resolves when it ends, or when it says it is running. */
+/** Runs dev/launcher/up.ts. Resolves when it ends, or when it says it is running. */
 export function runStart(environment: Readonly<Record<string, string>>): {
   process: ChildProcess;
   output(): string;
   ended: Promise<number | string>;
 } {
-  const child = spawn(process.execPath, ['dev/start.mjs', 'dev/up.ts'], {
+  const child = spawn(process.execPath, ['dev/start.mjs', 'dev/launcher/up.ts'], {
     cwd: projectFolder,
     env: { ...process.env, NODE_TEST_CONTEXT: '', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

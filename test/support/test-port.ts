@@ -2,7 +2,7 @@
  * Ports for servers that are started, stopped and started again. The ports that the system chooses are no use for that:
  * any connection of any program may take one between two starts.
  */
-import { portProblem } from '#dev/free-port.ts';
+import { portProblem } from '#dev/launcher/free-port.ts';
 
 /** Below the ports that systems give to outgoing connections (Linux: from 32768, others: from 49152). */
 const FIRST = 10_240;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { ImapFlow } from 'imapflow';
-import type { ServiceFacts } from '#dev/service-file.ts';
+import type { ServiceFacts } from '#dev/launcher/service-file.ts';
 import type { RecordedFolder, RecordedMailbox, RecordedMessage } from './record-format.ts';
 
 type ImapFacts = Pick<ServiceFacts, 'imap' | 'caFile'>;

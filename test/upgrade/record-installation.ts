@@ -14,15 +14,15 @@ import { OrganizationClient } from '#client/index.ts';
 import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { openDatabase } from '#db/database.ts';
-import { developmentCertificates } from '#dev/certificates.ts';
-import { startEmbeddedPostgres } from '#dev/embedded-postgres.ts';
-import type { ServiceFacts } from '#dev/service-file.ts';
+import { startEmbeddedPostgres } from '#dev/launcher/embedded-postgres.ts';
+import type { ServiceFacts } from '#dev/launcher/service-file.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
 import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { freePorts, startService } from '#test/support/started-service.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { historyScheduleId } from '#worker/schedules.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 import { openImap, readFolders } from './read-folders.ts';
 import {
   migrationChecksums,

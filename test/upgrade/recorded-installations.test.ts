@@ -17,15 +17,15 @@ import { readSettings } from '#core/platform/settings/settings.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrations } from '#db/migrations/index.ts';
 import { createPartitions } from '#db/partitions.ts';
-import { developmentCertificates } from '#dev/certificates.ts';
-import { projectVersion } from '#dev/project-version.ts';
-import type { ServiceFacts } from '#dev/service-file.ts';
+import type { ServiceFacts } from '#dev/launcher/service-file.ts';
+import { projectVersion } from '#dev/release/project-version.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
 import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { type Receiver, startReceiver, verified } from '#test/support/receiver.ts';
 import { createEmptyDatabase, testWorkflowBundle } from '#test/support/services.ts';
 import { freePorts, type StartedService, startService } from '#test/support/started-service.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { developmentCertificates } from '../../operations/certificates.ts';
 import { openImap, readFolders } from './read-folders.ts';
 import {
   type InstallationRecord,

@@ -27,7 +27,7 @@ import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { IMAGE_PROGRAMS } from '#dev/build-image-folder.ts';
+import { IMAGE_PROGRAMS } from '#dev/build/build-image-folder.ts';
 import { allPages } from '#dev/documentation/write-documentation.ts';
 import { needs } from '#test/support/programs.ts';
 import { createTestDatabase, type TestDatabase, testVariables } from '#test/support/services.ts';
@@ -252,7 +252,7 @@ describe('the image', needs('git'), () => {
       words(text ?? ''),
     );
     const programs = compose.map(([, program = '']) => program);
-    assert.deepEqual(programs, ['dev/migrate.ts', 'api/main.ts', 'worker/main.ts', 'mail/main.ts']);
+    assert.deepEqual(programs, ['operations/migrate.ts', 'api/main.ts', 'worker/main.ts', 'mail/main.ts']);
     assert.deepEqual(words(last(final, 'CMD')), ['node', 'api/main.ts']);
     const before = listing();
     const apiPort = String(await testPort());
@@ -263,7 +263,7 @@ describe('the image', needs('git'), () => {
       DATA_DIR: path.join(rootOf(undefined), 'data'),
     };
 
-    const migration = startProgram(['node', 'dev/migrate.ts'], environment);
+    const migration = startProgram(['node', 'operations/migrate.ts'], environment);
     started.push(migration);
     assert.equal(await migration.ended, 0, migration.output());
     const running = await Promise.all(
@@ -298,9 +298,9 @@ describe('the image', needs('git'), () => {
 
   test('the other programs run from it', async () => {
     const commands = [
-      ['dev/reseal.ts'],
-      ['dev/check-mailstore.ts'],
-      ['dev/reset-password.ts', 'owner@agents.test'],
+      ['operations/reseal.ts'],
+      ['operations/check-mailstore.ts'],
+      ['operations/reset-password.ts', 'owner@agents.test'],
       ['cli/main.ts', '--help'],
       ['cli/agent-mailbox.mjs', '--help'],
     ];

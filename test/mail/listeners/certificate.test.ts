@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import tls from 'node:tls';
-import { developmentCertificates } from '#dev/certificates.ts';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { openListener } from '#mail/listeners.ts';
 import { tlsContext } from '#mail/tls.ts';
 import { openMailWorld } from '#test/support/mail-world.ts';
 import { testLog, testTls } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { developmentCertificates } from '../../../operations/certificates.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'certificate-test-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
