@@ -70,6 +70,8 @@ export async function buildWhole(
   try {
     await build(unfinished);
     await writeFile(path.join(unfinished, STAMP), sourceHash);
+    // What another process has built meanwhile may be in use.
+    if (builtFrom(folder) === sourceHash) return;
     rmSync(folder, { recursive: true, force: true });
     renameSync(unfinished, folder);
   } finally {

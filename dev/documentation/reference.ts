@@ -69,6 +69,7 @@ const code = (value: unknown): string => `\`${JSON.stringify(value)}\``;
 const block = (language: string, text: string): string => `\`\`\`${language}\n${text}\n\`\`\`\n`;
 const request = ({ method, path }: Route): string => `\`${method} ${templatePath(path)}\``;
 const operationOf = (document: OpenApiDocument, { path, method }: Route): Operation =>
+  // Written by api/, whose type of the document says less than what it writes; the routes are the same.
   document.paths[templatePath(path)]?.[method.toLowerCase()] as unknown as Operation;
 
 /** Names of schemas that a part of the document mentions, directly or through others. */

@@ -44,3 +44,13 @@ test('an interrupted build is not served', async () => {
   assert.ok(!existsSync(path.join(result, 'half.js')));
   assert.deepEqual(readdirSync(folder), ['dist']);
 });
+
+test('what another process has built meanwhile from the same sources stays: it may be in use', async () => {
+  await buildWhole(result, 'four', async (unfinished) => {
+    writeFileSync(path.join(unfinished, 'ours.js'), 'x');
+    writeFileSync(path.join(result, '.source-hash'), 'four');
+    writeFileSync(path.join(result, 'theirs.js'), 'x');
+  });
+  assert.ok(existsSync(path.join(result, 'theirs.js')));
+  assert.deepEqual(readdirSync(folder), ['dist']);
+});

@@ -52,6 +52,7 @@ export default {
       document.addEventListener('click', copyCode, { capture: true });
       showServiceAddress();
       showLanguage();
+      document.querySelector('.VPSidebarItem.is-active')?.scrollIntoView({ block: 'nearest' });
     });
   },
 };
