@@ -30,8 +30,13 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
     ...(['/webhooks', '/mail', '/dashboard', ['/coverage', 'Routes in each client'], '/examples'] as const),
   ],
   API: ['/api', '/errors', '/events', ...Object.keys(RESOURCES).map((tag) => `/api/${anchorOf(tag)}`)],
+  Architecture: [
+    ...(['/architecture', '/architecture/folders', '/architecture/events-and-deliveries'] as const),
+    ...(['/architecture/sending-and-approvals', '/architecture/data-and-mail-store'] as const),
+    ...(['/architecture/pages-and-changes', '/architecture/engine-and-failures', '/architecture/guarantees'] as const),
+  ],
   Operation: [
-    ...(['/configuration', '/upgrading', '/architecture', '/security', ['/bench', 'Measurements']] as const),
+    ...(['/configuration', '/upgrading', '/security', ['/bench', 'Measurements']] as const),
     ...([['/changelog', 'Changes'], '/contributing', '/adr'] as const),
   ],
 };

@@ -81,7 +81,7 @@ const GROUP_NOTES: Partial<Record<(typeof SETTING_GROUPS)[number], string>> = {
 const RETENTION = `## What is kept for how long
 
 The Schedule \`delete-history\` runs every six hours and deletes rows older than their retention period, table by table and in bounded
-portions (\`domain/retention.ts\`). Steps: [architecture.md](architecture.md).
+portions (\`domain/retention.ts\`). Steps: [data and mail store](architecture/data-and-mail-store.md).
 
 | table | kept for | removed by |
 |---|---|---|
