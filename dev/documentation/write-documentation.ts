@@ -33,6 +33,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
   Architecture: [
     ...(['/architecture', '/architecture/folders', '/architecture/events-and-deliveries'] as const),
     ...(['/architecture/sending-and-approvals', '/architecture/data-and-mail-store'] as const),
+    '/architecture/security-of-reading',
     ...(['/architecture/pages-and-changes', '/architecture/engine-and-failures', '/architecture/guarantees'] as const),
   ],
   Operation: [
