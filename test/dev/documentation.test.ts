@@ -1,6 +1,7 @@
 /** The pages of the documentation: complete, without dead links, and without anything of another host. */
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createMarkdownRenderer } from 'vitepress';
@@ -38,9 +39,11 @@ test('each page has one address and a title', () => {
 });
 
 test('every document, operation, error and event is on a page', () => {
-  const names = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.md'),
-  );
+  // Another process may be building `dist`.
+  const names = globSync('**/*.md', {
+    cwd: `${root}/docs`,
+    exclude: (name) => /^dist(?:-\d+)?$/.test(path.basename(name)),
+  });
   for (const name of names)
     assert.ok(
       pages.some(({ path }) => path === `/docs/${name.replace(/\.md$/, '').toLowerCase()}`.replace('/index', '')),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { configurationDocument } from '#dev/generate/configuration-document.ts';
 
@@ -11,11 +12,8 @@ test('docs/configuration.md matches the table of settings (npm run generate)', (
 const root = new URL('../../', import.meta.url);
 const DOCUMENTS = [
   ...['CONTRIBUTING.md', 'README.md', 'SECURITY.md'],
-  ...['docs', 'bench'].flatMap((folder) =>
-    readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `${folder}/${name}`),
-  ),
+  // Another process may be building `docs/dist`.
+  ...globSync('{docs,bench}/**/*.md', { cwd: root, exclude: (name) => /^dist(?:-\d+)?$/.test(path.basename(name)) }),
 ];
 const folders = readdirSync(root, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
