@@ -10,7 +10,7 @@ import { startApi } from './start.ts';
 await runPart({
   name: 'api',
   async start(services, life, readiness) {
-    const temporal = connectTemporal(services.settings);
+    const temporal = connectTemporal(services.settings, services.db);
     life.onStop('Temporal connection', () => temporal.close());
     readiness.useTemporal(temporal);
     // Started when the port is known to be free, and closed after the requests have ended.

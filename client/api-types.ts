@@ -2315,7 +2315,7 @@ export interface Readiness {
 export interface ReadinessChecks {
   readonly postgresql: 'ok' | 'unreachable' | 'read_only' | 'out_of_resources' | 'failing';
   readonly migrations: 'ok' | 'pending' | 'unknown';
-  readonly temporal: 'ok' | 'unreachable' | 'unknown';
+  readonly temporal: 'ok' | 'unreachable' | 'other_server' | 'unknown';
   readonly worker?: 'ok' | 'not_running' | 'unknown';
   readonly secretsKeys: 'ok' | 'missing_some' | 'missing' | 'unknown';
   /** Whether settings of the PostgreSQL server harm the service; `problems` has each of them. */

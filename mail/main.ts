@@ -8,7 +8,7 @@ import { startMail } from './start.ts';
 await runPart({
   name: 'mail',
   async start(services, life, readiness) {
-    const temporal = connectTemporal(services.settings);
+    const temporal = connectTemporal(services.settings, services.db);
     life.onStop('Temporal connection', () => temporal.close());
     const mail = await startMail(services, {
       onSubmitted: (submitted) => void startOutbound(services, temporal, submitted),

@@ -16,8 +16,10 @@ import { createLogger, logDestination } from '#core/platform/log/logger.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import {
   ACCEPT_CHANGED_SETTINGS,
+  agreedTemporal,
   requireAcceptedSettings,
   storeAgreedSettings,
+  storeAgreedTemporal,
 } from '#core/platform/settings/agreed-settings.ts';
 import { readSettings, type Settings, SettingsError } from '#core/platform/settings/settings.ts';
 import { checkDatabase } from '#core/process/check-database.ts';
@@ -53,7 +55,8 @@ async function prepareAll(services: Services, settings: Settings): Promise<void>
   requireCertificatePlace(settings);
   const { TEMPORAL_NAMESPACE: _namespace, TEMPORAL_TASK_QUEUE: _taskQueue, ...withoutTemporal } = settings;
   const agreed = settings.TEMPORAL_ADDRESS === undefined ? withoutTemporal : settings;
-  await requireAcceptedSettings(services.db, agreed, process.argv.includes(ACCEPT_CHANGED_SETTINGS));
+  const accept = process.argv.includes(ACCEPT_CHANGED_SETTINGS);
+  await requireAcceptedSettings(services.db, agreed, accept);
   await progress.step('Database schema', async () => {
     await migrate(services.db);
     await storeAgreedSettings(services.db, agreed);
@@ -67,9 +70,12 @@ async function prepareAll(services: Services, settings: Settings): Promise<void>
   showCredentials(first, settings);
   if (settings.TEMPORAL_ADDRESS !== undefined)
     await progress.step('Temporal namespace and search attributes', async (note) => {
-      const added = await requireTemporal(temporalConnectionOptions(settings), settings.TEMPORAL_NAMESPACE, {
-        mayCreateNamespace: true,
-      });
+      const { made: added, temporal } = await requireTemporal(
+        temporalConnectionOptions(settings),
+        settings.TEMPORAL_NAMESPACE,
+        { mayCreateNamespace: true, agreed: accept ? undefined : await agreedTemporal(services.db) },
+      );
+      await storeAgreedTemporal(services.db, temporal);
       if (added.length > 0) note(`made ${added.join(', ')}`);
     });
   makeMissingCertificate(settings);

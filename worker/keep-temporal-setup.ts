@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
-import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { namespaceIdOf, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { completeTemporal } from '#core/platform/engine/temporal-setup.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
@@ -24,16 +24,23 @@ export interface KeptSetup {
 export function keepTemporalSetup(
   { log }: Pick<Services, 'log'>,
   temporal: TemporalClient,
-  lookEveryMs = LOOK_EVERY_MS,
+  {
+    lookEveryMs = LOOK_EVERY_MS,
+    onNamespaceMadeAnew,
+  }: { readonly lookEveryMs?: number; onNamespaceMadeAnew?(namespaceId: string): Promise<void> } = {},
 ): KeptSetup {
   const outage = outageLog(log, 'Temporal');
   const closing = new AbortController();
   let refused = '';
   let defined = false;
+  let namespaceId: string | undefined;
 
   async function look(): Promise<void> {
     const { client, namespace } = temporal;
     const made = await completeTemporal(client.connection, namespace);
+    const found = await namespaceIdOf(client.connection, namespace);
+    if (found !== undefined && namespaceId !== undefined && found !== namespaceId) await onNamespaceMadeAnew?.(found);
+    namespaceId = found ?? namespaceId;
     const schedules = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
       defined ? restoreSchedules(temporal) : keepSchedules(temporal),
     );

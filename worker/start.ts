@@ -26,6 +26,7 @@ import { type TemporalClient, temporalClient } from '#core/platform/engine/tempo
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import { storeAgreedTemporal } from '#core/platform/settings/agreed-settings.ts';
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
@@ -127,7 +128,12 @@ export async function startWorker(
     maxHeartbeatThrottleInterval: '2 seconds',
   };
   const worker = await (extras.createWorker ?? Worker.create.bind(Worker))(options);
-  const setup = keepTemporalSetup(services, temporal);
+  const setup = keepTemporalSetup(services, temporal, {
+    async onNamespaceMadeAnew(namespaceId) {
+      const address = settings.TEMPORAL_ADDRESS;
+      if (address !== undefined) await storeAgreedTemporal(services.db, { namespaceId, address });
+    },
+  });
   const watch = watchWorker(worker, () => lastComplaint);
   let endedByItself = false;
   const run = worker

@@ -9,7 +9,7 @@
  * check has its own limit of time.
  */
 import path from 'node:path';
-import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { findOtherTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { certificateExpiry, readinessCheck, readyGauge } from '#core/platform/log/metrics.ts';
 import { type OutageLog, outageLog } from '#core/platform/log/outage-log.ts';
@@ -35,7 +35,7 @@ const SECRETS_EVERY_MS = 60_000;
 export const CHECK_STATES = {
   postgresql: ['ok', 'unreachable', 'read_only', 'out_of_resources', 'failing'],
   migrations: ['ok', 'pending', 'unknown'],
-  temporal: ['ok', 'unreachable', 'unknown'],
+  temporal: ['ok', 'unreachable', 'other_server', 'unknown'],
   worker: ['ok', 'not_running', 'unknown'],
   secretsKeys: ['ok', 'missing_some', 'missing', 'unknown'],
   databaseSettings: ['ok', 'harmful', 'unknown'],
@@ -104,7 +104,7 @@ function isBlocking(process: ProcessName, check: CheckName, state: string): bool
     case 'dataFolder':
       return true;
     case 'temporal':
-      return process === 'worker' || process === 'all';
+      return state === 'other_server' || process === 'worker' || process === 'all';
     case 'secretsKeys':
       return state === 'missing' && process !== 'mail';
     case 'certificate':
@@ -128,6 +128,7 @@ const MESSAGES: Readonly<Record<CheckName, Readonly<Record<string, string>>>> = 
   temporal: {
     unreachable:
       'Temporal does not answer: check that it runs, and TEMPORAL_ADDRESS. New mail and events are stored; deliveries, sending and retention continue when it is back.',
+    other_server: 'TEMPORAL_ADDRESS is not the Temporal that this database was set up with.',
     unknown: 'The process is still starting.',
   },
   worker: {
@@ -170,6 +171,8 @@ export function openReadiness(services: Database, process: ProcessName): Readine
   const temporalOutage = outageLog(log, 'Temporal');
   const logged = new Map<CheckName, string>();
   let temporal: TemporalClient | undefined;
+  /** What is wrong with the Temporal of this process, which is not that of the installation. */
+  let otherTemporal: string | undefined;
   let worker: { isRunning(): boolean } | undefined;
   let secretsKeys: { readonly state: CheckStates['secretsKeys']; readonly checkedAtMs: number } | undefined;
   const serverSettings = watchDatabaseSettings(db, log);
@@ -198,7 +201,15 @@ export function openReadiness(services: Database, process: ProcessName): Readine
     const reachable = await temporal.isReachable(CHECK_TIMEOUT_MS);
     if (reachable) temporalOutage.recovered();
     else temporalOutage.failed(`no answer within ${CHECK_TIMEOUT_MS} ms`);
-    return reachable ? 'ok' : 'unreachable';
+    if (!reachable) return 'unreachable';
+    try {
+      otherTemporal = await within(findOtherTemporal(db, temporal.client, settings));
+    } catch {
+      // What does not answer has a check of its own; until it does, the last finding counts.
+    }
+    const state = otherTemporal === undefined ? 'ok' : 'other_server';
+    changed('temporal', state, otherTemporal);
+    return state;
   }
 
   /** After the database was found to answer. */
@@ -267,7 +278,7 @@ export function openReadiness(services: Database, process: ProcessName): Readine
       ...(dataFolder === undefined ? {} : { dataFolder }),
       ...(certificate === undefined ? {} : { certificate }),
     };
-    const result = evaluate(process, checks, serverProblems);
+    const result = evaluate(process, checks, serverProblems, otherTemporal);
     for (const [check, state] of Object.entries(checks)) readinessCheck.set({ check }, state === 'ok' ? 1 : 0);
     readyGauge.set(result.status === 'ready' ? 1 : 0);
     return result;
@@ -316,6 +327,7 @@ export function evaluate(
   process: ProcessName,
   checks: CheckStates,
   serverProblems: readonly DatabaseProblem[] = [],
+  otherTemporal?: string,
 ): Readiness {
   const problems = Object.entries(checks).flatMap(([name, state]: [string, string]): ReadinessProblem[] => {
     if (state === 'ok') return [];
@@ -324,7 +336,14 @@ export function evaluate(
       return serverProblems.map((problem) => ({ check, blocking: false, ...problem }));
     // A process that is starting is not ready.
     const blocking = isBlocking(process, check, state) || (check === 'temporal' && state === 'unknown');
-    return [{ check, state, blocking, message: MESSAGES[check][state] ?? '' }];
+    return [
+      {
+        check,
+        state,
+        blocking,
+        message: (state === 'other_server' && otherTemporal) || (MESSAGES[check][state] ?? ''),
+      },
+    ];
   });
   return { status: problems.some(({ blocking }) => blocking) ? 'not_ready' : 'ready', process, checks, problems };
 }

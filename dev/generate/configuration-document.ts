@@ -19,7 +19,11 @@ All processes of an installation have TEMPORAL_NAMESPACE, TEMPORAL_TASK_QUEUE, C
 value, or with SECRETS_KEYS that open no secret of the database, ends with the reason before it listens, sends or starts
 anything. To change one of the first three, stop all processes and run \`npm run migrate -- --accept-changed-settings\`
 (or \`npm start -- --accept-changed-settings\`) once with the new value; MAIL_DOMAIN changes with the next \`npm run migrate\`.
-Only these two commands create a namespace in Temporal. Keep TEMPORAL_ADDRESS, API_PUBLIC_URL, MAIL_HOSTNAME and the
+The Temporal must be the same too. Addresses may differ; the id of the namespace is compared, and a worker with another
+one ends, while api and mail are not ready (\`/readyz\`, \`other_server\`) and start no workflow. After a move to another
+server, also of a restored database, confirm it in the same way. A namespace that was made anew at the same address, since
+Temporal lost its state, needs no confirmation.
+Only these two commands create a namespace in Temporal; a worker creates one that was lost. Keep API_PUBLIC_URL, MAIL_HOSTNAME and the
 groups Webhooks and Mail alike too; they are not compared, since an address can have several names, and mail hosts can
 differ.
 `;

@@ -10,14 +10,19 @@ import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
+import { requireTemporal } from '#core/platform/engine/temporal-setup.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { createLogger, type Logger, logDestination } from '#core/platform/log/logger.ts';
 import { type ProcessLife, runProcess, stackOf } from '#core/platform/process/process-life.ts';
 import { openServices } from '#core/platform/process/services.ts';
 import {
   ACCEPT_CHANGED_SETTINGS,
+  type AgreedTemporal,
+  agreedTemporal,
   requireAcceptedSettings,
   storeAgreedSettings,
+  storeAgreedTemporal,
 } from '#core/platform/settings/agreed-settings.ts';
 import {
   readSettings,
@@ -138,15 +143,18 @@ async function awaitReady(apiUrl: string, life: ProcessLife): Promise<string[]> 
 /**
  * Before Temporal gets a namespace, and before anything is migrated.
  *
+ * @returns which Temporal it needs; undefined: any
  * @throws {SettingsError} if the database belongs to another installation
  */
-async function requireOwnDatabase(url: string, settings: Settings): Promise<void> {
+async function requireOwnDatabase(url: string, settings: Settings): Promise<AgreedTemporal | undefined> {
   // The default differs with the server that is found, and no other process uses it.
   const { TEMPORAL_TASK_QUEUE, ...others } = settings;
   const agreed = process.env['TEMPORAL_TASK_QUEUE'] ? { ...others, TEMPORAL_TASK_QUEUE } : others;
   const db = await openDatabase({ url, poolMax: 1 });
   try {
-    await requireAcceptedSettings(db, agreed, process.argv.includes(ACCEPT_CHANGED_SETTINGS));
+    const accept = process.argv.includes(ACCEPT_CHANGED_SETTINGS);
+    await requireAcceptedSettings(db, agreed, accept);
+    return accept ? undefined : await agreedTemporal(db);
   } finally {
     await db.close();
   }
@@ -209,10 +217,11 @@ async function start(life: ProcessLife): Promise<void> {
     return server.url;
   });
 
-  await requireOwnDatabase(databaseUrl, readSettings(own));
+  const agreed = await requireOwnDatabase(databaseUrl, readSettings(own));
   const temporal = await step('Temporal', async (note) => {
     const chosen = await chooseTemporal({
       settings: given,
+      agreed,
       folder: path.join(dataDir, 'temporal'),
       signal: life.stopping,
       events: events('Temporal'),
@@ -248,6 +257,10 @@ async function start(life: ProcessLife): Promise<void> {
       async () => {
         await migrate(services.db);
         await storeAgreedSettings(services.db, settings);
+        const found = await requireTemporal(temporalConnectionOptions(settings), settings.TEMPORAL_NAMESPACE, {
+          mayCreateNamespace: false,
+        });
+        await storeAgreedTemporal(services.db, found.temporal);
         await requireOwnSecretsKeys(services);
         return ensureFirstOrganization(services, {
           ...secrets.first,

@@ -62,7 +62,7 @@ const attributes = async () =>
   Object.keys((await temporal.client.connection.operatorService.listSearchAttributes({ namespace })).customAttributes);
 
 test('Schedules and search attributes that are missing are made again while the worker runs', async () => {
-  const kept = keepTemporalSetup({ log: testLog() }, temporal, 100);
+  const kept = keepTemporalSetup({ log: testLog() }, temporal, { lookEveryMs: 100 });
   const schedule = temporal.client.schedule.getHandle(historyScheduleId(temporal.taskQueue));
   const isThere = () =>
     schedule.describe().then(

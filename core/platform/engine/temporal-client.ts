@@ -2,9 +2,11 @@
  * The only client of the engine: bound to namespace and task queue, and the search attributes as typed keys. Core and
  * API start and signal workflows by name; they do not import workflow code.
  */
-import { Client, Connection, type ConnectionLike } from '@temporalio/client';
+import { Client, Connection, type ConnectionLike, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { agreedTemporal, otherTemporal } from '#core/platform/settings/agreed-settings.ts';
 import { type Settings, SettingsError } from '#core/platform/settings/settings.ts';
+import type { Sql } from '#db/database.ts';
 import { retryUntilClosed } from './retry-until-closed.ts';
 
 const key = {
@@ -40,14 +42,29 @@ export interface TemporalClient {
 const REACHABLE_TIMEOUT_MS = 2_000;
 /** Closing waits for a connection that is being made. */
 const CONNECT_WITHIN_MS = 5_000;
+const NAMESPACE_WITHIN_MS = 3_000;
+/** google.rpc.Code */
+const NOT_FOUND = 5;
 
 /** @param eager true only when `connection` is the NativeConnection of a worker in this process */
 export function temporalClient(
   connection: ConnectionLike,
   settings: Settings,
-  options: { eager: boolean; close: () => Promise<void> },
+  options: { eager: boolean; close: () => Promise<void>; beforeStart?: (client: Client) => Promise<void> },
 ): TemporalClient {
-  const client = new Client({ connection, namespace: settings.TEMPORAL_NAMESPACE });
+  const beforeStart = async () => options.beforeStart?.(client);
+  const client: Client = new Client({
+    connection,
+    namespace: settings.TEMPORAL_NAMESPACE,
+    interceptors: {
+      workflow: [
+        {
+          start: (input, next) => beforeStart().then(() => next(input)),
+          signalWithStart: (input, next) => beforeStart().then(() => next(input)),
+        },
+      ],
+    },
+  });
   /** Making a connection is not ended by the deadline of the call it is made for. */
   let asking: Promise<boolean> | undefined;
   const ask = (timeoutMs: number): Promise<boolean> =>
@@ -95,12 +112,53 @@ export function temporalConnectionOptions(settings: Settings) {
   };
 }
 
-/** A client for a process without a worker. Connects when first used and again after a loss. */
-export function connectTemporal(settings: Settings): TemporalClient {
+/**
+ * A client for a process without a worker. Connects when first used and again after a loss.
+ *
+ * @param db whose Temporal it must be: until that was seen once, starts of workflows fail as if it were unreachable
+ */
+export function connectTemporal(settings: Settings, db?: Sql): TemporalClient {
+  let isOwn = db === undefined;
+  async function beforeStart(client: Client): Promise<void> {
+    if (isOwn || db === undefined) return;
+    const other = await findOtherTemporal(db, client, settings);
+    if (other !== undefined) throw new ServiceError(other);
+    isOwn = true;
+  }
   const connection = Connection.lazy({
     ...temporalConnectionOptions(settings),
     connectTimeout: CONNECT_WITHIN_MS,
     interceptors: [retryUntilClosed],
   });
-  return temporalClient(connection, settings, { eager: false, close: () => connection.close() });
+  return temporalClient(connection, settings, { eager: false, close: () => connection.close(), beforeStart });
+}
+
+/**
+ * @returns what is wrong with the server of a client, which is not that of the installation, and what to do
+ * @throws if the server or the database does not answer
+ */
+export async function findOtherTemporal(
+  db: Sql,
+  { connection }: Client,
+  { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE }: Settings,
+): Promise<string | undefined> {
+  const agreed = await agreedTemporal(db);
+  if (agreed === undefined || address === undefined || address === agreed.address) return undefined;
+  return otherTemporal(agreed, { namespaceId: await namespaceIdOf(connection, TEMPORAL_NAMESPACE), address });
+}
+
+/** @returns undefined: there is no such namespace */
+export async function namespaceIdOf(
+  connection: Pick<ConnectionLike, 'workflowService' | 'withDeadline'>,
+  namespace: string,
+): Promise<string | undefined> {
+  try {
+    const { namespaceInfo } = await connection.withDeadline(Date.now() + NAMESPACE_WITHIN_MS, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+    return namespaceInfo?.id ?? undefined;
+  } catch (error) {
+    if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return undefined;
+    throw error;
+  }
 }

@@ -6,9 +6,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, type ConnectionLike, isGrpcServiceError } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { type AgreedTemporal, otherTemporal } from '#core/platform/settings/agreed-settings.ts';
 import { SettingsError } from '#core/platform/settings/settings.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/webhooks/search-attributes.ts';
-import type { temporalConnectionOptions } from './temporal-client.ts';
+import { namespaceIdOf, type temporalConnectionOptions } from './temporal-client.ts';
 
 const CONNECT_WITHIN_MS = 5_000;
 const ANSWER_WITHIN_MS = 3_000;
@@ -48,13 +49,18 @@ export async function completeTemporal(connection: TemporalServices, namespace: 
  * The same at the start of a process, over its own connection, waiting until a new namespace can be used.
  *
  * @param mayCreateNamespace whether `migrate` or `npm start` runs, or the database was set up with this namespace
- * @throws {SettingsError} if the server does not answer, or does not let us create what is missing
+ * @param agreed what the server is compared with; undefined: not known, or a change was confirmed
+ * @returns what was created, in words, and what the server is now
+ * @throws {SettingsError} if the server does not answer, is another one, or does not let us create what is missing
  */
 export async function requireTemporal(
   options: TemporalConnectionOptions,
   namespace: string,
-  { mayCreateNamespace }: { readonly mayCreateNamespace: boolean },
-): Promise<string[]> {
+  {
+    mayCreateNamespace,
+    agreed,
+  }: { readonly mayCreateNamespace: boolean; readonly agreed?: AgreedTemporal | undefined },
+): Promise<{ readonly made: string[]; readonly madeNamespace: boolean; readonly temporal: AgreedTemporal }> {
   let connection: Connection;
   try {
     connection = await Connection.connect({ ...options, connectTimeout: CONNECT_WITHIN_MS });
@@ -65,17 +71,22 @@ export async function requireTemporal(
     ]);
   }
   try {
+    const { address } = options;
+    const other = otherTemporal(agreed, { namespaceId: await namespaceIdOf(connection, namespace), address });
+    if (other !== undefined) throw new SettingsError([other]);
     if (!mayCreateNamespace) await requireNamespace(connection, namespace);
     const madeNamespace = await makeNamespace(connection, namespace);
     const made = madeNamespace ? [`namespace ${namespace}`] : [];
     for (const deadline = Date.now() + USABLE_WITHIN_MS; ; ) {
       try {
-        return [...made, ...(await completeTemporal(connection, namespace))];
+        made.push(...(await completeTemporal(connection, namespace)));
+        const namespaceId = await namespaceIdOf(connection, namespace);
+        if (namespaceId !== undefined) return { made, madeNamespace, temporal: { namespaceId, address } };
       } catch (error) {
         // Parts of the server do not know a new namespace yet.
         if (!(madeNamespace || isNamespaceMissing(error)) || Date.now() > deadline) throw error;
-        await delay(LOOK_AGAIN_MS);
       }
+      await delay(LOOK_AGAIN_MS);
     }
   } finally {
     await connection.close();

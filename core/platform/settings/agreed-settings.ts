@@ -104,14 +104,64 @@ export async function requireAcceptedSettings(sql: Sql, settings: AgreedSettings
 
 /** Writes the settings for the other processes, after `requireAcceptedSettings` and the migrations. */
 export async function storeAgreedSettings(sql: Sql, settings: AgreedSettings): Promise<void> {
-  const values = Object.entries(AGREED).flatMap(([name, { read }]) => {
-    const value = read(settings);
-    return value === undefined ? [] : [{ name, value }];
-  });
+  await write(
+    sql,
+    Object.entries(AGREED).flatMap(([name, { read }]) => {
+      const value = read(settings);
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+async function write(sql: Sql, values: readonly (readonly [name: string, value: string])[]): Promise<void> {
   await sql.query(
     `insert into installation_setting (name, value) select * from unnest($1::text[], $2::text[])
      on conflict (name) do update set value = excluded.value, changed_at = now()
       where installation_setting.value <> excluded.value`,
-    [values.map(({ name }) => name), values.map(({ value }) => value)],
+    [values.map(([name]) => name), values.map(([, value]) => value)],
+  );
+}
+
+const NAMESPACE_ID = 'TEMPORAL_NAMESPACE_ID';
+const ADDRESS = 'TEMPORAL_ADDRESS';
+
+/** The Temporal of an installation. One server can have several addresses, so the id of the namespace is compared. */
+export interface AgreedTemporal {
+  readonly namespaceId: string;
+  /** `host:port` at which the namespace has this id. */
+  readonly address: string;
+}
+
+/** @returns undefined: not known, e.g. before the first `migrate` of a version that writes it */
+export async function agreedTemporal(sql: Sql): Promise<AgreedTemporal | undefined> {
+  const values = await stored(sql);
+  const [namespaceId, address] = [values.get(NAMESPACE_ID), values.get(ADDRESS)];
+  return namespaceId === undefined || address === undefined ? undefined : { namespaceId, address };
+}
+
+/** For `migrate`, `npm start`, and a worker whose namespace was made anew. */
+export const storeAgreedTemporal = (sql: Sql, { namespaceId, address }: AgreedTemporal): Promise<void> =>
+  write(sql, [
+    [NAMESPACE_ID, namespaceId],
+    [ADDRESS, address],
+  ]);
+
+/**
+ * Another id at the same address is the same server, which has lost its state.
+ *
+ * @param found the namespace at the address of a process; without an id: there is none
+ * @returns what is wrong and what to do; undefined: it is the Temporal of the installation
+ */
+export function otherTemporal(
+  agreed: AgreedTemporal | undefined,
+  found: { readonly namespaceId: string | undefined; readonly address: string },
+): string | undefined {
+  if (agreed === undefined || found.namespaceId === agreed.namespaceId || found.address === agreed.address)
+    return undefined;
+  return (
+    `TEMPORAL_ADDRESS is "${found.address}", which is another Temporal than the one at "${agreed.address}" that this ` +
+    'database was set up with: workflows that are started in one are not run in the other. Correct TEMPORAL_ADDRESS; ' +
+    'if the change is wanted, stop all processes and run `npm run migrate` (or `npm start`) once with ' +
+    `\`-- ${ACCEPT_CHANGED_SETTINGS}\``
   );
 }

@@ -2349,7 +2349,7 @@ class Readiness(Model):
 class ReadinessChecks(Model):
     postgresql: Annotated[Literal["ok", "unreachable", "read_only", "out_of_resources", "failing"], OPEN]
     migrations: Annotated[Literal["ok", "pending", "unknown"], OPEN]
-    temporal: Annotated[Literal["ok", "unreachable", "unknown"], OPEN]
+    temporal: Annotated[Literal["ok", "unreachable", "other_server", "unknown"], OPEN]
     secrets_keys: Annotated[Literal["ok", "missing_some", "missing", "unknown"], OPEN]
     # Whether settings of the PostgreSQL server harm the service; `problems` has each of them.
     database_settings: Annotated[Literal["ok", "harmful", "unknown"], OPEN]
