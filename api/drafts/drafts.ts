@@ -21,18 +21,18 @@ import {
 } from '#mailstore/messages/drafts.ts';
 import { findMessage, findMessages, readHeader } from '#mailstore/messages/read-messages.ts';
 import { type EditableMessage, editableMessage } from '#mime/editable-message.ts';
-import { answerRecipients, answerReferences, prefixedSubject } from '#sending/submit/answer-message.ts';
+import { answerRecipients, answerReferences, prefixedSubject } from '#sending/compose/answer-message.ts';
 import {
   checkHeaders,
   composeMessage,
   envelopeRecipients,
   isOwnField,
   readAddresses,
-} from '#sending/submit/compose-message.ts';
-import { findSubmitted } from '#sending/submit/find-submitted.ts';
-import { readAttachments } from '#sending/submit/given-attachments.ts';
-import { authorOf, hashOfLetter } from '#sending/submit/letter.ts';
-import { withDate } from '#sending/submit/prepare-message.ts';
+} from '#sending/compose/compose-message.ts';
+import { readAttachments } from '#sending/compose/given-attachments.ts';
+import { authorOf, hashOfLetter } from '#sending/compose/letter.ts';
+import { withDate } from '#sending/compose/prepare-message.ts';
+import { findSubmitted } from '#sending/outbox/find-submitted.ts';
 import { presentDraft, presentDraftSummary } from './present.ts';
 import type { CreateDraft, CreatedDraft, Draft, SendDraft, UpdateDraft } from './schema.ts';
 

@@ -16,6 +16,7 @@ import {
   OUTBOUND_OVERDUE_MS,
 } from '#domain/sending/outbound.ts';
 import type { OutboundProgress } from '#domain/sending/outbound-workflow.ts';
+import { finishIfDone } from '#sending/local-delivery/settle.ts';
 import {
   findOutbound,
   findRecipients,
@@ -30,7 +31,6 @@ import { attemptDestination } from './attempt-destination.ts';
 import { outgoingSlots } from './outgoing-slots.ts';
 import type { DestinationAttempt } from './record-attempt.ts';
 import { refuse, refuseWhatChanged } from './refuse-recipients.ts';
-import { finishIfDone } from './settle.ts';
 import { readSigned } from './signed-content.ts';
 import { waitForStop } from './wait-for-stop.ts';
 

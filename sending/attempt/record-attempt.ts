@@ -12,9 +12,11 @@ import {
   retryDelayMs,
 } from '#domain/sending/outbound.ts';
 import { wantsNotice } from '#domain/webhooks/delivery-notices.ts';
-import { afterCommit } from '#sending/consent/release-message.ts';
 import { suppress } from '#sending/lists/suppressions.ts';
-import { notifySender } from '#sending/notices/notify-sender.ts';
+import { notifySender } from '#sending/local-delivery/notify-sender.ts';
+import { afterCommit } from '#sending/local-delivery/release-message.ts';
+import { finishIfDone } from '#sending/local-delivery/settle.ts';
+import { inboxOf } from '#sending/outbox/inbox-of-sender.ts';
 import { sentEvent } from '#sending/outbox/outbound-events.ts';
 import {
   changeRecipients,
@@ -26,9 +28,7 @@ import {
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { inboxOf } from '#sending/submit/inbox-of-sender.ts';
 import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
-import { finishIfDone } from './settle.ts';
 import type { SignedContent } from './signed-content.ts';
 
 /** Recipients at one destination that go in one SMTP transaction. */

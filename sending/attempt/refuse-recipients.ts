@@ -1,9 +1,10 @@
 /** Recipients that may no longer be written to, because something changed since the submission. */
 import { recordEvents } from '#core/events/record-event.ts';
 import { pausedBecause } from '#core/mailboxes/sending-health.ts';
-import { afterCommit } from '#sending/consent/release-message.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
 import { findSuppressed } from '#sending/lists/suppressions.ts';
+import { afterCommit } from '#sending/local-delivery/release-message.ts';
+import { finishIfDone } from '#sending/local-delivery/settle.ts';
 import { blockedEvent, type OutboundBlockedReason } from '#sending/outbox/outbound-events.ts';
 import {
   changeRecipients,
@@ -15,7 +16,6 @@ import {
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { finishIfDone } from './settle.ts';
 
 /** A message that needed consent leaves only with it, whatever else the rows say. */
 async function lacksConsent({ db }: SendingServices, { consentId }: OutboundMessage): Promise<boolean> {

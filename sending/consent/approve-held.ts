@@ -19,10 +19,15 @@ import {
 import { storeBlob } from '#mailstore/blobs/blob-store.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { hashContent } from '#mime/content-hash.ts';
-import { SenderRefused } from '#sending/attempt/deliver-here.ts';
-import { isLocal } from '#sending/attempt/local-addresses.ts';
+import { readAddresses } from '#sending/compose/compose-message.ts';
+import { editContent } from '#sending/compose/edit-message.ts';
+import { prepareMessage } from '#sending/compose/prepare-message.ts';
+import { oncePerPlace } from '#sending/compose/submission-input.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
 import { findSuppressed } from '#sending/lists/suppressions.ts';
+import { SenderRefused } from '#sending/local-delivery/deliver-here.ts';
+import { requireRoom } from '#sending/local-delivery/require-room.ts';
+import { isLocal } from '#sending/outbox/local-addresses.ts';
 import {
   findOutbound,
   findRecipients,
@@ -31,13 +36,8 @@ import {
   readContent,
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
+import { outsideOf } from '#sending/outbox/outside-recipients.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { readAddresses } from '#sending/submit/compose-message.ts';
-import { editContent } from '#sending/submit/edit-message.ts';
-import { outsideOf } from '#sending/submit/outside-recipients.ts';
-import { prepareMessage } from '#sending/submit/prepare-message.ts';
-import { requireRoom } from '#sending/submit/require-room.ts';
-import { oncePerPlace } from '#sending/submit/submission-input.ts';
 import { type ConsentRow, findConsent } from './consent-queries.ts';
 import { approveConsent, type Decided } from './decide-consent.ts';
 import { recipientsToAsk } from './recipients-to-ask.ts';

@@ -19,8 +19,10 @@ import type { GateResult } from '#domain/sending/outbound-workflow.ts';
 import { STOPPED_LOOK_AGAIN_MS } from '#domain/sending/sending-brakes.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { hashContent } from '#mime/content-hash.ts';
-import { SenderRefused } from '#sending/attempt/deliver-here.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
+import { SenderRefused } from '#sending/local-delivery/deliver-here.ts';
+import { afterCommit, release } from '#sending/local-delivery/release-message.ts';
+import { earlierCopy } from '#sending/outbox/earlier-copy.ts';
 import { blockedEvent, type OutboundBlockedReason } from '#sending/outbox/outbound-events.ts';
 import {
   changeRecipients,
@@ -33,13 +35,11 @@ import {
   readContent,
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
+import { outsideOf } from '#sending/outbox/outside-recipients.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { earlierCopy } from '#sending/submit/earlier-copy.ts';
-import { outsideOf } from '#sending/submit/outside-recipients.ts';
 import { noticesToStart, remindInTime } from './approval-notices.ts';
 import { denyByService } from './decide-consent.ts';
 import { threadKnown } from './earned-reply.ts';
-import { afterCommit, release } from './release-message.ts';
 
 interface ConsentRow {
   readonly status: ConsentStatus;

@@ -38,7 +38,7 @@ import { areQuotations, type Quotable, quotable, quotedLines } from '#mime/quota
 import type { TextStatus } from '#mime/read-content.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
-import type { Answered } from '#sending/submit/own-mail.ts';
+import type { Answered } from '#sending/outbox/own-mail.ts';
 
 export interface ReplyQuestion {
   readonly sender: Sender;

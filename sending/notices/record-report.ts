@@ -9,8 +9,11 @@ import { reviewSending } from '#core/mailboxes/sending-health.ts';
 import { isHardBounce } from '#domain/sending/outbound.ts';
 import { type NoticeAction, wantsNotice } from '#domain/webhooks/delivery-notices.ts';
 import { type MailReport, readReport } from '#mime/read-report.ts';
-import { afterCommit } from '#sending/consent/release-message.ts';
 import { suppress } from '#sending/lists/suppressions.ts';
+import type { FailedRecipient } from '#sending/local-delivery/dsn-write.ts';
+import { notifySender } from '#sending/local-delivery/notify-sender.ts';
+import { afterCommit } from '#sending/local-delivery/release-message.ts';
+import { inboxOf } from '#sending/outbox/inbox-of-sender.ts';
 import {
   changeRecipients,
   findOutbound,
@@ -21,10 +24,7 @@ import {
   readContent,
 } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { inboxOf } from '#sending/submit/inbox-of-sender.ts';
 import type { ReturnPath } from '#sending/transports/return-path.ts';
-import type { FailedRecipient } from './dsn-write.ts';
-import { notifySender } from './notify-sender.ts';
 
 /** `early`: the attempt it is about is not recorded yet. `none`: it is not a report that can be trusted. */
 export type ReportOutcome = 'recorded' | 'early' | 'none';

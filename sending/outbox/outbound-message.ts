@@ -15,7 +15,7 @@ import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
 import type { NotifyValue, RecipientNotices, ReturnedPart } from '#domain/webhooks/delivery-notices.ts';
 import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
-import type { KeptDraft } from '#sending/submit/kept-draft.ts';
+import type { KeptDraft } from './kept-draft.ts';
 
 /** The mailbox a message is sent from, with its organization. */
 export interface Sender {

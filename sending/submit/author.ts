@@ -10,7 +10,7 @@ import { domainOf } from '#domain/mail/email-address.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
 import { registrableDomain } from '#domain/mail/registrable-domain.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
-import { isLocal } from '#sending/attempt/local-addresses.ts';
+import { isLocal } from '#sending/outbox/local-addresses.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
 /** As wide as any reader may see it: not every one knows which names a provider gives to its customers. */

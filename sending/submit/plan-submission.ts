@@ -8,12 +8,12 @@ import { findThreads } from '#mailstore/delivery/threads.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { evaluateReply } from '#sending/consent/earned-reply.ts';
 import { recipientsToAsk } from '#sending/consent/recipients-to-ask.ts';
+import { earlierCopy } from '#sending/outbox/earlier-copy.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
+import { outsideOf } from '#sending/outbox/outside-recipients.ts';
+import { type Answered, answeredByHeader, type SentDraft } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import type { NumberedRecipient } from './check-submission.ts';
-import { earlierCopy } from './earlier-copy.ts';
-import { outsideOf } from './outside-recipients.ts';
-import { type Answered, answeredByHeader, type SentDraft } from './own-mail.ts';
 import type { Submission } from './submission.ts';
 
 export interface SubmissionPlan {

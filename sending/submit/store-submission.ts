@@ -14,15 +14,15 @@ import type { Sql } from '#db/database.ts';
 import { OUTBOUND_GIVE_UP_MS } from '#domain/sending/outbound.ts';
 import type { OverBudgetKind } from '#domain/sending/sending-brakes.ts';
 import { writeApprovalNotices } from '#sending/consent/approval-notices.ts';
-import { type Released, release } from '#sending/consent/release-message.ts';
-import { keepNotices } from '#sending/notices/notices-asked.ts';
+import { keepNotices } from '#sending/local-delivery/notices-asked.ts';
+import { type Released, release } from '#sending/local-delivery/release-message.ts';
+import { requireRoom } from '#sending/local-delivery/require-room.ts';
 import { findSender, lockOutbound, type OutboundMessage, type Sender } from '#sending/outbox/outbound-message.ts';
+import { changeOwnMail, findOwnMailChanges } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { keepDraft } from '#sending/outbox/sent-draft.ts';
 import { brakeOn, type Refusal } from './check-submission.ts';
-import { changeOwnMail, findOwnMailChanges } from './own-mail.ts';
 import type { SubmissionPlan } from './plan-submission.ts';
-import { requireRoom } from './require-room.ts';
-import { keepDraft } from './sent-draft.ts';
 
 /** The stored message, and why it waits if it does. */
 export interface StoredSubmission extends Released {

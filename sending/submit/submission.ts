@@ -1,8 +1,8 @@
 import type { ClientId } from '#core/platform/client-id.ts';
 import type { Actor } from '#domain/webhooks/event-envelope.ts';
-import type { NoticesAsked } from '#sending/notices/notices-asked.ts';
-import type { Answered } from './own-mail.ts';
-import type { PreparedMessage } from './prepare-message.ts';
+import type { PreparedMessage } from '#sending/compose/prepare-message.ts';
+import type { NoticesAsked } from '#sending/local-delivery/notices-asked.ts';
+import type { Answered } from '#sending/outbox/own-mail.ts';
 
 /** A message that a mailbox wants to send, and how. */
 export interface Submission {

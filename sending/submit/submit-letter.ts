@@ -6,11 +6,11 @@
  *   SMTP submission        mail/submission  ────────────────────────────┘
  */
 import type { ClientId } from '#core/platform/client-id.ts';
+import { checkHeaders, composeMessage, envelopeRecipients } from '#sending/compose/compose-message.ts';
+import { type Author, authorOf, hashOfLetter, type Letter, type LetterTerms } from '#sending/compose/letter.ts';
+import { prepareMessage } from '#sending/compose/prepare-message.ts';
+import type { Submitted } from '#sending/outbox/find-submitted.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { checkHeaders, composeMessage, envelopeRecipients } from './compose-message.ts';
-import type { Submitted } from './find-submitted.ts';
-import { type Author, authorOf, hashOfLetter, type Letter, type LetterTerms } from './letter.ts';
-import { prepareMessage } from './prepare-message.ts';
 import type { Submission } from './submission.ts';
 import { submitMessage } from './submit-message.ts';
 

@@ -10,8 +10,10 @@
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import { CatalogueError } from '#domain/errors.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
-import { SenderRefused } from '#sending/attempt/deliver-here.ts';
-import { afterCommit } from '#sending/consent/release-message.ts';
+import { oncePerPlace, requireRecipients, requireSendAt } from '#sending/compose/submission-input.ts';
+import { SenderRefused } from '#sending/local-delivery/deliver-here.ts';
+import { afterCommit } from '#sending/local-delivery/release-message.ts';
+import { findSubmitted, type Submitted } from '#sending/outbox/find-submitted.ts';
 import { blockedEvent } from '#sending/outbox/outbound-events.ts';
 import { findSender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
@@ -26,11 +28,9 @@ import {
   recordRefusal,
   sendingPaused,
 } from './check-submission.ts';
-import { findSubmitted, type Submitted } from './find-submitted.ts';
 import { answeredThread, planSubmission, type SubmissionPlan } from './plan-submission.ts';
 import { type StoredSubmission, storeSubmission } from './store-submission.ts';
 import type { Submission } from './submission.ts';
-import { oncePerPlace, requireRecipients, requireSendAt } from './submission-input.ts';
 
 /**
  * Submits a message. Start its workflow after it resolves, unless it is `repeated` or `isFinished`.

@@ -11,11 +11,11 @@ import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { receivedEvent } from '#mailstore/delivery/received-event.ts';
 import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
 import { readMessage } from '#mime/read-message.ts';
-import { newMessage } from '#sending/attempt/filed-message.ts';
-import { directoryOf } from '#sending/attempt/local-addresses.ts';
-import { afterCommit } from '#sending/consent/release-message.ts';
+import { composeMessage } from '#sending/compose/compose-message.ts';
+import { afterCommit } from '#sending/local-delivery/release-message.ts';
+import { newMessage } from '#sending/outbox/filed-message.ts';
+import { directoryOf } from '#sending/outbox/local-addresses.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { composeMessage } from './compose-message.ts';
 
 const HOUR_MS = 3_600_000;
 

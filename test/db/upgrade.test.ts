@@ -5,7 +5,7 @@ import { Migration } from '@mikro-orm/migrations';
 import { isMigrated, migrate, pendingMigrations } from '#db/migrate.ts';
 import { migrations } from '#db/migrations/index.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
-import { withdrawMessage } from '#sending/outbox/withdraw-message.ts';
+import { withdrawMessage } from '#sending/submit/withdraw-message.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 
 let nextVersionIsBroken = true;

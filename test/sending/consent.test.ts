@@ -6,7 +6,7 @@ import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
 import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import type { Actor } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
-import type { Submitted } from '#sending/submit/find-submitted.ts';
+import type { Submitted } from '#sending/outbox/find-submitted.ts';
 import { signalDecided, startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';
 import { dnsStub, type TestMailbox } from '#test/support/mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { type EditableMessage, editableMessage } from '#mime/editable-message.ts';
-import { isOwnField } from '#sending/submit/compose-message.ts';
+import { isOwnField } from '#sending/compose/compose-message.ts';
 import { type Answer, at, type Credential, errorCode, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { logIn } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

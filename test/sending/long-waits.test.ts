@@ -10,8 +10,8 @@ import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organizations/organization
 import { SEND_AT_AHEAD_MAX_DAYS } from '#domain/sending/outbound.ts';
 import { OUTBOUND_MESSAGE, type OutboundInput, outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { prepareMessage } from '#sending/compose/prepare-message.ts';
 import { findOutbound, findRecipients } from '#sending/outbox/outbound-message.ts';
-import { prepareMessage } from '#sending/submit/prepare-message.ts';
 import { submitMessage } from '#sending/submit/submit-message.ts';
 import { captureTransport } from '#sending/transports/capture.ts';
 import { type MailWorld, openMailWorld } from '#test/support/mail-world.ts';

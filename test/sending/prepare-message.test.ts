@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { isEmailAddress } from '#domain/mail/email-address.ts';
-import { checkHeaders, composeMessage, readAddresses } from '#sending/submit/compose-message.ts';
-import { prepareMessage } from '#sending/submit/prepare-message.ts';
+import { checkHeaders, composeMessage, readAddresses } from '#sending/compose/compose-message.ts';
+import { prepareMessage } from '#sending/compose/prepare-message.ts';
 
 const OWN = 'agent@agents.test';
 const NOW = new Date('2026-11-21T09:15:00Z');

@@ -1,7 +1,7 @@
 /** Addresses as requests give them: text, not bytes of a header field. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAddresses } from '#sending/submit/compose-message.ts';
+import { readAddresses } from '#sending/compose/compose-message.ts';
 
 const only = (text: string) => readAddresses([text], '/to')[0];
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import { approveConsent } from '#sending/consent/decide-consent.ts';
-import { withdrawMessage } from '#sending/outbox/withdraw-message.ts';
 import { signalDecided, startOutboundSweep } from '#sending/submit/start-outbound.ts';
+import { withdrawMessage } from '#sending/submit/withdraw-message.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

@@ -6,15 +6,15 @@ import { SMTPServer } from 'smtp-server';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
+import { composeMessage, readAddresses } from '#sending/compose/compose-message.ts';
+import { prepareMessage } from '#sending/compose/prepare-message.ts';
+import type { Submitted } from '#sending/outbox/find-submitted.ts';
 import {
   findOutbound,
   findRecipients,
   type OutboundRecipient,
   outboundStatusOf,
 } from '#sending/outbox/outbound-message.ts';
-import { composeMessage, readAddresses } from '#sending/submit/compose-message.ts';
-import type { Submitted } from '#sending/submit/find-submitted.ts';
-import { prepareMessage } from '#sending/submit/prepare-message.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
 import type { Submission } from '#sending/submit/submission.ts';
 import { submitMessage } from '#sending/submit/submit-message.ts';

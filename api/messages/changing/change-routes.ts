@@ -17,8 +17,8 @@ import { CatalogueError } from '#domain/errors.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import { changeMessage, deleteMessage } from '#mailstore/messages/change-message.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
-import { withdrawMessage } from '#sending/outbox/withdraw-message.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
+import { withdrawMessage } from '#sending/submit/withdraw-message.ts';
 
 const tag = 'Messages';
 const ofMailbox = { scope: 'mailbox:write', mailboxToken: true } as const;

@@ -11,8 +11,8 @@ import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { outboundStatus, waitsForTime } from '#domain/sending/outbound.ts';
 import { listOutbox, type OutboxMessage, outboxReason } from '#sending/outbox/outbox.ts';
-import { mayBeWithdrawn, withdrawMessage } from '#sending/outbox/withdraw-message.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
+import { mayBeWithdrawn, withdrawMessage } from '#sending/submit/withdraw-message.ts';
 import { type OUTBOX_STATES, type OutboxEntrySchema, OutboxList, WithdrawnMessage } from './outbox-schema.ts';
 
 const tag = 'Sending';

@@ -6,13 +6,13 @@
  */
 
 import type { Sql } from '#db/database.ts';
-import { sentPayload } from '#db/queries/events/sent-payload.ts';
 import { signingKeysOf } from '#db/queries/webhooks/signing-keys.ts';
 import { ID_PREFIXES } from '#domain/ids.ts';
 import { PLANS_WITH_WEBHOOKS } from '#domain/organizations/plans.ts';
 import type { DeliveryStatus, ExhaustedReason } from '#domain/webhooks/delivery-status.ts';
 import { laneIsDead, NO_LANE } from './lane-life.ts';
 import type { AttemptView } from './list-deliveries.ts';
+import { sentPayload } from './sent-payload.ts';
 
 /** What an attempt needs to know, read in the statement that reserves its number. */
 export interface ReservedAttempt {

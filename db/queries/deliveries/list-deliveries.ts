@@ -7,7 +7,6 @@
  */
 
 import type { Sql } from '#db/database.ts';
-import { sentPayload } from '#db/queries/events/sent-payload.ts';
 import { firstIdAt, timeOfIdMs } from '#domain/ids.ts';
 import type {
   AttemptError,
@@ -16,6 +15,7 @@ import type {
   ExhaustedReason,
 } from '#domain/webhooks/delivery-status.ts';
 import type { EventType } from '#domain/webhooks/event-types.ts';
+import { sentPayload } from './sent-payload.ts';
 
 export interface DeliveryRecord {
   readonly id: string;

@@ -3,9 +3,7 @@ import { recordEvents } from '#core/events/record-event.ts';
 import type { Sql } from '#db/database.ts';
 import { OUTBOUND_GIVE_UP_MS, type OutboundStatus } from '#domain/sending/outbound.ts';
 import { announceChanges } from '#mailstore/changes/announce-changes.ts';
-import { type DeliveredHere, deliverHere, findOwnMailbox } from '#sending/attempt/deliver-here.ts';
-import type { MessageToFile } from '#sending/attempt/filed-message.ts';
-import { settleLocals } from '#sending/attempt/settle.ts';
+import type { MessageToFile } from '#sending/outbox/filed-message.ts';
 import { sentEvent } from '#sending/outbox/outbound-events.ts';
 import {
   findRecipients,
@@ -14,8 +12,10 @@ import {
   outboundStatusOf,
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
+import { findOwnMailChanges, type SentDraft } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { findOwnMailChanges, type SentDraft } from '#sending/submit/own-mail.ts';
+import { type DeliveredHere, deliverHere, findOwnMailbox } from './deliver-here.ts';
+import { settleLocals } from './settle.ts';
 
 export interface Released {
   readonly id: string;

@@ -1,8 +1,8 @@
 import { findRoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { Sql } from '#db/database.ts';
-import { directoryOf } from '#sending/attempt/local-addresses.ts';
-import type { Sender } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { directoryOf } from './local-addresses.ts';
+import type { Sender } from './outbound-message.ts';
+import type { SendingServices } from './sending-services.ts';
 
 /**
  * Recipients that are neither mailboxes nor role addresses of the sender's organization. Mail to an address here that

@@ -11,9 +11,8 @@ import { lockFolders } from '#mailstore/folders/lock-folders.ts';
 import { removePlacements } from '#mailstore/folders/remove-placements.ts';
 import { type EndedRequest, withdrawConsent } from '#sending/consent/decide-consent.ts';
 import { logDecisions } from '#sending/consent/decision-log.ts';
-import { afterCommit } from '#sending/consent/release-message.ts';
-import { bringBackDraft, prepareDraft } from '#sending/submit/sent-draft.ts';
-import { blockedEvent } from './outbound-events.ts';
+import { afterCommit } from '#sending/local-delivery/release-message.ts';
+import { blockedEvent } from '#sending/outbox/outbound-events.ts';
 import {
   findOutbound,
   findRecipients,
@@ -23,8 +22,9 @@ import {
   type OutboundRecipient,
   readContent,
   type Sender,
-} from './outbound-message.ts';
-import type { SendingServices } from './sending-services.ts';
+} from '#sending/outbox/outbound-message.ts';
+import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { bringBackDraft, prepareDraft } from '#sending/outbox/sent-draft.ts';
 
 /** Waits for consent or for its time. */
 const WAITING: readonly OutboundState[] = ['held', 'scheduled'];

@@ -19,13 +19,13 @@ import type { Recipient } from '#mailstore/delivery/recipients.ts';
 import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
-import type { FailedRecipient } from '#sending/notices/dsn-write.ts';
-import { notifySender } from '#sending/notices/notify-sender.ts';
+import { type MessageToFile, newMessage } from '#sending/outbox/filed-message.ts';
+import { directoryOf } from '#sending/outbox/local-addresses.ts';
 import type { OutboundMessage, Sender } from '#sending/outbox/outbound-message.ts';
+import { changeOwnMail, changesNothing, type OwnMailChanges } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { changeOwnMail, changesNothing, type OwnMailChanges } from '#sending/submit/own-mail.ts';
-import { type MessageToFile, newMessage } from './filed-message.ts';
-import { directoryOf } from './local-addresses.ts';
+import type { FailedRecipient } from './dsn-write.ts';
+import { notifySender } from './notify-sender.ts';
 
 /** A recipient whose mail belongs here. */
 export interface LocalRecipient extends RecipientNotices {

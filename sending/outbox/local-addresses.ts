@@ -1,7 +1,7 @@
 /** Which addresses belong to this host. */
 import type { Sql } from '#db/database.ts';
 import { recipientDirectory } from '#mailstore/delivery/recipients.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import type { SendingServices } from './sending-services.ts';
 
 /** @param sql inside a transaction, that of the transaction: code that has a connection must not wait for another */
 export const directoryOf = ({ db, settings, now }: SendingServices, sql: Sql = db) =>

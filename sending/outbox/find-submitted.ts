@@ -3,7 +3,7 @@ import { type ClientId, isSameContent, requireSameContent } from '#core/platform
 import type { Sql } from '#db/database.ts';
 import type { OutboundStatus } from '#domain/sending/outbound.ts';
 import type { OverBudgetKind } from '#domain/sending/sending-brakes.ts';
-import { findRecipients, lockOutbound, outboundStatusOf } from '#sending/outbox/outbound-message.ts';
+import { findRecipients, lockOutbound, outboundStatusOf } from './outbound-message.ts';
 
 export interface Submitted {
   readonly messageId: string;

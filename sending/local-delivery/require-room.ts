@@ -1,5 +1,5 @@
 import type { Sql } from '#db/database.ts';
-import { SenderRefused } from '#sending/attempt/deliver-here.ts';
+import { SenderRefused } from './deliver-here.ts';
 
 /**
  * The copies in Sent are filed at the release, but lack of room is reported at submission. All waiting messages are

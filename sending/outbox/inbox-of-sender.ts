@@ -1,5 +1,5 @@
 /** Where a sender reads reports about sent mail. */
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import type { SendingServices } from './sending-services.ts';
 
 /** Folder whose watchers are notified of a notice. */
 export async function inboxOf({ db }: Pick<SendingServices, 'db'>, mailboxId: string): Promise<number[]> {

@@ -2,7 +2,7 @@ import type { MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { MailboxView } from '#core/mailboxes/mailbox-view.ts';
 import { hashOfBytes, hashOfContent } from '#core/platform/client-id.ts';
 import type { EditableMessage } from '#mime/editable-message.ts';
-import type { Answered } from './own-mail.ts';
+import type { Answered } from '#sending/outbox/own-mail.ts';
 
 /** A message to be sent, by its parts. */
 export interface Letter extends Omit<EditableMessage, 'messageId'> {
