@@ -9,8 +9,7 @@
  * refuses is written row by row, that row in a form that PostgreSQL accepts.
  */
 
-import { inOrder } from '#core/platform/batching/batch-policies.ts';
-import { batcher } from '#core/platform/batching/batcher.ts';
+import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';

@@ -21,12 +21,13 @@ import {
 import { SENDING_USE_RETENTION_DAYS } from '#domain/sending/sending-brakes.ts';
 import { DELIVERY_RETENTION_DAYS } from '#domain/webhooks/delivery-limits.ts';
 import { ORGANIZATION_CHANGE_RETENTION_DAYS } from '#domain/webhooks/organization-stream.ts';
-import { forgetUnusedKeywords } from '#mailstore/folders/keywords.ts';
+import { forgetUnusedKeywords } from '#mailstore/folders/store-flags.ts';
 import {
   forgetRedeliveryKeys,
   forgetSentContents,
   pruneChangeLog,
   removeOrphanBlobs,
+  renewUids,
 } from '#mailstore/upkeep/housekeeping.ts';
 import {
   deleteFoldersOfMailboxes,
@@ -35,7 +36,6 @@ import {
   purgeDeletedFolders,
   purgeUnplacedMessages,
 } from '#mailstore/upkeep/purge.ts';
-import { renewUids } from '#mailstore/upkeep/renew-uids.ts';
 
 const PORTION_ROWS = 1_000;
 /** Each takes its recipients, attempts and consent with it. */

@@ -32,7 +32,7 @@ import { limitApprovalLinks, limitRate } from './http/rate-limit.ts';
 import { readBody } from './http/read-body.ts';
 import { BODY_LIMIT_BYTES, type Route, type UntypedReply } from './http/route.ts';
 import { type CookieRequest, requireOwnOrigin, sessionCookies, sessionOfCookie } from './http/session-cookie.ts';
-import { refuseUnstorableText } from './http/storable-text.ts';
+import { refuseUnstorableText } from './http/text-rules.ts';
 import { checksOf } from './http/validate.ts';
 
 /** The context that the server gives every route. */

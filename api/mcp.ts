@@ -2,7 +2,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type Router from '@koa/router';
 import { CatalogueError } from '#domain/errors.ts';
-import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import type { TokenAccess } from '#domain/organizations/mailboxes.ts';
 import { authenticate } from './auth/authenticate.ts';
 import { authorize } from './auth/authorize.ts';
 import type { ApiContext, RequestState } from './handle.ts';

@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import compress from 'koa-compress';
 import helmet from 'koa-helmet';
-import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import { apiRequestSeconds } from '#core/platform/log/metrics.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { CatalogueError } from '#domain/errors.ts';

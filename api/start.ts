@@ -13,7 +13,7 @@ import { addDashboard } from './documents/dashboard-files.ts';
 import { addDocumentation } from './documents/documentation-files.ts';
 import { documentedEvents } from './documents/documented-events.ts';
 import { addDocuments } from './documents/serve-documents.ts';
-import { answerBrokenRequests, rawAnswer } from './http/broken-requests.ts';
+import { answerBrokenRequests, rawAnswer } from './http/error-response.ts';
 import { addMailSetup } from './mail-setup.ts';
 import { addMcp, type McpEndpoint } from './mcp.ts';
 import { addOAuth } from './oauth/protocol.ts';

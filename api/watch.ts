@@ -2,7 +2,7 @@
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { WATCHERS_PER_MAILBOX_MAX } from '#domain/mail/mail-limits.ts';
-import { tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
+import { tokenAllows } from '#domain/organizations/mailboxes.ts';
 import { type MailWatch, watchMail } from '#mailstore/changes/watch-mail.ts';
 import { authenticate } from './auth/authenticate.ts';
 import { authorize } from './auth/authorize.ts';

@@ -12,7 +12,7 @@ import { createLogger } from '#core/platform/log/logger.ts';
 import { openServices } from '#core/platform/process/services.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { startMail } from '#mail/start.ts';
 import { installTemporalRuntime, startWorker } from '#worker/start.ts';
 import { answerCalls } from './child-calls.ts';

@@ -6,7 +6,7 @@ import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webh
 import type { Database } from '#db/database.ts';
 import { createMailFolders, createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';
-import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 
 const QUOTA_BYTES = 1e12;
 

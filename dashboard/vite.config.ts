@@ -13,7 +13,7 @@ export default defineConfig({
     target: 'es2023',
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // The service reads from it which scripts a page needs (`api/documents/dashboard-scripts.ts`).
+    // The service reads from it which scripts a page needs (`api/documents/dashboard-files.ts`).
     manifest: true,
     rolldownOptions: {
       output: {

@@ -4,7 +4,7 @@ import { findBodyStart, firstValue, type HeaderField, headerFields } from '@agen
 import { indexMessage, type PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { leaves } from '@agent-mailbox/mime-structure/parts';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
-import { oneLine } from '#domain/mail/one-line.ts';
+import { oneLine } from '#domain/mail/text-forms.ts';
 
 /** One recipient of a delivery status notification. */
 export interface ReportedRecipient {

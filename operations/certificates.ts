@@ -7,7 +7,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { DEVELOPMENT_ROOT_NAME } from '#core/process/check-certificate.ts';
+import { DEVELOPMENT_ROOT_NAME } from '#core/process/start-checks.ts';
 import { writeWhole } from './write-file.ts';
 import { makeCertificate } from './x509-certificate.ts';
 

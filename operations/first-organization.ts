@@ -11,7 +11,7 @@
  * new ones in their place. After the first sign-in nothing is shown or changed any more.
  */
 
-import { hashPassword, verifyPassword } from '#core/accounts/passwords.ts';
+import { hashPassword, verifyPassword } from '#core/accounts/sign-in.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { credentialHint, hashCredential } from '#core/platform/secrets/credentials.ts';

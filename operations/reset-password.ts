@@ -16,7 +16,7 @@ import { readSettings, SettingsError } from '#core/platform/settings/settings.ts
 import { requirePostgres } from '#core/process/dependencies.ts';
 import { openDatabase } from '#db/database.ts';
 import { PASSWORD_RESET_LIFE_MINUTES } from '#domain/access/credential-format.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 
 const POOL_MAX = 1;
 

@@ -14,8 +14,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AttemptDependencies, attemptMaker, type MakeAttempt } from '#activities/make-attempt.ts';
-import { inOrder } from '#core/platform/batching/batch-policies.ts';
-import { batcher } from '#core/platform/batching/batcher.ts';
+import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import { wakeablePause } from '#core/platform/batching/pauses.ts';
 import { laneDeliveries } from '#core/platform/log/metrics.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';

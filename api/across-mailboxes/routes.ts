@@ -1,9 +1,8 @@
 /** Messages and threads of all mailboxes of an organization, or of a group of them, in one list. */
 import Type, { type Static } from 'typebox';
-import { encodeCursor, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { type Principal, reachOf } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
-import { closed } from '#api/http/schema-parts.ts';
+import { closed, encodeCursor, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { MailboxGroup, MailboxId } from '#api/mailboxes/schema.ts';
 import { searchExample, summaryExample } from '#api/messages/examples.ts';
 import { presentHit, presentSummary } from '#api/messages/present.ts';

@@ -2,7 +2,7 @@ import { type Route, route } from '#api/http/route.ts';
 import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { mailboxExample } from '#api/mailboxes/examples.ts';
 import { findActivity } from '#core/events/find-activity.ts';
-import { messageIdRef } from '#mailstore/delivery/fingerprints.ts';
+import { messageIdRef } from '#mailstore/delivery/threads.ts';
 import { presentActivity } from './present.ts';
 import { ActivityQuery, ActivityResult } from './schema.ts';
 

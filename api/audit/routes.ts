@@ -1,8 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { Actor } from '#api/http/actor-schema.ts';
-import { listBody, listOf, pageOf, pageQuery } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { Actor, closed, dateTime, listBody, listOf, nullable, pageOf, pageQuery } from '#api/http/schema-parts.ts';
 import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { type AuditEntryView, listAudit } from '#core/organizations/audit-queries.ts';
 import { idPattern } from '#domain/ids.ts';

@@ -9,8 +9,8 @@ import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { ConsentStatus } from '#domain/sending/consent.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
-import { ORGANIZATION_COLUMNS, type OrganizationColumns, organizationOf } from './organization-columns.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
+import { ORGANIZATION_COLUMNS, type OrganizationColumns, organizationOf } from './credential-lookup.ts';
 
 interface LinkRow extends OrganizationColumns {
   readonly id: string;

@@ -8,9 +8,8 @@ import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import { countingFound, type FoundCount, foundCount, type UseCount } from '#db/queries/platform/count-use.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { MailboxStatus } from '#domain/organizations/mailbox-status.ts';
-import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
-import { ORGANIZATION_COLUMNS, type OrganizationColumns, organizationOf } from './organization-columns.ts';
+import type { MailboxStatus, TokenAccess } from '#domain/organizations/mailboxes.ts';
+import { ORGANIZATION_COLUMNS, type OrganizationColumns, organizationOf } from './credential-lookup.ts';
 
 interface OAuthColumns extends OrganizationColumns, FoundCount {
   id: string;

@@ -7,10 +7,15 @@ import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import type { MemberRole } from '#domain/access/api-scopes.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
-import { chooseOrganization } from './choose-organization.ts';
-import { invalidCredential, unauthenticated } from './invalid-credential.ts';
-import { LAST_USED_INTERVAL_MS, touch } from './last-used.ts';
-import { ORGANIZATION_COLUMNS, type OrganizationColumns } from './organization-columns.ts';
+import {
+  chooseOrganization,
+  invalidCredential,
+  LAST_USED_INTERVAL_MS,
+  ORGANIZATION_COLUMNS,
+  type OrganizationColumns,
+  touch,
+  unauthenticated,
+} from './credential-lookup.ts';
 
 interface SessionColumns extends OrganizationColumns {
   session_id: string;

@@ -18,15 +18,21 @@ import { countingFound, type FoundCount, foundCount, type UseCount } from '#db/q
 import type { ApiScope } from '#domain/access/api-scopes.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { MailboxStatus } from '#domain/organizations/mailbox-status.ts';
-import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import type { MailboxStatus, TokenAccess } from '#domain/organizations/mailboxes.ts';
 import { authenticateApprovalLink } from './authenticate-approval-link.ts';
 import { authenticateOAuthToken } from './authenticate-oauth-token.ts';
 import { authenticateSession } from './authenticate-session.ts';
-import { chooseOrganization, wrongOrganization } from './choose-organization.ts';
-import { invalidCredential, unauthenticated } from './invalid-credential.ts';
-import { LAST_USED_INTERVAL_MS, touch } from './last-used.ts';
-import { ORGANIZATION_COLUMNS, type OrganizationColumns, organizationOf } from './organization-columns.ts';
+import {
+  chooseOrganization,
+  invalidCredential,
+  LAST_USED_INTERVAL_MS,
+  ORGANIZATION_COLUMNS,
+  type OrganizationColumns,
+  organizationOf,
+  touch,
+  unauthenticated,
+  wrongOrganization,
+} from './credential-lookup.ts';
 
 export interface Authenticated {
   readonly principal: Principal;

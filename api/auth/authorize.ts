@@ -2,8 +2,7 @@ import type { Principal } from '#api/http/principal.ts';
 import { type AuthRule, type RouteInfo, tokenNeedOf } from '#api/http/route.ts';
 import { type ApiScope, roleIncludes } from '#domain/access/api-scopes.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { reaches } from '#domain/organizations/mailbox-groups.ts';
-import { tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
+import { reaches, tokenAllows } from '#domain/organizations/mailboxes.ts';
 
 /**
  * Whether a principal may call a route with this rule. The owner of a row is checked by the queries, all of which

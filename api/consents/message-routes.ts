@@ -4,7 +4,7 @@ import { type Route, route, type UntypedRequest } from '#api/http/route.ts';
 import { attachmentDownload, type Download, rawDownload } from '#api/messages/reading/download.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { findConsent } from '#sending/consent/consent-queries.ts';
+import { findConsent } from '#sending/consent/consent-record.ts';
 import { findHeldBytes, findHeldMessage } from '#sending/consent/held-message.ts';
 import { consentMessageExample } from './examples.ts';
 import { ConsentAttachmentPath, ConsentMessage } from './message-schema.ts';

@@ -4,7 +4,7 @@ import { presentAttachment } from '#api/messages/present.ts';
 import { heldBecauseSentence } from '#domain/sending/consent.ts';
 import type { StoredMessage } from '#mailstore/messages/read-messages.ts';
 import type { HeldAnswer, HeldMessage } from '#sending/consent/held-message.ts';
-import type { WrittenBefore } from '#sending/consent/recipient-history.ts';
+import type { WrittenBefore } from '#sending/consent/recipients-to-ask.ts';
 import type { ConsentMessage } from './message-schema.ts';
 import { presentConsent } from './present.ts';
 

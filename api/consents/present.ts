@@ -1,7 +1,7 @@
 import type { Static } from 'typebox';
-import { presentChanges } from '#api/messages/present-changes.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
-import type { ConsentRow } from '#sending/consent/consent-queries.ts';
+import { presentChanges } from '#api/messages/present-decision.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
+import type { ConsentRow } from '#sending/consent/consent-record.ts';
 import type { Consent } from './schema.ts';
 
 export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({

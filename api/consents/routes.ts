@@ -1,6 +1,6 @@
-import { listBody, pageOf } from '#api/http/pagination.ts';
 import { reachOf } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
@@ -8,7 +8,7 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
-import { findConsent, listConsents } from '#sending/consent/consent-queries.ts';
+import { findConsent, listConsents } from '#sending/consent/consent-record.ts';
 import { type Decided, denyConsent } from '#sending/consent/decide-consent.ts';
 import { continueApproval, signalDecided } from '#sending/submit/start-outbound.ts';
 import { decidedExample as decided, pendingExample as pending } from './examples.ts';

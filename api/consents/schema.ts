@@ -1,9 +1,7 @@
 import Type from 'typebox';
-import { Actor } from '#api/http/actor-schema.ts';
-import { listOf, pageQuery } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { Actor, closed, dateTime, listOf, nullable, pageQuery } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
-import { ConsentChanges } from '#api/messages/changes-schema.ts';
+import { ConsentChanges } from '#api/messages/decision-schema.ts';
 import { MessageId } from '#api/messages/schema.ts';
 import { addresses, subject } from '#api/messages/sending/send-schema.ts';
 import { idPattern } from '#domain/ids.ts';

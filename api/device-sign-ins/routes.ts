@@ -15,7 +15,7 @@ import {
   DEVICE_POLL_SECONDS,
   DEVICE_SIGN_IN_LIFE_SECONDS,
   shownUserCode,
-} from '#domain/access/device-sign-in.ts';
+} from '#domain/access/sign-in-limits.ts';
 
 const DECIDED_IN_BROWSER = 'A person decides about a device on the page of the service, never a program.';
 

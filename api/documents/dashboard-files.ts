@@ -1,6 +1,9 @@
 /**
  * Serves the built pages of the dashboard. Everything is read once, at the start, and found by its exact path: no path
  * of a request ever reaches the file system.
+ *
+ * Which scripts a page of the dashboard needs beside those of the document. The document names them, so that the
+ * browser fetches them beside the first script and not after it has run.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -11,7 +14,6 @@ import type { Context } from 'koa';
 import type { RequestState } from '#api/handle.ts';
 import { mayBeSignedIn } from '#api/http/session-cookie.ts';
 import { builtFileAnswer, builtFiles } from './built-files.ts';
-import { pagePreloads } from './dashboard-scripts.ts';
 
 const BUILT = fileURLToPath(new URL('../../dashboard/dist', import.meta.url));
 const MANIFEST = '.vite/manifest.json';
@@ -168,4 +170,44 @@ function fileRoute(name: string, address: string): (context: Context) => void {
     context.set('Cache-Control', address.startsWith('/assets/') ? CACHE_FOR_EVER : 'public, max-age=3600');
     answer(context);
   };
+}
+
+/** A chunk in the manifest of the build (`build.manifest` of Vite). */
+interface Chunk {
+  readonly file: string;
+  /** Keys of the chunks that it needs before it runs. */
+  readonly imports?: readonly string[];
+}
+
+type Manifest = Readonly<Record<string, Chunk>>;
+
+const DOCUMENT = 'index.html';
+
+/**
+ * @param manifestFile of the build; without it nothing is named
+ * @returns the lines of HTML for the sources of a page, such as `scenes/approvals/page.tsx`
+ */
+export function pagePreloads(manifestFile: string): (sources: readonly string[]) => string {
+  if (!existsSync(manifestFile)) return () => '';
+  const manifest = JSON.parse(readFileSync(manifestFile, 'utf8')) as Manifest;
+  const ofDocument = chunksOf(manifest, [DOCUMENT]);
+  return (sources) =>
+    [...chunksOf(manifest, sources)]
+      .filter((file) => !ofDocument.has(file))
+      .map((file) => `<link rel="modulepreload" crossorigin href="/${file}">`)
+      .join('\n    ');
+}
+
+/** Files of the chunks and of everything they import. */
+function chunksOf(manifest: Manifest, keys: readonly string[]): Set<string> {
+  const files = new Set<string>();
+  const open = [...keys];
+  for (let key = open.pop(); key !== undefined; key = open.pop()) {
+    const chunk = manifest[key];
+    // A build of other sources than these lacks some pages: they are loaded later, by the first script.
+    if (chunk === undefined || files.has(chunk.file)) continue;
+    files.add(chunk.file);
+    open.push(...(chunk.imports ?? []));
+  }
+  return files;
 }

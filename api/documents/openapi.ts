@@ -1,15 +1,23 @@
-/** The OpenAPI 3.1 document, made from the route table and the schemas of the events. */
-import type { TSchema } from 'typebox';
-import Type from 'typebox';
+/**
+ * The OpenAPI 3.1 document, made from the route table and the schemas of the events; and who may call a route, as security
+ * schemes and as a sentence.
+ */
+import Type, { type TSchema } from 'typebox';
 import { errorBody } from '#api/http/error-response.ts';
 import { RESOURCES, type ResourceName } from '#api/http/resources.ts';
-import type { ResponseSpec, RouteInfo } from '#api/http/route.ts';
-import { actsInOrganization, errorsOf } from '#api/http/route-errors.ts';
+import {
+  type AuthRule,
+  actsInOrganization,
+  errorsOf,
+  type ResponseSpec,
+  type RouteInfo,
+  tokenNeedOf,
+} from '#api/http/route.ts';
 import { closed } from '#api/http/schema-parts.ts';
 import { CatalogueError, ERROR_CATALOGUE, type ErrorCode } from '#domain/errors.ts';
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from '#domain/idempotency-limits.ts';
+import { TOKEN_ACCESSES, type TokenNeed, tokenAllows } from '#domain/organizations/mailboxes.ts';
 import type { EventType } from '#domain/webhooks/event-types.ts';
-import { accessText, SECURITY_SCHEMES, schemesOf } from './openapi-security.ts';
 
 /** An event in the `webhooks` section: the schema is that of the whole envelope. */
 export interface DocumentedEvent {
@@ -328,4 +336,59 @@ export function openApiDocument(options: {
     webhooks: Object.fromEntries(events.map((event) => [event.type, webhook(event, components.schemas)])),
     components: { ...components, securitySchemes: SECURITY_SCHEMES },
   };
+}
+
+export const SECURITY_SCHEMES = {
+  organizationKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-organization-key',
+    description: 'API key of an organization, `amk_…`, within its scopes.',
+  },
+  session: { type: 'http', scheme: 'bearer', description: 'Session of a signed-in person, `ams_…`.' },
+  mailboxToken: { type: 'http', scheme: 'bearer', description: 'Token of one mailbox, `amt_…`.' },
+  approvalLink: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'Token of the link in a notice about held mail, `aml_…`. It opens one request for one member.',
+  },
+  operatorKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'x-operator-key',
+    description: 'Credential of the operator of this instance.',
+  },
+} as const;
+
+type SchemeName = keyof typeof SECURITY_SCHEMES;
+
+/** The schemes that a route accepts, each enough alone; none for public routes. */
+export function schemesOf(auth: AuthRule): readonly SchemeName[] {
+  if (auth === 'public') return [];
+  if (auth === 'operator' || auth === 'instance') return ['operatorKey'];
+  if (auth === 'mailbox_token') return ['mailboxToken'];
+  if (auth === 'approval_link') return ['approvalLink'];
+  if (auth === 'session' || 'role' in auth) return ['session'];
+  return auth.mailboxToken === true ? ['organizationKey', 'session', 'mailboxToken'] : ['organizationKey', 'session'];
+}
+
+/** The accesses that a mailbox token needs for a route; empty if any is enough. */
+function accessNote(need: TokenNeed): string {
+  const allowed = TOKEN_ACCESSES.filter((access) => tokenAllows(access, need));
+  return allowed.length === TOKEN_ACCESSES.length
+    ? ''
+    : ` with access ${allowed.map((each) => `\`${each}\``).join(' or ')}`;
+}
+
+/** A sentence about who may call a route. */
+export function accessText({ auth, method, tokenNeeds }: Pick<RouteInfo, 'auth' | 'method' | 'tokenNeeds'>): string {
+  if (auth === 'public') return 'No credential needed.';
+  if (auth === 'operator' || auth === 'instance') return 'Operator key.';
+  const needed = accessNote(tokenNeedOf({ method, tokenNeeds }));
+  if (auth === 'mailbox_token') return `Mailbox token${needed}.`;
+  if (auth === 'approval_link') return 'The link of a notice.';
+  if (auth === 'session') return 'Session.';
+  if ('role' in auth) return `Session of a member with role ${auth.role}${auth.role === 'owner' ? '' : ' or above'}.`;
+  const token = auth.mailboxToken === true ? `, or a token of this mailbox${needed}` : '';
+  return `API key with scope \`${auth.scope}\`, or a session${token}.`;
 }

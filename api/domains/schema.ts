@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { listOf } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
 import { DOMAIN_STATUSES } from '#db/entities/mail-domain.ts';
 import { idPattern } from '#domain/ids.ts';
 import { DOMAIN_NAME_MAX } from '#domain/mail/domain-name.ts';

@@ -1,11 +1,11 @@
 /** From the body of a request to a saved or sent draft. */
 import type { Static } from 'typebox';
-import { listBody, pageOf } from '#api/http/pagination.ts';
+import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { answerRepeated, named, type Reply, type SendContext, submitDraft } from '#api/messages/sending/send.ts';
 import { type ClientId, hashOfContent } from '#core/platform/client-id.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { EnvelopeMailbox } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeMailbox } from '#domain/webhooks/event-types.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import {
@@ -21,7 +21,13 @@ import {
 } from '#mailstore/messages/drafts.ts';
 import { findMessage, findMessages, readHeader } from '#mailstore/messages/read-messages.ts';
 import { type EditableMessage, editableMessage } from '#mime/editable-message.ts';
-import { answerRecipients, answerReferences, prefixedSubject } from '#sending/compose/answer-message.ts';
+import {
+  answerRecipients,
+  answerReferences,
+  authorOf,
+  hashOfLetter,
+  prefixedSubject,
+} from '#sending/compose/answer-letter.ts';
 import {
   checkHeaders,
   composeMessage,
@@ -30,7 +36,6 @@ import {
   readAddresses,
 } from '#sending/compose/compose-message.ts';
 import { readAttachments } from '#sending/compose/given-attachments.ts';
-import { authorOf, hashOfLetter } from '#sending/compose/letter.ts';
 import { withDate } from '#sending/compose/prepare-message.ts';
 import { findSubmitted } from '#sending/outbox/find-submitted.ts';
 import { presentDraft, presentDraftSummary } from './present.ts';

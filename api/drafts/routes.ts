@@ -1,5 +1,5 @@
-import { PageQuery } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { PageQuery } from '#api/http/schema-parts.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
 import { submitResponses } from '#api/messages/sending/send-routes.ts';
 import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { listOf } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { Address, AttachmentInfo, MessageId } from '#api/messages/schema.ts';
 import { content, oneOrMore, SendAt, subject } from '#api/messages/sending/send-schema.ts';

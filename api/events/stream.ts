@@ -26,7 +26,7 @@ import {
 } from '#domain/mail/mail-limits.ts';
 import { changesAfter, changesKept, type MailChange } from '#mailstore/changes/read-changes.ts';
 import { findMessages, lastChange } from '#mailstore/messages/read-messages.ts';
-import { findConsent } from '#sending/consent/consent-queries.ts';
+import { findConsent } from '#sending/consent/consent-record.ts';
 import type { STREAM_EVENTS } from './schema.ts';
 
 /** Rows of the log read at once. */

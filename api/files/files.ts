@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Static } from 'typebox';
-import { listBody, pageOf } from '#api/http/pagination.ts';
 import type { Received } from '#api/http/route.ts';
+import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';

@@ -1,5 +1,5 @@
-import { PageQuery } from '#api/http/pagination.ts';
 import { type IncomingUpload, type Route, route } from '#api/http/route.ts';
+import { PageQuery } from '#api/http/schema-parts.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import {

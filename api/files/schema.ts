@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { listOf } from '#api/http/pagination.ts';
-import { closed, dateTime } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import {

@@ -14,7 +14,7 @@
  */
 import { createHmac } from 'node:crypto';
 import type { Services } from '#core/platform/process/services.ts';
-import { idempotencyAnswerPlace } from '#core/platform/secrets/idempotency-place.ts';
+import { idempotencyAnswerPlace } from '#core/platform/secrets/sealed-secrets.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import {

@@ -1,9 +1,8 @@
 import type { Caller } from '#core/platform/caller.ts';
 import type { ApiScope, MemberRole } from '#domain/access/api-scopes.ts';
-import type { Reach } from '#domain/organizations/mailbox-groups.ts';
-import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import type { Reach, TokenAccess } from '#domain/organizations/mailboxes.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
-import type { Actor, EnvelopeMailbox } from '#domain/webhooks/event-envelope.ts';
+import type { Actor, EnvelopeMailbox } from '#domain/webhooks/event-types.ts';
 
 /** The sender of a request, according to its credential. */
 export type Principal =

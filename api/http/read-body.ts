@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { CatalogueError } from '#domain/errors.ts';
-import { refuseUnstorableText } from './storable-text.ts';
+import { refuseUnstorableText } from './text-rules.ts';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 const CHARSET = /charset="?([^\s;"]+)/i;

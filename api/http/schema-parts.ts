@@ -1,4 +1,8 @@
+/** Parts of schemas that many routes share: objects, actors, pages of lists. */
 import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typebox';
+import { CatalogueError } from '#domain/errors.ts';
+import { type IdKind, isId } from '#domain/ids.ts';
+import { ACTOR_TYPES } from '#domain/webhooks/event-types.ts';
 
 /** An object without further fields. */
 export const closed = <const Properties extends TProperties>(properties: Properties, options: TObjectOptions = {}) =>
@@ -9,3 +13,77 @@ export const nullable = <const Schema extends TSchema>(schema: Schema) => Type.U
 /** ISO 8601, UTC, with milliseconds. */
 export const dateTime = (description?: string) =>
   Type.String({ format: 'date-time', ...(description === undefined ? {} : { description }) });
+
+const text = () => nullable(Type.String());
+
+/** Who did something; fields that do not apply to the type are null. */
+export const Actor = closed(
+  { type: Type.Enum([...ACTOR_TYPES]), id: text(), name: text(), email: text(), address: text() },
+  { title: 'Actor' },
+);
+
+export const PAGE_DEFAULT = 50;
+export const PAGE_MAX = 200;
+
+/** Query parameters of every list. */
+export const pageQuery = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: PAGE_MAX, description: `Rows per page (default ${PAGE_DEFAULT}).` }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: '`nextCursor` of the previous page; opaque.' }),
+  ),
+};
+
+/** Query of a list without filters. */
+export const PageQuery = closed(pageQuery);
+
+/** Schema of a list answer; the title is its name in the OpenAPI document, e.g. `MailboxList`. */
+export const listOf = <Item extends TSchema>(item: Item, title: string) =>
+  closed(
+    {
+      data: Type.Array(item),
+      nextCursor: Type.Union([Type.String(), Type.Null()], {
+        description: 'Send it as `cursor` for the next page; null on the last one.',
+      }),
+    },
+    { title },
+  );
+
+export const encodeCursor = (lastId: string): string => Buffer.from(lastId).toString('base64url');
+
+/** @throws {CatalogueError} invalid_request when the text is no cursor of a list of this kind */
+export function decodeCursor(kind: IdKind, cursor: string): string {
+  const id = Buffer.from(cursor, 'base64url').toString();
+  if (isId(kind, id)) return id;
+  throw new CatalogueError('invalid_request', undefined, {
+    details: [{ path: 'query/cursor', message: 'is not a cursor of this list' }],
+  });
+}
+
+export interface Page {
+  readonly limit: number;
+  /** Id of the last row of the page before. */
+  readonly after: string | null;
+}
+
+export function pageOf(kind: IdKind, query: { limit?: number; cursor?: string }): Page {
+  return {
+    limit: query.limit ?? PAGE_DEFAULT,
+    after: query.cursor === undefined ? null : decodeCursor(kind, query.cursor),
+  };
+}
+
+/** Body of a list answer from `limit + 1` rows: the extra row only shows that there is a next page. */
+export function listBody<Row extends { readonly id: string }, Item>(
+  rows: readonly Row[],
+  page: Page,
+  present: (row: Row) => Item,
+): { data: Item[]; nextCursor: string | null } {
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  return {
+    data: shown.map(present),
+    nextCursor: rows.length > page.limit && last !== undefined ? encodeCursor(last.id) : null,
+  };
+}

@@ -1,5 +1,5 @@
-import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '#core/accounts/api-keys.ts';
 import { presentKey, presentNewKey } from './present.ts';
 import { CreateKey, Key, KeyList, KeyParams, KeyWithSecret, UpdateKey } from './schema.ts';

@@ -1,10 +1,9 @@
 import Type from 'typebox';
-import { listOf } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
 import { MailboxGroup } from '#api/mailboxes/schema.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';
 import { idPattern } from '#domain/ids.ts';
-import { GROUPS_PER_KEY_MAX } from '#domain/organizations/mailbox-groups.ts';
+import { GROUPS_PER_KEY_MAX } from '#domain/organizations/mailboxes.ts';
 
 const KEY_NAME_MAX = 100;
 

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { listOf, PageQuery } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable, PageQuery } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import { LIST_DIRECTIONS } from '#sending/lists/sender-lists.ts';

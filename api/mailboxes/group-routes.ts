@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { reachOf } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, nullable } from '#api/http/schema-parts.ts';
-import { GROUPS_SHOWN_MAX } from '#domain/organizations/mailbox-groups.ts';
+import { GROUPS_SHOWN_MAX } from '#domain/organizations/mailboxes.ts';
 import { mailboxGroups } from '#mailstore/messages/read-across.ts';
 
 const Group = closed(

@@ -1,7 +1,7 @@
 import { requireGroup } from '#api/auth/authorize.ts';
-import { listBody, pageOf } from '#api/http/pagination.ts';
 import { type Principal, reachOf } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { connectionSnippets, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
 import { mailConnection } from '#core/mailboxes/client-settings.ts';
 import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
@@ -11,7 +11,7 @@ import { resumeSending } from '#core/mailboxes/sending-health.ts';
 import { rotateMailboxToken, updateMailbox } from '#core/mailboxes/update-mailbox.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { reaches } from '#domain/organizations/mailbox-groups.ts';
+import { reaches } from '#domain/organizations/mailboxes.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { connectionExample, mailboxExample, mailboxWithTokenExample, snippetsExample } from './examples.ts';
 import { presentMailbox, presentMailboxWithToken } from './present.ts';

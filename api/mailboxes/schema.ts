@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { listOf, pageQuery } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable, pageQuery } from '#api/http/schema-parts.ts';
 import {
   MessagesBudget,
   NewRecipientsBudget,
@@ -19,8 +18,13 @@ import {
   METADATA_VALUE_MAX,
 } from '#domain/mail/mailbox-address.ts';
 import { LINES, oneLineUpTo } from '#domain/mail/text-forms.ts';
-import { MAILBOX_GROUP_MAX, MAILBOX_GROUP_PATTERN } from '#domain/organizations/mailbox-groups.ts';
-import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailbox-status.ts';
+import {
+  MAILBOX_GROUP_MAX,
+  MAILBOX_GROUP_PATTERN,
+  MAILBOX_STATUSES,
+  SYNC_STATUSES,
+  UNAUTHENTICATED_MAIL,
+} from '#domain/organizations/mailboxes.ts';
 import { SENDING_STATES } from '#domain/sending/sending-health.ts';
 
 export const MailboxId = Type.String({ pattern: idPattern('mailbox'), description: 'Mailbox id.' });

@@ -2,7 +2,7 @@
 import { type Route, route } from '#api/http/route.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { createMailboxToken, listMailboxTokens, revokeMailboxToken } from '#core/mailboxes/mailbox-tokens.ts';
-import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailbox-tokens.ts';
+import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailboxes.ts';
 import { presentMailboxToken, presentNewMailboxToken } from './present-token.ts';
 import { MailboxParams } from './schema.ts';
 import { MailboxTokenList, MailboxTokenPath, MailboxTokenWithSecret, NewMailboxToken } from './token-schema.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
-import { TOKEN_ACCESSES, TOKEN_NAME_MAX } from '#domain/organizations/mailbox-tokens.ts';
+import { TOKEN_ACCESSES, TOKEN_NAME_MAX } from '#domain/organizations/mailboxes.ts';
 import { MailboxId } from './schema.ts';
 
 const TokenId = Type.String({ pattern: idPattern('mailboxToken'), description: 'Token id.' });

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox';
-import { acceptUrl } from '#core/accounts/invitation-notice.ts';
-import type { CreatedInvitation, InvitationLook as Look } from '#core/accounts/invitations.ts';
+import { acceptUrl, type CreatedInvitation, type InvitationLook as Look } from '#core/accounts/invitations.ts';
 import type { MemberView } from '#core/accounts/members.ts';
 import { type NewPasswordReset, passwordResetUrl } from '#core/accounts/password-resets.ts';
 import type { Invitation, InvitationLook, InvitationWithToken, Member, PasswordResetLink } from './schema.ts';

@@ -1,6 +1,6 @@
-import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { limitLinkTokens } from '#api/http/rate-limit.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { FORM_IN_BROWSER, SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { sessionWithTokenExample } from '#api/sessions/examples.ts';
 import { presentNewSession } from '#api/sessions/present.ts';

@@ -1,8 +1,23 @@
 import type { Static } from 'typebox';
-import type { ConsentRow } from '#sending/consent/consent-queries.ts';
+import type { ConsentChanges, RecipientsChange } from '#domain/sending/consent.ts';
+import type { ConsentRow } from '#sending/consent/consent-record.ts';
 import { type Decision, decisionOf } from '#sending/outbox/outbox.ts';
-import type { ConsentOutcome, MessageDecision } from './decision-schema.ts';
-import { presentChanges } from './present-changes.ts';
+import type { ConsentChanges as ChangesSchema, ConsentOutcome, MessageDecision } from './decision-schema.ts';
+
+/** Changes a person made before approving; null: none. */
+export function presentChanges(changes: ConsentChanges | null): Static<typeof ChangesSchema> | null {
+  if (changes === null) return null;
+  const { subject, text, html, to, cc, bcc } = changes;
+  const copy = ({ before, after }: RecipientsChange) => ({ before: [...before], after: [...after] });
+  return {
+    ...(subject === undefined ? {} : { subject: { ...subject } }),
+    ...(text === undefined ? {} : { text: { ...text } }),
+    ...(html === undefined ? {} : { html: { ...html } }),
+    ...(to === undefined ? {} : { to: copy(to) }),
+    ...(cc === undefined ? {} : { cc: copy(cc) }),
+    ...(bcc === undefined ? {} : { bcc: copy(bcc) }),
+  };
+}
 
 export const presentDecision = (decision: Decision | null): Static<typeof MessageDecision> | null =>
   decision === null

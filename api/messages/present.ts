@@ -2,10 +2,14 @@ import { formatAddress, readableAddresses } from '@agent-mailbox/mime-structure/
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
+import type { Static } from 'typebox';
+import type { readContent } from '#mailstore/messages/message-content.ts';
 import type { StoredMessage, StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 import type { Highlight } from '#mailstore/search/highlights.ts';
 import { type LabelledAttachment, risksByName } from '#mime/labelled-attachments.ts';
+import { surelyCode } from '#mime/one-time-code.ts';
 import type { MessageContent } from '#mime/read-content.ts';
+import type { MessageExtracts } from './schema.ts';
 
 export const presentAttachment = (attachment: LabelledAttachment) => ({
   id: attachment.id,
@@ -92,3 +96,14 @@ export function presentMessage(
     headers: source !== null ? fields.map(({ name, value }) => ({ name, value: decodeWords(value) })) : null,
   };
 }
+
+type Content = Awaited<ReturnType<typeof readContent>>;
+
+export const presentExtracts = ({
+  codes,
+  links,
+}: Pick<Content, 'codes' | 'links'>): Static<typeof MessageExtracts> => ({
+  otp: surelyCode(codes),
+  otpCandidates: codes.map((code) => ({ ...code })),
+  links: links.map((link) => ({ ...link })),
+});

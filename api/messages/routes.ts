@@ -1,17 +1,15 @@
 import type { Static } from 'typebox';
-import { listBody, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox as requireMailboxOf } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent, readHtml } from '#mailstore/messages/message-content.ts';
 import { findMessage, listMessages, readHeader, type StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 import { messageExample, summaryExample } from './examples.ts';
-import { presentMessage, presentSummary } from './present.ts';
+import { presentExtracts, presentMessage, presentSummary } from './present.ts';
 import { attachmentDownload, rawDownload } from './reading/download.ts';
-import { listFilterOf } from './reading/listed-folder.ts';
-import { presentExtracts } from './reading/present-extracts.ts';
-import { requireFolder } from './reading/require-folder.ts';
+import { listFilterOf, requireFolder } from './reading/listed-folder.ts';
 import {
   MailboxAttachmentPath,
   MailboxMessagePath,

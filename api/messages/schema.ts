@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { listOf, pageQuery } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable, pageQuery } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ATTACHMENT_RISKS } from '#domain/mail/attachment-risks.ts';

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { listBody, listOf, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listBody, listOf, nullable, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { listMemberNotices, type MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { idPattern } from '#domain/ids.ts';

@@ -3,8 +3,16 @@
 import { useRegisteredClient } from '#core/oauth/clients.ts';
 import type { NewOAuthRequest } from '#core/oauth/requests.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { accessesFor, CODE_CHALLENGE, OAUTH_STATE, OAUTH_STATE_MAX_CHARACTERS } from '#domain/access/oauth.ts';
-import { isRegistered, isRegistrationId, type OAuthClient, redirectUriOf } from '#domain/access/oauth-client.ts';
+import {
+  accessesFor,
+  CODE_CHALLENGE,
+  isRegistered,
+  isRegistrationId,
+  OAUTH_STATE,
+  OAUTH_STATE_MAX_CHARACTERS,
+  type OAuthClient,
+  redirectUriOf,
+} from '#domain/access/oauth.ts';
 import { fetchClient, wrongParameter } from './client-document.ts';
 
 const KNOWN = [

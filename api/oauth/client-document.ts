@@ -8,7 +8,7 @@ import {
   type OAuthClient,
   problemOfClientId,
   readClientDocument,
-} from '#domain/access/oauth-client.ts';
+} from '#domain/access/oauth.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { downloadPublic } from '#mailstore/messages/public-download.ts';
 

@@ -12,15 +12,17 @@ import { exchangeCode, refreshTokens, revokeToken, type TokenResult } from '#cor
 import type { Caller } from '#core/platform/caller.ts';
 import {
   ACCESS_TOKEN_LIFE_SECONDS,
+  CLIENT_DOCUMENT_MAX_BYTES,
   CODE_VERIFIER,
   OAUTH_FORM_MAX_BYTES,
   OAUTH_QUERY_MAX_CHARACTERS,
   OAUTH_SCOPES,
+  readRegistration,
+  redirectUriOf,
   scopeOfAccess,
 } from '#domain/access/oauth.ts';
-import { CLIENT_DOCUMENT_MAX_BYTES, readRegistration, redirectUriOf } from '#domain/access/oauth-client.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { parametersOf, resourceOf } from './authorization-request.ts';
 
 export const PROTECTED_RESOURCE_PATH = '/.well-known/oauth-protected-resource/mcp';

@@ -6,11 +6,15 @@ import { MailboxParams } from '#api/mailboxes/schema.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { deleteGrant, type Grant as GrantRow, listGrants } from '#core/oauth/grants.ts';
 import { decideOAuthRequest, limitOAuthRequests, storeOAuthRequest } from '#core/oauth/requests.ts';
-import { OAUTH_QUERY_MAX_CHARACTERS, OAUTH_REQUEST_LIFE_SECONDS } from '#domain/access/oauth.ts';
-import { hostOfClient, isLoopback } from '#domain/access/oauth-client.ts';
+import {
+  hostOfClient,
+  isLoopback,
+  OAUTH_QUERY_MAX_CHARACTERS,
+  OAUTH_REQUEST_LIFE_SECONDS,
+} from '#domain/access/oauth.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
-import { TOKEN_ACCESSES } from '#domain/organizations/mailbox-tokens.ts';
+import { TOKEN_ACCESSES } from '#domain/organizations/mailboxes.ts';
 import { readAuthorizationRequest } from './authorization-request.ts';
 
 const DECIDED_IN_BROWSER =

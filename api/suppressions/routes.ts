@@ -1,5 +1,5 @@
-import { listBody, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { listSuppressions, removeSuppression, type Suppression } from '#sending/lists/suppressions.ts';
 import { SuppressionList, SuppressionPath, SuppressionsQuery } from './schema.ts';

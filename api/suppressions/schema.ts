@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { listOf, pageQuery } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable, pageQuery } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ADDRESS_MAX_CHARACTERS } from '#domain/sending/outbound.ts';
 

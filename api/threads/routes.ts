@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { encodeCursor, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { encodeCursor, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { summaryExample } from '#api/messages/examples.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';

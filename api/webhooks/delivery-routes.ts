@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { decodeCursor, listBody } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { decodeCursor, listBody } from '#api/http/schema-parts.ts';
 import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
 import { sendTestDelivery } from '#core/webhooks/test-delivery.ts';

@@ -1,7 +1,6 @@
 /** Deliveries of an endpoint, their attempts, and how many there were. */
 import Type from 'typebox';
-import { pageQuery } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, nullable, pageQuery } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import {

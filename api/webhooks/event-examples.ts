@@ -1,5 +1,4 @@
-import type { Actor, EventEnvelope } from '#domain/webhooks/event-envelope.ts';
-import type { EventType } from '#domain/webhooks/event-types.ts';
+import type { Actor, EventEnvelope, EventType } from '#domain/webhooks/event-types.ts';
 
 const organization = { id: 'org_01k8e8f2c0e4x9w2v7a3r5t6y8', name: 'Acme', slug: 'acme' };
 

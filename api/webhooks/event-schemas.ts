@@ -6,12 +6,18 @@
  */
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { dateTime, nullable } from '#api/http/schema-parts.ts';
-import { ConsentChanges } from '#api/messages/changes-schema.ts';
+import { ConsentChanges } from '#api/messages/decision-schema.ts';
 import { MessageExtracts } from '#api/messages/schema.ts';
 import { type IdKind, idPattern } from '#domain/ids.ts';
-import { MAILBOX_STATUSES } from '#domain/organizations/mailbox-status.ts';
-import { ACTOR_TYPES, type EventEnvelope } from '#domain/webhooks/event-envelope.ts';
-import { EVENT_SCOPES, EVENT_TYPES, type EventScopes, type EventType } from '#domain/webhooks/event-types.ts';
+import { MAILBOX_STATUSES } from '#domain/organizations/mailboxes.ts';
+import {
+  ACTOR_TYPES,
+  EVENT_SCOPES,
+  EVENT_TYPES,
+  type EventEnvelope,
+  type EventScopes,
+  type EventType,
+} from '#domain/webhooks/event-types.ts';
 import { eventExamples } from './event-examples.ts';
 
 const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });

@@ -1,5 +1,5 @@
-import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import { getRecovery, moveRecovery, startRecovery } from '#core/webhooks/endpoints/recover-deliveries.ts';
 import { listRecoveries } from '#db/queries/webhooks/recoveries.ts';

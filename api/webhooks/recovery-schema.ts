@@ -1,7 +1,6 @@
 /** Recoveries: sending given-up deliveries again. */
 import Type from 'typebox';
-import { listOf } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
 import { STOP_REASONS } from '#domain/webhooks/delivery-workflows.ts';
 import { RECOVERABLE_STATUSES, RECOVERY_STATES } from '#domain/webhooks/recovery.ts';

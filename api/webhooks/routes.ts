@@ -1,6 +1,6 @@
 import { requireScope } from '#api/auth/authorize.ts';
-import { listBody, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { changeEndpoint } from '#core/webhooks/endpoints/change-endpoint.ts';
 import { checkEndpointUrl } from '#core/webhooks/endpoints/check-endpoint-url.ts';
 import { createEndpoint } from '#core/webhooks/endpoints/create-endpoint.ts';

@@ -19,7 +19,7 @@ import {
   startDistributionServer,
 } from '#dev/launcher/distribution-postgres.ts';
 import { DYNAMIC_CONFIG } from '#dev/launcher/temporal-server.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { mountSmallDisk, type SmallDisk } from './namespace.ts';
 

@@ -10,7 +10,7 @@ import { sqlOfEntityManager } from '#db/database.ts';
 import { ApiKey, type ApiKeyRow } from '#db/entities/api-key.ts';
 import type { ApiScope } from '#domain/access/api-scopes.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { Reach } from '#domain/organizations/mailbox-groups.ts';
+import type { Reach } from '#domain/organizations/mailboxes.ts';
 import { API_KEYS_MAX } from '#domain/organizations/organization-limits.ts';
 
 export interface NewApiKey {

@@ -6,9 +6,8 @@ import { sqlOfEntityManager } from '#db/database.ts';
 import { Session } from '#db/entities/session.ts';
 import { User } from '#db/entities/user.ts';
 import { afterPasswordChange } from './password-resets.ts';
-import { hashPassword } from './passwords.ts';
 import { organizationsOf } from './sessions.ts';
-import { verifySignIn } from './sign-in.ts';
+import { hashPassword, verifySignIn } from './sign-in.ts';
 
 /**
  * Changes a person's password and ends all other sessions, because somebody who knew the old one may have opened them.

@@ -22,7 +22,7 @@ import {
   readUserCode,
   USER_CODE_ALPHABET,
   USER_CODE_LENGTH,
-} from '#domain/access/device-sign-in.ts';
+} from '#domain/access/sign-in-limits.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { insertSession, type NewSession, type SignedInUser, type SignInOrigin } from './sessions.ts';
 

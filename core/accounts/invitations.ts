@@ -1,3 +1,4 @@
+/** Invitations of people to an organization, and the mail by which a person is invited. */
 import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -9,21 +10,22 @@ import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
-import { sqlOfEntityManager } from '#db/database.ts';
+import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { Invitation, type InvitationRow } from '#db/entities/invitation.ts';
 import { Member } from '#db/entities/member.ts';
 import { User } from '#db/entities/user.ts';
+import { insertMemberNotices } from '#db/queries/notices/member-notices.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
 import type { MemberRole } from '#domain/access/api-scopes.ts';
 import { INVITATION_LIFE_DAYS } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { oneLine } from '#domain/mail/text-forms.ts';
+import { CREDENTIAL_PLACE } from '#domain/organizations/member-notices.ts';
 import { INVITATIONS_PER_DAY_MAX, OPEN_INVITATIONS_MAX } from '#domain/organizations/organization-limits.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
-import { writeInvitationNotice } from './invitation-notice.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import type { ActingMember } from './members.ts';
-import { hashPassword } from './passwords.ts';
 import { insertSession, type NewSession, type SignInOrigin } from './sessions.ts';
-import { verifySignIn } from './sign-in.ts';
+import { hashPassword, verifySignIn } from './sign-in.ts';
 
 const DAY_MS = 86_400_000;
 const TOKEN_BYTES = 32;
@@ -305,3 +307,54 @@ export async function acceptInvitation(
     return insertSession(services, em, { id: user.id, name: user.name, email }, { ...origin, userAgent });
   });
 }
+
+/** Identity of the credential in its sealed form. */
+export const noticeCredentialPlace = (noticeId: string): string => `member_notices:credential:${noticeId}`;
+
+/** The link a person accepts with. The token is in its fragment, which no server's log sees. */
+export const acceptUrl = (publicUrl: string, token: string): string => `${publicUrl}/accept-invitation#${token}`;
+
+/**
+ * Writes the notice in the transaction of the invitation; start it by `sendNotices` after the commit. Its text, which can
+ * be read in the API, has a place instead of the credential.
+ */
+export async function writeInvitationNotice(
+  services: Pick<Services, 'secrets' | 'now'>,
+  sql: Sql,
+  invitation: {
+    readonly id: string;
+    readonly organizationId: string;
+    readonly organizationName: string;
+    /** Null: not a member. */
+    readonly inviter: { readonly name: string; readonly email: string } | null;
+    readonly email: string;
+    readonly token: string;
+    readonly publicUrl: string;
+  },
+): Promise<NewMemberNotice> {
+  const now = services.now();
+  const id = newId('notice', now);
+  const organization = oneLine(invitation.organizationName);
+  const notice = {
+    id,
+    organizationId: invitation.organizationId,
+    kind: 'invitation' as const,
+    targetId: invitation.id,
+    recipient: invitation.email,
+    subject: `Invitation to ${organization}`,
+    text: `${invited(invitation.inviter)} to join ${organization} at ${invitation.publicUrl}.
+
+To accept, open this link:
+
+  ${acceptUrl(invitation.publicUrl, CREDENTIAL_PLACE)}
+
+It is valid for ${INVITATION_LIFE_DAYS} days and works once. Anybody who has it can accept, so do not forward this mail. If you expected no invitation, delete it: nothing happens then.
+`,
+  };
+  const sealed = services.secrets.seal(invitation.token, noticeCredentialPlace(id));
+  await insertMemberNotices(sql, [notice], new Date(now), sealed);
+  return notice;
+}
+
+const invited = (inviter: { readonly name: string; readonly email: string } | null): string =>
+  inviter === null ? 'You are invited' : `${oneLine(inviter.name)} (${inviter.email}) invites you`;

@@ -24,8 +24,8 @@ import {
 } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { deleteLinksOfUser } from './approval-links.ts';
-import { hashPassword } from './passwords.ts';
 import { organizationsOf } from './sessions.ts';
+import { hashPassword } from './sign-in.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

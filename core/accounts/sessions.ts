@@ -13,10 +13,10 @@ import {
   USER_AGENT_MAX_CHARACTERS,
 } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { oneLine } from '#domain/mail/one-line.ts';
+import { oneLine } from '#domain/mail/text-forms.ts';
 import type { AuditAction } from '#domain/organizations/audit-actions.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
-import type { EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 
 const DAY_MS = 86_400_000;
 const SESSIONS_SHOWN_MAX = 100;

@@ -1,5 +1,5 @@
 import { PAYLOAD_LIMIT_BYTES } from '#domain/webhooks/delivery-limits.ts';
-import type { EventEnvelope } from '#domain/webhooks/event-envelope.ts';
+import type { EventEnvelope } from '#domain/webhooks/event-types.ts';
 
 /** Steps of shortening: maximum lengths of strings and lists. The last step makes any input fit. */
 const STEPS = [

@@ -9,7 +9,7 @@ import type {
 import type { AttemptOutcome, RecipientStatus } from '#domain/sending/outbound.ts';
 import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { type ActivityEntry, type ActivityOutcome, BARE_ENTRY } from '#domain/webhooks/activity.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 
 const nameOf = (actor: Actor): string =>
   actor.type === 'system' ? 'the service' : (actor.name ?? actor.email ?? actor.address ?? actor.type);

@@ -2,8 +2,13 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
 import { recordEventRows, recordMoreDeliveries } from '#db/queries/events/record-events.ts';
 import { firstIdAt, isId } from '#domain/ids.ts';
-import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
-import { EVENT_SCOPES, type EventType } from '#domain/webhooks/event-types.ts';
+import {
+  type Actor,
+  type EnvelopeMailbox,
+  type EnvelopeOrganization,
+  EVENT_SCOPES,
+  type EventType,
+} from '#domain/webhooks/event-types.ts';
 import { eventPayload } from './event-payload.ts';
 
 /** Something that happened, before it has an id. */

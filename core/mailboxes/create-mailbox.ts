@@ -11,8 +11,7 @@
 
 import { recordEvents } from '#core/events/record-event.ts';
 import { recordAudits } from '#core/organizations/audit.ts';
-import { inOrder } from '#core/platform/batching/batch-policies.ts';
-import { type Batcher, batcher } from '#core/platform/batching/batcher.ts';
+import { type Batcher, batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { type ClientId, hashOfContent, requireSameContent } from '#core/platform/client-id.ts';
 import { newId } from '#core/platform/new-id.ts';
@@ -28,10 +27,10 @@ import {
 import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { generatedLocalPart, localPartProblem } from '#domain/mail/mailbox-address.ts';
-import { ADDRESS_REUSE_AFTER_DAYS } from '#domain/organizations/mailbox-status.ts';
+import { ADDRESS_REUSE_AFTER_DAYS } from '#domain/organizations/mailboxes.ts';
 import { PLANS, type PlanName } from '#domain/organizations/plans.ts';
 import { stoppedBy } from '#domain/sending/sending-brakes.ts';
-import type { EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 import { findMailboxByClientId } from './mailbox-queries.ts';
 import { envelopeMailbox, type MailboxView, mailboxSnapshot, NO_USE } from './mailbox-view.ts';
 

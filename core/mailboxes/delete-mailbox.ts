@@ -8,7 +8,7 @@ import { hashCredential, newCredential } from '#core/platform/secrets/credential
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
 import { WebhookEndpoint } from '#db/entities/webhook-endpoint.ts';
-import type { EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 import { announceMailboxAccess } from './mailbox-access.ts';
 import { envelopeMailbox, mailboxSnapshot } from './mailbox-view.ts';
 import { lockMailbox } from './update-mailbox.ts';

@@ -1,4 +1,4 @@
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Sql } from '#db/database.ts';
 import { domainOf } from '#domain/mail/email-address.ts';
 

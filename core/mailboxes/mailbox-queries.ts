@@ -1,8 +1,7 @@
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { firstIdAt } from '#domain/ids.ts';
-import type { Reach } from '#domain/organizations/mailbox-groups.ts';
-import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailbox-status.ts';
+import type { MailboxStatus, Reach, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import { type SendingMode, stoppedBy } from '#domain/sending/sending-brakes.ts';
 import type { SendingHealth } from '#domain/sending/sending-health.ts';
 import type { MailboxView } from './mailbox-view.ts';

@@ -7,7 +7,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { TOKENS_PER_MAILBOX_MAX, type TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import { TOKENS_PER_MAILBOX_MAX, type TokenAccess } from '#domain/organizations/mailboxes.ts';
 import { announceMailboxAccess } from './mailbox-access.ts';
 
 export interface MailboxToken {

@@ -1,7 +1,7 @@
-import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailbox-status.ts';
+import type { MailboxStatus, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import type { Brakes, StoppedBy } from '#domain/sending/sending-brakes.ts';
 import type { SendingHealth } from '#domain/sending/sending-health.ts';
-import type { EnvelopeMailbox } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeMailbox } from '#domain/webhooks/event-types.ts';
 
 /** Mail received and sent on this day (UTC). */
 export interface UseToday {
@@ -19,7 +19,7 @@ export const NO_USE: UseToday = { sent: 0, newRecipients: 0, received: 0, held: 
 export interface MailboxView extends EnvelopeMailbox {
   /** Its purpose; shown to the people who decide about its mail. */
   readonly purpose: string | null;
-  /** See `domain/organizations/mailbox-groups.ts`. */
+  /** See `domain/organizations/mailboxes.ts`. */
   readonly group: string | null;
   readonly status: MailboxStatus;
   readonly syncStatus: SyncStatus;

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
 import {
@@ -15,9 +15,8 @@ import {
   ownerAddresses,
 } from '#db/queries/mailboxes/role-mail.ts';
 import { insertMemberNotices, keepNotices } from '#db/queries/notices/member-notices.ts';
-import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
-import { oneLine } from '#domain/mail/one-line.ts';
-import { isBarePostmaster, ROLE_MAIL_PER_HOUR_MAX, roleOf } from '#domain/mail/role-addresses.ts';
+import { deliveryAddress, isBarePostmaster, ROLE_MAIL_PER_HOUR_MAX, roleOf } from '#domain/mail/mailbox-address.ts';
+import { oneLine } from '#domain/mail/text-forms.ts';
 
 /** A role address of a domain served here. */
 export interface RoleAddress {

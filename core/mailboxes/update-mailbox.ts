@@ -8,7 +8,7 @@ import { hashCredential, newCredential } from '#core/platform/secrets/credential
 import { sqlOfEntityManager } from '#db/database.ts';
 import { Mailbox, type MailboxRow } from '#db/entities/mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/organizations/mailbox-status.ts';
+import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import { type Brakes, loosens, type SendingBudgets, type SendingMode } from '#domain/sending/sending-brakes.ts';
 import { announceMailboxAccess } from './mailbox-access.ts';
 import { goOn, handOversEnded, lockBrakes } from './sending-brakes.ts';

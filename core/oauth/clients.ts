@@ -12,8 +12,9 @@ import {
   OAUTH_CLIENT_LIFE_DAYS,
   OAUTH_UNUSED_CLIENT_LIFE_HOURS,
   OAUTH_UNUSED_CLIENTS_MAX,
+  type OAuthClient,
+  type Registration,
 } from '#domain/access/oauth.ts';
-import type { OAuthClient, Registration } from '#domain/access/oauth-client.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -4,7 +4,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import type { TokenAccess } from '#domain/organizations/mailboxes.ts';
 
 export interface Grant {
   readonly id: string;

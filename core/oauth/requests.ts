@@ -17,10 +17,10 @@ import {
   OAUTH_CODE_LIFE_SECONDS,
   OAUTH_REQUEST_LIFE_SECONDS,
   OAUTH_REQUESTS_PER_PERSON_AND_HOUR,
+  type OAuthClient,
 } from '#domain/access/oauth.ts';
-import type { OAuthClient } from '#domain/access/oauth-client.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import type { TokenAccess } from '#domain/organizations/mailboxes.ts';
 import { endGrant } from './grants.ts';
 
 const HOUR_MS = 3_600_000;

@@ -19,7 +19,7 @@ import {
   REFRESH_TOKEN_LIFE_DAYS,
   USED_TOKENS_PER_GRANT_MAX,
 } from '#domain/access/oauth.ts';
-import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import type { TokenAccess } from '#domain/organizations/mailboxes.ts';
 import { endGrant } from './grants.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 import type { AuditAction } from '#domain/organizations/audit-actions.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 
 export interface AuditEntryView {
   readonly id: string;

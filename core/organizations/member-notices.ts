@@ -4,8 +4,8 @@
  */
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
-import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
 import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { newId } from '#core/platform/new-id.ts';

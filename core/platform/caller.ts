@@ -1,4 +1,4 @@
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 
 /** On whose behalf a use case runs, and from where: what audit entries and events say about their cause. */
 export interface Caller {

@@ -18,10 +18,15 @@ import type { Services } from '#core/platform/process/services.ts';
 import { infrastructureFault } from '#db/infrastructure-error.ts';
 import { pendingMigrations } from '#db/migrate.ts';
 import { probeWrites } from '#db/write-probe.ts';
-import { type CertificateState, checkCertificate } from './check-certificate.ts';
 import { type DatabaseProblem, watchDatabaseSettings } from './check-database.ts';
-import { checkDisk, type DiskState } from './check-disk.ts';
-import { checkSecretsKeys, type SecretsKeysState } from './check-secrets-keys.ts';
+import {
+  type CertificateState,
+  checkCertificate,
+  checkDisk,
+  checkSecretsKeys,
+  type DiskState,
+  type SecretsKeysState,
+} from './start-checks.ts';
 
 const CHECK_TIMEOUT_MS = 2_000;
 const CHECK_EVERY_MS = 5_000;

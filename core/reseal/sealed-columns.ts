@@ -3,11 +3,11 @@
  * after the next rotation of keys; a test compares the list with the schema.
  */
 
-import { noticeCredentialPlace } from '#core/accounts/invitation-notice.ts';
+import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { instanceDkimPlace } from '#core/mailboxes/instance-dkim.ts';
-import { idempotencyAnswerPlace } from '#core/platform/secrets/idempotency-place.ts';
+import { idempotencyAnswerPlace } from '#core/platform/secrets/sealed-secrets.ts';
 import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
 
 export interface SealedColumn {

@@ -8,8 +8,13 @@ import { recordTestDelivery } from '#db/queries/deliveries/record-test-delivery.
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
-import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
-import { EVENT_SCOPES, type EventType } from '#domain/webhooks/event-types.ts';
+import {
+  type Actor,
+  type EnvelopeMailbox,
+  type EnvelopeOrganization,
+  EVENT_SCOPES,
+  type EventType,
+} from '#domain/webhooks/event-types.ts';
 import { requireSendableEndpoint } from './endpoints/sendable-endpoint.ts';
 
 /** The part of an example envelope that does not depend on the organization and the time. */

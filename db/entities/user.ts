@@ -9,7 +9,7 @@ export const User = defineEntity({
     /** Lower-cased. */
     email: p.text().unique(),
     name: p.text(),
-    /** argon2id in PHC form; see core/accounts/passwords.ts. */
+    /** argon2id in PHC form; see core/accounts/sign-in.ts. */
     passwordHash: p.text(),
     firstSignedInAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),

@@ -1,9 +1,7 @@
 /** The reference in Markdown: a page for each resource of the API, made from the OpenAPI document, the errors and the events. */
 import type { Command } from 'commander';
-import { type DocumentedEvent, type OpenApiDocument, templatePath } from '#api/documents/openapi.ts';
-import { accessText } from '#api/documents/openapi-security.ts';
-import type { Route } from '#api/http/route.ts';
-import { errorsOf } from '#api/http/route-errors.ts';
+import { accessText, type DocumentedEvent, type OpenApiDocument, templatePath } from '#api/documents/openapi.ts';
+import { errorsOf, type Route } from '#api/http/route.ts';
 import { ERROR_CATALOGUE } from '#domain/errors.ts';
 import { anchorOf, type Page } from './documents.ts';
 import { LANGUAGES } from './languages.ts';

@@ -1,5 +1,21 @@
 /** The summary of a delivery workflow in the list of the Temporal UI. Ids and counts only. */
-import { SEARCH_ATTRIBUTE_IDS_MAX } from './search-attributes.ts';
+
+/**
+ * Search attributes of all workflows, by which a person finds in the Temporal UI the workflow of a webhook-id, an
+ * endpoint, an organization or an event. They contain ids only, never content.
+ */
+export const SEARCH_ATTRIBUTES = {
+  OrganizationId: 'Keyword',
+  EndpointId: 'Keyword',
+  MailboxId: 'Keyword',
+  EventType: 'Keyword',
+  DeliveryIds: 'KeywordList',
+  EventIds: 'KeywordList',
+  MessageId: 'Keyword',
+} as const;
+
+/** The engine limits a value to 2 KB: so many ids of 30 characters fit into a list. */
+export const SEARCH_ATTRIBUTE_IDS_MAX = 50;
 
 /** The data in the summary of a workflow. */
 export interface DescribedDelivery {

@@ -9,7 +9,7 @@
  * login waits for the results of those logins. Kept in memory, per process.
  */
 import { sourceOf } from '#core/platform/addresses/source-address.ts';
-import { limitingPairs, loginPair } from '#domain/access/login-limits.ts';
+import { limitingPairs, loginPair } from '#domain/access/sign-in-limits.ts';
 import { LOGIN_FAILURE_FORGIVEN_MS, LOGIN_FAILURES_MAX } from '#domain/mail/mail-limits.ts';
 
 export type Admission =

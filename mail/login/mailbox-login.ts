@@ -20,7 +20,7 @@ import {
 } from '@agent-mailbox/mail-store';
 import { readOnlyStore } from '@agent-mailbox/mail-store/read-only-store';
 import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
-import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
@@ -31,8 +31,7 @@ import {
   LOGIN_FAILURE_DELAY_MAX_MS,
   LOGIN_FAILURE_DELAY_MIN_MS,
 } from '#domain/mail/mail-limits.ts';
-import type { MailboxStatus } from '#domain/organizations/mailbox-status.ts';
-import { type TokenAccess, type TokenNeed, tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
+import { type MailboxStatus, type TokenAccess, type TokenNeed, tokenAllows } from '#domain/organizations/mailboxes.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import { loginThrottle } from './login-throttle.ts';
 

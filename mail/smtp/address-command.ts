@@ -2,7 +2,7 @@
  * MAIL and RCPT as smtp-server does not read them: quoted local parts (RFC 5321 §4.1.2), parameters that were not
  * announced (§4.1.1.11), addresses in UTF-8 (RFC 6531 §3.5).
  */
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 
 export interface AddressCommand {
   readonly verb: 'MAIL' | 'RCPT';

@@ -8,7 +8,7 @@ import { readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import type { HeaderField } from '@agent-mailbox/mime-structure/header-fields';
 import addressparser from 'nodemailer/lib/addressparser';
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import { AUTHOR_DOMAINS_MAX, AUTHOR_FIELDS_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 
 export interface AuthorDomains {

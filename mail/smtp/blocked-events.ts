@@ -4,7 +4,7 @@
  */
 
 import { recordEvents } from '#core/events/record-event.ts';
-import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { BLOCKED_EVENT_INTERVAL_MS } from '#domain/mail/mail-limits.ts';

@@ -11,7 +11,7 @@
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { findRoleAddress, type RoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
-import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { smtpMessagesTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -22,7 +22,7 @@ import {
   SMTP_DRAIN_MS,
   SMTP_LINE_MAX_BYTES,
 } from '#domain/mail/mail-limits.ts';
-import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/role-addresses.ts';
+import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { openListener } from '#mail/listeners.ts';
 import { type CertificatePair, TLS_MIN_VERSION } from '#mail/tls.ts';

@@ -8,7 +8,7 @@
 
 import type { LoginResult, MailAccount } from '@agent-mailbox/mail-store';
 import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError, type ErrorCode } from '#domain/errors.ts';
@@ -20,8 +20,7 @@ import {
   SMTP_DRAIN_MS,
   SMTP_LINE_MAX_BYTES,
 } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
-import { isBarePostmaster } from '#domain/mail/role-addresses.ts';
+import { deliveryAddress, isBarePostmaster } from '#domain/mail/mailbox-address.ts';
 import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { type Listener, openListener } from '#mail/listeners.ts';

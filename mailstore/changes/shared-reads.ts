@@ -1,3 +1,5 @@
+import { semaphoreByKey } from '#core/platform/batching/semaphore.ts';
+
 /** Lets concurrent callers with the same question share one answer, such as all watchers of a folder. */
 export function sharedReads<Result>(): (key: string, read: () => Promise<Result>) => Promise<Result> {
   const gathering = new Map<string, Promise<Result>>();
@@ -12,5 +14,21 @@ export function sharedReads<Result>(): (key: string, read: () => Promise<Result>
       gathering.set(key, shared);
     }
     return shared;
+  };
+}
+
+/**
+ * Runs work of the same key one after another: calls that would wait for the same row locks wait here, without a
+ * connection.
+ */
+export function oneAtATime(): <Result>(key: string, work: () => Promise<Result>) => Promise<Result> {
+  const turns = semaphoreByKey(1);
+  return async (key, work) => {
+    const release = await turns.take(key);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   };
 }

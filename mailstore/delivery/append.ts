@@ -1,19 +1,26 @@
 /** Messages that a client files: APPEND and REPLACE. They get ENVELOPE, structure and thread like deliveries. */
 
 import { type AppendMessage, type MailAccount, StoreRefused } from '@agent-mailbox/mail-store';
+import { semaphore } from '#core/platform/batching/semaphore.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { MESSAGE_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, WRITE_BATCH_MAX_BYTES } from '#domain/mail/mail-limits.ts';
+import { SENT_COPY_WINDOW_MINUTES } from '#domain/sending/outbound.ts';
 import { blobKey, storeBlob } from '#mailstore/blobs/blob-store.ts';
-import { changeKeywords, spellKeywords } from '#mailstore/folders/keywords.ts';
 import type { LockedFolders } from '#mailstore/folders/lock-folders.ts';
+import { changeKeywords, spellKeywords } from '#mailstore/folders/store-flags.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
-import type { NewMessage } from './delivery.ts';
-import { threadRefs } from './fingerprints.ts';
-import { insertMessages, isStoredAhead, type PlacedMessage } from './insert-messages.ts';
-import { largeMessageSlots } from './large-message-slots.ts';
+import { insertMessages, isStoredAhead, type NewMessage, type PlacedMessage } from './insert-messages.ts';
 import { listedHeader } from './listed-header.ts';
-import { findThreads } from './threads.ts';
+import { findThreads, threadRefs } from './threads.ts';
+
+/**
+ * How many messages above 256 KiB may be in memory at the same time: 4 of 30 MiB, several copies each, stay below 1
+ * GiB.
+ */
+const SLOTS = 4;
+
+export const largeMessageSlots = semaphore(SLOTS);
 
 /** An append with all that can be done before any lock. */
 export interface PreparedAppend {
@@ -135,3 +142,36 @@ export async function appendMessages(
   await insertMessages(sql, placed, locked.folders, new Map([[mailboxId, counter]]), threads);
   return placed.map(({ uid }) => uid);
 }
+
+/** The newest messages of Sent are searched: those filed within the window are among them. */
+const LOOKED_AT_MAX = 500;
+
+/**
+ * Submission files a copy in Sent, and most mail clients append one of their own afterwards. That one is recognized by
+ * its Message-ID. Call it under the folder's lock.
+ *
+ * @returns UID of the existing copy; undefined if the message must be appended
+ */
+export async function filedCopy(
+  sql: Sql,
+  folderId: number,
+  prepared: readonly PreparedAppend[],
+): Promise<number | undefined> {
+  const [only, ...more] = prepared;
+  const messageId = only?.message.read.messageId;
+  if (messageId === undefined || more.length > 0) return undefined;
+  const [row] = await sql.query<{ uid: number }>(FIND_COPY, [folderId, messageId, SENT_COPY_WINDOW_MINUTES]);
+  return row?.uid;
+}
+
+const FIND_COPY = `
+  select newest.uid
+    from folder f cross join lateral (
+      select uid, message_id, save_date from placement where folder_id = f.id order by uid desc limit ${LOOKED_AT_MAX}
+    ) as newest
+    join message m on m.id = newest.message_id
+   where f.id = $1 and f.special_use = '\\Sent' and m.message_id_header = $2
+     and newest.save_date > now() - make_interval(mins => $3)
+     and exists (select from outbound_message o where o.id = m.id)
+   order by newest.uid desc
+   limit 1`;

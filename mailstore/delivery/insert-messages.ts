@@ -1,16 +1,104 @@
 /**
+ * Input and result of the write transaction.
+ *
+ * Codes and links found in the text of a message, as stored with the text.
+ *
  * The rows of a batch of new messages, in one statement.
  *
  * All bytes travel as one binary parameter that rows point into, because the driver would send an array of bytea as
  * hexadecimal text; all other columns travel as one JSON text.
  */
+import type { NewEvent } from '#core/events/record-event.ts';
 import type { Sql } from '#db/database.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import type { CounterRow, FolderRow } from '#mailstore/folders/lock-folders.ts';
-import { extractsOf } from './content-extracts.ts';
-import type { NewMessage } from './delivery.ts';
-import type { FoundThreads } from './threads.ts';
+import type { MessageContent } from '#mime/read-content.ts';
+import type { ReadMessage } from '#mime/read-message.ts';
+import type { AuthenticationResults } from './authentication-results.ts';
+import type { ListedHeader } from './listed-header.ts';
+import type { Recipient } from './recipients.ts';
+import type { FoundThreads, ThreadRefs } from './threads.ts';
+
+/** The origin of a message; `message.origin`. */
+export type MessageOrigin = 'smtp' | 'local' | 'submission' | 'append' | 'draft' | 'system';
+
+/** A message as it will be stored, the same for all its recipients. Everything about it is computed before any lock. */
+export interface NewMessage {
+  /** Empty if the blob is stored already. */
+  readonly bytes: Buffer;
+  readonly size: number;
+  /** SHA-256 of its bytes. */
+  readonly blobKey: Buffer;
+  /** Its blob is stored already, in a row that nobody deletes meanwhile. Default: no. */
+  readonly stored?: boolean;
+  readonly read: ReadMessage;
+  readonly refs: ThreadRefs;
+  readonly listed: ListedHeader;
+  readonly origin: MessageOrigin;
+  readonly receivedAt: Date;
+  readonly auth: AuthenticationResults | null;
+}
+
+/** A message that was received as mail. */
+export interface IncomingMessage extends NewMessage {
+  /** All of them, whatever the size. */
+  readonly bytes: Buffer;
+  /** Envelope sender, empty for the null sender. */
+  readonly envelopeFrom: string;
+}
+
+/** One recipient mailbox of a message. */
+export interface LocalDelivery {
+  readonly recipient: Recipient;
+  /** Address as given in RCPT, plus-tag included. */
+  readonly deliveredTo: string;
+  readonly folderId: number;
+  readonly labels: readonly string[];
+  /** Hex hash that recognizes a redelivery; undefined if that is not possible. */
+  readonly deliveryHash: string | undefined;
+  /** Id the message has already; default: a new one. */
+  readonly messageId?: string;
+  /** Bits of `domain/mail/mail-flags.ts`; default: none. */
+  readonly flags?: number;
+}
+
+/** A message for all its recipients here: either all of them get it, or none. */
+export interface DeliveryWrite {
+  readonly message: IncomingMessage;
+  /** One per mailbox. */
+  readonly deliveries: readonly LocalDelivery[];
+  /** Makes the event of one delivery; ids are known only in the transaction. Null: there is none. */
+  event(delivery: LocalDelivery, messageId: string, threadId: string): NewEvent | null;
+}
+
+export interface Delivered {
+  readonly mailboxId: string;
+  readonly messageId: string;
+  /** Null if nothing was stored. */
+  readonly threadId: string | null;
+  /** The same message had been delivered before; nothing was stored. */
+  readonly duplicate: boolean;
+}
+
+/** Expected outcomes are values; everything else throws. */
+export type DeliveryOutcome =
+  | { readonly kind: 'delivered'; readonly deliveries: readonly Delivered[] }
+  | { readonly kind: 'over-quota'; readonly mailboxId: string }
+  /** Suspended or deleted since it was looked up. */
+  | { readonly kind: 'mailbox-closed'; readonly mailboxId: string };
+
+/** `message_content.extracts`. */
+export type ContentExtracts = Pick<MessageContent, 'codes' | 'links'> & {
+  /** Null: the whole text, without blanks at its ends. */
+  readonly reply: string | null;
+};
+
+export const extractsOf = ({ text, reply, codes, links }: MessageContent): ContentExtracts => ({
+  reply: reply === text.trim() ? null : reply,
+  codes,
+  links,
+});
 
 /** A new message in its folder. UIDs of a folder are given in the order of the batch, without gaps. */
 export interface PlacedMessage {

@@ -7,8 +7,8 @@
 import { isServedDomain } from '#core/mailboxes/served-domain.ts';
 import type { Sql } from '#db/database.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
-import type { MailboxStatus, UnauthenticatedMail } from '#domain/organizations/mailbox-status.ts';
-import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import type { MailboxStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
+import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 
 export interface Recipient {
   readonly mailbox: EnvelopeMailbox;

@@ -5,14 +5,29 @@
  * ascending, blobs ascending. The folder's lock gives UID and MODSEQ, hence commit order = UID order = MODSEQ order.
  * Quota is checked under the counter's lock, message by message: one that does not fit leaves the batch, the others
  * stay.
+ *
+ * Gathers writes into transactions (`core/platform/batching/batcher.ts`).
+ *
+ * A row lock is held until the commit is on disk, so one transaction per message would limit a busy mailbox at the
+ * disk's sync rate. Rule: one writer per mailbox at a time in this process; while transactions run, further writes wait
+ * and are combined in the next one, up to 64 messages or 4 MiB, of any mailboxes without a writer. Several writers run
+ * side by side, which keeps the disk busy. A write over several mailboxes is carried out alone, once all of them are
+ * free.
  */
-
 import { recordEvents } from '#core/events/record-event.ts';
+import { type Batcher, batcher, oneWriterPerKey } from '#core/platform/batching/batcher.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
+import { WRITE_BATCH_MAX_BYTES, WRITE_BATCH_MAX_MESSAGES } from '#domain/mail/mail-limits.ts';
 import type { CounterRow, FolderRow } from '#mailstore/folders/lock-folders.ts';
-import type { Delivered, DeliveryOutcome, DeliveryWrite, LocalDelivery } from './delivery.ts';
-import { insertMessages, type PlacedMessage } from './insert-messages.ts';
+import {
+  type Delivered,
+  type DeliveryOutcome,
+  type DeliveryWrite,
+  insertMessages,
+  type LocalDelivery,
+  type PlacedMessage,
+} from './insert-messages.ts';
 import { assignThreads, knownThreads, type ThreadSeeker } from './threads.ts';
 
 interface Pending {
@@ -233,3 +248,27 @@ async function file(
   const [, owed] = await Promise.all([inserted, recordEvents(sql, events)]);
   return owed;
 }
+
+/**
+ * Transactions at once: one computes while the other waits for the disk. A third one would make batches smaller: of 7
+ * messages instead of 10, each costs PostgreSQL about a quarter more CPU.
+ */
+const WRITERS = 2;
+
+export interface BatchItem {
+  readonly mailboxIds: readonly string[];
+  readonly bytes: number;
+}
+
+/** @param carryOut one transaction; returns outcomes in the order of the items */
+export const writeBatcher = <Item extends BatchItem, Outcome>(
+  carryOut: (items: readonly Item[]) => Promise<readonly Outcome[]>,
+): Batcher<Item, Outcome> =>
+  batcher({
+    carryOut,
+    concurrency: WRITERS,
+    policy: oneWriterPerKey(({ mailboxIds, bytes }) => ({ keys: mailboxIds, bytes }), {
+      items: WRITE_BATCH_MAX_MESSAGES,
+      bytes: WRITE_BATCH_MAX_BYTES,
+    }),
+  });

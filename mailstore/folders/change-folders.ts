@@ -6,11 +6,17 @@
 import { type Folder, type SpecialUse, StoreRefused } from '@agent-mailbox/mail-store';
 import type { Sql } from '#db/database.ts';
 import { FOLDERS_MAX } from '#domain/mail/mail-limits.ts';
-import { copyPlacements } from './copy-placements.ts';
-import { type FolderName, folderName, newFolderName, parentsOf } from './folder-name.ts';
-import { FOLDER_COLUMNS, type FolderColumns, folderOf } from './folders.ts';
+import {
+  FOLDER_COLUMNS,
+  type FolderColumns,
+  type FolderName,
+  folderName,
+  folderOf,
+  newFolderName,
+  parentsOf,
+} from './folders.ts';
 import { lockFolders, noFolder } from './lock-folders.ts';
-import { removePlacements } from './remove-placements.ts';
+import { copyPlacements, removePlacements } from './placements.ts';
 
 const alreadyThere = () => new StoreRefused('exists', 'The folder exists already');
 

@@ -1,9 +1,100 @@
-import type { FlagChange, PlacementState, StoredFlags, StoreFlags } from '@agent-mailbox/mail-store';
-import type { Sql } from '#db/database.ts';
+/**
+ * Keywords (labels of REST): compared without case, shown in their first spelling in the mailbox. The list of used
+ * keywords is stored separately, never computed from the messages.
+ */
+import {
+  type FlagChange,
+  type PlacementState,
+  type StoredFlags,
+  type StoreFlags,
+  StoreRefused,
+} from '@agent-mailbox/mail-store';
+import type { Database, Sql } from '#db/database.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
-import { changeKeywords, spellKeywords } from './keywords.ts';
+import {
+  KEYWORD_MAX_CHARACTERS,
+  KEYWORDS_PER_MAILBOX_MAX,
+  KEYWORDS_PER_MESSAGE_MAX,
+} from '#domain/mail/mail-limits.ts';
 import type { LockedFolders } from './lock-folders.ts';
 import { multirangeOf, uidArray } from './uid-ranges.ts';
+
+/**
+ * Keywords in the mailbox's spelling, each once; new ones become known. Call it under the counter's lock.
+ *
+ * @throws {StoreRefused} limit
+ */
+export async function spellKeywords(sql: Sql, mailboxId: string, given: readonly string[]): Promise<string[]> {
+  const byKey = new Map(given.toReversed().map((keyword) => [keyword.toLowerCase(), keyword]));
+  if (byKey.size === 0) return [];
+  if (given.some((keyword) => keyword.length > KEYWORD_MAX_CHARACTERS))
+    throw new StoreRefused('limit', `A keyword has at most ${KEYWORD_MAX_CHARACTERS} characters`);
+  const known = await sql.query<{ key: string; keyword: string }>(KNOWN_KEYWORDS, [mailboxId, [...byKey.keys()]]);
+  const spelled = new Map(known.map(({ key, keyword }) => [key, keyword]));
+  const fresh = [...byKey].filter(([key]) => !spelled.has(key));
+  if (fresh.length > 0) {
+    const [{ n } = { n: 0 }] = await sql.query<{ n: number }>(COUNT_KEYWORDS, [mailboxId]);
+    if (n + fresh.length > KEYWORDS_PER_MAILBOX_MAX)
+      throw new StoreRefused('limit', `A mailbox has at most ${KEYWORDS_PER_MAILBOX_MAX} keywords`);
+    await sql.query(ADD_KEYWORDS, [mailboxId, fresh.map(([key]) => key), fresh.map(([, keyword]) => keyword)]);
+  }
+  return [...byKey].reverse().map(([key, keyword]) => spelled.get(key) ?? keyword);
+}
+
+/**
+ * The new keywords of a message.
+ *
+ * @param given in the mailbox's spelling
+ * @throws {StoreRefused} limit
+ */
+export function changeKeywords(
+  now: readonly string[],
+  change: FlagChange,
+  given: readonly string[],
+): readonly string[] {
+  if (given.length === 0 && change !== 'replace') return now;
+  const keys = new Set(given.map((keyword) => keyword.toLowerCase()));
+  const rest = now.filter((keyword) => !keys.has(keyword.toLowerCase()));
+  if (change === 'remove') return rest.length === now.length ? now : rest;
+  const same = now.length - rest.length === given.length;
+  if (change === 'add' ? same : same && rest.length === 0) return now;
+  const next = change === 'add' ? [...now, ...given.filter((each) => !hasKeyword(now, each))] : given;
+  if (next.length > KEYWORDS_PER_MESSAGE_MAX)
+    throw new StoreRefused('limit', `A message has at most ${KEYWORDS_PER_MESSAGE_MAX} keywords`);
+  return next;
+}
+
+/** Mailboxes with this many keywords are searched for unused ones. */
+const KEYWORDS_LOOKED_THROUGH_FROM = KEYWORDS_PER_MAILBOX_MAX * 0.8;
+
+/** @returns keywords forgotten */
+export async function forgetUnusedKeywords(db: Database): Promise<number> {
+  let forgotten = 0;
+  for (const { mailbox_id: mailboxId } of await db.query<{ mailbox_id: string }>(MANY_KEYWORDS, [
+    KEYWORDS_LOOKED_THROUGH_FROM,
+  ]))
+    forgotten += await db.transaction(async (sql) => {
+      // Every change that adds a keyword to a message holds this lock.
+      await sql.query(`select from mailbox_counter where mailbox_id = $1 for no key update`, [mailboxId]);
+      return (await sql.query(FORGET_KEYWORDS, [mailboxId])).length;
+    });
+  return forgotten;
+}
+
+const hasKeyword = (list: readonly string[], wanted: string): boolean =>
+  list.some((keyword) => keyword.toLowerCase() === wanted.toLowerCase());
+
+const KNOWN_KEYWORDS = `select key, keyword from mail_keyword where mailbox_id = $1 and key = any($2::text[])`;
+const COUNT_KEYWORDS = `select count(*) as n from mail_keyword where mailbox_id = $1`;
+const ADD_KEYWORDS = `
+  insert into mail_keyword (mailbox_id, key, keyword)
+  select $1, n.key, n.keyword from unnest($2::text[], $3::text[]) as n (key, keyword)`;
+const MANY_KEYWORDS = `select mailbox_id from mail_keyword group by 1 having count(*) >= $1 order by 1`;
+const FORGET_KEYWORDS = `
+  delete from mail_keyword where mailbox_id = $1 and key not in (
+    select distinct lower(keyword) from folder f join placement_state s on s.folder_id = f.id, unnest(s.keywords) as keyword
+     where f.mailbox_id = $1)
+  returning 1`;
 
 /**
  * Changes flags and keywords of placements of one folder. The folder's MODSEQ rises when anything really changed. Call

@@ -14,7 +14,7 @@ import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import { appendMessages, prepareAppends } from '#mailstore/delivery/append.ts';
 import { lockFolders, noFolder } from '#mailstore/folders/lock-folders.ts';
-import { removePlacements } from '#mailstore/folders/remove-placements.ts';
+import { removePlacements } from '#mailstore/folders/placements.ts';
 
 export interface DraftRow {
   readonly id: string;

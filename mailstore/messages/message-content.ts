@@ -1,14 +1,14 @@
 /**
- * The readable content of stored messages: text, new part of a reply, codes and links, as found when the message was
- * stored.
+ * The readable content of stored messages: text, new part of a reply, codes and links, as found when the message was stored;
+ * and the decoded bytes of an attachment.
  */
-
 import { storableText } from '@agent-mailbox/mime-structure/charset';
-import { bodyParts, partText } from '@agent-mailbox/mime-structure/parts';
+import { type AttachmentInfo, bodyParts, leaves, partText } from '@agent-mailbox/mime-structure/parts';
+import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import type { Database } from '#db/database.ts';
 import { SEARCH_TEXT_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { type BlobSource, readBlob } from '#mailstore/blobs/blob-store.ts';
-import type { ContentExtracts } from '#mailstore/delivery/content-extracts.ts';
+import type { ContentExtracts } from '#mailstore/delivery/insert-messages.ts';
 import { type MessageContent, UNREAD_CONTENT } from '#mime/read-content.ts';
 import { readDueMessage } from './read-due-message.ts';
 import type { StoredMessageContent } from './read-messages.ts';
@@ -61,4 +61,26 @@ export async function readHtml(
     texts.push(partText(bytes, { ...part, body: 0, end: bytes.length }));
   }
   return { html: html.length === 0 ? null : storableText(texts.join('\n')), cut };
+}
+
+type WithParts = Pick<StoredMessageContent, 'blob' | 'parts' | 'attachments'>;
+
+/** An attachment and its part; undefined: the message has no such attachment. */
+export function findAttachment(message: Pick<WithParts, 'parts' | 'attachments'>, id: string) {
+  const info = message.attachments.find((attachment) => attachment.id === id);
+  const part = [...leaves(message.parts)].find(({ number }) => number === id)?.part;
+  return info === undefined || part === undefined ? undefined : { info, part };
+}
+
+/** An attachment whole in memory; undefined: the message has no such attachment. */
+export async function readAttachment(
+  source: BlobSource,
+  message: WithParts,
+  id: string,
+): Promise<{ readonly info: AttachmentInfo; readonly bytes: Buffer } | undefined> {
+  const found = findAttachment(message, id);
+  if (found === undefined) return undefined;
+  const { info, part } = found;
+  const bytes = decodeTransfer(await readBlob(source, message.blob, part.body, part.end - part.body), part.encoding);
+  return { info, bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

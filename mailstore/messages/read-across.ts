@@ -11,9 +11,11 @@ import { storableText } from '@agent-mailbox/mime-structure/charset';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import type { Sql } from '#db/database.ts';
 import { JUNK_LABELS } from '#domain/mail/mail-flags.ts';
-import type { Reach } from '#domain/organizations/mailbox-groups.ts';
-import { type Candidates, type FilledPage, fillPage, type PageOfMessages } from './fill-page.ts';
+import type { Reach } from '#domain/organizations/mailboxes.ts';
 import {
+  type Candidates,
+  type FilledPage,
+  fillPage,
   filterValues,
   MESSAGE_COLUMNS,
   MESSAGE_FILTERS,
@@ -21,6 +23,7 @@ import {
   type MessageFilter,
   type MessageRow,
   messageOf,
+  type PageOfMessages,
   type StoredMessage,
   type StoredMessageContent,
 } from './read-messages.ts';

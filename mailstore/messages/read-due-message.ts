@@ -7,10 +7,10 @@ import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import type { Database } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
-import { extractsOf } from '#mailstore/delivery/content-extracts.ts';
+import { extractsOf } from '#mailstore/delivery/insert-messages.ts';
 import { listedHeader } from '#mailstore/delivery/listed-header.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
-import { storeSearchTexts } from '#mailstore/search/store-search-texts.ts';
+import { storeSearchTexts } from '#mailstore/search/message-text.ts';
 import type { MessageContent } from '#mime/read-content.ts';
 
 export interface DueMessage {

@@ -11,7 +11,7 @@ import {
   DOCUMENT_MAX_WALL_MS,
   DOCUMENT_THREADS_MAX,
   DOCUMENTS_WAITING_MAX,
-} from '#domain/mail/document-limits.ts';
+} from '#domain/mail/file-limits.ts';
 import type { DocumentFacts, TextPage } from '#mime/documents/document-kind.ts';
 import { DocumentProblem } from '#mime/documents/document-problem.ts';
 import type { DocumentAnswer, DocumentJob } from './document-thread.ts';

@@ -2,8 +2,7 @@
  * A mark in the database before a message is read, removed afterwards. A remaining mark says that this message crashed
  * the process: it is not read a second time, however often its sender tries again.
  */
-import { inOrder } from '#core/platform/batching/batch-policies.ts';
-import { batcher } from '#core/platform/batching/batcher.ts';
+import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import type { Sql } from '#db/database.ts';
 import { READING_ATTEMPT_LOST_AFTER_MS } from '#domain/mail/mail-limits.ts';
 

@@ -1,13 +1,78 @@
-/** Rows of messages for FETCH, SORT and SEARCH, in portions, without a cursor or connection between them. */
-
-import type { MessageColumns, MessageRow, SortAddress, SortKeys } from '@agent-mailbox/mail-store';
+/**
+ * Rows of a folder for FETCH, SORT and lists, in portions, without a cursor or connection between them.
+ *
+ *   fetchRows        columns of messages, read from the message
+ *   listedMessages   header lines of lists, read from the placement alone
+ *   sortedUids       SORT by what placements contain: the database sorts, and no row leaves it
+ *
+ * The last two come by COPY, with arrays of numbers in PostgreSQL's binary format: one dimension, no nulls.
+ */
+import type {
+  ListedMessages,
+  MessageColumns,
+  MessageRow,
+  SortAddress,
+  SortKeys,
+  SortOrder,
+} from '@agent-mailbox/mail-store';
+import { copyLines, isListed, type WantedFields, wantedFields } from '@agent-mailbox/mail-store/header-index';
 import { readAhead } from '@agent-mailbox/mail-store/read-ahead';
 import type { MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
-import type { Sql } from '#db/database.ts';
-import { MESSAGE_OF_PLACEMENT } from '#mailstore/folders/message-of-placement.ts';
-import { uidArray } from '#mailstore/folders/uid-ranges.ts';
+import type { ByteSource, Sql } from '#db/database.ts';
+import { MESSAGE_OF_PLACEMENT } from '#mailstore/folders/placements.ts';
+import { inBoth, uidArray, uidParameters, uidStatement } from '#mailstore/folders/uid-ranges.ts';
 import { GROUP_END, leadingGroups } from '#mime/leading-groups.ts';
+
+/** Dimensions, flags, type; size and first index of the dimension. An empty array ends after the first three. */
+const HEAD_BYTES = 20;
+const COUNT_AT = 12;
+/** Before each element. */
+const LENGTH_BYTES = 4;
+/** PostgreSQL counts microseconds from the year 2000. */
+const EPOCH_MS = Date.UTC(2000, 0, 1);
+
+function elements<List extends Int16Array | Int32Array | Float64Array>(
+  bytes: Buffer | null | undefined,
+  size: number,
+  make: (count: number) => List,
+  read: (bytes: Buffer, at: number) => number,
+): List {
+  const count = bytes && bytes.length > HEAD_BYTES ? bytes.readInt32BE(COUNT_AT) : 0;
+  const list = make(count);
+  if (bytes)
+    for (let i = 0, at = HEAD_BYTES + LENGTH_BYTES; i < count; i++, at += LENGTH_BYTES + size)
+      list[i] = read(bytes, at);
+  return list;
+}
+
+const int4 = (bytes: Buffer, at: number): number =>
+  ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
+/** Below 2^53. */
+const int8 = (bytes: Buffer, at: number): number => int4(bytes, at) * 2 ** 32 + (int4(bytes, at + 4) >>> 0);
+
+export const binaryInt2s = (bytes: Buffer | null | undefined): Int16Array =>
+  elements(
+    bytes,
+    2,
+    (count) => new Int16Array(count),
+    (each, at) => each.readInt16BE(at),
+  );
+
+export const binaryInt4s = (bytes: Buffer | null | undefined): Int32Array =>
+  elements(bytes, 4, (count) => new Int32Array(count), int4);
+
+export const binaryInt8s = (bytes: Buffer | null | undefined): Float64Array =>
+  elements(bytes, 8, (count) => new Float64Array(count), int8);
+
+/** Milliseconds since 1970. */
+export const binaryTimes = (bytes: Buffer | null | undefined): Float64Array =>
+  elements(
+    bytes,
+    8,
+    (count) => new Float64Array(count),
+    (each, at) => Math.floor(int8(each, at) / 1_000) + EPOCH_MS,
+  );
 
 const LIGHT_PORTION = 2_000;
 /** Rows with ENVELOPE, BODYSTRUCTURE or offset tree weigh some KB each. */
@@ -121,4 +186,149 @@ function statementFor(want: MessageColumns): string {
       from placement p ${MESSAGE_OF_PLACEMENT}
      where p.folder_id = $1 and p.uid = any($3::bigint[]) and m.mailbox_id = $2
      order by p.uid`;
+}
+
+/** Bytes of header lines in a portion, as far as the one before tells; the client gets the first one soon. */
+const PORTION_BYTES = 524_288;
+const FIRST_PORTION = 500;
+const PORTION_MAX = 2_000;
+/** Rows with long lines may have some KB each. */
+const LONG_PORTION_MAX = 500;
+
+/** Ascending UIDs; removed ones are omitted. The next portion is read while the caller processes the last one. */
+export const listedMessages = (
+  source: ByteSource,
+  mailboxId: string,
+  folderId: number,
+  uids: Uint32Array,
+  fields: readonly string[],
+): AsyncGenerator<ListedMessages> => readAhead(listedPortions(source, mailboxId, folderId, uids, fields));
+
+async function* listedPortions(
+  source: ByteSource,
+  mailboxId: string,
+  folderId: number,
+  uids: Uint32Array,
+  fields: readonly string[],
+): AsyncGenerator<ListedMessages> {
+  const wanted = wantedFields(fields);
+  if (wanted === undefined) throw new Error('a header field is not listed');
+  let portion = FIRST_PORTION;
+  for (let at = 0; at < uids.length; ) {
+    const some = uids.subarray(at, at + portion);
+    at += some.length;
+    const { form, values } = uidParameters(some);
+    let listed: ListedMessages | undefined;
+    await source.copyRows((wanted.long ? LONG_LISTED : LISTED)[form], [folderId, mailboxId, ...values], (columns) => {
+      listed = columns[0] === null ? undefined : decode(columns, some, wanted);
+      const bytes = (columns[5]?.length ?? 0) + (columns[7]?.length ?? 0);
+      const fitting = Math.floor((PORTION_BYTES * some.length) / Math.max(1, bytes));
+      portion = Math.max(100, Math.min(wanted.long ? LONG_PORTION_MAX : PORTION_MAX, fitting));
+    });
+    if (listed !== undefined) yield listed;
+  }
+}
+
+function decode(columns: readonly (Buffer | null)[], asked: Uint32Array, wanted: WantedFields): ListedMessages {
+  const uids = binaryInt8s(columns[0]);
+  const sizes = binaryInt4s(columns[1]);
+  const internalDates = binaryTimes(columns[2]);
+  const internalOffsets = binaryInt2s(columns[3]);
+  const lengths = binaryInt4s(columns[4]);
+  const packed = columns[5] ?? Buffer.alloc(0);
+  const longLengths = wanted.long ? binaryInt4s(columns[6]) : undefined;
+  const longPacked = columns[7] ?? Buffer.alloc(0);
+  const count = uids.length;
+  const listed = {
+    uids: new Uint32Array(count),
+    sizes: new Uint32Array(count),
+    internalDates: new Float64Array(count),
+    internalOffsets: new Int16Array(count),
+    indexed: new Uint8Array(count),
+    lines: Buffer.allocUnsafe(packed.length + longPacked.length),
+    ends: new Uint32Array(count),
+  };
+  const short = { bytes: packed, from: 0, to: 0 };
+  const long = longLengths === undefined ? undefined : { bytes: longPacked, from: 0, to: 0 };
+  let [found, askedAt, end] = [0, 0, 0];
+  for (let i = 0; i < count; i++) {
+    short.from = short.to;
+    short.to += lengths[i] ?? 0;
+    if (long !== undefined) {
+      long.from = long.to;
+      long.to += longLengths?.[i] ?? 0;
+    }
+    const uid = uids[i] ?? 0;
+    while (askedAt < asked.length && (asked[askedAt] ?? 0) < uid) askedAt++;
+    if (asked[askedAt] !== uid) continue;
+    listed.uids[found] = uid;
+    listed.sizes[found] = sizes[i] ?? 0;
+    listed.internalDates[found] = internalDates[i] ?? 0;
+    listed.internalOffsets[found] = internalOffsets[i] ?? 0;
+    if (isListed(short) && (long === undefined || isListed(long))) {
+      listed.indexed[found] = 1;
+      end = copyLines(wanted, short, long, listed.lines, end);
+    }
+    listed.ends[found++] = end;
+  }
+  return {
+    uids: listed.uids.subarray(0, found),
+    sizes: listed.sizes.subarray(0, found),
+    internalDates: listed.internalDates.subarray(0, found),
+    internalOffsets: listed.internalOffsets.subarray(0, found),
+    indexed: listed.indexed.subarray(0, found),
+    lines: listed.lines.subarray(0, end),
+    ends: listed.ends.subarray(0, found),
+  };
+}
+
+const statement = (columns: string) =>
+  uidStatement(
+    (condition) => `
+  select array_agg(uid), array_agg(size), array_agg(internal_date), array_agg(internal_offset_minutes), ${columns}
+    from (select p.uid, p.size, p.internal_date, p.internal_offset_minutes, p.header_lines, p.long_header_lines
+            from placement p
+           where p.folder_id = $1 and ${condition}
+             and exists (select from folder f where f.id = $1 and f.mailbox_id = $2)
+           order by p.uid) as listed`,
+  );
+const packed = (column: string) =>
+  `array_agg(coalesce(octet_length(${column}), 0)), string_agg(coalesce(${column}, ''), '')`;
+const LISTED = statement(packed('header_lines'));
+const LONG_LISTED = statement(`${packed('header_lines')}, ${packed('long_header_lines')}`);
+
+const SORT_COLUMNS: Readonly<Record<SortOrder['key'], string>> = {
+  // Without an index of its header, a placement does not know the date of its message.
+  date: `coalesce(
+    case when p.header_lines is null then (select m.sent_at from message m where m.id = p.message_id) else p.sent_at end,
+    p.internal_date)`,
+  'internal-date': 'p.internal_date',
+  size: 'p.size',
+};
+
+/** @see MailboxStore.sorted */
+export async function sortedUids(
+  source: ByteSource,
+  mailboxId: string,
+  folderId: number,
+  uids: Uint32Array,
+  order: readonly SortOrder[],
+): Promise<Uint32Array> {
+  if (uids.length === 0) return uids;
+  const { form, values, others } = uidParameters(uids);
+  const keys = order.map(({ key, reverse }) => `${SORT_COLUMNS[key]} ${reverse ? 'desc' : 'asc'}`);
+  let sorted: Uint32Array = new Uint32Array(0);
+  const statement = uidStatement(
+    (condition) => `select array_agg(uid) from (
+       select p.uid from placement p
+        where p.folder_id = $1 and ${condition}
+          and exists (select from folder f where f.id = $1 and f.mailbox_id = $2)
+        order by ${[...keys, 'p.uid'].join(', ')}) as ordered`,
+  );
+  await source.copyRows(statement[form], [folderId, mailboxId, ...values], ([column]) => {
+    sorted = Uint32Array.from(binaryInt8s(column));
+  });
+  if (!others) return sorted;
+  const asked = new Set(inBoth(sorted.toSorted(), uids));
+  return sorted.filter((uid) => asked.has(uid));
 }

@@ -10,7 +10,7 @@ import type { ContentQuery } from '@agent-mailbox/mail-store';
 import { foldText, lineStart, searchText, type TextQuery, textMatches } from '@agent-mailbox/mail-store/search-text';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { type BlobSource, readBlob } from '#mailstore/blobs/blob-store.ts';
-import { MESSAGE_OF_PLACEMENT } from '#mailstore/folders/message-of-placement.ts';
+import { MESSAGE_OF_PLACEMENT } from '#mailstore/folders/placements.ts';
 import { inBoth, numbersOf, uidArray, uidParameters, uidStatement } from '#mailstore/folders/uid-ranges.ts';
 
 interface Search {

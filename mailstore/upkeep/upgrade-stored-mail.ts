@@ -11,7 +11,7 @@ import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
 import { listedHeader } from '#mailstore/delivery/listed-header.ts';
 import { type DueMessage, readOrGiveUp } from '#mailstore/messages/read-due-message.ts';
-import { storeSearchTexts } from '#mailstore/search/store-search-texts.ts';
+import { storeSearchTexts } from '#mailstore/search/message-text.ts';
 
 export interface StoredMailUpgrade {
   /** Resolves when the current message is done. */

@@ -1,7 +1,7 @@
 /** The files in a ZIP archive from strangers, each read as a stream, all together up to a limit. */
 import { promisify } from 'node:util';
 import { type Entry, fromBuffer, type Options, type ZipFile } from 'yauzl';
-import { ARCHIVE_ENTRIES_MAX, ARCHIVE_READ_MAX_BYTES } from '#domain/mail/document-limits.ts';
+import { ARCHIVE_ENTRIES_MAX, ARCHIVE_READ_MAX_BYTES } from '#domain/mail/file-limits.ts';
 import { DocumentProblem } from './document-problem.ts';
 
 export interface Archive {

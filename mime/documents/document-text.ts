@@ -1,6 +1,6 @@
 /** The text of a document from strangers, a page of it at a time. To be called in a thread with limits. */
 import { decodeUndeclared, storableText } from '@agent-mailbox/mime-structure/charset';
-import { DOCUMENT_TEXT_MAX_CHARACTERS } from '#domain/mail/document-limits.ts';
+import { DOCUMENT_TEXT_MAX_CHARACTERS } from '#domain/mail/file-limits.ts';
 import { textOfHtml } from '#mime/html-text.ts';
 import { type DocumentFacts, type DocumentText, documentKind, type TextPage } from './document-kind.ts';
 import { officeText } from './office-text.ts';

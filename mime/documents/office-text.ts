@@ -1,5 +1,5 @@
 /** The text of DOCX, XLSX and PPTX (ECMA-376): XML in a ZIP archive. */
-import { SHARED_TEXT_MAX_CHARACTERS, SHEETS_MAX, SLIDES_MAX } from '#domain/mail/document-limits.ts';
+import { SHARED_TEXT_MAX_CHARACTERS, SHEETS_MAX, SLIDES_MAX } from '#domain/mail/file-limits.ts';
 import { type Archive, openArchive } from './archive.ts';
 import type { DocumentText } from './document-kind.ts';
 import { DocumentProblem } from './document-problem.ts';

@@ -1,5 +1,5 @@
 import { getDocumentProxy } from 'unpdf';
-import { PDF_PAGES_MAX } from '#domain/mail/document-limits.ts';
+import { PDF_PAGES_MAX } from '#domain/mail/file-limits.ts';
 import { DocumentProblem } from './document-problem.ts';
 
 const SILENT = 0;

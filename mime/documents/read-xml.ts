@@ -1,7 +1,7 @@
 /** Elements and texts of XML from strangers. Entities other than those of XML itself are refused, with every DOCTYPE. */
 import { StringDecoder } from 'node:string_decoder';
 import { Parser } from 'htmlparser2';
-import { XML_DEPTH_MAX } from '#domain/mail/document-limits.ts';
+import { XML_DEPTH_MAX } from '#domain/mail/file-limits.ts';
 import { DocumentProblem } from './document-problem.ts';
 
 export interface XmlReader {

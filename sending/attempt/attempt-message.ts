@@ -7,32 +7,41 @@
  * than never. Everything that may have changed since the submission is read again before: mailbox, brakes, suppression,
  * lists; the mailbox and its brakes once more in the transaction that reserves, the brakes also right before the
  * hand-over.
+ *
+ * Limits the memory for concurrent sending: small messages are not counted, large ones wait for one of a few slots.
+ *
+ * A message whose sending a person stopped notes that it waits, so that the end of the stop wakes it.
  */
+
+import { readBrakes, shareBrakes, stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
+import { type Release, semaphore } from '#core/platform/batching/semaphore.ts';
 import { domainOf } from '#domain/mail/email-address.ts';
+import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import {
   OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS,
   OUTBOUND_DESTINATIONS_AT_ONCE,
   OUTBOUND_DUE_TOGETHER_MS,
+  OUTBOUND_LARGE_AT_ONCE,
   OUTBOUND_OVERDUE_MS,
 } from '#domain/sending/outbound.ts';
 import type { OutboundProgress } from '#domain/sending/outbound-workflow.ts';
-import { finishIfDone } from '#sending/local-delivery/settle.ts';
+import { STOPPED_LOOK_AGAIN_MS } from '#domain/sending/sending-brakes.ts';
+import { finishIfDone } from '#sending/local-delivery/deliver-here.ts';
 import {
   findOutbound,
   findRecipients,
   findSender,
   isOpen,
+  type OutboundMessage,
   type OutboundRecipient,
 } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { recordingWorks } from '#sending/outbox/until-recorded.ts';
 import type { Transport } from '#sending/transports/transport.ts';
 import { attemptDestination } from './attempt-destination.ts';
-import { outgoingSlots } from './outgoing-slots.ts';
 import type { DestinationAttempt } from './record-attempt.ts';
 import { refuse, refuseWhatChanged } from './refuse-recipients.ts';
 import { readSigned } from './signed-content.ts';
-import { waitForStop } from './wait-for-stop.ts';
 
 const DONE: OutboundProgress = { nextAtMs: null, waitsFor: '' };
 
@@ -161,3 +170,48 @@ const REPLY_IN_HISTORY_MAX_CHARACTERS = 80;
 /** Histories hold no addresses, and other hosts like to repeat them. */
 const withoutAddresses = (reply: string | null): string =>
   (reply ?? '').replace(/\S+@\S+/g, '…').slice(0, REPLY_IN_HISTORY_MAX_CHARACTERS);
+
+export interface OutgoingSlots {
+  /** @returns frees the slot; undefined when none became free in time */
+  take(size: number, withinMs: number): Promise<Release | undefined>;
+}
+
+export function outgoingSlots(atOnce: number = OUTBOUND_LARGE_AT_ONCE): OutgoingSlots {
+  const slots = semaphore(atOnce);
+  return {
+    async take(size, withinMs) {
+      return size <= MESSAGE_MEMORY_MAX_BYTES ? () => {} : slots.takeWithin({ withinMs });
+    },
+  };
+}
+
+/**
+ * Notes that a message waits for the end of a stop, so that the end wakes it.
+ *
+ * @returns undefined: nothing is stopped, or nothing of the message is left to be sent
+ */
+export async function waitForStop(
+  services: SendingServices,
+  message: OutboundMessage,
+): Promise<OutboundProgress | undefined> {
+  const { db, now } = services;
+  const stopped = (await stoppedBecause(db, message.mailboxId)) !== null;
+  if (!stopped && message.stoppedAt === null) return undefined;
+  return db.transaction(async (sql) => {
+    await shareBrakes(sql, message.organizationId);
+    const isStopped = (await readBrakes(sql, message.mailboxId)).stoppedBy !== null;
+    const nextAtMs = now() + STOPPED_LOOK_AGAIN_MS;
+    const rows = isStopped
+      ? await sql.query(NOTE_STOP, [message.id, new Date(now()), new Date(nextAtMs + OUTBOUND_OVERDUE_MS)])
+      : await sql.query(FORGET_STOP, [message.id]);
+    return isStopped && rows.length > 0 ? { nextAtMs, waitsFor: 'sending is stopped', stopped: true } : undefined;
+  });
+}
+
+const NOTE_STOP = `
+  update outbound_message o set stopped_at = coalesce(stopped_at, $2), due_at = $3
+   where id = $1 and state = 'sending'
+     and exists (select from outbound_recipient r where r.message_id = o.id and r.status in ('queued', 'sending'))
+  returning 1`;
+
+const FORGET_STOP = `update outbound_message set stopped_at = null where id = $1`;

@@ -2,7 +2,7 @@
 import { recordEvents } from '#core/events/record-event.ts';
 import { reviewSending } from '#core/mailboxes/sending-health.ts';
 import type { Sql } from '#db/database.ts';
-import { oneLine } from '#domain/mail/one-line.ts';
+import { oneLine } from '#domain/mail/text-forms.ts';
 import {
   isHardBounce,
   OUTBOUND_DELAY_NOTICE_AFTER_MS,
@@ -13,10 +13,10 @@ import {
 } from '#domain/sending/outbound.ts';
 import { wantsNotice } from '#domain/webhooks/delivery-notices.ts';
 import { suppress } from '#sending/lists/suppressions.ts';
+import { finishIfDone } from '#sending/local-delivery/deliver-here.ts';
 import { notifySender } from '#sending/local-delivery/notify-sender.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
-import { finishIfDone } from '#sending/local-delivery/settle.ts';
-import { inboxOf } from '#sending/outbox/inbox-of-sender.ts';
+import { inboxOf } from '#sending/outbox/local-addresses.ts';
 import { sentEvent } from '#sending/outbox/outbound-events.ts';
 import {
   changeRecipients,

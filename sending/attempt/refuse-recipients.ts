@@ -3,8 +3,8 @@ import { recordEvents } from '#core/events/record-event.ts';
 import { pausedBecause } from '#core/mailboxes/sending-health.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
 import { findSuppressed } from '#sending/lists/suppressions.ts';
+import { finishIfDone } from '#sending/local-delivery/deliver-here.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
-import { finishIfDone } from '#sending/local-delivery/settle.ts';
 import { blockedEvent, type OutboundBlockedReason } from '#sending/outbox/outbound-events.ts';
 import {
   changeRecipients,

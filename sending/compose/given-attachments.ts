@@ -16,7 +16,7 @@ import {
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { fileNameOf } from '#mailstore/files/file-name.ts';
 import { findFile, readFileBytes } from '#mailstore/files/file-store.ts';
-import { readAttachment } from '#mailstore/messages/attachment-content.ts';
+import { readAttachment } from '#mailstore/messages/message-content.ts';
 import { downloadPublic } from '#mailstore/messages/public-download.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
 import type { ComposedAttachment } from './compose-message.ts';

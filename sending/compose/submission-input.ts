@@ -1,5 +1,5 @@
 /** The parts of a submission that can be checked without the database. */
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { isEmailAddress } from '#domain/mail/email-address.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';

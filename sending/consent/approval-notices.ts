@@ -1,9 +1,13 @@
 /**
  * Notices about held mail, to members who may decide: each is written with the change it is about, collects other held
  * messages until it is sent, and is sent by the workflow of notices (`sending/notices/send-member-notice.ts`).
+ *
+ * What a notice about held mail says. Text that an agent or a stranger wrote is always on one line of its own.
  */
 
+import { approvalPageUrl } from '#core/accounts/approval-links.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
 import {
@@ -11,17 +15,20 @@ import {
   addToOpenNotices,
   lastNoticesOf,
   membersToNotify,
+  type NoticedConsent,
   takeReminder,
   waitingNoticesAbout,
 } from '#db/queries/notices/approval-notices.ts';
-import { oneLine } from '#domain/mail/one-line.ts';
+import { oneLine } from '#domain/mail/text-forms.ts';
 import type { MemberNoticeChannel } from '#domain/organizations/member-notices.ts';
 import {
+  APPROVAL_DIGEST_ITEMS_MAX,
   APPROVAL_MAIL_DEFAULT,
   type ApprovalNoticeKind,
   noticeAtMs,
   reminderAtMs,
 } from '#domain/sending/approval-notices.ts';
+import { heldBecauseSentence } from '#domain/sending/consent.ts';
 
 /** A request for consent for a notice. */
 export interface NoticedRequest {
@@ -103,3 +110,115 @@ export async function remindInTime(
 /** Notices about a request that are to be started. */
 export const noticesToStart = (sql: Sql, consentId: string): Promise<NewMemberNotice[]> =>
   waitingNoticesAbout(sql, consentId);
+
+/** Invisible characters and those that change the direction of text: the reader must see the real text. */
+const HIDDEN_CHARACTERS = /[\p{Cf}\p{Co}\p{Cn}]/gu;
+const LINE_MAX_CHARACTERS = 200;
+const RECIPIENTS_SHOWN = 10;
+
+/** Words of others, shortened, on one line. */
+export const shownLine = (text: string): string => {
+  const line = oneLine(text.replace(HIDDEN_CHARACTERS, ''));
+  return line.length > LINE_MAX_CHARACTERS ? `${line.slice(0, LINE_MAX_CHARACTERS)}…` : line;
+};
+
+/** One request, in words. */
+export interface DescribedRequest {
+  readonly mailbox: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly preview: string;
+  readonly why: string;
+  /** UTC, to the minute. */
+  readonly expires: string;
+  /** For those who sign in. */
+  readonly url: string;
+}
+
+/** A domain that is not ASCII may look like another one, so it is shown as DNS has it too. */
+function shownAddress(address: string): string {
+  const ascii = withAsciiDomain(address);
+  return shownLine(ascii === address ? address : `${address} (${ascii})`);
+}
+
+const addresses = (all: readonly string[]): string =>
+  all.slice(0, RECIPIENTS_SHOWN).map(shownAddress).join(', ') +
+  (all.length > RECIPIENTS_SHOWN ? ` and ${all.length - RECIPIENTS_SHOWN} more` : '');
+
+const minute = (date: Date): string => `${date.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+export const describeRequest = (consent: NoticedConsent, publicUrl: string): DescribedRequest => ({
+  mailbox:
+    consent.mailboxName === consent.mailboxAddress
+      ? consent.mailboxAddress
+      : `${shownLine(consent.mailboxName)} <${consent.mailboxAddress}>`,
+  to: addresses(consent.allRecipients),
+  subject: shownLine(consent.subject) || '(no subject)',
+  preview: shownLine(consent.preview),
+  why: shownLine(heldBecauseSentence(consent.heldBecause, consent.recipients)),
+  expires: minute(consent.expiresAt),
+  url: approvalPageUrl(publicUrl, consent.id),
+});
+
+const OPENINGS = {
+  approval_request: (count: number) =>
+    count === 1 ? 'A message is waiting for your approval.' : `${count} messages are waiting for approval.`,
+  approval_reminder: (count: number) =>
+    count === 1
+      ? 'A message still waits for your approval. It expires within a day and will then not be sent.'
+      : `${count} messages still wait for approval. They expire within a day and will then not be sent.`,
+  approval_expired: (count: number) =>
+    count === 1
+      ? 'Nobody decided about this message in time, so it was not sent.'
+      : `Nobody decided about these ${count} messages in time, so they were not sent.`,
+} as const satisfies Record<ApprovalNoticeKind, (count: number) => string>;
+
+export interface NoticeScope {
+  readonly kind: ApprovalNoticeKind;
+  readonly organizationName: string;
+  readonly publicUrl: string;
+  /**
+   * Whether the reader's mailbox is outside this instance. Agents may read the mailboxes here, so a notice to one of
+   * them says only that something waits.
+   */
+  readonly detailed: boolean;
+}
+
+/** Text of the mail. Its links are those for people who sign in; the sender puts credentials into them. */
+export function approvalText(consents: readonly NoticedConsent[], scope: NoticeScope): string {
+  const { kind, organizationName, publicUrl, detailed } = scope;
+  const shown = consents.slice(0, APPROVAL_DIGEST_ITEMS_MAX);
+  const blocks = shown.map((consent) => {
+    const about = describeRequest(consent, publicUrl);
+    const lines = detailed
+      ? [
+          `Mailbox:  ${about.mailbox}`,
+          `To:       ${about.to}`,
+          `Subject:  ${about.subject}`,
+          ...(about.preview === '' ? [] : [`Begins:   ${about.preview}`]),
+          `Held:     ${about.why}`,
+        ]
+      : [`Mailbox:  ${about.mailbox}`];
+    return [
+      ...lines,
+      `${kind === 'approval_expired' ? 'Expired: ' : 'Expires: '} ${about.expires}`,
+      '',
+      `  ${about.url}`,
+    ].join('\n');
+  });
+  const more = consents.length - shown.length;
+  return [
+    OPENINGS[kind](consents.length),
+    ...blocks,
+    ...(more > 0 ? [`${more} more are listed at ${publicUrl}/approvals`] : []),
+    footerOf(scope),
+    `You get this mail as a member of ${shownLine(organizationName)}. Change how you are notified: ${publicUrl}/settings/notices`,
+  ].join('\n\n');
+}
+
+function footerOf({ kind, detailed }: NoticeScope): string {
+  if (kind === 'approval_expired') return 'The sender may submit the message again, which creates a new request.';
+  if (detailed)
+    return 'The link shows the whole message and asks you to confirm a decision. Anybody who has the link can decide in your name, so do not forward this mail.';
+  return 'Sign in to see the message and to decide. This service stores mail to this address, and agents may read it. Therefore this notice has no link for deciding and quotes nothing of the message.';
+}

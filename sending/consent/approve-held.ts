@@ -25,9 +25,8 @@ import { prepareMessage } from '#sending/compose/prepare-message.ts';
 import { oncePerPlace } from '#sending/compose/submission-input.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
 import { findSuppressed } from '#sending/lists/suppressions.ts';
-import { SenderRefused } from '#sending/local-delivery/deliver-here.ts';
-import { requireRoom } from '#sending/local-delivery/require-room.ts';
-import { isLocal } from '#sending/outbox/local-addresses.ts';
+import { requireRoom, SenderRefused } from '#sending/local-delivery/deliver-here.ts';
+import { isLocal, outsideOf } from '#sending/outbox/local-addresses.ts';
 import {
   findOutbound,
   findRecipients,
@@ -36,9 +35,8 @@ import {
   readContent,
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
-import { outsideOf } from '#sending/outbox/outside-recipients.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { type ConsentRow, findConsent } from './consent-queries.ts';
+import { type ConsentRow, findConsent } from './consent-record.ts';
 import { approveConsent, type Decided } from './decide-consent.ts';
 import { recipientsToAsk } from './recipients-to-ask.ts';
 

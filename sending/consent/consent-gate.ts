@@ -23,6 +23,7 @@ import { askLists } from '#sending/lists/sender-lists.ts';
 import { SenderRefused } from '#sending/local-delivery/deliver-here.ts';
 import { afterCommit, release } from '#sending/local-delivery/release-message.ts';
 import { earlierCopy } from '#sending/outbox/earlier-copy.ts';
+import { outsideOf } from '#sending/outbox/local-addresses.ts';
 import { blockedEvent, type OutboundBlockedReason } from '#sending/outbox/outbound-events.ts';
 import {
   changeRecipients,
@@ -35,7 +36,6 @@ import {
   readContent,
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
-import { outsideOf } from '#sending/outbox/outside-recipients.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { noticesToStart, remindInTime } from './approval-notices.ts';
 import { denyByService } from './decide-consent.ts';

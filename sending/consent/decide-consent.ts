@@ -12,11 +12,16 @@ import { CatalogueError } from '#domain/errors.ts';
 import { domainOf } from '#domain/mail/email-address.ts';
 import { type ConsentScope, DECIDED_AT_ONCE_MAX } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
-import { type Actor, SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { type Actor, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { writeApprovalNotices } from './approval-notices.ts';
-import { aboutMailboxes, decisionEvents } from './consent-events.ts';
-import { type ConsentRow, findConsent, findConsents } from './consent-queries.ts';
-import { logDecisions } from './decision-log.ts';
+import {
+  aboutMailboxes,
+  type ConsentRow,
+  decisionEvents,
+  findConsent,
+  findConsents,
+  logDecisions,
+} from './consent-record.ts';
 
 type Part = Pick<Services, 'db' | 'now' | 'deliveriesDue'>;
 

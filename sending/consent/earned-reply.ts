@@ -14,8 +14,7 @@ import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import { leaves, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
-import { organizationalDomain } from '#core/platform/addresses/organizational-domain.ts';
+import { organizationalDomain, withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { domainOf } from '#domain/mail/email-address.ts';
 import { HEADER_BLOCK_MAX_BYTES, MIME_PARTS_MAX } from '#domain/mail/mail-limits.ts';
@@ -29,7 +28,7 @@ import {
 } from '#domain/sending/consent.ts';
 import { cameFromOtherMail } from '#mailstore/delivery/attachment-digests.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
-import type { MessageOrigin } from '#mailstore/delivery/delivery.ts';
+import type { MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
 import { readContents, readHtml } from '#mailstore/messages/message-content.ts';
 import { readHeader } from '#mailstore/messages/read-messages.ts';
 import { attachmentDigests } from '#mime/attachment-digests.ts';

@@ -10,7 +10,7 @@ import { firstValue, headerFields } from '@agent-mailbox/mime-structure/header-f
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { type AttachmentInfo, bodyParts, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Database } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
@@ -25,8 +25,8 @@ import { htmlContent } from '#mime/html-content.ts';
 import type { LabelledAttachment } from '#mime/labelled-attachments.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { findOutbound, findRecipients, type OutboundMessage, readContent } from '#sending/outbox/outbound-message.ts';
-import { type ConsentRow, findConsent } from './consent-queries.ts';
-import { type RecipientHistory, recipientHistory } from './recipient-history.ts';
+import { type ConsentRow, findConsent } from './consent-record.ts';
+import { type RecipientHistory, recipientHistory } from './recipients-to-ask.ts';
 
 /** A recipient of the envelope; only the envelope decides who gets the message. */
 export interface HeldRecipient {

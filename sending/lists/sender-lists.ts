@@ -5,9 +5,8 @@
 
 import { recordAudit } from '#core/organizations/audit.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
-import { inOrder } from '#core/platform/batching/batch-policies.ts';
-import { batcher } from '#core/platform/batching/batcher.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
+import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';

@@ -1,19 +1,19 @@
 /**
  * Changes that sending makes in mailboxes here: the copy in Sent, deliveries to local recipients, notices to the
  * sender. All in the caller's transaction, so that mail, events and the state of the recipients are one commit.
+ *
+ * Final states of recipients, and the end of a message.
  */
-
 import { headerFields, isAutoSubmitted } from '@agent-mailbox/mime-structure/header-fields';
 import { findRoleAddress, type RoleAddress, takeRoleMail } from '#core/mailboxes/role-mail.ts';
 import type { Sql } from '#db/database.ts';
 import { domainOf } from '#domain/mail/email-address.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
-import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/role-addresses.ts';
+import { deliveryAddress, ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import type { RecipientNotices } from '#domain/webhooks/delivery-notices.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
-import type { DeliveryOutcome, DeliveryWrite } from '#mailstore/delivery/delivery.ts';
+import type { DeliveryOutcome, DeliveryWrite } from '#mailstore/delivery/insert-messages.ts';
 import { receivedEvent } from '#mailstore/delivery/received-event.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
 import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
@@ -21,11 +21,10 @@ import type { ReadMessage } from '#mime/read-message.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
 import { type MessageToFile, newMessage } from '#sending/outbox/filed-message.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
-import type { OutboundMessage, Sender } from '#sending/outbox/outbound-message.ts';
+import { changeRecipients, type OutboundMessage, type Sender } from '#sending/outbox/outbound-message.ts';
 import { changeOwnMail, changesNothing, type OwnMailChanges } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import type { FailedRecipient } from './dsn-write.ts';
-import { notifySender } from './notify-sender.ts';
+import { type FailedRecipient, notifySender } from './notify-sender.ts';
 
 /** A recipient whose mail belongs here. */
 export interface LocalRecipient extends RecipientNotices {
@@ -305,3 +304,44 @@ async function threadOf(sql: Sql, messageId: string): Promise<string | undefined
   const [row] = await sql.query<{ thread_id: string }>(`select thread_id from message where id = $1`, [messageId]);
   return row?.thread_id;
 }
+
+/** Writes the results of the recipients here. */
+export const settleLocals = (sql: Sql, messageId: string, { locals }: DeliveredHere, now: Date): Promise<void> =>
+  changeRecipients(
+    sql,
+    messageId,
+    locals.map(({ number, refusal }) => ({
+      number,
+      status: refusal === undefined ? 'sent' : 'bounced',
+      reply: refusal?.reply ?? DELIVERED_HERE.reply,
+      code: refusal?.code ?? DELIVERED_HERE.code,
+    })),
+    now,
+  );
+
+/** Ends a message all of whose recipients are final. */
+export async function finishIfDone(sql: Sql, messageId: string, now: Date): Promise<void> {
+  await sql.query(
+    `update outbound_message m set state = 'done', finished_at = $2
+      where id = $1 and state = 'sending' and not exists (
+        select from outbound_recipient r where r.message_id = m.id and r.status in ('queued', 'sending'))`,
+    [messageId, now],
+  );
+}
+
+/**
+ * The copies in Sent are filed at the release, but lack of room is reported at submission. All waiting messages are
+ * counted, including this one.
+ *
+ * @throws {SenderRefused} over-quota
+ */
+export async function requireRoom(sql: Sql, mailboxId: string): Promise<void> {
+  const fits = await sql.query(FITS, [mailboxId]);
+  if (fits.length === 0) throw new SenderRefused('over-quota');
+}
+
+const FITS = `
+  select 1 from mailbox_counter
+   where mailbox_id = $1 and quota_bytes >= bytes_used + (
+     select coalesce(sum(size), 0) from outbound_message
+      where mailbox_id = $1 and state in ('held', 'scheduled') and (edited or not filed))`;

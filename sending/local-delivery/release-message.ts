@@ -14,8 +14,7 @@ import {
 } from '#sending/outbox/outbound-message.ts';
 import { findOwnMailChanges, type SentDraft } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { type DeliveredHere, deliverHere, findOwnMailbox } from './deliver-here.ts';
-import { settleLocals } from './settle.ts';
+import { type DeliveredHere, deliverHere, findOwnMailbox, settleLocals } from './deliver-here.ts';
 
 export interface Released {
   readonly id: string;

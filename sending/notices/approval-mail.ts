@@ -11,7 +11,7 @@ import {
   createApprovalLink,
   deleteLinksOfNotice,
 } from '#core/accounts/approval-links.ts';
-import { noticeCredentialPlace } from '#core/accounts/invitation-notice.ts';
+import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
 import { publicAddress } from '#core/platform/addresses/public-address.ts';
 import type { Sql } from '#db/database.ts';
@@ -26,8 +26,7 @@ import {
 } from '#db/queries/notices/approval-notices.ts';
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { APPROVAL_DIGEST_ITEMS_MAX, type ApprovalNoticeKind } from '#domain/sending/approval-notices.ts';
-import { approvalText } from '#sending/consent/approval-notice-text.ts';
-import { approvalSubject } from '#sending/consent/approval-notices.ts';
+import { approvalSubject, approvalText } from '#sending/consent/approval-notices.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
 /** A mail of the service, ready to be sent. */

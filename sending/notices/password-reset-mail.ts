@@ -2,7 +2,7 @@
  * Writes the mail of a password reset at the time of sending. Only then it checks whether the address has an account.
  */
 
-import { noticeCredentialPlace } from '#core/accounts/invitation-notice.ts';
+import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/password-resets.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
 import { publicAddress } from '#core/platform/addresses/public-address.ts';

@@ -10,10 +10,9 @@ import { isHardBounce } from '#domain/sending/outbound.ts';
 import { type NoticeAction, wantsNotice } from '#domain/webhooks/delivery-notices.ts';
 import { type MailReport, readReport } from '#mime/read-report.ts';
 import { suppress } from '#sending/lists/suppressions.ts';
-import type { FailedRecipient } from '#sending/local-delivery/dsn-write.ts';
-import { notifySender } from '#sending/local-delivery/notify-sender.ts';
+import { type FailedRecipient, notifySender } from '#sending/local-delivery/notify-sender.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
-import { inboxOf } from '#sending/outbox/inbox-of-sender.ts';
+import { inboxOf } from '#sending/outbox/local-addresses.ts';
 import {
   changeRecipients,
   findOutbound,

@@ -3,7 +3,7 @@
  * signed with the key of the instance, from the null sender, so that nothing answers it.
  */
 
-import { noticeCredentialPlace } from '#core/accounts/invitation-notice.ts';
+import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
 import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { findRoleMail } from '#db/queries/mailboxes/role-mail.ts';
@@ -22,7 +22,7 @@ import {
 } from '#domain/organizations/member-notices.ts';
 import { isApprovalNotice } from '#domain/sending/approval-notices.ts';
 import { OUTBOUND_GIVE_UP_MS, OUTBOUND_RETRY_DELAYS_MS, retryDelayMs } from '#domain/sending/outbound.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { receivedEvent } from '#mailstore/delivery/received-event.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
 import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
@@ -37,8 +37,8 @@ import { recordingWorks, untilRecorded } from '#sending/outbox/until-recorded.ts
 import { signMessage } from '#sending/transports/dkim.ts';
 import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
 import { collectsUntilMs, writeApprovalMail } from './approval-mail.ts';
+import { sendToChat } from './chat-message.ts';
 import { writePasswordResetMail } from './password-reset-mail.ts';
-import { sendToChat } from './send-to-chat.ts';
 
 const DONE: MemberNoticeProgress = { nextAtMs: null };
 const HEARTBEAT_MS = 2_000;

@@ -22,7 +22,7 @@ export async function earlierCopy(
   return row;
 }
 
-/** The newest messages of Sent are searched, as in `mailstore/delivery/filed-copy.ts`: there is no index by Message-ID. */
+/** The newest messages of Sent are searched, as in `mailstore/delivery/append.ts`: there is no index by Message-ID. */
 const EARLIER_COPY = `
   select m.id, m.thread_id as "threadId"
     from folder f cross join lateral (

@@ -2,9 +2,9 @@
 
 import { blobKey } from '#mailstore/blobs/blob-store.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
-import type { IncomingMessage } from '#mailstore/delivery/delivery.ts';
-import { threadRefs } from '#mailstore/delivery/fingerprints.ts';
+import type { IncomingMessage } from '#mailstore/delivery/insert-messages.ts';
 import { listedHeader } from '#mailstore/delivery/listed-header.ts';
+import { threadRefs } from '#mailstore/delivery/threads.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 
 /** A message, parsed before any transaction begins. */

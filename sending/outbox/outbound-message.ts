@@ -1,5 +1,4 @@
 /** Rows of submitted messages. */
-
 import type { Database, Sql } from '#db/database.ts';
 import type { OrganizationSettings } from '#db/entities/organization.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
@@ -13,9 +12,8 @@ import {
 } from '#domain/sending/outbound.ts';
 import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
 import type { NotifyValue, RecipientNotices, ReturnedPart } from '#domain/webhooks/delivery-notices.ts';
-import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
-import type { KeptDraft } from './kept-draft.ts';
 
 /** The mailbox a message is sent from, with its organization. */
 export interface Sender {
@@ -213,3 +211,14 @@ export const outboundStatusOf = (
     recipients.map(({ status }) => status),
     waitsForTime(message),
   );
+
+/** The part of a draft that is kept after its removal; `outbound_message.draft`. */
+export interface KeptDraft {
+  readonly id: string;
+  readonly clientId: string | null;
+  /** As PostgreSQL writes `bytea`. */
+  readonly clientHashes: readonly string[] | null;
+  /** ISO 8601. */
+  readonly sendAt: string | null;
+  readonly createdAt: string;
+}

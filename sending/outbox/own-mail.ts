@@ -11,7 +11,7 @@ import { CatalogueError } from '#domain/errors.ts';
 import { FORWARDED_KEYWORD, MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import type { AnsweredAs } from '#domain/sending/outbound.ts';
 import { type LockedFolders, lockFolders } from '#mailstore/folders/lock-folders.ts';
-import { removePlacements } from '#mailstore/folders/remove-placements.ts';
+import { removePlacements } from '#mailstore/folders/placements.ts';
 import { storeFlags } from '#mailstore/folders/store-flags.ts';
 
 /** The draft that is sent. */

@@ -7,8 +7,7 @@ import { ID_PREFIXES } from '#domain/ids.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { appendMessages, type PreparedAppend, prepareAppends } from '#mailstore/delivery/append.ts';
 import type { LockedFolders } from '#mailstore/folders/lock-folders.ts';
-import type { KeptDraft } from './kept-draft.ts';
-import type { OutboundMessage, OutboundRecipient } from './outbound-message.ts';
+import type { KeptDraft, OutboundMessage, OutboundRecipient } from './outbound-message.ts';
 
 /**
  * Records the draft of a message. Call it before the draft is removed, in the same transaction.

@@ -7,7 +7,7 @@ import { pausedBecause } from '#core/mailboxes/sending-health.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { STOPPED_SENTENCES, stoppedBy } from '#domain/sending/sending-brakes.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import { overLimit } from '#sending/limits/sending-limits.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
 import { isLocal } from '#sending/outbox/local-addresses.ts';

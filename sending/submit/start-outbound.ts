@@ -6,8 +6,7 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError 
 import { TypedSearchAttributes } from '@temporalio/common';
 import { semaphore } from '#core/platform/batching/semaphore.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { isEngineFault } from '#core/platform/engine/engine-fault.ts';
-import { noticeOutage } from '#core/platform/engine/notice-outage.ts';
+import { isEngineFault, noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import { ENGINE, searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';

@@ -1,7 +1,7 @@
 import type { ClientId } from '#core/platform/client-id.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import type { PreparedMessage } from '#sending/compose/prepare-message.ts';
-import type { NoticesAsked } from '#sending/local-delivery/notices-asked.ts';
+import type { NoticesAsked } from '#sending/local-delivery/notify-sender.ts';
 import type { Answered } from '#sending/outbox/own-mail.ts';
 
 /** A message that a mailbox wants to send, and how. */

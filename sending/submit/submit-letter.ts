@@ -6,8 +6,8 @@
  *   SMTP submission        mail/submission  ────────────────────────────┘
  */
 import type { ClientId } from '#core/platform/client-id.ts';
+import { type Author, authorOf, hashOfLetter, type Letter, type LetterTerms } from '#sending/compose/answer-letter.ts';
 import { checkHeaders, composeMessage, envelopeRecipients } from '#sending/compose/compose-message.ts';
-import { type Author, authorOf, hashOfLetter, type Letter, type LetterTerms } from '#sending/compose/letter.ts';
 import { prepareMessage } from '#sending/compose/prepare-message.ts';
 import type { Submitted } from '#sending/outbox/find-submitted.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';

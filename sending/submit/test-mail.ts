@@ -7,7 +7,7 @@ import { newId } from '#core/platform/new-id.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { TEST_MAILS_PER_HOUR } from '#domain/mail/mail-limits.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { receivedEvent } from '#mailstore/delivery/received-event.ts';
 import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
 import { readMessage } from '#mime/read-message.ts';

@@ -6,11 +6,11 @@
 import { recordEvents } from '#core/events/record-event.ts';
 import type { Sql } from '#db/database.ts';
 import type { OutboundState } from '#domain/sending/outbound.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import { lockFolders } from '#mailstore/folders/lock-folders.ts';
-import { removePlacements } from '#mailstore/folders/remove-placements.ts';
+import { removePlacements } from '#mailstore/folders/placements.ts';
+import { logDecisions } from '#sending/consent/consent-record.ts';
 import { type EndedRequest, withdrawConsent } from '#sending/consent/decide-consent.ts';
-import { logDecisions } from '#sending/consent/decision-log.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
 import { blockedEvent } from '#sending/outbox/outbound-events.ts';
 import {

@@ -9,7 +9,7 @@ import { decodeRawHeader } from '@agent-mailbox/mime-structure/charset';
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { findBodyStart, type HeaderField, headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import { encodeWords } from 'nodemailer/lib/mime-funcs';
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 
 export const hasAsciiHeader = (bytes: Buffer): boolean =>
   bytes.subarray(0, findBodyStart(bytes, 0, bytes.length)).every((byte) => byte < 0x80);

@@ -1,5 +1,4 @@
 import type { Settings } from '#core/platform/settings/settings.ts';
-import { captureTransport } from './capture.ts';
 import { mxTransport } from './mx.ts';
 import { relayTransport } from './relay.ts';
 import type { Transport } from './transport.ts';
@@ -18,3 +17,13 @@ export function chooseTransport(settings: Settings): Transport {
   if (OUTBOUND_TRANSPORT === 'capture' || OUTBOUND_RELAY_URL === undefined) return captureTransport;
   return relayTransport({ url: OUTBOUND_RELAY_URL, hostname: MAIL_HOSTNAME });
 }
+
+/** Keeps mail for other hosts: it is shown in Sent and in the API as `captured`, and nothing is sent. */
+export const captureTransport: Transport = {
+  via: 'capture',
+  destinationOf: (domain) => domain,
+  send: ({ recipients }) =>
+    Promise.resolve(
+      recipients.map((address) => ({ address, kind: 'captured' as const, code: '2.0.0', reply: 'kept on this host' })),
+    ),
+};

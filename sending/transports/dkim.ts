@@ -14,7 +14,7 @@ import {
 } from '@agent-mailbox/mime-structure/header-fields';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { instanceDkimKey } from '#core/mailboxes/instance-dkim.ts';
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 

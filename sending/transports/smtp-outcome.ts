@@ -1,8 +1,8 @@
 /** The result of an SMTP session by nodemailer for each recipient. */
 
 import type { SMTPEnvelopeDsn } from 'nodemailer/lib/smtp-connection';
-import { withAsciiDomain } from '#core/platform/addresses/ascii-domain.ts';
-import { oneLine } from '#domain/mail/one-line.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
+import { oneLine } from '#domain/mail/text-forms.ts';
 import { tlsFailureOf } from '#domain/sending/tls-failure.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, test } from 'node:test';
-import { answerBrokenRequests } from '#api/http/broken-requests.ts';
+import { answerBrokenRequests } from '#api/http/error-response.ts';
 import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

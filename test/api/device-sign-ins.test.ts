@@ -1,7 +1,7 @@
 /** Signing in on a device (RFC 8628). */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { readUserCode, shownUserCode } from '#domain/access/device-sign-in.ts';
+import { readUserCode, shownUserCode } from '#domain/access/sign-in-limits.ts';
 import { type ApiWorld, apiWorld, asBearer, at, errorCode, textAt } from '#test/support/api-world.ts';
 
 let world: ApiWorld;

@@ -8,11 +8,13 @@ import {
   ACCESS_TOKEN_LIFE_SECONDS,
   ACCESS_TOKENS_PER_GRANT_MAX,
   accessesFor,
+  isRegistered,
+  problemOfClientId,
   REFRESH_REPEAT_SECONDS,
+  redirectUriOf,
   USED_TOKENS_PER_GRANT_MAX,
 } from '#domain/access/oauth.ts';
-import { isRegistered, problemOfClientId, redirectUriOf } from '#domain/access/oauth-client.ts';
-import type { TokenAccess } from '#domain/organizations/mailbox-tokens.ts';
+import type { TokenAccess } from '#domain/organizations/mailboxes.ts';
 import {
   type ApiWorld,
   apiWorld,

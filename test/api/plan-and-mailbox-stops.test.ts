@@ -6,7 +6,7 @@ import { newId } from '#core/platform/new-id.ts';
 import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';
 import type { EndpointDeliveryState } from '#domain/webhooks/delivery-workflows.ts';
-import type { EnvelopeOrganization } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 import { at } from '#test/support/api-world.ts';
 import { type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver, verified } from '#test/support/receiver.ts';

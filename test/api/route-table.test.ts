@@ -5,13 +5,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { type AuthRule, BODY_LIMIT_BYTES, type Route, tokenNeedOf } from '#api/http/route.ts';
-import { actsInOrganization } from '#api/http/route-errors.ts';
+import { type AuthRule, actsInOrganization, BODY_LIMIT_BYTES, type Route, tokenNeedOf } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { API_SCOPES, type ApiScope } from '#domain/access/api-scopes.ts';
-import { type TokenAccess, tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
+import { type TokenAccess, tokenAllows } from '#domain/organizations/mailboxes.ts';
 import {
   type Answer,
   type ApiWorld,

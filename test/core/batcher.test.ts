@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inOrder } from '#core/platform/batching/batch-policies.ts';
-import { batcher } from '#core/platform/batching/batcher.ts';
+import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 function recorded(fails: (items: readonly number[]) => boolean = () => false, concurrency = 1) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { hashPassword, verifyPassword } from '#core/accounts/passwords.ts';
+import { hashPassword, verifyPassword } from '#core/accounts/sign-in.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { sealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { PAGES } from '#api/documents/dashboard-files.ts';
-import { pagePreloads } from '#api/documents/dashboard-scripts.ts';
+import { PAGES, pagePreloads } from '#api/documents/dashboard-files.ts';
 import { buildDashboard } from '#dev/build/build-dashboard.ts';
 
 const SCRIPT_MAX_GZIP_BYTES = 200 * 1_024;

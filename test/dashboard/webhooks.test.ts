@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { verifyWebhook } from '#client/index.ts';
 import { recordEvents } from '#core/events/record-event.ts';
 import { buildDashboard } from '#dev/build/build-dashboard.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { at, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { assertAccessible, type OpenedPage, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { signedInPage } from '#test/support/dashboard-sign-in.ts';

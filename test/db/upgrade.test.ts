@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { Migration } from '@mikro-orm/migrations';
 import { isMigrated, migrate, pendingMigrations } from '#db/migrate.ts';
 import { migrations } from '#db/migrations/index.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { withdrawMessage } from '#sending/submit/withdraw-message.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 

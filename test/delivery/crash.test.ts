@@ -14,7 +14,7 @@ import { readSettings } from '#core/platform/settings/settings.ts';
 import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { startRecovery } from '#core/webhooks/endpoints/recover-deliveries.ts';
 import { findRecovery } from '#db/queries/webhooks/recoveries.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { RECOVERY_CONCURRENCY } from '#domain/webhooks/recovery.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';

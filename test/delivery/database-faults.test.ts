@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { recordEvents } from '#core/events/record-event.ts';
 import { releaseAttempts, reserveAttempts } from '#db/queries/deliveries/attempts.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { databaseFault, INFRASTRUCTURE_SQLSTATES } from '#test/support/database-fault.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';

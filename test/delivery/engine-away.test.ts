@@ -12,7 +12,7 @@ import { createLogger } from '#core/platform/log/logger.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { ENDPOINT_DELIVERY } from '#domain/webhooks/delivery-workflows.ts';
-import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import {

@@ -6,7 +6,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { fairShares } from '#core/webhooks/dispatcher/fair-shares.ts';
 import { claimFairly } from '#db/queries/deliveries/claim-deliveries.ts';
 import { type AllowanceWanted, leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
-import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { openTestServices } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { verifyWebhook } from '#client/index.ts';
 import { recordEvents } from '#core/events/record-event.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver, verified } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -15,7 +15,7 @@ import { createWebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { carriedDeliveries, reserveAttempts } from '#db/queries/deliveries/attempts.ts';
 import { leaseLeftBehind } from '#db/queries/deliveries/fast-lane.ts';
 import { laneIsDead, showLife } from '#db/queries/deliveries/lane-life.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { deliveryWorld, rowsOf } from '#test/support/delivery-world.ts';
 import { startReceiver } from '#test/support/receiver.ts';
 import { createTestDatabase, openTestServices, testLog, testSettings, testTls } from '#test/support/services.ts';

@@ -7,7 +7,7 @@ import { engineStarts } from '#core/platform/engine/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { startDeliverySweep } from '#core/webhooks/dispatcher/sweep-deliveries.ts';
 import { takeOverdueWorkflows } from '#db/queries/deliveries/overdue-workflows.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { type DeliveryWorld, deliveryWorld, rowsOf, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { openTestServices, testLog } from '#test/support/services.ts';

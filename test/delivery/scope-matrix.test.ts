@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { recordEvents } from '#core/events/record-event.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
-import { EVENT_TYPES, type EventType } from '#domain/webhooks/event-types.ts';
+import { EVENT_TYPES, type EventType, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { openTestServices } from '#test/support/services.ts';
 

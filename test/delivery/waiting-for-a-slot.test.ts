@@ -6,7 +6,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { recordEvents } from '#core/events/record-event.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
-import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { testSettings, testTls } from '#test/support/services.ts';

@@ -4,15 +4,15 @@ import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { verifyPassword } from '#core/accounts/passwords.ts';
 import { createSession } from '#core/accounts/sessions.ts';
+import { verifyPassword } from '#core/accounts/sign-in.ts';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { migrate, pendingMigrations } from '#db/migrate.ts';
 import { migrations } from '#db/migrations/index.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/search-attributes.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
 import { createTestDatabase, type TestDatabase, testLog, testVariables } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { authHeaderProblem } from '#domain/webhooks/auth-header-rules.ts';
+import { authHeaderProblem } from '#domain/webhooks/endpoint-limits.ts';
 
 test('names reserved by the interface are refused in any case of letters', () => {
   const names =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { startMail } from '#mail/start.ts';
 import { addListEntry, askLists, type ListQuestion, listAsker, removeListEntry } from '#sending/lists/sender-lists.ts';
 import { dnsStub, letter, type MailWorld, openMailWorld, SmtpClient } from '#test/support/mail-world.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type MailListeners, startMail } from '#mail/start.ts';
-import { newFolderName } from '#mailstore/folders/folder-name.ts';
+import { newFolderName } from '#mailstore/folders/folders.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
 import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';

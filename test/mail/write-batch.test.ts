@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { WRITE_BATCH_MAX_BYTES, WRITE_BATCH_MAX_MESSAGES } from '#domain/mail/mail-limits.ts';
-import { type BatchItem, writeBatcher } from '#mailstore/delivery/write-batch.ts';
+import { type BatchItem, writeBatcher } from '#mailstore/delivery/write-delivery.ts';
 
 interface Item extends BatchItem {
   readonly name: string;

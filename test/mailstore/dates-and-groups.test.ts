@@ -1,7 +1,7 @@
 /** On PostgreSQL: the zone of INTERNALDATE through every move of a message, and groups in SORT. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { renewUids } from '#mailstore/upkeep/renew-uids.ts';
+import { renewUids } from '#mailstore/upkeep/housekeeping.ts';
 import { loggedIn } from '#packages/imap/test/dialogue.ts';
 import { GROUPED } from '#packages/imap/test/grouped-mail.ts';
 import { openStoreWorld, type StoreWorld } from '#test/support/store-world.ts';

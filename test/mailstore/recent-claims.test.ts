@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { NOTHING_RECENT, recentClaims } from '#mailstore/folders/recent-claims.ts';
+import { NOTHING_RECENT, recentClaims } from '#mailstore/folders/folder-view.ts';
 
 const folder = { mailboxId: 'mbx_1', folderId: 1, uidValidity: 7 };
 

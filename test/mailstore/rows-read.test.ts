@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { Database, Sql } from '#db/database.ts';
 import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
-import { readFolderChanges } from '#mailstore/changes/folder-changes.ts';
+import { readFolderChanges } from '#mailstore/changes/read-changes.ts';
 import { openStoreWorld, type StoreMailbox, type StoreWorld } from '#test/support/store-world.ts';
 
 const MAILBOXES = 1_000;

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type AuthRule, type Route, tokenNeedOf } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
-import { type TokenAccess, tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
+import { type TokenAccess, tokenAllows } from '#domain/organizations/mailboxes.ts';
 import {
   type Answer,
   type ApiWorld,

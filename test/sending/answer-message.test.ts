@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import { REFERENCES_MAX } from '#domain/sending/outbound.ts';
-import { answerRecipients, answerReferences } from '#sending/compose/answer-message.ts';
+import { answerRecipients, answerReferences } from '#sending/compose/answer-letter.ts';
 
 function fields(header: string) {
   const bytes = Buffer.from(header.replaceAll('\n', '\r\n'));

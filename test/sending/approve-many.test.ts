@@ -6,7 +6,7 @@ import { newId } from '#core/platform/new-id.ts';
 import { DECIDED_AT_ONCE_MAX } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
 import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import { approveConsent, approveCovered } from '#sending/consent/decide-consent.ts';
 import { listOutbox, outboxReason } from '#sending/outbox/outbox.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';

@@ -3,9 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
-import { attemptMessage } from '#sending/attempt/attempt-message.ts';
-import { outgoingSlots } from '#sending/attempt/outgoing-slots.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
+import { attemptMessage, outgoingSlots } from '#sending/attempt/attempt-message.ts';
 import { prepareMessage } from '#sending/compose/prepare-message.ts';
 import { findRecipients } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';

@@ -4,7 +4,7 @@ import { deleteMailbox } from '#core/mailboxes/delete-mailbox.ts';
 import type { ConsentScope } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
 import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import type { Submitted } from '#sending/outbox/find-submitted.ts';
 import { signalDecided, startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { NOTIFY_VALUES, type NoticeAction, wantsNotice } from '#domain/webhooks/delivery-notices.ts';
 import { dsnFault, recipientNotices } from '#mail/submission/dsn-parameters.ts';
 import { readReport } from '#mime/read-report.ts';
-import { writeNotice } from '#sending/local-delivery/dsn-write.ts';
+import { writeNotice } from '#sending/local-delivery/notify-sender.ts';
 
 /** RFC 3461 §4, written a second time. */
 const xtext = (text: string): string =>

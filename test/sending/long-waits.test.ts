@@ -9,11 +9,11 @@ import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests
 import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organizations/organization-limits.ts';
 import { SEND_AT_AHEAD_MAX_DAYS } from '#domain/sending/outbound.ts';
 import { OUTBOUND_MESSAGE, type OutboundInput, outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { prepareMessage } from '#sending/compose/prepare-message.ts';
 import { findOutbound, findRecipients } from '#sending/outbox/outbound-message.ts';
 import { submitMessage } from '#sending/submit/submit-message.ts';
-import { captureTransport } from '#sending/transports/capture.ts';
+import { captureTransport } from '#sending/transports/choose-transport.ts';
 import { type MailWorld, openMailWorld } from '#test/support/mail-world.ts';
 import { testWorkflowBundle } from '#test/support/services.ts';
 import { useTemporalRuntime } from '#test/support/temporal-connection.ts';

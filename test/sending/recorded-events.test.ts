@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import { webhookEvents } from '#api/webhooks/event-schemas.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import { suppress } from '#sending/lists/suppressions.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';

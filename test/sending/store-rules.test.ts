@@ -1,7 +1,7 @@
 /** That `npm run check:mailstore` detects violations: mail sent without its consent, or without its event. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { approveConsent } from '#sending/consent/decide-consent.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';

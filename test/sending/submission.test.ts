@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { createTransport } from 'nodemailer';
 import { rotateMailboxToken } from '#core/mailboxes/update-mailbox.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
 import { SmtpClient } from '#test/support/mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';

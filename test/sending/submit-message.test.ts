@@ -1,7 +1,7 @@
 /** The entry point for sending, with concurrent submissions and other spellings of addresses. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { addListEntry } from '#sending/lists/sender-lists.ts';
 import { LineClient } from '#test/support/line-client.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';

@@ -8,8 +8,13 @@ import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { ensureSigningKey } from '#core/webhooks/signing/signing-keys.ts';
 import { authHeaderPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
 import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webhook-signature.ts';
-import { type EnvelopeMailbox, type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
-import { EVENT_TYPES, type EventType } from '#domain/webhooks/event-types.ts';
+import {
+  type EnvelopeMailbox,
+  type EnvelopeOrganization,
+  EVENT_TYPES,
+  type EventType,
+  SYSTEM_ACTOR,
+} from '#domain/webhooks/event-types.ts';
 import type { RunningWorker } from '#worker/start.ts';
 import { openTestServices } from './services.ts';
 import { temporalConnection } from './temporal-connection.ts';

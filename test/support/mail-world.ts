@@ -12,7 +12,7 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { createMailFolders } from '#db/queries/mailboxes/mail-folders.ts';
-import type { MailboxStatus } from '#domain/organizations/mailbox-status.ts';
+import type { MailboxStatus } from '#domain/organizations/mailboxes.ts';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
 import { type MailListeners, type MailOptions, startMail } from '#mail/start.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { SMTPServer } from 'smtp-server';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import type { DnsLookup } from '#mail/smtp/dns-resolver.ts';
 import { composeMessage, readAddresses } from '#sending/compose/compose-message.ts';
 import { prepareMessage } from '#sending/compose/prepare-message.ts';

@@ -12,8 +12,8 @@ import { storeAgreedSettings } from '#core/platform/settings/agreed-settings.ts'
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { temporalProgram } from '#dev/launcher/temporal-program.ts';
 import { startTemporalServer } from '#dev/launcher/temporal-server.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
 import { DELETE_HISTORY } from '#domain/webhooks/delivery-workflows.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/search-attributes.ts';
 import { startPart } from '#test/support/part-process.ts';
 import {
   createTestDatabase,

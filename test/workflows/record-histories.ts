@@ -20,7 +20,7 @@ import {
   endpointDeliveryId,
   STOP_DELIVERIES_SIGNAL,
 } from '#domain/webhooks/delivery-workflows.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { recoveryWorkflowId } from '#domain/webhooks/recovery.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';

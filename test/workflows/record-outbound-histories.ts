@@ -7,7 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';

@@ -1,11 +1,9 @@
 /** Changing and deleting many messages of a mailbox in one request. */
 import { StoreRefused } from '@agent-mailbox/mail-store';
 import Type, { type Static } from 'typebox';
-import { listBody } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
-import { closed } from '#api/http/schema-parts.ts';
-import { listFilterOf } from '#api/messages/reading/listed-folder.ts';
-import { requireFolder } from '#api/messages/reading/require-folder.ts';
+import { closed, listBody } from '#api/http/schema-parts.ts';
+import { listFilterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
 import { LABEL_PATTERN, MailboxPath, MessageId, MessagesQuery } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';

@@ -15,7 +15,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
-import { changeMessage, deleteMessage } from '#mailstore/messages/change-message.ts';
+import { changeMessage, deleteMessage } from '#mailstore/messages/change-messages.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { withdrawMessage } from '#sending/submit/withdraw-message.ts';

@@ -10,8 +10,8 @@ import {
   DOCUMENT_PAGE_DEFAULT_CHARACTERS,
   DOCUMENT_PAGE_MAX_CHARACTERS,
   DOCUMENT_TEXT_MAX_CHARACTERS,
-} from '#domain/mail/document-limits.ts';
-import { readAttachment } from '#mailstore/messages/attachment-content.ts';
+} from '#domain/mail/file-limits.ts';
+import { readAttachment } from '#mailstore/messages/message-content.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
 import { readDocumentPage } from '#mailstore/reading/read-document.ts';
 import { DOCUMENT_FORMATS } from '#mime/documents/document-kind.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { decodeTransfer, isIdentity } from '@agent-mailbox/mime-structure/transfer-encoding';
 import { CatalogueError } from '#domain/errors.ts';
 import { type BlobSource, readBlob, streamBlob } from '#mailstore/blobs/blob-store.ts';
-import { findAttachment } from '#mailstore/messages/attachment-content.ts';
+import { findAttachment } from '#mailstore/messages/message-content.ts';
 import type { StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 
 export interface Download {

@@ -1,11 +1,11 @@
 import { type Route, route } from '#api/http/route.ts';
+import { presentExtracts } from '#api/messages/present.ts';
 import { MailboxMessagePath, MessageExtracts, OwnMessagePath } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent } from '#mailstore/messages/message-content.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
-import { presentExtracts } from './present-extracts.ts';
 
 const SUMMARY = 'Get the code and the links of a message';
 const DESCRIPTION =

@@ -1,6 +1,7 @@
 /** The folder of a list of messages: INBOX, unless the request asks for another, for all, or for a label. */
 import type { Static } from 'typebox';
 import type { MessagesQuery } from '#api/messages/schema.ts';
+import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { MessageFilter } from '#mailstore/messages/read-messages.ts';
 
@@ -40,3 +41,16 @@ export const unknownFolder = (name: string, who: string): CatalogueError =>
     details: [{ path: 'query/folder', message: 'is not a folder of this mailbox' }],
     fix: 'Use a name from the list of folders, GET /api/mailbox/folders or /api/mailboxes/:id/folders, or * for all.',
   });
+
+/**
+ * Refuses a filter by a folder the mailbox does not have, which would find nothing for ever.
+ *
+ * @throws {CatalogueError} invalid_request
+ */
+export async function requireFolder(sql: Sql, mailboxId: string, name: string | undefined): Promise<void> {
+  if (name === undefined || name === ALL_FOLDERS) return;
+  const [folder] = await sql.query(FIND, [mailboxId, name.normalize('NFC').toLowerCase()]);
+  if (folder === undefined) throw unknownFolder(name, 'The mailbox has');
+}
+
+const FIND = `select 1 from folder where mailbox_id = $1 and name_key = $2 and deleted_at is null`;

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox';
-import { listBody, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { searchExample } from '#api/messages/examples.ts';
 import { presentHit } from '#api/messages/present.ts';
 import { MailboxPath, SearchHitList, SearchQuery } from '#api/messages/schema.ts';
@@ -9,8 +9,7 @@ import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { readContents } from '#mailstore/messages/message-content.ts';
 import { type StoredMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
 import { type Highlight, highlightsOf, wordsOf } from '#mailstore/search/highlights.ts';
-import { folderOf } from './listed-folder.ts';
-import { requireFolder } from './require-folder.ts';
+import { folderOf, requireFolder } from './listed-folder.ts';
 
 const tag = 'Messages';
 const SUMMARY = 'Search messages by their words';

@@ -1,7 +1,7 @@
 /** Messages that wait to be sent, and withdrawing them. */
 import type { Static } from 'typebox';
-import { listBody, PageQuery, pageOf } from '#api/http/pagination.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { presentDecision } from '#api/messages/present-decision.ts';
 import { MailboxMessagePath, MailboxPath, OwnMessagePath } from '#api/messages/schema.ts';
 import type { Caller } from '#core/platform/caller.ts';

@@ -1,6 +1,5 @@
 import Type from 'typebox';
-import { listOf } from '#api/http/pagination.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
 import { MessageDecision } from '#api/messages/decision-schema.ts';
 import { Address, MessageId } from '#api/messages/schema.ts';
 import { idPattern } from '#domain/ids.ts';

@@ -11,18 +11,24 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { tokenAllows } from '#domain/organizations/mailbox-tokens.ts';
+import { tokenAllows } from '#domain/organizations/mailboxes.ts';
 import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { REPEATED_SENTENCE } from '#domain/sending/outbound.ts';
 import { OVER_BUDGET_SENTENCES } from '#domain/sending/sending-brakes.ts';
-import type { EnvelopeMailbox } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeMailbox } from '#domain/webhooks/event-types.ts';
 import { findMessage, readHeader } from '#mailstore/messages/read-messages.ts';
 import { findAttempts } from '#sending/attempt/attempts.ts';
-import { forwardLetter, type Original, type OwnParts, replyLetter } from '#sending/compose/answer-letter.ts';
+import {
+  authorOf,
+  forwardLetter,
+  type Letter,
+  type Original,
+  type OwnParts,
+  replyLetter,
+} from '#sending/compose/answer-letter.ts';
 import { readAddresses } from '#sending/compose/compose-message.ts';
 import { readAttachments } from '#sending/compose/given-attachments.ts';
-import { authorOf, type Letter } from '#sending/compose/letter.ts';
-import { findConsent } from '#sending/consent/consent-queries.ts';
+import { findConsent } from '#sending/consent/consent-record.ts';
 import { findRepeated, type Submitted } from '#sending/outbox/find-submitted.ts';
 import { findOutbound, findRecipients, outboundStatusOf } from '#sending/outbox/outbound-message.ts';
 import { decisionOf } from '#sending/outbox/outbox.ts';

@@ -4,8 +4,7 @@ import { type AuthRule, type Route, route } from '#api/http/route.ts';
 import { summaryExample } from '#api/messages/examples.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { presentOutcome } from '#api/messages/present-decision.ts';
-import { filterOf } from '#api/messages/reading/listed-folder.ts';
-import { requireFolder } from '#api/messages/reading/require-folder.ts';
+import { filterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
 import { MailboxPath, WaitAnswer, WaitQuery } from '#api/messages/schema.ts';
 import { type WatchRequest, watchFor } from '#api/watch.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -22,7 +21,7 @@ import {
   lastChange,
 } from '#mailstore/messages/read-messages.ts';
 import { surelyCode } from '#mime/one-time-code.ts';
-import { findConsent } from '#sending/consent/consent-queries.ts';
+import { findConsent } from '#sending/consent/consent-record.ts';
 
 const tag = 'Messages';
 const SUMMARY = 'Wait for messages';

@@ -1,6 +1,9 @@
-/** Distinguishes engine failures from errors of the call itself. */
+/** Failures of Temporal: how they differ from errors of the call itself, and how they are logged as one outage. */
 import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import { infrastructureFault } from '#db/infrastructure-error.ts';
 
 const CAUSES_MAX = 5;
 /** google.rpc.Code: the request itself is wrong. */
@@ -22,4 +25,20 @@ export function isEngineFault(error: unknown): boolean {
     each = each.cause;
   }
   return error instanceof ServiceError;
+}
+
+/**
+ * Logs an error that PostgreSQL or Temporal is to blame for as part of their outage: one line for all of them.
+ *
+ * @returns whether it was one; anything else is for the caller to log
+ */
+export function noticeOutage(log: Logger, error: unknown): boolean {
+  const dependency = isEngineFault(error)
+    ? 'Temporal'
+    : infrastructureFault(error) === undefined || infrastructureFault(error) === 'conflict'
+      ? undefined
+      : 'PostgreSQL';
+  if (dependency === undefined) return false;
+  outageLog(log, dependency).noticed(error);
+  return true;
 }

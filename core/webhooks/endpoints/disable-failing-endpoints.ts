@@ -2,7 +2,7 @@ import { recordAudit } from '#core/organizations/audit.ts';
 import { type NewMemberNotice, writeNotices } from '#core/organizations/member-notices.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { type FailingEndpoint, failingEndpoints, setInactive } from '#db/queries/webhooks/endpoint-health.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { failingNotice } from './endpoint-notices.ts';
 
 export interface Disabled {

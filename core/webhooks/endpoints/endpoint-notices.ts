@@ -1,5 +1,5 @@
 /** What owners and admins read when the service sets an endpoint inactive. */
-import { oneLine } from '#domain/mail/one-line.ts';
+import { oneLine } from '#domain/mail/text-forms.ts';
 import { auditedUrl } from './endpoint-rules.ts';
 
 export interface DisabledEndpoint {

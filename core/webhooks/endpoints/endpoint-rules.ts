@@ -3,8 +3,7 @@
 import type { Settings } from '#core/platform/settings/settings.ts';
 import { checkDestination, destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { CatalogueError, type ErrorDetail } from '#domain/errors.ts';
-import { authHeaderProblem } from '#domain/webhooks/auth-header-rules.ts';
-import { ENDPOINT_URL_MAX } from '#domain/webhooks/endpoint-limits.ts';
+import { authHeaderProblem, ENDPOINT_URL_MAX } from '#domain/webhooks/endpoint-limits.ts';
 import { EVENT_TYPES, type EventType, isEventType, MAILBOX_EVENT_TYPES } from '#domain/webhooks/event-types.ts';
 
 export interface AuthHeader {

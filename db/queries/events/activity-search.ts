@@ -6,8 +6,7 @@
 import type { Database, Sql } from '#db/database.ts';
 import { firstIdAt, timeOfIdMs } from '#domain/ids.ts';
 import type { OutboundState, RecipientStatus } from '#domain/sending/outbound.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
-import type { EventType } from '#domain/webhooks/event-types.ts';
+import type { Actor, EventType } from '#domain/webhooks/event-types.ts';
 
 /** A message as a list shows it. */
 export interface MessageHitRow {

@@ -6,7 +6,7 @@ import { firstIdAt, timeOfIdMs } from '#domain/ids.ts';
 import type { ConsentScope, ConsentStatus } from '#domain/sending/consent.ts';
 import type { AttemptOutcome, OutboundState, RecipientStatus } from '#domain/sending/outbound.ts';
 import type { DeliveryStatus, ExhaustedReason } from '#domain/webhooks/delivery-status.ts';
-import type { Actor } from '#domain/webhooks/event-envelope.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 
 interface Verdict {
   readonly result: string;

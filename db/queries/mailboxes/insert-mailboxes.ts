@@ -1,5 +1,5 @@
 import type { Sql } from '#db/database.ts';
-import type { MailboxStatus, SyncStatus } from '#domain/organizations/mailbox-status.ts';
+import type { MailboxStatus, SyncStatus } from '#domain/organizations/mailboxes.ts';
 import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
 
 export interface MailboxInsert {

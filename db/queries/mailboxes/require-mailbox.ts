@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import type { EnvelopeMailbox } from '#domain/webhooks/event-envelope.ts';
+import type { EnvelopeMailbox } from '#domain/webhooks/event-types.ts';
 
 /**
  * Who a mailbox is, without the counters of its mail: for requests about something in it.

@@ -4,12 +4,12 @@ import {
   PASSWORD_RESETS_PER_SOURCE_AND_HOUR,
   SIGN_IN_TRIES,
 } from '#domain/access/credential-format.ts';
+import { OAUTH_REQUESTS_PER_PERSON_AND_HOUR } from '#domain/access/oauth.ts';
 import {
   DEVICE_CODES_PER_PERSON_AND_HOUR,
   DEVICE_SIGN_INS_PER_SOURCE_AND_HOUR,
-} from '#domain/access/device-sign-in.ts';
-import { OAUTH_REQUESTS_PER_PERSON_AND_HOUR } from '#domain/access/oauth.ts';
-import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailbox-tokens.ts';
+} from '#domain/access/sign-in-limits.ts';
+import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailboxes.ts';
 import { API_KEYS_MAX } from '#domain/organizations/organization-limits.ts';
 import { type ApiWorld, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { from, type Reach, tryPasswords } from './reach.ts';

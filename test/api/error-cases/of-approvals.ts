@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/sending/approval-notices.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { approvalLink, holdMessage, newApprovalLink } from '#test/api/approval-link-world.ts';
 import { asBearer } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

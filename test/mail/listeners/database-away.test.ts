@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { rotateMailboxToken } from '#core/mailboxes/update-mailbox.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { LineClient } from '#test/support/line-client.ts';
 import { letter, openMailWorld } from '#test/support/mail-world.ts';
 import { createTestDatabase } from '#test/support/services.ts';

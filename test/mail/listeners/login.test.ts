@@ -6,7 +6,7 @@ import { rotateMailboxToken, updateMailbox } from '#core/mailboxes/update-mailbo
 import type { Caller } from '#core/platform/caller.ts';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { newCredential } from '#core/platform/secrets/credentials.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-envelope.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { openAuthenticator } from '#mail/login/mailbox-login.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';

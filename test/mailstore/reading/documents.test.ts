@@ -9,7 +9,7 @@ import {
   DOCUMENT_MAX_WALL_MS,
   SHEETS_MAX,
   XML_DEPTH_MAX,
-} from '#domain/mail/document-limits.ts';
+} from '#domain/mail/file-limits.ts';
 import { type DocumentLimits, readDocumentPage } from '#mailstore/reading/read-document.ts';
 import type { TextPage } from '#mime/documents/document-kind.ts';
 import { DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-problem.ts';
