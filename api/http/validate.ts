@@ -2,13 +2,17 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { CatalogueError, type ErrorDetail } from '#domain/errors.ts';
-import { formInWords } from '#domain/mail/text-forms.ts';
+import { formInWords, withInvisibleBeyond } from '#domain/mail/text-forms.ts';
 import type { RouteInfo } from './route.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.
 const addFormats = addFormatsModule as unknown as FormatsPlugin;
 
-const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+const regExp = Object.assign((pattern: string, flags: string) => new RegExp(withInvisibleBeyond(pattern), flags), {
+  code: 'new RegExp',
+});
+/** Compiles the schemas of requests. */
+export const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, code: { regExp } });
 addFormats(ajv);
 
 const ERRORS_SHOWN_MAX = 20;

@@ -15,7 +15,9 @@ const BIDI_OVERRIDES = '\\u202a-\\u202e\\u2066-\\u2069';
  */
 const INVISIBLE =
   '\\u00ad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b\\u2060-\\u2065\\u206a-\\u206f\\u3164' +
-  '\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}';
+  '\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb';
+/** Those beyond U+FFFF. The published patterns leave them out: programs that read them without Unicode mode could not. */
+const INVISIBLE_BEYOND = '\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}';
 
 const withoutAnchors = `[^\\t\\n\\r${CONTROLS_BUT_LINES}${BIDI_OVERRIDES}${INVISIBLE}]`;
 
@@ -44,7 +46,11 @@ export function formInWords(pattern: unknown): string | undefined {
   return undefined;
 }
 
-const HIDDEN = new RegExp(`[${BIDI_OVERRIDES}${INVISIBLE}]`, 'gu');
+/** The pattern of a form as requests are checked: with the invisible characters beyond U+FFFF. For Unicode mode. */
+export const withInvisibleBeyond = (pattern: string): string =>
+  pattern.replaceAll(INVISIBLE, () => INVISIBLE + INVISIBLE_BEYOND);
+
+const HIDDEN = new RegExp(`[${BIDI_OVERRIDES}${INVISIBLE}${INVISIBLE_BEYOND}]`, 'gu');
 
 /** A text of a stranger without what `ONE_LINE` refuses from clients, which can correct it; line breaks stay. */
 export const withoutHidden = (text: string): string => text.replace(HIDDEN, '');

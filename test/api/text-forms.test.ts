@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
+import { ajv } from '#api/http/validate.ts';
 import { routes } from '#api/routes.ts';
 import { ANY_TEXT, LINE_OF_MAIL, LINES, SOUGHT_LINE, withoutHidden } from '#domain/mail/text-forms.ts';
-
-// The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.
-const addFormats = addFormatsModule as unknown as FormatsPlugin;
-const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-addFormats(ajv);
 
 interface Leaf {
   /** Operation and path, such as `createKey body/name`. */
