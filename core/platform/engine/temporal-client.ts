@@ -2,12 +2,20 @@
  * The only client of the engine: bound to namespace and task queue, and the search attributes as typed keys. Core and
  * API start and signal workflows by name; they do not import workflow code.
  */
-import { Client, Connection, type ConnectionLike, isGrpcServiceError, ServiceError } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  type ConnectionLike,
+  type ConnectionOptions,
+  defaultGrpcRetryOptions,
+  isGrpcServiceError,
+  makeGrpcRetryInterceptor,
+  ServiceError,
+} from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { agreedTemporal, otherTemporal } from '#core/platform/settings/agreed-settings.ts';
 import { type Settings, SettingsError } from '#core/platform/settings/settings.ts';
 import type { Sql } from '#db/database.ts';
-import { retryUntilClosed } from './retry-until-closed.ts';
 
 const key = {
   text: (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD),
@@ -161,4 +169,48 @@ export async function namespaceIdOf(
     if (isGrpcServiceError(error) && Number(error.code) === NOT_FOUND) return undefined;
     throw error;
   }
+}
+
+type Interceptor = NonNullable<ConnectionOptions['interceptors']>[number];
+type Call = ReturnType<Parameters<Interceptor>[1]>;
+
+/** google.rpc.Code: CANCELLED. It is not retried. */
+const CANCELLED = 1;
+
+const retry = makeGrpcRetryInterceptor(defaultGrpcRetryOptions());
+
+/**
+ * The SDK's retries of calls to Temporal, which end when the connection is closed. The SDK's own retries use a timer,
+ * and a connection that was closed meanwhile throws in it, where nobody can catch it: a process that stops while
+ * Temporal is unreachable would crash.
+ */
+export const retryUntilClosed: Interceptor = (options, nextCall) => {
+  let first = true;
+  return retry(options, (again) => {
+    if (first) {
+      first = false;
+      return nextCall(again);
+    }
+    try {
+      return nextCall(again);
+    } catch {
+      return cancelledCall();
+    }
+  });
+};
+
+/** A call that ends as soon as it is started. */
+function cancelledCall(): Call {
+  const nothing = (): void => {};
+  return {
+    start: (metadata, listener) =>
+      listener?.onReceiveStatus?.({ code: CANCELLED, details: 'the connection was closed', metadata }),
+    cancelWithStatus: nothing,
+    sendMessage: nothing,
+    sendMessageWithContext: nothing,
+    startRead: nothing,
+    halfClose: nothing,
+    getPeer: () => 'unknown',
+    getAuthContext: () => null,
+  };
 }
