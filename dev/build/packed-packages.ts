@@ -37,7 +37,7 @@ export async function packPackages(folder: string): Promise<PackedPackages> {
     ['build-package', command],
     ['build-packages', engines],
   ] as const)
-    await run(process.execPath, [`dev/${program}.ts`, output], { cwd: root });
+    await run(process.execPath, [`dev/build/${program}.ts`, output], { cwd: root });
   // n8n loads its nodes itself: nothing else installs them.
   const others = readdirSync(engines).filter((name) => name !== N8N_PACKAGE);
   const folders = [client, tools, command, ...others.map((name) => path.join(engines, name))];

@@ -78,7 +78,7 @@ test('a host connects with the client of the protocol; the person ends it on the
   assertNoFaults(SIGNED_OUT, LEAVES);
 });
 
-test('a refused program gets no code; a hostile name is shown as what it is; the page fits a phone', async () => {
+test('a refused program gets no code; a hostile name is shown as text, without its hidden characters; the page fits a phone', async () => {
   const hostile = '<img src=x onerror="globalThis.hacked=1">\u202eknaB\u200b';
   const program = await oauthHost({ client_name: hostile });
   const options = { phone: true, dark: true };
@@ -86,8 +86,7 @@ test('a refused program gets no code; a hostile name is shown as what it is; the
   await page.goto(
     address(asking(program, world.api.url, { redirect_uri: host.callbackUrl, scope: 'mailbox:read' }).parameters),
   );
-  await page.getByText('U+202E').waitFor();
-  await page.getByText('<img src=x').waitFor();
+  await page.getByText('<img src=x onerror="globalThis.hacked=1">knaB', { exact: true }).waitFor();
   assert.equal(await page.evaluate('globalThis.hacked'), undefined);
   assert.equal(await page.getByRole('radio').count(), 1, 'only what it asked for');
   await assertFitsWindow(page, 'the question');

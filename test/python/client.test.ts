@@ -86,7 +86,7 @@ test('it builds, installs into an empty folder, and is typed there', needs(PYTHO
   try {
     const options = { cwd: folder, timeout: LIMIT_MS };
     const built = path.join(empty, 'built');
-    await run(process.execPath, [path.join(folder, '../dev/build-python.ts'), built], options);
+    await run(process.execPath, [path.join(folder, '../dev/build/build-python.ts'), built], options);
     const files = readdirSync(built).toSorted();
     assert.deepEqual(
       files.map((name) => name.replace(/-\d[\d.]*\d(?=[-.])/, '')),
