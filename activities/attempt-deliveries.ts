@@ -216,11 +216,11 @@ class AttemptRun {
   async #settle(ids: readonly string[]): Promise<AttemptOutput> {
     if (ids.length === 0) return { waiting: [] };
     const { workflowId } = this.#context;
-    const holder =
+    const next =
       this.#input.lane === 'fan-out'
         ? { prefix: 'delivery/', suffix: `/${workflowId}` }
         : { prefix: '', suffix: workflowId };
-    const open = await settleUnattempted(this.#deps.db, ids, workflowId, holder);
+    const open = await settleUnattempted(this.#deps.db, ids, workflowId, next);
     return { waiting: waitingByEndpoint(open, this.#deps.now(), this.#comeBackAtMs) };
   }
 }

@@ -137,7 +137,7 @@ export function startFastLane(
       ladderMs,
       workflowId: null,
       lateness: Math.random(),
-      mayBegin: () => !isClosed() && life.holdsSince(askedAtMs) && performance.now() < atMs + BEGIN_WITHIN_MS,
+      mayBegin: () => !isClosed() && life.leasesValidSince(askedAtMs) && performance.now() < atMs + BEGIN_WITHIN_MS,
     });
     for (const delivery of leased) {
       const { organizationId, plan } = delivery;
@@ -229,7 +229,7 @@ export function startFastLane(
   return {
     id,
     inFlight: (deliveryId) => inFlight.get(deliveryId),
-    get mayHoldMore() {
+    get mayHaveLeasedMore() {
       return claiming;
     },
     close() {

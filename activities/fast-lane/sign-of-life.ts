@@ -19,7 +19,7 @@ export interface SignOfLife {
   /**
    * Whether leases taken then are valid: it is sure, and has been since. @param atMs `performance.now()` before the claim
    */
-  holdsSince(atMs: number): boolean;
+  leasesValidSince(atMs: number): boolean;
   /** Resolves when it is sure, or has ended. */
   untilSure(): Promise<void>;
   /** Frees what is still leased. */
@@ -78,7 +78,7 @@ export function signOfLife(sql: Sql, lane: string, log: Logger): SignOfLife {
     get isSure() {
       return isSure();
     },
-    holdsSince: (atMs) => isSure() && unbrokenSinceMs <= atMs,
+    leasesValidSince: (atMs) => isSure() && unbrokenSinceMs <= atMs,
     async untilSure() {
       while (!ended && !isSure()) {
         showSoon();

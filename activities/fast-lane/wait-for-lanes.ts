@@ -16,7 +16,7 @@ export interface LaneAttempts {
   /** The attempt of a delivery, resolved when its result is recorded or it is left to a workflow. Never rejects. */
   inFlight(deliveryId: string): Promise<void> | undefined;
   /** A claim is in flight, or its answer was lost: the lane may have leased more than it knows. */
-  readonly mayHoldMore: boolean;
+  readonly mayHaveLeasedMore: boolean;
 }
 
 export interface LaneWait {
@@ -50,20 +50,20 @@ export async function waitForLanes(wait: LaneWait): Promise<readonly string[]> {
     const rows = open.length === 0 ? [] : await carriedDeliveries(db, open);
     found ??= rows.map(({ id }) => id);
     const impatient = waitedMs >= patienceMs;
-    const held = rows.filter((row) => isHeld(row, lane, impatient));
-    const free = rows.filter((row) => row.pending && !held.includes(row) && !attempted.has(row.id));
+    const leased = rows.filter((row) => isLeased(row, lane, impatient));
+    const free = rows.filter((row) => row.pending && !leased.includes(row) && !attempted.has(row.id));
     for (const lost of [false, true]) {
       const ids = free.filter((row) => (row.lane !== null) === lost).map(({ id }) => id);
       if (ids.length > 0) await wait.attempt(ids, lost);
     }
     for (const { id } of free) attempted.add(id);
     // Another lane may have taken over deliveries that seemed free, so these are checked again.
-    open = [...held, ...free].map(({ id }) => id);
+    open = [...leased, ...free].map(({ id }) => id);
     if (open.length === 0 || !wait.goOn()) return found;
     if (free.length > 0) continue;
     const sinceMs = performance.now();
     await ended(
-      held.map(({ id }) => id),
+      leased.map(({ id }) => id),
       lane,
       lookMs,
     );
@@ -73,9 +73,9 @@ export async function waitForLanes(wait: LaneWait): Promise<readonly string[]> {
 }
 
 /** The memory of the own lane is exact; of others the row decides. @param impatient others have had their time */
-function isHeld({ id, lane: holder }: CarriedDelivery, own: LaneAttempts | undefined, impatient: boolean): boolean {
+function isLeased({ id, lane }: CarriedDelivery, own: LaneAttempts | undefined, impatient: boolean): boolean {
   if (own?.inFlight(id) !== undefined) return true;
-  return !impatient && holder !== null && (holder !== own?.id || own.mayHoldMore);
+  return !impatient && lane !== null && (lane !== own?.id || own.mayHaveLeasedMore);
 }
 
 /** Resolves when the own lane has ended all of them, or when it is time to look again. */

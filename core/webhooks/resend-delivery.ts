@@ -21,7 +21,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
-import { holdDelivery, makeDueNow } from '#db/queries/deliveries/hold-delivery.ts';
+import { assignWorkflow, makeDueNow } from '#db/queries/deliveries/assign-workflow.ts';
 import { type DeliveryRecord, type DeliveryWithPayload, findDelivery } from '#db/queries/deliveries/list-deliveries.ts';
 import type { OfEndpoint } from '#db/queries/webhooks/recoveries.ts';
 import { CatalogueError } from '#domain/errors.ts';
@@ -144,7 +144,7 @@ async function startManualAttempt(services: Services, temporal: TemporalClient, 
     ladderMs: retryDelaysMs(services.settings),
     manual: true,
   };
-  await holdDelivery(services.db, id, workflowId);
+  await assignWorkflow(services.db, id, workflowId);
   await reach(temporal, () =>
     temporal.client.workflow.start(ENDPOINT_DELIVERY, {
       workflowId,

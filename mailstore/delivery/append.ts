@@ -43,11 +43,11 @@ export async function prepareAppends(
   origin: 'append' | 'draft' = 'append',
 ): Promise<PreparedAppend[]> {
   const prepared: PreparedAppend[] = [];
-  let heldBytes = 0;
+  let keptBytes = 0;
   for (const append of messages) {
-    const mayHold = heldBytes + append.content.size <= WRITE_BATCH_MAX_BYTES;
-    const each = await prepareAppend(db, account, append, { receivedAt, origin }, mayHold);
-    heldBytes += each.message.bytes.length;
+    const mayKeep = keptBytes + append.content.size <= WRITE_BATCH_MAX_BYTES;
+    const each = await prepareAppend(db, account, append, { receivedAt, origin }, mayKeep);
+    keptBytes += each.message.bytes.length;
     prepared.push(each);
   }
   return prepared;
@@ -58,7 +58,7 @@ async function prepareAppend(
   account: MailAccount,
   append: AppendMessage,
   facts: Pick<NewMessage, 'receivedAt' | 'origin'>,
-  mayHold: boolean,
+  mayKeep: boolean,
 ): Promise<PreparedAppend> {
   const { size } = append.content;
   if (size > MESSAGE_MAX_BYTES) throw new StoreRefused('too-big', `A message has at most ${MESSAGE_MAX_BYTES} bytes`);
@@ -78,7 +78,7 @@ async function prepareAppend(
       auth: null,
     };
     const messageId = newId('message');
-    if (mayHold && !isStoredAhead(message)) return { message, messageId, append };
+    if (mayKeep && !isStoredAhead(message)) return { message, messageId, append };
     await storeBlob(db, message.blobKey, bytes);
     return { message: { ...message, bytes: Buffer.alloc(0) }, messageId, append };
   } finally {

@@ -145,7 +145,7 @@ test('a fan-out that the engine lost is started again', async () => {
 
 type Stamp = Parameters<typeof slowLanes>[0]['stamp'];
 
-const stampAll: Stamp = (held) => Promise.resolve(new Set(held.map(({ id }) => id)));
+const stampAll: Stamp = (assigned) => Promise.resolve(new Set(assigned.map(({ id }) => id)));
 
 /** Lanes that remember which deliveries they were started with. */
 function rememberedLanes(stamp: Stamp) {
@@ -199,9 +199,9 @@ test('what a lane has no room for starts at once in another', async () => {
 
 test('a lane is not started before its rows are stamped', async () => {
   let tries = 0;
-  const { state, lanes, started } = rememberedLanes((held) => {
+  const { state, lanes, started } = rememberedLanes((assigned) => {
     tries++;
-    return tries > 1 ? stampAll(held) : Promise.resolve(undefined);
+    return tries > 1 ? stampAll(assigned) : Promise.resolve(undefined);
   });
   const run = lanes.run('a', [delivery(1)]);
   const closing = lanes.close(); // ends the gathering
@@ -214,9 +214,9 @@ test('a lane is not started before its rows are stamped', async () => {
 
 test('deliveries that are stamped when their lane has started join it', async () => {
   const slow = Promise.withResolvers<void>();
-  const { lanes, started } = rememberedLanes(async (held) => {
-    if (held.some(({ id }) => id === 'dlv_2')) await slow.promise;
-    return stampAll(held);
+  const { lanes, started } = rememberedLanes(async (assigned) => {
+    if (assigned.some(({ id }) => id === 'dlv_2')) await slow.promise;
+    return stampAll(assigned);
   });
   const runs = [lanes.run('a', [delivery(1)]), lanes.run('b', [delivery(2)])];
   const closing = lanes.close(); // ends the gathering
@@ -232,7 +232,9 @@ test('deliveries that are stamped when their lane has started join it', async ()
 });
 
 test('a lane leaves alone what another workflow has taken over', async () => {
-  const { state, lanes, started } = rememberedLanes((held) => stampAll(held.filter(({ id }) => id !== 'dlv_1')));
+  const { state, lanes, started } = rememberedLanes((assigned) =>
+    stampAll(assigned.filter(({ id }) => id !== 'dlv_1')),
+  );
   const run = lanes.run('a', [delivery(1), delivery(2)]);
   state.closed = true;
   await lanes.close(); // ends the gathering

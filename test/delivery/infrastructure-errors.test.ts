@@ -22,9 +22,9 @@ test('a secret whose key is missing costs its delivery no attempt and its neighb
     ]);
     world.services.deliveriesDue.wake();
     await world.delivery(good.id, ({ status }) => status === 'success');
-    const held = await world.delivery(bad.id, ({ workflowId }) => workflowId?.startsWith('delivery/') === true);
-    assert.equal(held.status, 'pending');
-    const handle = world.temporal.client.workflow.getHandle(held.workflowId ?? '');
+    const claimed = await world.delivery(bad.id, ({ workflowId }) => workflowId?.startsWith('delivery/') === true);
+    assert.equal(claimed.status, 'pending');
+    const handle = world.temporal.client.workflow.getHandle(claimed.workflowId ?? '');
     await waitUntil('the engine to have tried some times', async () => {
       const described = await handle.describe().catch(() => undefined);
       return (described?.raw.pendingActivities?.[0]?.attempt ?? 0) >= 4;

@@ -35,12 +35,12 @@ test('a lane that could not write its signs for a while has lost its earlier lea
   const life = signOfLife(sql, randomUUID(), testLog());
   try {
     const claimedAtMs = await waitUntil('it to be sure', () => life.isSure && performance.now());
-    await waitUntil('what is claimed now to be held', () => life.holdsSince(claimedAtMs));
+    await waitUntil('what is claimed now to be leased', () => life.leasesValidSince(claimedAtMs));
     away = true;
     await waitUntil('it to be unsure', () => !life.isSure);
     away = false;
-    await waitUntil('it to be sure again', () => life.holdsSince(performance.now()));
-    assert.equal(life.holdsSince(claimedAtMs), false);
+    await waitUntil('it to be sure again', () => life.leasesValidSince(performance.now()));
+    assert.equal(life.leasesValidSince(claimedAtMs), false);
   } finally {
     await life.end();
   }
@@ -51,12 +51,12 @@ test('a lane on a machine that was suspended is not sure of what it had taken', 
   const life = signOfLife({ query: async () => [] }, randomUUID(), testLog());
   try {
     const claimedAtMs = await waitUntil('it to be sure', () => life.isSure && performance.now());
-    await waitUntil('what is claimed now to be held', () => life.holdsSince(claimedAtMs));
+    await waitUntil('what is claimed now to be leased', () => life.leasesValidSince(claimedAtMs));
     // The clock that goes on while it is suspended.
     context.mock.timers.setTime(Date.now() + 60_000);
-    assert.equal(life.holdsSince(claimedAtMs), false);
-    await waitUntil('it to be sure again', () => life.holdsSince(performance.now()));
-    assert.equal(life.holdsSince(claimedAtMs), false);
+    assert.equal(life.leasesValidSince(claimedAtMs), false);
+    await waitUntil('it to be sure again', () => life.leasesValidSince(performance.now()));
+    assert.equal(life.leasesValidSince(claimedAtMs), false);
   } finally {
     await life.end();
   }
@@ -93,7 +93,7 @@ test('a workflow waits for attempts in flight in its own process as long as they
   await waitForLanes({
     ids: [heldByAnother.id, own.id],
     db: { query: async <Row extends object>() => (done ? [] : [heldByAnother, own]) as Row[] },
-    lane: { id: own.lane, mayHoldMore: false, inFlight: (id) => (id === own.id ? promise : undefined) },
+    lane: { id: own.lane, mayHaveLeasedMore: false, inFlight: (id) => (id === own.id ? promise : undefined) },
     patienceMs: 50,
     goOn: () => true,
     async attempt(ids, againstLeases) {
@@ -126,17 +126,17 @@ test('a lane is dead when another one has written its signs without a gap since'
     );
     const bounds = { room: 10, nowMs: Date.now(), everything: true };
     const takenOver = () => leaseLeftBehind(services.db, witness, randomUUID(), bounds);
-    const holder = async () => (await carriedDeliveries(services.db, ids))[0]?.lane;
-    assert.equal(await holder(), silent, 'the database was away until a second ago');
+    const leasedBy = async () => (await carriedDeliveries(services.db, ids))[0]?.lane;
+    assert.equal(await leasedBy(), silent, 'the database was away until a second ago');
     assert.deepEqual(await reserveAttempts(services.db, ids, randomUUID(), new Date()), []);
     assert.deepEqual(await takenOver(), []);
     await rows.sql(`update delivery_lanes set unbroken_since = now() - interval '1 minute' where id = $1`, [witness]);
-    assert.equal(await holder(), null);
+    assert.equal(await leasedBy(), null);
     assert.deepEqual(
       (await takenOver()).map(({ id, number, leased }) => [id, number, leased]),
       [[ids[0], 2, true]],
     );
-    assert.equal(await holder(), witness);
+    assert.equal(await leasedBy(), witness);
   } finally {
     await services.close();
   }

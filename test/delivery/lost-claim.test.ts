@@ -15,7 +15,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 const LEASED = { id: 'dlv_1', pending: true, lane: 'own' };
 
 /** The calls of an attempt while the lane answers what its parts say, look after look. */
-async function attemptsWith(looks: readonly Pick<LaneAttempts, 'mayHoldMore'>[]): Promise<string[]> {
+async function attemptsWith(looks: readonly Pick<LaneAttempts, 'mayHaveLeasedMore'>[]): Promise<string[]> {
   const happened: string[] = [];
   let look = -1;
   await waitForLanes({
@@ -30,8 +30,8 @@ async function attemptsWith(looks: readonly Pick<LaneAttempts, 'mayHoldMore'>[])
     lane: {
       id: LEASED.lane,
       inFlight: () => undefined,
-      get mayHoldMore() {
-        return looks[Math.min(look, looks.length - 1)]?.mayHoldMore ?? false;
+      get mayHaveLeasedMore() {
+        return looks[Math.min(look, looks.length - 1)]?.mayHaveLeasedMore ?? false;
       },
     },
     goOn: () => true,
@@ -44,7 +44,7 @@ async function attemptsWith(looks: readonly Pick<LaneAttempts, 'mayHoldMore'>[])
 }
 
 test('a workflow attempts nothing that the lane of its process may have taken, until that lane knows what it took', async () => {
-  const [lost, known] = [{ mayHoldMore: true }, { mayHoldMore: false }];
+  const [lost, known] = [{ mayHaveLeasedMore: true }, { mayHaveLeasedMore: false }];
   assert.deepEqual(await attemptsWith([known]), ['looked', 'attempted', 'looked']);
   assert.deepEqual(await attemptsWith([lost, lost, known]), ['looked', 'looked', 'looked', 'attempted', 'looked']);
 });
@@ -57,7 +57,7 @@ after(() => services?.close());
 
 const TRIES_MAX = 20;
 
-test('a lane whose claim failed may hold more than it knows until it has asked what that claim took', async () => {
+test('a lane whose claim failed may have leased more than it knows until it has asked what that claim took', async () => {
   const rows = rowsOf(services);
   const organization = await rows.organization();
   await rows.endpoint(organization, { url: 'https://hooks.example/' });
@@ -80,7 +80,7 @@ test('a lane whose claim failed may hold more than it knows until it has asked w
     onDisabled: () => {},
   });
   const lane = startFastLane({ ...services, settings: { ...services.settings, DATABASE_URL: address.href } }, attempts);
-  /** Lets a claim fail, and then everything that the lane asks. @returns whether it knows that it may hold more */
+  /** Lets a claim fail, and then everything that the lane asks. @returns whether it knows that it may have leased more */
   async function afterLostClaim(): Promise<boolean> {
     await fault.begin('update', 'deliveries', '53200');
     services.deliveriesDue.wake();
@@ -88,19 +88,19 @@ test('a lane whose claim failed may hold more than it knows until it has asked w
     proxy.cut();
     const { refused } = proxy;
     await waitUntil('the lane to ask in vain', () => proxy.refused >= refused + 3);
-    const { mayHoldMore } = lane;
+    const { mayHaveLeasedMore } = lane;
     proxy.restore();
-    return mayHoldMore;
+    return mayHaveLeasedMore;
   }
   try {
     await rows.happen({ organization });
     let isKnown = false;
     // On a busy machine it can ask before the connections are cut; then there is nothing that it does not know.
     for (let tries = 0; !isKnown && tries < TRIES_MAX; tries++) isKnown = await afterLostClaim();
-    assert.ok(isKnown, 'it never knew that it may hold more');
+    assert.ok(isKnown, 'it never knew that it may have leased more');
     await services.db.query('update webhook_endpoints set active = false');
     await fault.end();
-    await waitUntil('its answer', () => !lane.mayHoldMore);
+    await waitUntil('its answer', () => !lane.mayHaveLeasedMore);
   } finally {
     await fault.end();
     proxy.restore();

@@ -233,7 +233,7 @@ test('workflows of many slow endpoints do not start at the same moment', async (
     starts: { areStuck: false, run: (start) => start() },
     count: (_claimed, run) => run(),
     now: () => 0,
-    stamp: (held) => Promise.resolve(new Set(held.map(({ id }) => id))),
+    stamp: (assigned) => Promise.resolve(new Set(assigned.map(({ id }) => id))),
     startLane: () => Promise.resolve(startedAtMs.push(performance.now())),
   });
   const claimed = Array.from({ length: 30 }, (_, n) => ({

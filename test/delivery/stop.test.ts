@@ -191,13 +191,13 @@ test('a fan-out completes although the workflow of its endpoint runs already', a
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   const { client, taskQueue } = world.temporal;
   const fanOutId = newId('event').replace('evt_', 'fan-out/');
-  const holder = endpointDeliveryId(endpoint.id, fanOutId);
+  const workflowId = endpointDeliveryId(endpoint.id, fanOutId);
   const input: EndpointDeliveryInput = {
     endpointId: endpoint.id,
     deliveries: [{ id: newId('delivery'), dueAtMs: Date.now() + 3_600_000 }],
     ladderMs: [3_600_000],
   };
-  const earlier = await client.workflow.start(ENDPOINT_DELIVERY, { workflowId: holder, taskQueue, args: [input] });
+  const earlier = await client.workflow.start(ENDPOINT_DELIVERY, { workflowId, taskQueue, args: [input] });
   await world.services.db.transaction((sql) =>
     recordEvents(sql, [{ type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} }]),
   );

@@ -22,7 +22,7 @@ after(async () => {
 });
 afterEach(() => receiver.answer(200));
 
-test('a workflow the engine forgot is started again with all it held, due or not', async () => {
+test('a workflow the engine forgot is started again with all its deliveries, due or not', async () => {
   receiver.answer(500);
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
@@ -34,7 +34,7 @@ test('a workflow the engine forgot is started again with all it held, due or not
     const rows = await world.deliveries(endpoint.id);
     return rows.length === 2 && rows.every(waitsForRetry) && rows;
   });
-  const holder = `delivery/${endpoint.id}/both`;
+  const workflowId = `delivery/${endpoint.id}/both`;
   // One workflow or two, as they were claimed together or not.
   for (const workflowId of new Set(failed.map((delivery) => delivery.workflowId))) {
     const handle = world.temporal.client.workflow.getHandle(workflowId ?? '');
@@ -42,7 +42,7 @@ test('a workflow the engine forgot is started again with all it held, due or not
     await handle.terminate();
   }
   const [first, second] = failed;
-  await world.sql('update deliveries set workflow_id = $2 where endpoint_id = $1', [endpoint.id, holder]);
+  await world.sql('update deliveries set workflow_id = $2 where endpoint_id = $1', [endpoint.id, workflowId]);
   await world.sql(`update deliveries set next_attempt_at = now() - interval '3 minutes' where id = $1`, [first?.id]);
   // A dispatcher looks for what is overdue when it starts.
   const other = startDispatcher(world.services, world.temporal);
@@ -51,13 +51,13 @@ test('a workflow the engine forgot is started again with all it held, due or not
       'the one that was due to be attempted',
       async () => (await world.attempts(first?.id ?? '')).length === 2,
     );
-    const state = await world.temporal.client.workflow.getHandle(holder).query<EndpointDeliveryState>('state');
+    const state = await world.temporal.client.workflow.getHandle(workflowId).query<EndpointDeliveryState>('state');
     const waiting = state.waiting.map(({ id }) => id);
-    assert.ok(waiting.includes(second?.id ?? ''), 'the other one is held too');
+    assert.ok(waiting.includes(second?.id ?? ''), 'the other one is processed too');
     assert.equal((await world.attempts(second?.id ?? '')).length, 1);
   } finally {
     await other.close();
-    await world.temporal.client.workflow.getHandle(holder).terminate();
+    await world.temporal.client.workflow.getHandle(workflowId).terminate();
   }
 });
 

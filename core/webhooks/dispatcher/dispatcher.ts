@@ -22,6 +22,7 @@ import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
+import { assignClaimed } from '#db/queries/deliveries/assign-workflow.ts';
 import {
   type ClaimBounds,
   claimDeliveries,
@@ -30,7 +31,6 @@ import {
   claimTaken,
 } from '#db/queries/deliveries/claim-deliveries.ts';
 import { leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
-import { holdClaimed } from '#db/queries/deliveries/hold-delivery.ts';
 import { openSteadyPlans } from '#db/steady-plans.ts';
 import { UNTAKEN_AFTER_MS } from '#domain/webhooks/delivery-limits.ts';
 import { carryGatherMs } from '#domain/webhooks/retry-ladder.ts';
@@ -100,9 +100,9 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
     starts,
     count,
     now,
-    stamp: async (held) => {
+    stamp: async (assigned) => {
       try {
-        return await reported(() => holdClaimed(db, held));
+        return await reported(() => assignClaimed(db, assigned));
       } catch (error) {
         if (!isInfrastructureError(error)) throw error;
         return undefined;

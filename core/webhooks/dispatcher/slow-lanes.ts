@@ -12,8 +12,8 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
+import type { AssignedDelivery } from '#db/queries/deliveries/assign-workflow.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
-import type { HeldDelivery } from '#db/queries/deliveries/hold-delivery.ts';
 import { FAN_OUT_BATCH_MAX, TROUBLED_GATHER_MS, TROUBLED_GATHER_SPREAD_MS } from '#domain/webhooks/delivery-limits.ts';
 import { fanOutSummary } from '#domain/webhooks/delivery-summary.ts';
 import { slowEndpointDeliveryId } from '#domain/webhooks/delivery-workflows.ts';
@@ -39,7 +39,7 @@ export interface LaneParts {
    *
    * @returns the ids of these rows; undefined while the database is away
    */
-  stamp(held: readonly HeldDelivery[]): Promise<ReadonlySet<string> | undefined>;
+  stamp(assigned: readonly AssignedDelivery[]): Promise<ReadonlySet<string> | undefined>;
   /** Starts the workflow; one that runs carries the deliveries beside its own. */
   startLane(lane: Omit<EndpointDeliveryStart, 'ladderMs'>): Promise<unknown>;
 }
@@ -108,9 +108,9 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
   }
 
   /** @returns the ids of the rows that name their lane now */
-  async function stampAll(held: readonly HeldDelivery[]): Promise<ReadonlySet<string>> {
+  async function stampAll(assigned: readonly AssignedDelivery[]): Promise<ReadonlySet<string>> {
     for (;;) {
-      const stamped = await stamp(held);
+      const stamped = await stamp(assigned);
       if (stamped !== undefined) return stamped;
       if (state.closed) return new Set();
       await delay(RETRY_MS);
@@ -126,8 +126,8 @@ export function slowLanes({ state, starts, count, now, stamp, startLane }: LaneP
       if (added === undefined) deliveries.set(gathering, [delivery]);
       else added.push(delivery);
     }
-    const held = [...deliveries].flatMap(([{ workflowId }, added]) => added.map(({ id }) => ({ id, workflowId })));
-    const stamped = await stampAll(held);
+    const assigned = [...deliveries].flatMap(([{ workflowId }, added]) => added.map(({ id }) => ({ id, workflowId })));
+    const stamped = await stampAll(assigned);
     const started = [...deliveries].map(([gathering, added]) => {
       const own = added.filter(({ id }) => stamped.has(id));
       if (gathering.isOver) return start(gathering, own);

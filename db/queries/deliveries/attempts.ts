@@ -280,7 +280,7 @@ const STOP_REASON = /* sql */ `
        when d.attempt_count >= d.max_attempts then 'attempts_exhausted' end`;
 
 /** The workflow that processes a delivery from now on. */
-const HOLDER = /* sql */ `$5::text || case when $5::text = '' then '' else d.endpoint_id end || $6::text`;
+const NEXT_WORKFLOW = /* sql */ `$5::text || case when $5::text = '' then '' else d.endpoint_id end || $6::text`;
 
 const SETTLE = /* sql */ `
   with checked as (
@@ -290,7 +290,7 @@ const SETTLE = /* sql */ `
       left join mailboxes m on m.id = e.mailbox_id
       left join organizations o on o.id = d.organization_id
      where d.id = any($1) and d.id >= $2 and d.id <= $3 and d.status in ('pending', 'failed')
-       and d.workflow_id in ($7::text, ${HOLDER})
+       and d.workflow_id in ($7::text, ${NEXT_WORKFLOW})
   ),
   stopped as (
     update deliveries d
@@ -298,11 +298,11 @@ const SETTLE = /* sql */ `
       from checked j
      where d.id = j.id and d.id >= $2 and d.id <= $3 and d.status in ('pending', 'failed') and j.reason is not null
   ),
-  held as (
-    update deliveries d set workflow_id = ${HOLDER}
+  assigned as (
+    update deliveries d set workflow_id = ${NEXT_WORKFLOW}
       from checked j
      where d.id = j.id and d.id >= $2 and d.id <= $3 and j.reason is null
-       and d.workflow_id is distinct from ${HOLDER}
+       and d.workflow_id is distinct from ${NEXT_WORKFLOW}
   )
   select id, endpoint_id as "endpointId", organization_id as "organizationId", mailbox_id as "mailboxId",
          next_attempt_at as "nextAttemptAt"
@@ -313,16 +313,16 @@ const SETTLE = /* sql */ `
  * need an attempt. Deliveries whose rows name another workflow are left to it.
  *
  * @param workflowId the workflow that attempted them
- * @param holder the workflow that processes the rest: its id is `prefix + endpoint id + suffix`, or just `suffix` when
+ * @param next the workflow that processes the rest: its id is `prefix + endpoint id + suffix`, or just `suffix` when
  *   the prefix is empty
  */
 export function settleUnattempted(
   sql: Sql,
   ids: readonly string[],
   workflowId: string,
-  holder: { readonly prefix: string; readonly suffix: string },
+  next: { readonly prefix: string; readonly suffix: string },
 ): Promise<OpenDelivery[]> {
   const [low, high] = ranges(ids);
-  const values = [ids, low, high, PLANS_WITH_WEBHOOKS, holder.prefix, holder.suffix, workflowId];
+  const values = [ids, low, high, PLANS_WITH_WEBHOOKS, next.prefix, next.suffix, workflowId];
   return sql.query<OpenDelivery>(SETTLE, values);
 }

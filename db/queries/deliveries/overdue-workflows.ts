@@ -23,7 +23,7 @@ const OVERDUE = /* sql */ `
        and coalesce(next_attempt_at, created_at) < $1 and workflow_id collate "C" > $2
      group by workflow_id collate "C" order by workflow_id collate "C" limit $3::int
   )
-  select o.workflow_id as "workflowId", held.deliveries
+  select o.workflow_id as "workflowId", unfinished.deliveries
     from overdue o
    cross join lateral (
      select json_agg(json_build_object('id', d.id, 'endpointId', d.endpoint_id, 'eventId', d.event_id,
@@ -33,8 +33,8 @@ const OVERDUE = /* sql */ `
        from deliveries d
       where d.status in ('pending', 'failed') and d.fan_out_id is not null
         and d.workflow_id collate "C" = o.workflow_id
-   ) held
-   where held.deliveries is not null
+   ) unfinished
+   where unfinished.deliveries is not null
    order by o.workflow_id`;
 
 /**

@@ -63,7 +63,7 @@ const LINE_BREAKS_AND_CONTROLS = /[\x01-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]+/g;
  */
 export const onOneLine = (text: string): string => text.replace(LINE_BREAKS_AND_CONTROLS, ' ');
 
-/** Text of a header value held as one character per byte, on one line. */
+/** Text of a header value stored as one character per byte, on one line. */
 export const decodeRawHeader = (latin1: string): string =>
   onOneLine(/^[\x00-\x7f]*$/.test(latin1) ? latin1 : decodeUndeclared(Buffer.from(latin1, 'latin1')));
 

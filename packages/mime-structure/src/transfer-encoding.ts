@@ -22,19 +22,19 @@ function decodeBase64(bytes: Uint8Array): Uint8Array {
   const out = Buffer.allocUnsafe(Math.ceil((bytes.length * 3) / 4) + 3);
   let length = 0;
   let bits = 0;
-  let held = 0;
+  let kept = 0;
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] ?? 0;
     const value = BASE64_VALUE[byte] ?? -1;
     if (value < 0) {
-      if (byte === PAD) held = bits = 0;
+      if (byte === PAD) kept = bits = 0;
       continue;
     }
-    held = ((held << 6) | value) & 0xffff;
+    kept = ((kept << 6) | value) & 0xffff;
     bits += 6;
     if (bits >= 8) {
       bits -= 8;
-      out[length++] = (held >> bits) & 0xff;
+      out[length++] = (kept >> bits) & 0xff;
     }
   }
   return out.subarray(0, length);
