@@ -54,6 +54,10 @@ import { contentOf, labelledMails, MAIL_SETS, score } from './labelled-mails.ts'
  * The last three have mails that never name their code, and numbers that look like such codes. Each was written before the
  * rules were corrected by it, and after they were corrected by the one before. With the rules before all three they
  * showed 0, 1 and 2 false codes, and 5, 9 and 6 missed ones.
+ * The thirty-fourth was written without a look at the rules or lists: ordinary mails in 17 languages, more than half of them
+ * with order, invoice, case and queue numbers and no code. It was measured once; neither these rules nor those before missed or
+ * mistook anything. The thirty-fifth has the hostile kinds again, by the same author; its false code is one that "was used to
+ * sign in".
  * In the nineteenth a link for "this was not me" was taken for one that resets.
  */
 const WRONG_MAX_SHARE = 0.005;

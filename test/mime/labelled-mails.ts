@@ -67,6 +67,8 @@ export const MAIL_SETS = [
   'held-out-thirty-first',
   'held-out-thirty-second',
   'held-out-thirty-third',
+  'held-out-thirty-fourth',
+  'held-out-thirty-fifth',
 ] as const;
 export type MailSet = (typeof MAIL_SETS)[number];
 
