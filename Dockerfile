@@ -23,6 +23,8 @@ ENV NODE_ENV=production DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /image/node_modules ./node_modules
 COPY --from=build /image/service ./
+# The commands of the operators: `docker compose run --rm migrate agent-mailbox-admin help`.
+RUN mkdir -p /usr/local/bin && ln -s /app/operations/agent-mailbox-admin.mjs /usr/local/bin/agent-mailbox-admin
 # A named volume takes over owner and mode of the folder it is mounted on first.
 RUN mkdir /data && chown node:node /data && chmod 700 /data
 VOLUME /data

@@ -164,7 +164,7 @@ export async function openCluster(
       WEBHOOK_RETRY_DELAYS_MS: RETRY_DELAYS_MS,
     });
     const env = (own: Record<string, string>) => ({ ...process.env, ...environment, ...own });
-    await promisify(execFile)(process.execPath, [START, 'operations/migrate.ts'], {
+    await promisify(execFile)(process.execPath, [START, 'operations/admin.ts', 'migrate'], {
       cwd: ROOT,
       env: env({ DATA_DIR: inFolder('migrate') }),
     });

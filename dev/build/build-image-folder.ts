@@ -39,10 +39,8 @@ export const IMAGE_PROGRAMS: readonly string[] = [
   'cli/main.ts',
   'cli/agent-mailbox.mjs',
   'dev/start.mjs',
-  'operations/migrate.ts',
-  'operations/reseal.ts',
-  'operations/reset-password.ts',
-  'operations/check-mailstore.ts',
+  'operations/admin.ts',
+  'operations/agent-mailbox-admin.mjs',
 ];
 /** Dependencies of packages, by the package, that are not needed by what we use of it. */
 const NOT_NEEDED: Readonly<Record<string, readonly string[]>> = {

@@ -11,7 +11,7 @@ export interface Page {
 }
 
 const DOCUMENTS = [
-  'docs/{*,architecture/*,recipes/*,adr/*}.md',
+  'docs/{*,architecture/*,operations/*,recipes/*,adr/*}.md',
   '{client,python,bench,packages/*,integrations/*,examples,examples/*}/README.md',
   '{SECURITY,CONTRIBUTING,CHANGELOG}.md',
 ];

@@ -37,7 +37,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
     ...(['/architecture/pages-and-changes', '/architecture/engine-and-failures', '/architecture/guarantees'] as const),
   ],
   Operation: [
-    ...(['/configuration', '/upgrading', '/security', ['/bench', 'Measurements']] as const),
+    ...(['/operations/commands', '/configuration', '/upgrading', '/security', ['/bench', 'Measurements']] as const),
     ...([['/changelog', 'Changes'], '/contributing', '/adr'] as const),
   ],
 };

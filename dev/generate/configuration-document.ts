@@ -77,7 +77,7 @@ const GROUP_NOTES: Partial<Record<(typeof SETTING_GROUPS)[number], string>> = {
   Secrets:
     'Generate them once and keep them with your backups: without SECRETS_KEYS the sealed secrets in the database cannot be opened.\n\n' +
     'To change the key: (1) add the new key after the current one in every process; (2) put it in front in every process; ' +
-    '(3) run `npm run reseal` (in compose: `docker compose run --rm migrate node operations/reseal.ts`), which seals everything ' +
+    '(3) run `npm run reseal` (in compose: `docker compose run --rm migrate agent-mailbox-admin reseal`), which seals everything ' +
     'again while the service runs, may be interrupted and repeated, and says when the old key is no longer needed; ' +
     '(4) remove the old key. `/readyz` reports missing keys.',
 };

@@ -7,7 +7,7 @@ import type { MailListener, ServiceFacts } from './service-file.ts';
 export const RECEIVER_PORT = 9443;
 const FIRST_MAILBOX = 'hello';
 
-export interface ScreenFacts extends ServiceFacts {
+export interface ScreenFacts extends Omit<ServiceFacts, 'settings'> {
   readonly version: string;
   readonly mode: string;
   /** Project folder, in which the commands are run. */

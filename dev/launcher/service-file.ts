@@ -1,6 +1,6 @@
 /** `DATA_DIR/service.json`, mode 0600: a started service in one file, for scripts. There while the service is ready. */
 import { rmSync } from 'node:fs';
-import type { Settings } from '#core/platform/settings/settings.ts';
+import { SETTINGS, type Settings } from '#core/platform/settings/settings.ts';
 import { writeWhole } from '#operations/write-file.ts';
 
 /** How a mail client reaches a listener of the mail host. */
@@ -35,6 +35,8 @@ export interface ServiceFacts extends MailListenerFacts {
   readonly temporalUiUrl: string | null;
   readonly databaseUrl: string;
   readonly caFile: string | null;
+  /** Given and chosen settings, as environment variables, for commands of the operator. */
+  readonly settings: Readonly<Record<string, string>>;
   readonly pid: number;
   /** ISO 8601. */
   readonly startedAt: string;
@@ -64,6 +66,18 @@ export function listenerFacts(
   // One entry for each name of LISTENER_SECURITY, as the type says.
   return Object.fromEntries(facts) as MailListenerFacts;
 }
+
+/** They are in `secrets.json`, or were given on purpose to the process alone. */
+const NOT_WRITTEN = ['SECRETS_KEYS', 'CREDENTIAL_PEPPER', 'OPERATOR_KEY', 'OWNER_PASSWORD'];
+
+/** Those of our settings that the file contains. */
+export const writtenSettings = (values: Readonly<Record<string, string | undefined>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.keys(SETTINGS).flatMap((name) => {
+      const value = NOT_WRITTEN.includes(name) ? undefined : values[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
 
 /** @returns removes the file again */
 export function writeServiceFile(file: string, facts: ServiceFacts): () => void {

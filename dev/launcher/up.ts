@@ -50,7 +50,7 @@ import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import { portProblem } from './free-port.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { screen } from './screen.ts';
-import { listenerFacts, type ServiceFacts, writeServiceFile } from './service-file.ts';
+import { listenerFacts, type ServiceFacts, writeServiceFile, writtenSettings } from './service-file.ts';
 import { chooseTemporal } from './temporal-choice.ts';
 
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
@@ -241,13 +241,14 @@ async function start(life: ProcessLife): Promise<void> {
   }
   if (temporal.added.length > 0) notes.push(`Temporal: made ${temporal.added.join(', ')}.`);
 
-  const settings = readSettings({
+  const everything = {
     ...own,
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporal.address,
     TEMPORAL_TASK_QUEUE: taskQueue,
     ...(temporal.uiUrl === undefined ? {} : { TEMPORAL_UI_URL: temporal.uiUrl }),
-  });
+  };
+  const settings = readSettings(everything);
   for (const note of notes) log.warn(note);
   const services = await openServices(settings, log, 'all');
   life.onStop('services', () => services.close());
@@ -299,6 +300,7 @@ async function start(life: ProcessLife): Promise<void> {
     temporalUiUrl: temporal.uiUrl ?? null,
     databaseUrl,
     caFile,
+    settings: writtenSettings(everything),
     pid: process.pid,
     startedAt: startedAt.toISOString(),
   };

@@ -218,7 +218,7 @@ describe('a person whose mail is read here', () => {
   test('gets it from the operator by a command', async () => {
     const person = await hosted();
     const run = async (email: string) => {
-      const child = spawn(process.execPath, ['dev/start.mjs', 'operations/reset-password.ts', email], {
+      const child = spawn(process.execPath, ['dev/start.mjs', 'operations/admin.ts', 'reset-password', email], {
         cwd: fileURLToPath(new URL('../..', import.meta.url)),
         env: {
           ...process.env,

@@ -58,7 +58,7 @@ after(async () => {
 });
 
 async function runMigrate(more: Record<string, string> = {}, ...args: string[]) {
-  const child = spawn(process.execPath, ['dev/start.mjs', 'operations/migrate.ts', ...args], {
+  const child = spawn(process.execPath, ['dev/start.mjs', 'operations/admin.ts', 'migrate', ...args], {
     cwd: root,
     env: { ...process.env, NODE_TEST_CONTEXT: '', ...environment, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -181,7 +181,7 @@ test('a value that cannot be opened is reported, not changed, and blocks nothing
 
 test('npm run reseal says how many values were sealed again and which key can be removed', async () => {
   const plain = await fill(sealedSecrets([OLD]));
-  const child = spawn(process.execPath, ['dev/start.mjs', 'operations/reseal.ts'], {
+  const child = spawn(process.execPath, ['dev/start.mjs', 'operations/admin.ts', 'reseal'], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     env: {
       ...process.env,

@@ -38,7 +38,7 @@ interface Run {
 }
 
 function runMigrate(more: Record<string, string> = {}): Promise<Run> {
-  const child = spawn(process.execPath, ['dev/start.mjs', 'operations/migrate.ts'], {
+  const child = spawn(process.execPath, ['dev/start.mjs', 'operations/admin.ts', 'migrate'], {
     cwd: root,
     env: { ...process.env, NODE_TEST_CONTEXT: '', ...environment, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -324,7 +324,7 @@ async function serve(): Promise<void> {
     DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: temporal.address,
   };
-  const shown = await outputInImage(['node', 'operations/migrate.ts'], environment);
+  const shown = await outputInImage(['agent-mailbox-admin', 'migrate'], environment);
   const credentials = {
     email: /sign-in {3}(\S+)/.exec(shown)?.[1] ?? '',
     password: /password {2}(\S+)/.exec(shown)?.[1] ?? '',

@@ -27,16 +27,17 @@ describe('writers at the same time', () => {
     second = openMailStore(world.services, world.notifier);
     watcher = spawn(
       process.execPath,
-      [fileURLToPath(new URL('../../operations/check-mailstore.ts', import.meta.url)), '--watch'],
+      [fileURLToPath(new URL('../../operations/admin.ts', import.meta.url)), 'check-mailstore', '--watch'],
       {
         env: { ...process.env, DATABASE_URL: world.services.settings.DATABASE_URL },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );
-    watcher.stdout?.on('data', (chunk: Buffer) => {
-      watched += chunk;
-    });
-    await once(watcher.stdout ?? assert.fail(), 'data');
+    for (const stream of [watcher.stdout, watcher.stderr])
+      stream?.on('data', (chunk: Buffer) => {
+        watched += chunk;
+      });
+    await once(watcher.stderr ?? assert.fail(), 'data');
   });
   after(async () => {
     watcher.kill('SIGINT');

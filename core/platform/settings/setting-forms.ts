@@ -23,7 +23,7 @@ export interface Setting<Value> {
 export const SETTING_GROUPS = ['Process', 'PostgreSQL', 'Temporal', 'API', 'Secrets', 'Mail', 'Webhooks'] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
-type Form<Value> = Pick<Setting<Value>, 'takes' | 'parse'>;
+export type Form<Value> = Pick<Setting<Value>, 'takes' | 'parse'>;
 
 export const text: Form<string> = { takes: 'text', parse: (value) => value };
 export const flag: Form<boolean> = {

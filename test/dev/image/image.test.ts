@@ -252,7 +252,7 @@ describe('the image', needs('git'), () => {
       words(text ?? ''),
     );
     const programs = compose.map(([, program = '']) => program);
-    assert.deepEqual(programs, ['operations/migrate.ts', 'api/main.ts', 'worker/main.ts', 'mail/main.ts']);
+    assert.deepEqual(programs, ['operations/admin.ts', 'api/main.ts', 'worker/main.ts', 'mail/main.ts']);
     assert.deepEqual(words(last(final, 'CMD')), ['node', 'api/main.ts']);
     const before = listing();
     const apiPort = String(await testPort());
@@ -263,7 +263,7 @@ describe('the image', needs('git'), () => {
       DATA_DIR: path.join(rootOf(undefined), 'data'),
     };
 
-    const migration = startProgram(['node', 'operations/migrate.ts'], environment);
+    const migration = startProgram(['node', 'operations/admin.ts', 'migrate'], environment);
     started.push(migration);
     assert.equal(await migration.ended, 0, migration.output());
     const running = await Promise.all(
@@ -297,10 +297,11 @@ describe('the image', needs('git'), () => {
   });
 
   test('the other programs run from it', async () => {
+    const admin = path.join(rootOf(undefined), 'usr/local/bin/agent-mailbox-admin');
     const commands = [
-      ['operations/reseal.ts'],
-      ['operations/check-mailstore.ts'],
-      ['operations/reset-password.ts', 'owner@agents.test'],
+      [admin, 'reseal'],
+      [admin, 'check-mailstore'],
+      [admin, 'reset-password', 'owner@agents.test'],
       ['cli/main.ts', '--help'],
       ['cli/agent-mailbox.mjs', '--help'],
     ];

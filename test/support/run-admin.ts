@@ -1,0 +1,41 @@
+/** Runs `agent-mailbox-admin` as an operator does, as a program of its own. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface AdminRun {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface AdminOptions {
+  /** Instead of the variables of this process; PATH and HOME stay. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Written to its standard input, which is closed after it. */
+  readonly input?: string;
+  /** Called with all of standard error after each part, for example to send a signal. */
+  readonly onProgress?: (stderr: string, kill: (signal: NodeJS.Signals) => void) => void;
+}
+
+export async function runAdmin(args: readonly string[], options: AdminOptions = {}): Promise<AdminRun> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, ['operations/agent-mailbox-admin.mjs', ...args], {
+    cwd: root,
+    env: { PATH, HOME, ...options.environment },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    options.onProgress?.(stderr, (signal) => child.kill(signal));
+  });
+  child.stdin.on('error', () => {}); // it may end without reading
+  child.stdin.end(options.input ?? '');
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stdout, stderr };
+}
