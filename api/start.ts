@@ -9,17 +9,17 @@ import type { Services } from '#core/platform/process/services.ts';
 import { openReadiness, type ReadinessMonitor } from '#core/process/readiness.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
+import { addDocumentation } from './documents/built-files.ts';
 import { addDashboard } from './documents/dashboard-files.ts';
-import { addDocumentation } from './documents/documentation-files.ts';
-import { documentedEvents } from './documents/documented-events.ts';
 import { addDocuments } from './documents/serve-documents.ts';
 import { answerBrokenRequests, rawAnswer } from './http/error-response.ts';
 import { addMailSetup } from './mail-setup.ts';
 import { addMcp, type McpEndpoint } from './mcp.ts';
 import { addOAuth } from './oauth/protocol.ts';
-import { addReceiver } from './receiver/from-network.ts';
+import { addReceiver } from './receiver/routes.ts';
 import { routes } from './routes.ts';
 import { createApp } from './server.ts';
+import { webhookEvents } from './webhooks/event-schemas.ts';
 
 /** Longer than the idle time of usual proxies in front (60 s), so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
@@ -70,7 +70,7 @@ export async function startApi(
   if (monitor === undefined) readiness.useTemporal(temporal);
   const context = { services, temporal, notifier, readiness, stopping: stopping.signal, publicUrl };
   const app = createApp(routes, context, (router) => {
-    addDocuments(router, routes, documentedEvents, publicUrl);
+    addDocuments(router, routes, webhookEvents, publicUrl);
     addDocumentation(router);
     addDashboard(router);
     addMailSetup(router, services);

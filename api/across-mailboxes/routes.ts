@@ -4,13 +4,17 @@ import { type Principal, reachOf } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, encodeCursor, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { MailboxGroup, MailboxId } from '#api/mailboxes/schema.ts';
-import { searchExample, summaryExample } from '#api/messages/examples.ts';
 import { presentHit, presentSummary } from '#api/messages/present.ts';
 import { ALL_FOLDERS, folderOf, listFilterOf, unknownFolder } from '#api/messages/reading/listed-folder.ts';
-import { MessageList, MessagesQuery, SearchHitList, SearchQuery } from '#api/messages/schema.ts';
-import { threadExample } from '#api/threads/examples.ts';
-import { presentThreadSummary } from '#api/threads/present.ts';
-import { ThreadList } from '#api/threads/schema.ts';
+import {
+  MessageList,
+  MessagesQuery,
+  SearchHitList,
+  SearchQuery,
+  searchExample,
+  summaryExample,
+} from '#api/messages/schema.ts';
+import { presentThreadSummary, ThreadList, threadExample } from '#api/threads/routes.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContents } from '#mailstore/messages/message-content.ts';

@@ -1,10 +1,8 @@
-import { type Route, route } from '#api/http/route.ts';
-import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
-import { mailboxExample } from '#api/mailboxes/examples.ts';
+import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
+import { mailboxExample } from '#api/mailboxes/schema.ts';
 import { findActivity } from '#core/events/find-activity.ts';
 import { messageIdRef } from '#mailstore/delivery/threads.ts';
-import { presentActivity } from './present.ts';
-import { ActivityQuery, ActivityResult } from './schema.ts';
+import { ActivityQuery, ActivityResult, presentActivity } from './schema.ts';
 
 const messageExample = {
   id: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',

@@ -1,15 +1,19 @@
-import Type from 'typebox';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import Type, { type Static } from 'typebox';
+import { closed, dateTime, MessageId, nullable, timeOf } from '#api/http/schema-parts.ts';
+import { temporalLink } from '#api/http/temporal-link.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
-import { MessageId } from '#api/messages/schema.ts';
+import type { Activity } from '#core/events/find-activity.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
+import type { MessageHitRow } from '#db/queries/events/activity-search.ts';
 import { idPattern } from '#domain/ids.ts';
-import { OUTBOUND_STATUSES } from '#domain/sending/outbound.ts';
+import { OUTBOUND_STATUSES, outboundStatus } from '#domain/sending/outbound.ts';
 import {
   ACTIVITY_ENTRY_KINDS,
   ACTIVITY_HITS_MAX,
   ACTIVITY_KINDS,
   ACTIVITY_OUTCOMES,
   ACTIVITY_QUERY_MAX,
+  type ActivityEntry,
 } from '#domain/webhooks/activity.ts';
 
 export const ActivityQuery = closed({
@@ -85,3 +89,44 @@ export const ActivityResult = closed(
   },
   { title: 'ActivityResult' },
 );
+
+type Result = Static<typeof ActivityResult>;
+
+function directionOf({ state, origin }: MessageHitRow): 'inbound' | 'outbound' | 'stored' {
+  if (state !== null || origin === 'submission') return 'outbound';
+  return origin === 'append' || origin === 'system' ? 'stored' : 'inbound';
+}
+
+const presentMessage = (message: MessageHitRow): Result['hits'][number] => ({
+  id: message.id,
+  mailboxId: message.mailboxId,
+  mailboxAddress: message.mailboxAddress,
+  direction: directionOf(message),
+  subject: message.subject,
+  from: message.from,
+  to: [...message.to],
+  at: message.at.toISOString(),
+  status: message.state === null ? null : outboundStatus(message.state, message.statuses),
+});
+
+const presentEntry = ({ at, dueAt, ...entry }: ActivityEntry, settings: Settings) => ({
+  ...entry,
+  at: timeOf(at),
+  dueAt: timeOf(dueAt),
+  ...temporalLink(entry.workflowId, settings),
+});
+
+export const presentActivity = (activity: Activity, settings: Settings): Result => ({
+  understoodAs: activity.understoodAs,
+  hits: activity.hits.map(presentMessage),
+  more: activity.more,
+  complete: activity.complete,
+  timeline:
+    activity.timeline === null
+      ? null
+      : {
+          message: activity.timeline.message === null ? null : presentMessage(activity.timeline.message),
+          entries: activity.timeline.entries.map((entry) => presentEntry(entry, settings)),
+          truncated: activity.timeline.truncated,
+        },
+});

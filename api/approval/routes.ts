@@ -2,16 +2,21 @@
  * What the link of a notice opens: one held message, for one member. Reading never decides, because mail scanners open
  * links automatically; only a POST does.
  */
-
-import { usedLink } from '#api/auth/authenticate-approval-link.ts';
-import { decidedExample } from '#api/consents/examples.ts';
-import { notKept } from '#api/consents/message-routes.ts';
-import { presentConsent } from '#api/consents/present.ts';
-import { presentHeldMessage } from '#api/consents/present-message.ts';
+import Type from 'typebox';
+import { usedLink } from '#api/auth/authenticate.ts';
+import { ConsentAttachmentPath, ConsentMessage, notKept, presentHeldMessage } from '#api/consents/message-routes.ts';
 import { answerDecided } from '#api/consents/routes.ts';
-import { ApproveConsent, Consent, DenyConsent } from '#api/consents/schema.ts';
+import {
+  ApproveConsent,
+  Consent,
+  consentMessageExample,
+  DenyConsent,
+  decidedExample,
+  presentConsent,
+} from '#api/consents/schema.ts';
 import type { ApprovalPrincipal } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime } from '#api/http/schema-parts.ts';
 import { attachmentDownload, rawDownload } from '#api/messages/reading/download.ts';
 import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -19,7 +24,25 @@ import { approveHeld } from '#sending/consent/approve-held.ts';
 import { type ConsentRow, findConsent } from '#sending/consent/consent-record.ts';
 import { denyConsent } from '#sending/consent/decide-consent.ts';
 import { findHeldBytes, findHeldMessage } from '#sending/consent/held-message.ts';
-import { Approval, ApprovalAttachmentPath, approvalExample } from './schema.ts';
+
+const ApprovalAttachmentPath = closed({ aid: ConsentAttachmentPath.properties.aid });
+
+export const Approval = closed(
+  {
+    member: closed({ name: Type.String(), email: Type.String() }, { title: 'ApprovingMember' }),
+    organization: closed({ name: Type.String() }, { title: 'ApprovingOrganization' }),
+    linkExpiresAt: dateTime('The link works until then, if nothing ends it before.'),
+    message: ConsentMessage,
+  },
+  { title: 'Approval' },
+);
+
+const approvalExample = {
+  member: { name: 'Ada Byron', email: 'ada@example.com' },
+  organization: { name: 'Example' },
+  linkExpiresAt: '2026-11-28T09:16:02.481Z',
+  message: consentMessageExample,
+};
 
 const tag = 'Approval by link';
 const auth = 'approval_link';

@@ -1,14 +1,19 @@
 /**
  * From the credential in the headers to a principal and its organization.
  *
+ * Credentials: session (cookie or bearer), API key, mailbox token, access token of a program with access by OAuth (valid
+ * at `/mcp` only), and the link of a notice. A link is alive while its request waits and its member is one: the rows are
+ * read each time, and of a link that was given out the answer says how it ended.
+ *
  * Each credential costs one prepared query by its hash; one with a wrong checksum costs none. For API keys and mailbox
  * tokens the same query counts the request in the limit of the organization. Unknown, revoked and expired credentials get
  * the same answer, so that it does not reveal which ones exist. Only links of notices say how they ended.
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isFromThisProcess } from '#api/http/in-process-fetch.ts';
-import type { ActiveOrganization, Principal } from '#api/http/principal.ts';
+import type { ActiveOrganization, ApprovalPrincipal, MailboxPrincipal, Principal } from '#api/http/principal.ts';
 import { API_USE_KEY, API_WINDOW_MS, LIMITED_PLANS } from '#api/http/rate-limit.ts';
 import type { AuthRule } from '#api/http/route.ts';
 import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
@@ -19,8 +24,8 @@ import type { ApiScope } from '#domain/access/api-scopes.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { MailboxStatus, TokenAccess } from '#domain/organizations/mailboxes.ts';
-import { authenticateApprovalLink } from './authenticate-approval-link.ts';
-import { authenticateOAuthToken } from './authenticate-oauth-token.ts';
+import type { ConsentStatus } from '#domain/sending/consent.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import { authenticateSession } from './authenticate-session.ts';
 import {
   chooseOrganization,
@@ -34,6 +39,169 @@ import {
   wrongOrganization,
 } from './credential-lookup.ts';
 
+interface LinkRow extends OrganizationColumns {
+  readonly id: string;
+  readonly consent_id: string;
+  readonly expires_at: Date;
+  readonly status: ConsentStatus;
+  readonly decided_by: Actor | null;
+  readonly request_expires_at: Date;
+  /** Why the message went to nobody, as its recipients say it. */
+  readonly ended_as: string | null;
+  readonly user_id: string;
+  readonly user_name: string;
+  readonly email: string;
+}
+
+const FIND_APPROVAL_LINK = `
+  select l.id, l.consent_id, l.expires_at, c.status, c.decided_by, c.expires_at as request_expires_at,
+         (select r.reply from outbound_recipient r where r.message_id = c.message_id and r.status = 'denied' limit 1) as ended_as,
+         u.id as user_id, u.name as user_name, u.email, ${ORGANIZATION_COLUMNS}
+    from approval_links l
+    join consent c on c.id = l.consent_id and c.organization_id = l.organization_id
+    join members m on m.id = l.member_id and m.organization_id = l.organization_id
+    join users u on u.id = m.user_id
+    join organizations o on o.id = l.organization_id
+   where l.token_hash = $1`;
+
+/**
+ * @param again whether the member who has decided may come once more, as to a POST whose answer was lost
+ * @throws {CatalogueError} unauthenticated
+ */
+async function authenticateApprovalLink(
+  services: Services,
+  token: string,
+  again: boolean,
+): Promise<{ principal: ApprovalPrincipal; organization: ActiveOrganization }> {
+  if (!isCredential('approvalLink', token))
+    throw new CatalogueError('unauthenticated', 'The link is not well-formed; was it copied in full?');
+  const [row] = await services.db.query<LinkRow>(FIND_APPROVAL_LINK, [hashCredential(token, services.pepper)]);
+  if (row === undefined)
+    throw new CatalogueError(
+      'unauthenticated',
+      'The approval link is not valid: it is unknown, or ended with a change of role, password or membership.',
+      { fix: 'Sign in to see the request, or open the newest mail about it.' },
+    );
+  const nowMs = services.now();
+  const decided = ownDecision(row);
+  const alive = row.expires_at.getTime() > nowMs && (row.status === 'pending' || (again && decided !== null));
+  if (!alive || (row.status === 'pending' && row.request_expires_at.getTime() <= nowMs)) throw endedLink(row, decided);
+  return {
+    principal: {
+      kind: 'approval_link',
+      id: row.id,
+      consentId: row.consent_id,
+      userId: row.user_id,
+      name: row.user_name,
+      email: row.email,
+      expiresAt: row.expires_at,
+      decided,
+    },
+    organization: organizationOf(row),
+  };
+}
+
+/** What the member of the link has decided; null: nothing. */
+function ownDecision({ status, decided_by: by, user_id, ended_as }: LinkRow): ApprovalPrincipal['decided'] {
+  if (status === 'pending' || by?.type !== 'user' || by.id !== user_id) return null;
+  return status === 'approved' || ended_as === DENIED ? status : null;
+}
+
+/** `outbound_recipient.reply` of mail that a person denied. */
+const DENIED = 'consent_denied';
+const ENDS: Readonly<Record<string, string>> = {
+  consent_expired: 'The link has expired: nobody decided about the message in time.',
+  cancelled: 'The sender took the message back: there is nothing to decide any more.',
+  mailbox_not_active: 'The mailbox that wrote the message sends no more: there is nothing to decide any more.',
+};
+
+/** The answer to the member of a link who has decided. */
+export const usedLink = (decided: 'approved' | 'denied'): CatalogueError =>
+  endOf(`The link was used: the message was ${decided}.`);
+
+function endedLink({ status, ended_as }: LinkRow, decided: ApprovalPrincipal['decided']): CatalogueError {
+  if (decided !== null) return usedLink(decided);
+  if (status === 'pending') return endOf('The link has expired.');
+  return endOf(
+    (status === 'denied' ? ENDS[ended_as ?? ''] : undefined) ?? `Somebody else has ${status} the message already.`,
+  );
+}
+
+const endOf = (message: string): CatalogueError =>
+  new CatalogueError('unauthenticated', message, { fix: 'Sign in to see the request and what was decided.' });
+
+interface OAuthColumns extends OrganizationColumns, FoundCount {
+  id: string;
+  name: string;
+  address: string;
+  status: MailboxStatus;
+  grant_id: string;
+  access: TokenAccess;
+  resource: string;
+  is_used_lately: boolean;
+}
+
+/** Counted: the request of a valid token, about its own mailbox. */
+const FIND_OAUTH_TOKEN = countingFound(/* sql */ `
+  select x.id, x.name, x.address, x.status, g.id as grant_id, g.access, g.resource, ${ORGANIZATION_COLUMNS},
+         ${API_USE_KEY} as use_key,
+         g.last_used_at > to_timestamp($1::bigint / 1000.0) - interval '1 minute' as is_used_lately,
+         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.plan = any($4::text[]) as is_counted
+    from oauth_tokens t join oauth_grants g on g.id = t.grant_id
+    join mailboxes x on x.id = g.mailbox_id and x.deleted_at is null
+    join organizations o on o.id = g.organization_id
+    join members m on m.organization_id = g.organization_id and m.user_id = g.user_id
+   where t.hash = $3 and t.kind = 'access' and t.expires_at > to_timestamp($1::bigint / 1000.0)`);
+
+/** @throws {CatalogueError} unauthenticated; forbidden, if the mailbox is suspended */
+async function authenticateOAuthToken(
+  services: Services,
+  token: string,
+  counted: { readonly anyMailbox: boolean; readonly mailboxId: string | null } | undefined,
+): Promise<{
+  readonly principal: MailboxPrincipal;
+  readonly organization: ActiveOrganization;
+  readonly counted: UseCount | undefined;
+}> {
+  const now = services.now();
+  const [row] = isCredential('oauthAccess', token)
+    ? await services.db.query<OAuthColumns>(FIND_OAUTH_TOKEN, [
+        now,
+        now + API_WINDOW_MS,
+        hashCredential(token, services.pepper),
+        LIMITED_PLANS,
+        counted?.anyMailbox ?? false,
+        counted?.mailboxId ?? null,
+      ])
+    : [];
+  if (row === undefined)
+    throw new CatalogueError('unauthenticated', 'The access token is not valid: it is unknown, revoked or expired.', {
+      fix: 'Get another one with the refresh token, or ask the person for access again.',
+    });
+  if (row.status === 'suspended')
+    throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
+      fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
+    });
+  noteLogin(services, { mailboxId: row.id, tokenId: row.grant_id }, 'api');
+  if (row.is_used_lately !== true)
+    services.db
+      .query(`update oauth_grants set last_used_at = $2 where id = $1`, [row.grant_id, new Date(now)])
+      .catch((error: Error) => services.log.debug({ error: error.message }, 'the use of a grant was not written'));
+  return {
+    principal: {
+      kind: 'mailbox',
+      id: row.id,
+      credentialId: row.grant_id,
+      name: row.name,
+      address: row.address,
+      access: row.access,
+      grant: { resource: row.resource },
+    },
+    organization: organizationOf(row),
+    counted: foundCount(row, now),
+  };
+}
+
 export interface Authenticated {
   readonly principal: Principal;
   readonly organization: ActiveOrganization | null;
@@ -41,7 +209,7 @@ export interface Authenticated {
   readonly counted?: UseCount | undefined;
 }
 
-export interface AuthenticateOptions {
+interface AuthenticateOptions {
   /** Whether the link of a notice may come once more after its member has decided. Default: no. */
   readonly again?: boolean;
   /** Counts the request in the limit of the organization, if the credential allows it (`authorize.ts`). Default: no. */

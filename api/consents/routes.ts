@@ -11,9 +11,17 @@ import { approveHeld } from '#sending/consent/approve-held.ts';
 import { findConsent, listConsents } from '#sending/consent/consent-record.ts';
 import { type Decided, denyConsent } from '#sending/consent/decide-consent.ts';
 import { continueApproval, signalDecided } from '#sending/submit/start-outbound.ts';
-import { decidedExample as decided, pendingExample as pending } from './examples.ts';
-import { presentConsent } from './present.ts';
-import { ApproveConsent, Consent, ConsentList, ConsentPath, ConsentsQuery, DenyConsent } from './schema.ts';
+import {
+  ApproveConsent,
+  Consent,
+  ConsentList,
+  ConsentPath,
+  ConsentsQuery,
+  DenyConsent,
+  decidedExample as decided,
+  pendingExample as pending,
+  presentConsent,
+} from './schema.ts';
 
 const tag = 'Consents';
 

@@ -1,8 +1,7 @@
-import Type from 'typebox';
-import { Actor, closed, dateTime, listOf, nullable, pageQuery } from '#api/http/schema-parts.ts';
-import { MailboxId } from '#api/mailboxes/schema.ts';
-import { ConsentChanges } from '#api/messages/decision-schema.ts';
-import { MessageId } from '#api/messages/schema.ts';
+import Type, { type Static } from 'typebox';
+import { Actor, closed, dateTime, listOf, MessageId, nullable, pageQuery } from '#api/http/schema-parts.ts';
+import { MailboxId, mailboxExample } from '#api/mailboxes/schema.ts';
+import { ConsentChanges, presentChanges } from '#api/messages/decision.ts';
 import { addresses, subject } from '#api/messages/sending/send-schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ANY_TEXT, LINES } from '#domain/mail/text-forms.ts';
@@ -12,6 +11,8 @@ import {
   CONSENT_STATUSES,
   HELD_BECAUSE_KINDS,
 } from '#domain/sending/consent.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
+import type { ConsentRow } from '#sending/consent/consent-record.ts';
 
 export const ConsentId = Type.String({ pattern: idPattern('consent'), description: 'Id of the request for consent.' });
 export const SHA256 = '^[0-9a-f]{64}$';
@@ -98,3 +99,124 @@ export const DenyConsent = closed(
   },
   { title: 'ConsentDenial' },
 );
+
+/** A request that waits. */
+export const pendingExample = {
+  id: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  mailboxId: mailboxExample.id,
+  messageId: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  status: 'pending',
+  recipients: ['ada@customer.example'],
+  heldBecause: 'first_contact',
+  subject: 'Your order 4711',
+  preview: 'Dear Ada, your order is on its way.',
+  createdAt: '2026-11-21T09:16:02.481Z',
+  expiresAt: '2026-11-28T09:16:02.481Z',
+  decision: null,
+};
+
+/** One that was decided. */
+export const decidedExample = (status: string, scope: string | null, reason: string | null) => ({
+  ...pendingExample,
+  status,
+  decision: {
+    scope,
+    reason,
+    decidedAt: '2026-11-21T09:40:11.020Z',
+    decidedBy: {
+      type: 'user',
+      id: 'usr_01k8e8f2c0e4x9w2v7a3r5t6y8',
+      name: 'Grace Hill',
+      email: 'grace@acme.example',
+      address: null,
+    },
+    changes: null,
+  },
+});
+
+export const consentMessageExample = {
+  consent: pendingExample,
+  mailbox: {
+    id: mailboxExample.id,
+    address: mailboxExample.address,
+    name: mailboxExample.name,
+    purpose: mailboxExample.purpose,
+  },
+  heldBecause: {
+    kind: 'first_contact',
+    sentence: 'First contact with ada@customer.example.',
+    recipients: ['ada@customer.example'],
+  },
+  from: `Order desk <${mailboxExample.address}>`,
+  to: ['Ada Byron <ada@customer.example>'],
+  cc: [],
+  bcc: [],
+  replyTo: [],
+  recipients: [
+    {
+      address: 'ada@customer.example',
+      as: 'to',
+      asked: true,
+      status: 'queued',
+      domain: 'customer.example',
+      toAddress: { count: 0, newest: [] },
+      toDomain: {
+        count: 1,
+        newest: [
+          {
+            messageId: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y7',
+            mailboxId: mailboxExample.id,
+            subject: 'Your order 4690',
+            sentAt: '2026-11-12T14:03:50.114Z',
+          },
+        ],
+      },
+    },
+  ],
+  subject: 'Your order 4711',
+  text: 'Dear Ada, your order is on its way.',
+  html: null,
+  textOfHtml: null,
+  textAndHtml: null,
+  truncated: false,
+  attachments: [
+    {
+      id: '2',
+      filename: 'invoice-4711.pdf',
+      contentType: 'application/pdf',
+      sizeBytes: 48_213,
+      inline: false,
+      contentId: null,
+      risks: [],
+    },
+  ],
+  answers: null,
+  submittedAt: '2026-11-21T09:16:02.481Z',
+  sendAt: null,
+  sizeBytes: 66_904,
+  sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+  hashMatches: true,
+};
+
+export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
+  id: row.id,
+  mailboxId: row.mailboxId,
+  messageId: row.messageId,
+  status: row.status,
+  recipients: [...row.recipients],
+  heldBecause: row.heldBecause,
+  subject: row.subject,
+  preview: row.preview,
+  createdAt: row.createdAt.toISOString(),
+  expiresAt: row.expiresAt.toISOString(),
+  decision:
+    row.decidedAt === null
+      ? null
+      : {
+          scope: row.scope,
+          reason: row.reason,
+          decidedAt: row.decidedAt.toISOString(),
+          decidedBy: { ...(row.decidedBy ?? SYSTEM_ACTOR) },
+          changes: presentChanges(row.changes),
+        },
+});

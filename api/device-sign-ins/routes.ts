@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { limitLinkTokens } from '#api/http/rate-limit.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
-import { sessionWithTokenExample } from '#api/sessions/examples.ts';
+import { sessionWithTokenExample } from '#api/sessions/schema.ts';
 import {
   beginDeviceSignIn,
   decideDeviceSignIn,

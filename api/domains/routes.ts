@@ -8,8 +8,15 @@ import {
   listDomains,
   verifyDomain,
 } from '#core/mailboxes/domains.ts';
-import { presentDefaultDomain, presentDomain } from './present.ts';
-import { CreateDomain, DefaultDomain, Domain, DomainList, DomainParams } from './schema.ts';
+import {
+  CreateDomain,
+  DefaultDomain,
+  Domain,
+  DomainList,
+  DomainParams,
+  presentDefaultDomain,
+  presentDomain,
+} from './schema.ts';
 
 const tag = 'Domains';
 

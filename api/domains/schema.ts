@@ -1,6 +1,9 @@
-import Type from 'typebox';
-import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
-import { DOMAIN_STATUSES } from '#db/entities/mail-domain.ts';
+import Type, { type Static } from 'typebox';
+import { closed, dateTime, listOf, nullable, timeOf } from '#api/http/schema-parts.ts';
+import { zoneFile } from '#core/mailboxes/domain-records.ts';
+import { currentRecords } from '#core/mailboxes/domains.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
+import { DOMAIN_STATUSES, type DomainRecord, type MailDomainRow } from '#db/entities/mail-domain.ts';
 import { idPattern } from '#domain/ids.ts';
 import { DOMAIN_NAME_MAX } from '#domain/mail/domain-name.ts';
 
@@ -54,3 +57,32 @@ export const DefaultDomain = closed(
   { title: 'DefaultDomain' },
 );
 export const DomainList = listOf(Domain, 'DomainList');
+
+const presentRecords = (records: readonly DomainRecord[]) => ({
+  records: records.map(({ purpose, type, name, value, required, status, found }) => ({
+    purpose,
+    type,
+    name,
+    value,
+    required,
+    status,
+    found: [...found],
+  })),
+  zoneFile: zoneFile(records),
+});
+
+export const presentDomain = (row: MailDomainRow, settings: Settings): Static<typeof Domain> => ({
+  id: row.id,
+  name: row.name,
+  status: row.status,
+  ...presentRecords(currentRecords(settings, row)),
+  createdAt: row.createdAt.toISOString(),
+  updatedAt: row.updatedAt.toISOString(),
+  verifiedAt: timeOf(row.verifiedAt),
+  checkedAt: timeOf(row.checkedAt),
+});
+
+export const presentDefaultDomain = (domain: {
+  readonly name: string;
+  readonly records: readonly DomainRecord[];
+}): Static<typeof DefaultDomain> => ({ name: domain.name, ...presentRecords(domain.records) });

@@ -38,10 +38,17 @@ import {
 import { readAttachments } from '#sending/compose/given-attachments.ts';
 import { withDate } from '#sending/compose/prepare-message.ts';
 import { findSubmitted } from '#sending/outbox/find-submitted.ts';
-import { presentDraft, presentDraftSummary } from './present.ts';
-import type { CreateDraft, CreatedDraft, Draft, SendDraft, UpdateDraft } from './schema.ts';
+import {
+  type CreateDraft,
+  type CreatedDraft,
+  type Draft,
+  presentDraft,
+  presentDraftSummary,
+  type SendDraft,
+  type UpdateDraft,
+} from './schema.ts';
 
-export interface DraftContext extends SendContext {
+interface DraftContext extends SendContext {
   readonly notifier: MailNotifier;
 }
 

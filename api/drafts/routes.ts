@@ -4,12 +4,13 @@ import { MailboxPath } from '#api/messages/schema.ts';
 import { submitResponses } from '#api/messages/sending/send-routes.ts';
 import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import { answerCreate, answerDelete, answerDraft, answerDrafts, answerSend, answerUpdate } from './drafts.ts';
-import { draftExample, draftSummaryExample } from './examples.ts';
 import {
   CreateDraft,
   CreatedDraft,
   Draft,
   DraftList,
+  draftExample,
+  draftSummaryExample,
   MailboxDraftPath,
   OwnDraftPath,
   SendDraft,

@@ -1,10 +1,15 @@
+import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import Type from 'typebox';
-import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
-import { MailboxId } from '#api/mailboxes/schema.ts';
-import { Address, AttachmentInfo, MessageId } from '#api/messages/schema.ts';
+import { closed, dateTime, listOf, MessageId, nullable, timeOf } from '#api/http/schema-parts.ts';
+import { MailboxId, mailboxExample } from '#api/mailboxes/schema.ts';
+import { presentSummary } from '#api/messages/present.ts';
+import { Address, AttachmentInfo } from '#api/messages/schema.ts';
 import { content, oneOrMore, SendAt, subject } from '#api/messages/sending/send-schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ANY_TEXT } from '#domain/mail/text-forms.ts';
+import type { DraftRow } from '#mailstore/messages/drafts.ts';
+import type { StoredMessage } from '#mailstore/messages/read-messages.ts';
+import type { EditableMessage } from '#mime/editable-message.ts';
 
 const DraftId = Type.String({
   pattern: idPattern('draft'),
@@ -114,3 +119,70 @@ export const CreatedDraft = closed(
   },
   { title: 'CreatedDraft' },
 );
+
+export const draftSummaryExample = {
+  id: 'drf_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  messageId: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  threadId: 'thr_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  mailboxId: mailboxExample.id,
+  to: ['Ada Byron <ada@customer.example>'],
+  cc: [],
+  subject: 'Your order 4711',
+  preview: 'Dear Ada, your order is on its way.',
+  attachments: [],
+  labels: [],
+  sizeBytes: 612,
+  sendAt: null,
+  createdAt: '2026-11-21T09:16:02.481Z',
+  updatedAt: '2026-11-21T09:18:40.007Z',
+};
+
+export const draftExample = {
+  ...draftSummaryExample,
+  bcc: ['archive@acme.example'],
+  replyTo: [],
+  text: 'Dear Ada, your order is on its way.',
+  html: null,
+  headers: {},
+  inReplyTo: null,
+};
+
+export function presentDraftSummary(draft: DraftRow, message: StoredMessage) {
+  const {
+    id: messageId,
+    threadId,
+    mailboxId,
+    to,
+    cc,
+    subject,
+    preview,
+    attachments,
+    sizeBytes,
+  } = presentSummary(message);
+  return {
+    id: draft.id,
+    messageId,
+    threadId,
+    mailboxId,
+    to,
+    cc,
+    subject,
+    preview,
+    attachments,
+    labels: [...draft.labels],
+    sizeBytes,
+    sendAt: timeOf(draft.sendAt),
+    createdAt: draft.createdAt.toISOString(),
+    updatedAt: message.receivedAt.toISOString(),
+  };
+}
+
+export const presentDraft = (draft: DraftRow, message: StoredMessage, content: EditableMessage) => ({
+  ...presentDraftSummary(draft, message),
+  bcc: content.bcc.map(formatAddress),
+  replyTo: content.replyTo.map(formatAddress),
+  text: content.text ?? null,
+  html: content.html ?? null,
+  headers: { ...content.headers },
+  inReplyTo: content.inReplyTo ?? null,
+});

@@ -1,8 +1,7 @@
 import { type Route, route } from '#api/http/route.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
-import { STREAM_EVENTS } from './schema.ts';
-import { openStream } from './stream.ts';
+import { openStream, STREAM_EVENTS } from './stream.ts';
 
 const WITHOUT_END = 'A stream without an end is for programs; wait_for_message and `mail wait` wait for mail.';
 

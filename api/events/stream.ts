@@ -9,12 +9,14 @@
  * The reader pulls: the log is read only after the previous event is written, so a slow reader costs one event of
  * memory. A reader that reads nothing for minutes is disconnected.
  */
-
 import { Readable } from 'node:stream';
+import Type from 'typebox';
 import { asCatalogueError } from '#api/http/error-response.ts';
 import type { AuthRule } from '#api/http/route.ts';
+import { closed, dateTime, MessageId, nullable } from '#api/http/schema-parts.ts';
+import { ConsentOutcome, presentOutcome } from '#api/messages/decision.ts';
 import { presentSummary } from '#api/messages/present.ts';
-import { presentOutcome } from '#api/messages/present-decision.ts';
+import { MessageSummary } from '#api/messages/schema.ts';
 import { type RequestWatch, type WatchRequest, watchFor } from '#api/watch.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Sql } from '#db/database.ts';
@@ -27,7 +29,6 @@ import {
 import { changesAfter, changesKept, type MailChange } from '#mailstore/changes/read-changes.ts';
 import { findMessages, lastChange } from '#mailstore/messages/read-messages.ts';
 import { findConsent } from '#sending/consent/consent-record.ts';
-import type { STREAM_EVENTS } from './schema.ts';
 
 /** Rows of the log read at once. */
 const CHANGES_AT_ONCE = 20;
@@ -172,3 +173,39 @@ async function* takenInTime(source: AsyncGenerator<string>, drop: () => void): A
     }
   }
 }
+
+const changed = {
+  folder: nullable(Type.String({ description: 'Its name; null when it is deleted.' })),
+  occurredAt: dateTime(),
+  messages: Type.Array(MessageSummary, {
+    description: 'Their current state. At most 100; more follow in further events.',
+  }),
+};
+
+/** `data` of each event of the stream, by its name. */
+export const STREAM_EVENTS = {
+  messages_added: closed(changed, { title: 'MessagesAdded' }),
+  messages_changed: closed(changed, { title: 'MessagesChanged' }),
+  messages_removed: closed(
+    {
+      folder: changed.folder,
+      occurredAt: changed.occurredAt,
+      messageIds: Type.Array(MessageId),
+    },
+    { title: 'MessagesRemoved' },
+  ),
+  consent_decided: closed({ ...ConsentOutcome.properties, occurredAt: dateTime() }, { title: 'ConsentDecided' }),
+  resync: closed(
+    {
+      message: Type.String({ description: 'What to do, for an agent to read.' }),
+    },
+    { title: 'StreamResync' },
+  ),
+  closed: closed(
+    {
+      code: Type.String({ description: 'Code of the error that a request would get now.' }),
+      message: Type.String(),
+    },
+    { title: 'StreamClosed' },
+  ),
+} as const;

@@ -1,10 +1,45 @@
+import type { Folder as FolderRow, SpecialUse } from '@agent-mailbox/mail-store';
+import Type from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
+import { closed, nullable } from '#api/http/schema-parts.ts';
 import { MailboxPath } from '#api/messages/schema.ts';
 import type { Sql } from '#db/database.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { listFolders } from '#mailstore/folders/folders.ts';
-import { presentFolder } from './present.ts';
-import { FolderList } from './schema.ts';
+
+const FOLDER_ROLES = ['inbox', 'sent', 'drafts', 'archive', 'junk', 'trash'] as const;
+
+export const Folder = closed(
+  {
+    id: Type.String({ description: 'Does not change when the folder is renamed; IMAP calls it MAILBOXID.' }),
+    name: Type.String({ description: 'Full name, `/` between levels.' }),
+    role: nullable(Type.Enum([...FOLDER_ROLES], { description: 'The purpose of the folder, whatever its name.' })),
+    messages: Type.Integer(),
+    unread: Type.Integer(),
+    sizeBytes: Type.Integer(),
+  },
+  { title: 'Folder' },
+);
+
+export const FolderList = closed({ data: Type.Array(Folder) }, { title: 'FolderList' });
+
+const ROLES: Readonly<Record<SpecialUse, (typeof FOLDER_ROLES)[number]>> = {
+  '\\Inbox': 'inbox',
+  '\\Sent': 'sent',
+  '\\Drafts': 'drafts',
+  '\\Archive': 'archive',
+  '\\Junk': 'junk',
+  '\\Trash': 'trash',
+};
+
+const presentFolder = (folder: FolderRow) => ({
+  id: folder.objectId,
+  name: folder.name,
+  role: folder.specialUse === null ? null : ROLES[folder.specialUse],
+  messages: folder.total,
+  unread: folder.unseen,
+  sizeBytes: folder.bytes,
+});
 
 const tag = 'Folders';
 const SUMMARY = 'List the folders of a mailbox';

@@ -26,6 +26,12 @@ import type {
 import type { ResourceName } from './resources.ts';
 import { oneLineTexts } from './text-rules.ts';
 
+/** Reasons that several resources give for a route without a call (`RouteInfo.withoutCall`). */
+export const SHOWN_TO_PERSONS =
+  'Settings and reports that a person changes and reads in the dashboard; programs use the client.';
+export const FORM_IN_BROWSER =
+  'A form in the browser, where a person types a password; programs use keys, and people sign in there.';
+
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
@@ -51,7 +57,7 @@ export type AuthRule =
   | { readonly scope: ApiScope; readonly mailboxToken?: true };
 
 /** The principals an auth rule lets through. */
-export type PrincipalOf<Auth> = Auth extends 'public'
+type PrincipalOf<Auth> = Auth extends 'public'
   ? PublicPrincipal
   : Auth extends 'operator' | 'instance'
     ? OperatorPrincipal
@@ -66,7 +72,7 @@ export type PrincipalOf<Auth> = Auth extends 'public'
             : ApiKeyPrincipal | UserPrincipal;
 
 /** Rules whose requests act in an organization. */
-export type OrganizationOf<Auth> = Auth extends 'public' | 'instance' | 'session' ? null : ActiveOrganization;
+type OrganizationOf<Auth> = Auth extends 'public' | 'instance' | 'session' ? null : ActiveOrganization;
 
 /** One status a route answers with. Without `schema` and `contentType` the body is empty. */
 export interface ResponseSpec {
@@ -82,7 +88,7 @@ export interface ResponseSpec {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
+type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
 
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
@@ -96,7 +102,7 @@ type ReplyOf<Status, Spec> = Spec extends { readonly schema: infer Schema extend
 export type Reply<Responses> = { [Status in keyof Responses]: ReplyOf<Status, Responses[Status]> }[keyof Responses];
 
 /** The browser that sent a request, for routes that sign in and out. */
-export interface BrowserOfRequest {
+interface BrowserOfRequest {
   /** @throws {CatalogueError} forbidden, if the request does not come from a page of this service */
   requireOwnPage(): void;
   /** Keeps a session in a cookie, or forgets the one there is (null). */
@@ -104,13 +110,7 @@ export interface BrowserOfRequest {
 }
 
 /** A request as the handler sees it: validated, authenticated, authorized. */
-export interface ApiRequest<
-  Auth,
-  Params extends TSchema,
-  Query extends TSchema,
-  Body extends TSchema,
-  Received = undefined,
-> {
+interface ApiRequest<Auth, Params extends TSchema, Query extends TSchema, Body extends TSchema, Received = undefined> {
   readonly params: Static<Params>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;

@@ -1,7 +1,7 @@
 /** Parts of schemas that many routes share: objects, actors, pages of lists. */
 import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typebox';
 import { CatalogueError } from '#domain/errors.ts';
-import { type IdKind, isId } from '#domain/ids.ts';
+import { type IdKind, idPattern, isId } from '#domain/ids.ts';
 import { ACTOR_TYPES } from '#domain/webhooks/event-types.ts';
 
 /** An object without further fields. */
@@ -22,7 +22,7 @@ export const Actor = closed(
   { title: 'Actor' },
 );
 
-export const PAGE_DEFAULT = 50;
+const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
 
 /** Query parameters of every list. */
@@ -87,3 +87,7 @@ export function listBody<Row extends { readonly id: string }, Item>(
     nextCursor: rows.length > page.limit && last !== undefined ? encodeCursor(last.id) : null,
   };
 }
+
+export const MessageId = Type.String({ pattern: idPattern('message'), description: 'Message id.' });
+
+export const timeOf = (date: Date | null | undefined): string | null => date?.toISOString() ?? null;

@@ -1,8 +1,10 @@
-import { type Route, route } from '#api/http/route.ts';
-import { listBody, pageOf } from '#api/http/schema-parts.ts';
-import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
+import Type from 'typebox';
+import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
+import { closed, dateTime, listBody, listOf, nullable, PageQuery, pageOf } from '#api/http/schema-parts.ts';
+import { MailboxId } from '#api/mailboxes/schema.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
+import { idPattern } from '#domain/ids.ts';
 import {
   addListEntry,
   askLists,
@@ -14,7 +16,48 @@ import {
   listEntries,
   removeListEntry,
 } from '#sending/lists/sender-lists.ts';
-import { CreateEntry, EntriesQuery, Entry, EntryList, EntryPath, ListVerdict, TestLists } from './schema.ts';
+
+const EntryId = Type.String({ pattern: idPattern('listEntry'), description: 'Id of the entry.' });
+const EntryPath = closed({ id: EntryId });
+const EntriesQuery = PageQuery;
+
+const VALUE_MAX_CHARACTERS = 254;
+
+export const Entry = closed(
+  {
+    id: EntryId,
+    value: Type.String({ description: 'An address or a domain, in lower case.' }),
+    mailboxId: nullable(MailboxId),
+    createdAt: dateTime(),
+  },
+  { title: 'ListEntry' },
+);
+const EntryList = listOf(Entry, 'ListEntryList');
+
+const CreateEntry = closed(
+  {
+    value: Type.String({ minLength: 1, maxLength: VALUE_MAX_CHARACTERS, description: 'An address or a domain.' }),
+    mailboxId: Type.Optional({ ...MailboxId, description: 'Only for this mailbox; default: for all.' }),
+  },
+  { title: 'NewListEntry' },
+);
+
+const TestLists = closed(
+  {
+    direction: Type.Enum([...LIST_DIRECTIONS]),
+    address: Type.String({ minLength: 3, maxLength: VALUE_MAX_CHARACTERS, description: 'Address of the other side.' }),
+    mailboxId: Type.Optional({ ...MailboxId, description: 'Include the entries of this mailbox.' }),
+  },
+  { title: 'ListTest' },
+);
+
+export const ListVerdict = closed(
+  {
+    action: nullable(Type.Enum(['allow', 'block'], { description: 'Null: no entry matches.' })),
+    rule: nullable(Type.String({ description: 'The entry that decides.' })),
+  },
+  { title: 'ListVerdict' },
+);
 
 const tag = 'Lists';
 

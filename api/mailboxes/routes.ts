@@ -13,18 +13,22 @@ import { requireDecider } from '#core/organizations/may-decide.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { reaches } from '#domain/organizations/mailboxes.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
-import { connectionExample, mailboxExample, mailboxWithTokenExample, snippetsExample } from './examples.ts';
-import { presentMailbox, presentMailboxWithToken } from './present.ts';
 import {
   Connection,
   ConnectionSnippetList,
   CreatedMailbox,
   CreateMailbox,
+  connectionExample,
   Mailbox,
   MailboxList,
   MailboxParams,
   MailboxQuery,
   MailboxWithToken,
+  mailboxExample,
+  mailboxWithTokenExample,
+  presentMailbox,
+  presentMailboxWithToken,
+  snippetsExample,
   UpdateMailbox,
 } from './schema.ts';
 

@@ -1,5 +1,5 @@
-import Type from 'typebox';
-import { closed, dateTime, listOf, nullable, pageQuery } from '#api/http/schema-parts.ts';
+import Type, { type Static } from 'typebox';
+import { closed, dateTime, listOf, nullable, pageQuery, timeOf } from '#api/http/schema-parts.ts';
 import {
   MessagesBudget,
   NewRecipientsBudget,
@@ -7,7 +7,9 @@ import {
   SendingModeSchema,
   SendingToday,
 } from '#api/http/sending-schema.ts';
-import { type SnippetKind, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
+import { connectionSnippets, type SnippetKind, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
+import type { MailConnection } from '#core/mailboxes/client-settings.ts';
+import type { MailboxView } from '#core/mailboxes/mailbox-view.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
   LOCAL_PART_MAX,
@@ -239,3 +241,86 @@ export const MailboxQuery = closed({
   group: Type.Optional(MailboxGroup),
   clientId: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
 });
+
+export const mailboxExample = {
+  id: 'mbx_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  name: 'Order desk',
+  purpose: 'Answers questions about orders',
+  group: 'orders',
+  address: 'calm-otter-4821@agents.example.com',
+  localPart: 'calm-otter-4821',
+  domain: 'agents.example.com',
+  status: 'active',
+  syncStatus: 'synced',
+  quota: { limitBytes: 5_368_709_120, usedBytes: 18_432, messageCount: 3 },
+  sending: { state: 'ok', reason: null, stoppedBy: null },
+  sendingMode: 'normal',
+  budgets: { messagesPerDay: 200, newRecipientsPerDay: null },
+  today: { sent: 12, newRecipients: 2, received: 31, held: 1 },
+  unreadCount: 2,
+  waiting: { held: 1, scheduled: 0 },
+  unauthenticatedMail: 'junk',
+  metadata: { team: 'orders' },
+  clientId: 'order-desk-1',
+  createdAt: '2026-11-21T09:15:00.000Z',
+  updatedAt: '2026-11-21T09:15:00.000Z',
+  lastActivityAt: null,
+};
+
+const listener = (port: number) => ({
+  host: 'mail.example.com',
+  port,
+  security: 'tls',
+  username: mailboxExample.address,
+});
+
+export const connectionExample = { imap: listener(993), pop3: listener(995), smtp: listener(465) };
+
+export const snippetsExample = {
+  data: connectionSnippets({
+    apiUrl: 'https://mail.example.com',
+    address: mailboxExample.address,
+    token: TOKEN_PLACEHOLDER,
+    imap: { ...listener(993), security: 'tls' },
+    pop3: { ...listener(995), security: 'tls' },
+    smtp: { ...listener(465), security: 'tls' },
+  }),
+};
+
+export const mailboxWithTokenExample = {
+  ...mailboxExample,
+  token: 'amt_vB0o2cQ8mJ6wXk1rT4yN7sD9fG3hL5zP0aE2uI8xC6M4k7d2q',
+  connection: connectionExample,
+};
+
+export const presentMailbox = (mailbox: MailboxView): Static<typeof Mailbox> => ({
+  id: mailbox.id,
+  name: mailbox.name,
+  purpose: mailbox.purpose,
+  group: mailbox.group,
+  address: mailbox.address,
+  localPart: mailbox.localPart,
+  domain: mailbox.domain,
+  status: mailbox.status,
+  syncStatus: mailbox.syncStatus,
+  quota: { ...mailbox.quota },
+  sending: { ...mailbox.sending, stoppedBy: mailbox.stoppedBy },
+  sendingMode: mailbox.brakes.mode,
+  budgets: { ...mailbox.brakes.budgets },
+  today: { ...mailbox.today },
+  unreadCount: mailbox.unread,
+  waiting: { ...mailbox.waiting },
+  unauthenticatedMail: mailbox.unauthenticatedMail,
+  metadata: { ...mailbox.metadata },
+  clientId: mailbox.clientId,
+  createdAt: mailbox.createdAt.toISOString(),
+  updatedAt: mailbox.updatedAt.toISOString(),
+  lastActivityAt: timeOf(mailbox.lastActivityAt),
+});
+
+/** With its token: at creation and rotation only. */
+export const presentMailboxWithToken = (
+  mailbox: MailboxView,
+  token: string | null,
+  connection: MailConnection,
+): Static<typeof MailboxWithToken> => ({ ...presentMailbox(mailbox), token, connection });

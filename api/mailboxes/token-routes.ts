@@ -1,11 +1,74 @@
 /** The tokens of a mailbox, for people and API keys: a mailbox token cannot make other tokens. */
+
+import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime, nullable, timeOf } from '#api/http/schema-parts.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
-import { createMailboxToken, listMailboxTokens, revokeMailboxToken } from '#core/mailboxes/mailbox-tokens.ts';
-import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailboxes.ts';
-import { presentMailboxToken, presentNewMailboxToken } from './present-token.ts';
-import { MailboxParams } from './schema.ts';
-import { MailboxTokenList, MailboxTokenPath, MailboxTokenWithSecret, NewMailboxToken } from './token-schema.ts';
+import {
+  createMailboxToken,
+  listMailboxTokens,
+  revokeMailboxToken,
+  type MailboxToken as Token,
+} from '#core/mailboxes/mailbox-tokens.ts';
+import { idPattern } from '#domain/ids.ts';
+import { TOKEN_ACCESSES, TOKEN_NAME_MAX, TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailboxes.ts';
+import { MailboxId, MailboxParams } from './schema.ts';
+
+const TokenId = Type.String({ pattern: idPattern('mailboxToken'), description: 'Token id.' });
+const Access = Type.Enum([...TOKEN_ACCESSES], {
+  description:
+    '`full`: everything. `read`: can only read; mail clients open folders read-only. `send`: can only send, and read the status of sent messages.',
+});
+
+const MailboxTokenPath = closed({ id: MailboxId, tid: TokenId });
+
+export const NewMailboxToken = closed(
+  {
+    name: Type.String({ minLength: 1, maxLength: TOKEN_NAME_MAX, description: 'Which program uses it.' }),
+    access: Type.Optional({ ...Access, default: 'full' }),
+    expiresAt: Type.Optional(nullable(dateTime('In the future; null or omitted: never.'))),
+  },
+  { title: 'NewMailboxToken' },
+);
+
+const tokenFields = {
+  id: TokenId,
+  name: Type.String(),
+  access: Access,
+  isFirst: Type.Boolean({
+    description: 'Whether it is the first token, made with the mailbox, which `rotate-token` replaces.',
+  }),
+  tokenHint: nullable(Type.String({ description: 'First characters of the token; null for the first token.' })),
+  expiresAt: nullable(dateTime()),
+  lastUsedAt: nullable(dateTime('Last use, by any protocol; written at most once a minute.')),
+  createdBy: nullable(Type.String({ description: 'Id of a user or API key; null for the first token.' })),
+  createdAt: dateTime('For the first token: time of its last rotation.'),
+};
+
+export const MailboxToken = closed(tokenFields, { title: 'MailboxToken' });
+export const MailboxTokenList = closed({ data: Type.Array(MailboxToken) }, { title: 'MailboxTokenList' });
+export const MailboxTokenWithSecret = closed(
+  { ...tokenFields, token: nullable(Type.String({ description: 'The token itself. Shown in this answer only.' })) },
+  { title: 'MailboxTokenWithSecret' },
+);
+
+const presentMailboxToken = (row: Token): Static<typeof MailboxToken> => ({
+  id: row.id,
+  name: row.name,
+  access: row.access,
+  isFirst: row.isFirst,
+  tokenHint: row.hint,
+  expiresAt: timeOf(row.expiresAt),
+  lastUsedAt: timeOf(row.lastUsedAt),
+  createdBy: row.createdBy,
+  createdAt: row.createdAt.toISOString(),
+});
+
+/** With the token itself: at creation only. */
+const presentNewMailboxToken = (row: Token, token: string): Static<typeof MailboxTokenWithSecret> => ({
+  ...presentMailboxToken(row),
+  token,
+});
 
 const tag = 'Mailboxes';
 

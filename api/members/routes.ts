@@ -1,10 +1,7 @@
 import { limitLinkTokens } from '#api/http/rate-limit.ts';
-import { type Route, route } from '#api/http/route.ts';
+import { FORM_IN_BROWSER, type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
-import { FORM_IN_BROWSER, SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
-import { sessionWithTokenExample } from '#api/sessions/examples.ts';
-import { presentNewSession } from '#api/sessions/present.ts';
-import { SessionWithToken } from '#api/sessions/schema.ts';
+import { presentNewSession, SessionWithToken, sessionWithTokenExample } from '#api/sessions/schema.ts';
 import {
   acceptInvitation,
   createInvitation,
@@ -16,20 +13,6 @@ import { changeMemberRole, getMember, listMembers, removeMember } from '#core/ac
 import { createResetToHandOver } from '#core/accounts/password-resets.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import {
-  invitationExample,
-  invitationLookExample,
-  invitationWithTokenExample,
-  memberExample,
-  passwordResetExample,
-} from './examples.ts';
-import {
-  presentInvitation,
-  presentInvitationLook,
-  presentMember,
-  presentNewInvitation,
-  presentReset,
-} from './present.ts';
-import {
   AcceptInvitation,
   ChangeRole,
   InvitationList,
@@ -37,11 +20,21 @@ import {
   InvitationParams,
   InvitationWithToken,
   InviteMember,
+  invitationExample,
+  invitationLookExample,
+  invitationWithTokenExample,
   LookAtInvitation,
   Member,
   MemberList,
   MemberParams,
+  memberExample,
   PasswordResetLink,
+  passwordResetExample,
+  presentInvitation,
+  presentInvitationLook,
+  presentMember,
+  presentNewInvitation,
+  presentReset,
 } from './schema.ts';
 
 const tag = 'Members';

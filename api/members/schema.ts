@@ -1,12 +1,15 @@
-import Type from 'typebox';
-import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
+import Type, { type Static } from 'typebox';
+import { closed, dateTime, listOf, nullable, timeOf } from '#api/http/schema-parts.ts';
 import { Email } from '#api/sessions/schema.ts';
+import { acceptUrl, type CreatedInvitation, type InvitationLook as Look } from '#core/accounts/invitations.ts';
+import type { MemberView } from '#core/accounts/members.ts';
+import { type NewPasswordReset, passwordResetUrl } from '#core/accounts/password-resets.ts';
 import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/access/credential-format.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ANY_TEXT } from '#domain/mail/text-forms.ts';
 
-export const USER_NAME_MAX = 200;
+const USER_NAME_MAX = 200;
 
 const Role = Type.Enum(MEMBER_ROLES);
 const MemberId = Type.String({ pattern: idPattern('member') });
@@ -130,3 +133,97 @@ export const PasswordResetLink = closed(
   },
   { title: 'PasswordResetLink' },
 );
+
+export const memberExample = {
+  id: 'mem_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  userId: 'usr_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  name: 'Ada Byron',
+  email: 'ada@example.com',
+  role: 'admin',
+  createdAt: '2026-11-21T09:15:00.000Z',
+  lastSeenAt: '2026-11-22T08:01:00.000Z',
+};
+export const invitationExample = {
+  id: 'inv_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  email: 'grace@example.com',
+  role: 'member',
+  expiresAt: '2026-11-28T09:15:00.000Z',
+  createdAt: '2026-11-21T09:15:00.000Z',
+  invitedBy: { name: 'Ada Byron', email: 'ada@example.com' },
+};
+const token = 'Zm9yIHRoZSBkb2N1bWVudHMgb25seSwgbm90IGEgdG9rZW4';
+
+export const invitationWithTokenExample = {
+  ...invitationExample,
+  delivery: 'by_inviter',
+  token,
+  acceptUrl: `https://mail.example.com/accept-invitation#${token}`,
+};
+
+export const invitationLookExample = {
+  organizationName: 'Example',
+  email: 'grace@example.com',
+  role: 'member',
+  invitedBy: { name: 'Ada Byron', email: 'ada@example.com' },
+  accountExists: false,
+  expiresAt: '2026-11-28T09:15:00.000Z',
+};
+
+const resetToken = 'amr_vB0o2cQ8mJ6wXk1rT4yN7sD9fG3hL5zP0aE2uI8xC6M0ht3ep';
+
+export const passwordResetExample = {
+  token: resetToken,
+  resetUrl: `https://mail.example.com/reset-password#${resetToken}`,
+  expiresAt: '2026-11-21T10:15:00.000Z',
+};
+
+export const presentMember = (member: MemberView): Static<typeof Member> => ({
+  id: member.id,
+  userId: member.userId,
+  name: member.name,
+  email: member.email,
+  role: member.role,
+  createdAt: member.createdAt.toISOString(),
+  lastSeenAt: timeOf(member.lastSeenAt),
+});
+
+export const presentInvitation = ({
+  row,
+  inviter,
+}: Pick<CreatedInvitation, 'row' | 'inviter'>): Static<typeof Invitation> => ({
+  id: row.id,
+  email: row.email,
+  role: row.role,
+  expiresAt: row.expiresAt.toISOString(),
+  createdAt: row.createdAt.toISOString(),
+  invitedBy: inviter === null ? null : { ...inviter },
+});
+
+/** With its link if the inviter has to hand it over: at creation only. */
+export const presentNewInvitation = (
+  { row, inviter, token }: Pick<CreatedInvitation, 'row' | 'inviter' | 'token'>,
+  publicUrl: string,
+): Static<typeof InvitationWithToken> => ({
+  ...presentInvitation({ row, inviter }),
+  delivery: token === null ? 'mail' : 'by_inviter',
+  token,
+  acceptUrl: token === null ? null : acceptUrl(publicUrl, token),
+});
+
+export const presentInvitationLook = (look: Look): Static<typeof InvitationLook> => ({
+  organizationName: look.organizationName,
+  email: look.email,
+  role: look.role,
+  invitedBy: look.inviter === null ? null : { ...look.inviter },
+  accountExists: look.accountExists,
+  expiresAt: look.expiresAt.toISOString(),
+});
+
+export const presentReset = (
+  { token, expiresAt }: NewPasswordReset,
+  publicUrl: string,
+): Static<typeof PasswordResetLink> => ({
+  token,
+  resetUrl: passwordResetUrl(publicUrl, token),
+  expiresAt: expiresAt.toISOString(),
+});

@@ -3,6 +3,7 @@ import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import type { Static } from 'typebox';
+import { timeOf } from '#api/http/schema-parts.ts';
 import type { readContent } from '#mailstore/messages/message-content.ts';
 import type { StoredMessage, StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 import type { Highlight } from '#mailstore/search/highlights.ts';
@@ -31,7 +32,7 @@ export const presentSummary = (message: StoredMessage) => ({
   subject: message.subject,
   preview: message.preview,
   receivedAt: message.receivedAt.toISOString(),
-  sentAt: message.sentAt?.toISOString() ?? null,
+  sentAt: timeOf(message.sentAt),
   sizeBytes: message.size,
   seen: message.seen,
   flagged: message.flagged,

@@ -6,7 +6,6 @@ import { requireMailbox as requireMailboxOf } from '#db/queries/mailboxes/requir
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent, readHtml } from '#mailstore/messages/message-content.ts';
 import { findMessage, listMessages, readHeader, type StoredMessageContent } from '#mailstore/messages/read-messages.ts';
-import { messageExample, summaryExample } from './examples.ts';
 import { presentExtracts, presentMessage, presentSummary } from './present.ts';
 import { attachmentDownload, rawDownload } from './reading/download.ts';
 import { listFilterOf, requireFolder } from './reading/listed-folder.ts';
@@ -18,8 +17,10 @@ import {
   MessageList,
   MessageQuery,
   MessagesQuery,
+  messageExample,
   OwnAttachmentPath,
   OwnMessagePath,
+  summaryExample,
 } from './schema.ts';
 
 const tag = 'Messages';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { closed, dateTime, listOf, nullable, pageQuery } from '#api/http/schema-parts.ts';
-import { MailboxId } from '#api/mailboxes/schema.ts';
+import { closed, dateTime, listOf, MessageId, nullable, pageQuery } from '#api/http/schema-parts.ts';
+import { MailboxId, mailboxExample } from '#api/mailboxes/schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ATTACHMENT_RISKS } from '#domain/mail/attachment-risks.ts';
 import { LINKS_MAX, OTP_CANDIDATES_MAX, OTP_CONFIDENCE_MIN } from '#domain/mail/code-and-link-limits.ts';
@@ -15,10 +15,7 @@ import {
 import { LINE_OF_MAIL, SOUGHT_LINE } from '#domain/mail/text-forms.ts';
 import { AUTH_VERDICTS } from '#mailstore/delivery/authentication-results.ts';
 import { LINK_KINDS } from '#mime/message-links.ts';
-import { ConsentOutcome } from './decision-schema.ts';
-import { MessageId } from './message-id.ts';
-
-export { MessageId };
+import { ConsentOutcome } from './decision.ts';
 
 export const AttachmentId = Type.String({
   pattern: '^[1-9]\\d{0,3}(\\.[1-9]\\d{0,3}){0,40}$',
@@ -60,7 +57,7 @@ export const MessagesQuery = closed(messageFilters);
 const { limit: _, cursor: __, ...filters } = messageFilters;
 
 /** What a long poll can extract from the messages in its answer. */
-export const EXTRACTS = ['otp', 'links'] as const;
+const EXTRACTS = ['otp', 'links'] as const;
 const EXTRACT_CHOICES = [...EXTRACTS, 'otp,links', 'links,otp'] as const;
 
 export const WaitQuery = closed({
@@ -100,7 +97,7 @@ export const WaitQuery = closed({
   ),
 });
 
-export const MESSAGE_FORMATS = ['full', 'text', 'metadata'] as const;
+const MESSAGE_FORMATS = ['full', 'text', 'metadata'] as const;
 
 export const MessageQuery = closed({
   extract: Type.Optional(
@@ -360,3 +357,62 @@ const SearchHit = closed(
   { title: 'SearchHit' },
 );
 export const SearchHitList = listOf(SearchHit, 'SearchHitList');
+
+export const summaryExample = {
+  id: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  threadId: 'thr_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  mailboxId: mailboxExample.id,
+  from: 'Ann Example <ann@example.com>',
+  to: [mailboxExample.address],
+  cc: [],
+  subject: 'Order 4711',
+  preview: 'Please send two more of the blue ones.',
+  receivedAt: '2026-11-21T09:20:00.000Z',
+  sentAt: '2026-11-21T09:19:58.000Z',
+  sizeBytes: 4_812,
+  seen: false,
+  flagged: false,
+  answered: false,
+  draft: false,
+  labels: [],
+  folders: ['INBOX'],
+  attachments: [
+    {
+      id: '2',
+      filename: 'order.pdf',
+      contentType: 'application/pdf',
+      sizeBytes: 2_048,
+      inline: false,
+      contentId: null,
+      risks: [],
+    },
+  ],
+  authentication: {
+    spf: { result: 'pass', domain: 'example.com' },
+    dkim: { result: 'pass', signatures: [{ result: 'pass', domain: 'example.com', selector: 's1', unsigned: [] }] },
+    dmarc: { result: 'pass', domain: 'example.com', policy: 'reject' },
+    arc: { result: 'none' },
+  },
+  untrusted: true as const,
+};
+
+export const messageExample = {
+  ...summaryExample,
+  deliveredTo: mailboxExample.address,
+  replyTo: [],
+  bcc: [],
+  messageId: '<b1c2@example.com>',
+  inReplyTo: null,
+  references: [],
+  text: 'Please send two more of the blue ones.\n\n-- \nAnn\n',
+  extractedText: 'Please send two more of the blue ones.',
+  textStatus: 'ok' as const,
+  html: null,
+  truncated: false,
+  headers: [{ name: 'subject', value: 'Order 4711' }],
+};
+
+export const searchExample = {
+  ...summaryExample,
+  highlights: [{ text: 'Please send two more of the blue ones.', ranges: [{ start: 28, end: 32 }] }],
+};

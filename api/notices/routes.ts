@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
-import { closed, dateTime, listBody, listOf, nullable, PageQuery, pageOf } from '#api/http/schema-parts.ts';
-import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
+import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
+import { closed, dateTime, listBody, listOf, nullable, PageQuery, pageOf, timeOf } from '#api/http/schema-parts.ts';
 import { listMemberNotices, type MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
@@ -44,7 +43,7 @@ const present = (row: MemberNoticeRow): Static<typeof Notice> => ({
   attempts: row.attempts,
   reply: row.reply,
   createdAt: row.createdAt.toISOString(),
-  finishedAt: row.finishedAt?.toISOString() ?? null,
+  finishedAt: timeOf(row.finishedAt),
 });
 
 const example = {

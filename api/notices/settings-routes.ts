@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
-import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import {
   changeNoticeSettings,
   type NoticeSettingsView,

@@ -1,7 +1,8 @@
 /** Requests of programs for access to a mailbox by OAuth, which a person decides, and the programs that have access. */
+
 import Type from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import { closed, dateTime, nullable, timeOf } from '#api/http/schema-parts.ts';
 import { MailboxParams } from '#api/mailboxes/schema.ts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { deleteGrant, type Grant as GrantRow, listGrants } from '#core/oauth/grants.ts';
@@ -115,7 +116,7 @@ const presentGrant = ({ userName, createdAt, lastUsedAt, ...grant }: GrantRow) =
   clientHost: hostOfClient(grant.clientId),
   createdBy: userName,
   createdAt: createdAt.toISOString(),
-  lastUsedAt: lastUsedAt?.toISOString() ?? null,
+  lastUsedAt: timeOf(lastUsedAt),
 });
 
 /** Null for programs on the same computer, whether they listen on a port or have their own scheme. */

@@ -1,15 +1,12 @@
-import { type Route, route } from '#api/http/route.ts';
+import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
-import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
-import { invitationWithTokenExample } from '#api/members/examples.ts';
-import { presentNewInvitation } from '#api/members/present.ts';
+import { invitationWithTokenExample, presentNewInvitation } from '#api/members/schema.ts';
 import { changePlan } from '#core/accounts/change-plan.ts';
 import { createOrganization, listOrganizations } from '#core/accounts/create-organization.ts';
 import { getOrganization, updateOrganization } from '#core/accounts/organization.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { organizationSending } from '#sending/limits/sending-limits.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
-import { presentOrganization } from './present.ts';
 import {
   ChangePlan,
   CreateOrganization,
@@ -17,6 +14,7 @@ import {
   OrganizationList,
   OrganizationSending,
   OrganizationWithInvitation,
+  presentOrganization,
   UpdateOrganization,
 } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
 import {
   budget,
@@ -9,15 +9,17 @@ import {
 } from '#api/http/sending-schema.ts';
 import { InvitationWithToken } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
+import type { OrganizationRow } from '#db/entities/organization.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
+  CONSENT_EXPIRES_DAYS_DEFAULT,
   CONSENT_EXPIRES_DAYS_MAX,
   ORGANIZATION_NAME_MAX,
   SLUG_MAX,
   SLUG_PATTERN,
 } from '#domain/organizations/organization-limits.ts';
-import { PLAN_NAMES } from '#domain/organizations/plans.ts';
-import { OUTBOUND_CONSENT_MODES } from '#domain/sending/consent.ts';
+import { PLAN_NAMES, PLANS } from '#domain/organizations/plans.ts';
+import { OUTBOUND_CONSENT_DEFAULT, OUTBOUND_CONSENT_MODES } from '#domain/sending/consent.ts';
 import { SENDING_MODES } from '#domain/sending/sending-brakes.ts';
 
 const outboundConsent = Type.Enum(OUTBOUND_CONSENT_MODES, {
@@ -138,3 +140,35 @@ export const OrganizationSending = closed(
   },
   { title: 'OrganizationSending' },
 );
+
+export function presentOrganization(row: OrganizationRow, defaultDomain: string): Static<typeof Organization> {
+  const plan = PLANS[row.plan];
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    plan: row.plan,
+    settings: {
+      outboundConsent: row.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT,
+      consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
+      repliesNeedApproval: row.settings.repliesNeedApproval ?? false,
+      consentByApiKey: row.settings.consentByApiKey ?? false,
+      sendingStopped: row.settings.sendingStopped ?? false,
+      dailyMessages: row.settings.dailyMessages ?? null,
+      dailyNewRecipients: row.settings.dailyNewRecipients ?? null,
+      newMailboxSendingMode: row.settings.newMailboxSendingMode ?? 'normal',
+      newMailboxDailyMessages: row.settings.newMailboxDailyMessages ?? null,
+      newMailboxDailyNewRecipients: row.settings.newMailboxDailyNewRecipients ?? null,
+    },
+    limits: {
+      mailboxes: plan.maxMailboxes,
+      webhookEndpoints: plan.maxWebhookEndpoints,
+      domains: plan.maxDomains,
+      quotaBytesPerMailbox: plan.quotaBytesPerMailbox,
+      apiRequestsPerMinute: plan.apiRequestsPerMinute,
+    },
+    defaultDomain,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}

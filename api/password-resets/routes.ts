@@ -1,9 +1,8 @@
 import Type from 'typebox';
 import { limitLinkTokens } from '#api/http/rate-limit.ts';
-import { type Route, route } from '#api/http/route.ts';
+import { FORM_IN_BROWSER, type Route, route } from '#api/http/route.ts';
 import { closed } from '#api/http/schema-parts.ts';
-import { FORM_IN_BROWSER } from '#api/http/without-call.ts';
-import { passwordResetExample } from '#api/members/examples.ts';
+import { passwordResetExample } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
 import { acceptPasswordReset, requestPasswordReset } from '#core/accounts/password-resets.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';

@@ -1,18 +1,75 @@
-import type { Static } from 'typebox';
+/** `POST /receiver/<token>`: requests to a built-in receiver from the network, not from our own sender. */
+
+import type Router from '@koa/router';
+import Type, { type Static } from 'typebox';
+import type { RequestState } from '#api/handle.ts';
+import { readText } from '#api/http/read-body.ts';
 import { type Route, route } from '#api/http/route.ts';
+import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import {
   findReceiver,
   openReceiver,
   type ReceivedRequest,
   type WebhookReceiver as Receiver,
   receivedRequests,
+  receiveFromNetwork,
 } from '#core/webhooks/webhook-receiver.ts';
+import { idPattern } from '#domain/ids.ts';
 import {
   RECEIVER_BODY_MAX_BYTES,
   RECEIVER_LIFE_HOURS,
   RECEIVER_REQUESTS_MAX,
+  SIGNATURE_VERDICTS,
 } from '#domain/webhooks/webhook-receiver.ts';
-import { ReceiverState, WebhookReceiver } from './schema.ts';
+
+export const WebhookReceiver = closed(
+  {
+    id: Type.String({ pattern: idPattern('receiver') }),
+    url: Type.String({ description: 'Create a webhook endpoint with this URL. Requests to it are listed here.' }),
+    createdAt: dateTime(),
+    expiresAt: dateTime('The receiver and its requests are deleted then.'),
+  },
+  { title: 'WebhookReceiver' },
+);
+
+const ReceivedRequest = closed(
+  {
+    id: Type.String({ pattern: idPattern('receivedRequest') }),
+    receivedAt: dateTime(),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'Those of the signature and of the event, in lower case.',
+    }),
+    body: Type.String(),
+    signature: Type.Enum(SIGNATURE_VERDICTS, {
+      description:
+        '`verified`: a valid signature of a delivery to this address. `failed`: the signature is wrong, or there is no such delivery. `unsigned`: there is no signature.',
+    }),
+  },
+  { title: 'ReceivedRequest' },
+);
+
+export const ReceiverState = closed(
+  {
+    receiver: nullable(WebhookReceiver),
+    requests: Type.Array(ReceivedRequest, { description: 'Newest first.' }),
+  },
+  { title: 'WebhookReceiverState' },
+);
+
+export function addReceiver(router: Router<RequestState>, services: Services): void {
+  router.post('/receiver/:token', async (context) => {
+    const { token = '' } = context.params;
+    const body = await readText(context.req, RECEIVER_BODY_MAX_BYTES);
+    const headers = Object.fromEntries(
+      Object.entries(context.req.headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+    );
+    const { status, text } = await receiveFromNetwork(services, token, { headers, body });
+    context.status = status;
+    context.type = 'text/plain';
+    context.body = `${text}\n`;
+  });
+}
 
 const tag = 'Webhooks';
 

@@ -1,13 +1,23 @@
-import { type Route, route } from '#api/http/route.ts';
-import { FORM_IN_BROWSER, SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
+import { FORM_IN_BROWSER, type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { changePassword } from '#core/accounts/change-password.ts';
 import { createSession, deleteSession, endSessions, listSessions, organizationsOf } from '#core/accounts/sessions.ts';
 import { verifySignIn } from '#core/accounts/sign-in.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { changesId, presentPlace } from '#core/organizations/organization-changes.ts';
-import { sessionExample, sessionListExample, sessionWithTokenExample } from './examples.ts';
-import { presentNewSession, presentSession, presentSessionOfList } from './present.ts';
-import { ChangePassword, Session, SessionList, SessionParams, SessionWithToken, SignIn } from './schema.ts';
+import {
+  ChangePassword,
+  presentNewSession,
+  presentSession,
+  presentSessionOfList,
+  Session,
+  SessionList,
+  SessionParams,
+  SessionWithToken,
+  SignIn,
+  sessionExample,
+  sessionListExample,
+  sessionWithTokenExample,
+} from './schema.ts';
 
 const tag = 'Sessions';
 

@@ -1,5 +1,6 @@
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import type { NewSession, OrganizationOfUser, SessionView, SignedInUser } from '#core/accounts/sessions.ts';
 import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/access/credential-format.ts';
 import { idPattern } from '#domain/ids.ts';
@@ -96,3 +97,62 @@ export const ChangePassword = closed(
   },
   { title: 'PasswordChange' },
 );
+
+const signedInExample = {
+  expiresAt: '2026-12-21T09:15:00.000Z',
+  user: { id: 'usr_01k8e8f2c0e4x9w2v7a3r5t6y8', name: 'Ada Byron', email: 'ada@example.com' },
+  organizations: [
+    { id: 'org_01k8e8f2c0e4x9w2v7a3r5t6y8', name: 'Example', slug: 'example', plan: 'team', role: 'owner' },
+  ],
+};
+
+export const sessionExample = { ...signedInExample, changesId: '184467-1795512000000' };
+
+export const sessionListExample = {
+  data: [
+    {
+      id: 'ses_01k8e8f2c0e4x9w2v7a3r5t6y8',
+      current: true,
+      createdAt: '2026-11-21T09:15:00.000Z',
+      lastUsedAt: '2026-11-22T08:01:12.000Z',
+      expiresAt: '2026-12-22T08:01:12.000Z',
+      ipAddress: '203.0.113.7',
+      userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
+    },
+  ],
+};
+
+export const sessionWithTokenExample = {
+  token: 'ams_vB0o2cQ8mJ6wXk1rT4yN7sD9fG3hL5zP0aE2uI8xC6M4k7d2q',
+  ...signedInExample,
+};
+
+const presentSignedIn = (session: {
+  readonly expiresAt: Date;
+  readonly user: SignedInUser;
+  readonly organizations: readonly OrganizationOfUser[];
+}): Omit<Static<typeof Session>, 'changesId'> => ({
+  expiresAt: session.expiresAt.toISOString(),
+  user: { id: session.user.id, name: session.user.name, email: session.user.email },
+  organizations: session.organizations.map(({ id, name, slug, plan, role }) => ({ id, name, slug, plan, role })),
+});
+
+export const presentSession = (
+  session: Parameters<typeof presentSignedIn>[0],
+  changesId: string,
+): Static<typeof Session> => ({ ...presentSignedIn(session), changesId });
+
+export const presentSessionOfList = (row: SessionView, currentId: string): Static<typeof SessionOfList> => ({
+  id: row.id,
+  current: row.id === currentId,
+  createdAt: row.createdAt.toISOString(),
+  lastUsedAt: row.lastUsedAt.toISOString(),
+  expiresAt: row.expiresAt.toISOString(),
+  ipAddress: row.ipAddress,
+  userAgent: row.userAgent,
+});
+
+export const presentNewSession = (session: NewSession): Static<typeof SessionWithToken> => ({
+  token: session.token,
+  ...presentSignedIn(session),
+});

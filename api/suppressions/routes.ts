@@ -1,8 +1,40 @@
-import { type Route, route } from '#api/http/route.ts';
-import { listBody, pageOf } from '#api/http/schema-parts.ts';
-import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
-import { listSuppressions, removeSuppression, type Suppression } from '#sending/lists/suppressions.ts';
-import { SuppressionList, SuppressionPath, SuppressionsQuery } from './schema.ts';
+import Type from 'typebox';
+import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
+import { closed, dateTime, listBody, listOf, nullable, pageOf, pageQuery } from '#api/http/schema-parts.ts';
+import { idPattern } from '#domain/ids.ts';
+import { ADDRESS_MAX_CHARACTERS } from '#domain/sending/outbound.ts';
+import {
+  listSuppressions,
+  removeSuppression,
+  type Suppression as SuppressionRow,
+} from '#sending/lists/suppressions.ts';
+
+const SuppressionId = Type.String({ pattern: idPattern('suppression'), description: 'Id of the entry.' });
+const SuppressionPath = closed({ id: SuppressionId });
+
+const Reason = Type.Enum(['hard_bounce', 'complaint'], {
+  description: '`hard_bounce`: there is no such address (5.1.x). `complaint`: its owner reported a message as abuse.',
+});
+
+const SuppressionsQuery = closed({
+  ...pageQuery,
+  address: Type.Optional(
+    Type.String({ minLength: 3, maxLength: ADDRESS_MAX_CHARACTERS, description: 'Only the entry of this address.' }),
+  ),
+  reason: Type.Optional(Reason),
+});
+
+export const Suppression = closed(
+  {
+    id: SuppressionId,
+    address: Type.String({ description: 'In lower case.' }),
+    reason: Reason,
+    messageId: nullable(Type.String({ description: 'The message that bounced or caused the complaint.' })),
+    createdAt: dateTime(),
+  },
+  { title: 'Suppression' },
+);
+export const SuppressionList = listOf(Suppression, 'SuppressionList');
 
 const tag = 'Suppressions';
 
@@ -14,7 +46,7 @@ const example = {
   createdAt: '2026-11-21T09:15:00.000Z',
 };
 
-const presentSuppression = ({ id, address, reason, messageId, createdAt }: Suppression) => ({
+const presentSuppression = ({ id, address, reason, messageId, createdAt }: SuppressionRow) => ({
   id,
   address,
   reason,

@@ -1,15 +1,77 @@
-import type { Static } from 'typebox';
+import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
+import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
-import { encodeCursor, PageQuery, pageOf } from '#api/http/schema-parts.ts';
-import { summaryExample } from '#api/messages/examples.ts';
-import { MailboxPath } from '#api/messages/schema.ts';
+import { closed, dateTime, encodeCursor, listOf, MessageId, PageQuery, pageOf } from '#api/http/schema-parts.ts';
+import { MailboxId } from '#api/mailboxes/schema.ts';
+import { presentSummary } from '#api/messages/present.ts';
+import { MailboxPath, MessageSummary, summaryExample } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { findThread, listThreads } from '#mailstore/messages/read-threads.ts';
-import { threadExample } from './examples.ts';
-import { presentThread, presentThreadSummary } from './present.ts';
-import { MailboxThreadPath, OwnThreadPath, Thread, ThreadList } from './schema.ts';
+import { idPattern } from '#domain/ids.ts';
+import {
+  findThread,
+  listThreads,
+  type Thread as ThreadRow,
+  type ThreadSummary,
+} from '#mailstore/messages/read-threads.ts';
+
+const ThreadId = Type.String({ pattern: idPattern('thread'), description: 'Thread id.' });
+
+const MailboxThreadPath = closed({ id: MailboxId, tid: ThreadId });
+const OwnThreadPath = closed({ tid: ThreadId });
+
+const summary = {
+  id: ThreadId,
+  mailboxId: MailboxId,
+  subject: Type.String({ description: 'Of the newest message.' }),
+  preview: Type.String({ description: 'Of the newest message.' }),
+  messageCount: Type.Integer(),
+  unreadCount: Type.Integer(),
+  senders: Type.Array(Type.String(), { description: 'Who wrote, each once, oldest first, at most 20.' }),
+  newestMessageId: MessageId,
+  newestAt: dateTime('When the newest message arrived.'),
+};
+
+const ThreadSummary = closed(summary, { title: 'ThreadSummary' });
+export const ThreadList = listOf(ThreadSummary, 'ThreadList');
+
+export const Thread = closed(
+  {
+    ...summary,
+    messages: Type.Array(MessageSummary, { description: 'Oldest first; at most the newest 200.' }),
+  },
+  { title: 'Thread' },
+);
+
+export const threadExample = {
+  id: summaryExample.threadId,
+  mailboxId: summaryExample.mailboxId,
+  subject: 'Re: Order 4711',
+  preview: 'They are on their way.',
+  messageCount: 2,
+  unreadCount: 1,
+  senders: ['Ann Example <ann@example.com>'],
+  newestMessageId: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y9',
+  newestAt: '2026-11-21T09:31:00.000Z',
+};
+
+export const presentThreadSummary = (thread: ThreadSummary) => ({
+  id: thread.id,
+  mailboxId: thread.mailboxId,
+  subject: thread.subject,
+  preview: thread.preview,
+  messageCount: thread.messageCount,
+  unreadCount: thread.unreadCount,
+  senders: thread.senders.map(formatAddress),
+  newestMessageId: thread.newestMessageId,
+  newestAt: thread.newestAt.toISOString(),
+});
+
+const presentThread = (thread: ThreadRow) => ({
+  ...presentThreadSummary(thread),
+  messages: thread.messages.map(presentSummary),
+});
 
 const tag = 'Threads';
 const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;

@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { closed, nullable } from '#api/http/schema-parts.ts';
-import { SHOWN_TO_PERSONS } from '#api/http/without-call.ts';
 import { usage } from '#core/organizations/usage.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { PLANS } from '#domain/organizations/plans.ts';

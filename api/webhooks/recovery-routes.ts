@@ -1,12 +1,62 @@
+/** Recoveries: sending given-up deliveries again. */
+import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
-import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
+import { closed, dateTime, listBody, listOf, nullable, PageQuery, pageOf, timeOf } from '#api/http/schema-parts.ts';
+import { temporalLink } from '#api/http/temporal-link.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import { getRecovery, moveRecovery, startRecovery } from '#core/webhooks/endpoints/recover-deliveries.ts';
+import type { RecoveryRow } from '#db/queries/webhooks/recoveries.ts';
 import { listRecoveries } from '#db/queries/webhooks/recoveries.ts';
-import { recoveryExample } from './examples.ts';
-import { presentRecovery } from './present.ts';
-import { RecoverDeliveries, Recovery, RecoveryList, RecoveryParams } from './recovery-schema.ts';
-import { EndpointParams } from './schema.ts';
+import { idPattern } from '#domain/ids.ts';
+import { STOP_REASONS } from '#domain/webhooks/delivery-workflows.ts';
+import { RECOVERABLE_STATUSES, RECOVERY_STATES, recoveryWorkflowId } from '#domain/webhooks/recovery.ts';
+import { count, EndpointId, EndpointParams, endpointExample } from './schema.ts';
+
+const RecoveryId = Type.String({ pattern: idPattern('recovery'), description: 'Recovery id.' });
+const RecoveryParams = closed({ id: EndpointId, rid: RecoveryId });
+
+const RecoverDeliveries = closed(
+  {
+    since: dateTime('Deliveries created at this time or later.'),
+    until: Type.Optional(dateTime('And before this one. Default, and at most: now.')),
+    status: Type.Optional(
+      Type.Enum(RECOVERABLE_STATUSES, {
+        description:
+          '`exhausted` (default): deliveries that were given up, whatever the reason. `failed`: deliveries that wait for a retry, which is then made now.',
+      }),
+    ),
+  },
+  { title: 'NewRecovery' },
+);
+
+export const Recovery = closed(
+  {
+    id: RecoveryId,
+    endpointId: EndpointId,
+    status: Type.Enum(RECOVERABLE_STATUSES, { description: 'Which deliveries are sent again.' }),
+    since: dateTime(),
+    until: dateTime(),
+    state: Type.Enum(RECOVERY_STATES, {
+      description:
+        '`running`; `paused`: can be resumed; `completed`: nothing is left; `cancelled`: by a person; `stopped`: see `stopReason`.',
+    }),
+    stopReason: nullable(Type.Enum(STOP_REASONS, { description: 'Why it was `stopped`; null in every other state.' })),
+    total: Type.Integer({ minimum: 0, description: 'Deliveries found at its start.' }),
+    done: Type.Integer({ minimum: 0, description: 'Sent again so far: `succeeded` + `failed`.' }),
+    succeeded: count(),
+    failed: count(),
+    createdAt: dateTime(),
+    updatedAt: dateTime(),
+    finishedAt: nullable(dateTime()),
+    workflowId: Type.String(),
+    temporalUrl: Type.Optional(
+      Type.String({ description: 'Its workflow in the Temporal UI, where one is configured.' }),
+    ),
+  },
+  { title: 'Recovery' },
+);
+export const RecoveryList = listOf(Recovery, 'RecoveryList');
 
 const tag = 'Webhooks';
 
@@ -34,6 +84,50 @@ function move(
     },
   });
 }
+
+const recoveryId = 'rcv_01k8e8f2c0e4x9w2v7a3r5t6y8';
+
+const recoveryExample = {
+  id: recoveryId,
+  endpointId: endpointExample.id,
+  status: 'exhausted',
+  since: '2026-11-20T22:00:00.000Z',
+  until: '2026-11-21T09:15:00.000Z',
+  state: 'running',
+  stopReason: null,
+  total: 418,
+  done: 120,
+  succeeded: 119,
+  failed: 1,
+  createdAt: '2026-11-21T09:15:00.000Z',
+  updatedAt: '2026-11-21T09:15:02.430Z',
+  finishedAt: null,
+  workflowId: `recover/${endpointExample.id}/${recoveryId}`,
+};
+
+const presentRecovery = (recovery: RecoveryRow, settings: Settings): Static<typeof Recovery> => {
+  const { id, endpointId, status, state, stopReason, total, succeeded, failed } = recovery;
+  const workflowId = recoveryWorkflowId(endpointId, id);
+  return {
+    id,
+    endpointId,
+    status,
+    since: recovery.since.toISOString(),
+    until: recovery.until.toISOString(),
+    state,
+    stopReason,
+    // Deliveries that failed since it began may have joined.
+    total: Math.max(total, succeeded + failed),
+    done: succeeded + failed,
+    succeeded,
+    failed,
+    createdAt: recovery.createdAt.toISOString(),
+    updatedAt: recovery.updatedAt.toISOString(),
+    finishedAt: timeOf(recovery.finishedAt),
+    workflowId,
+    ...temporalLink(workflowId, settings),
+  };
+};
 
 export const recoveryRoutes: readonly Route[] = [
   route({

@@ -1,6 +1,6 @@
 import { requireScope } from '#api/auth/authorize.ts';
 import { type Route, route } from '#api/http/route.ts';
-import { listBody, pageOf } from '#api/http/schema-parts.ts';
+import { listBody, pageOf, timeOf } from '#api/http/schema-parts.ts';
 import { changeEndpoint } from '#core/webhooks/endpoints/change-endpoint.ts';
 import { checkEndpointUrl } from '#core/webhooks/endpoints/check-endpoint-url.ts';
 import { createEndpoint } from '#core/webhooks/endpoints/create-endpoint.ts';
@@ -11,11 +11,14 @@ import { liftSuspension, suspendEndpoint } from '#core/webhooks/endpoints/suspen
 import { countByHour } from '#db/queries/deliveries/delivery-counts.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { STATS_HOURS_DEFAULT, URL_CHECKS_PER_MINUTE } from '#domain/webhooks/delivery-limits.ts';
-import { deliveryRoutes } from './delivery-routes.ts';
-import { EndpointStats, EndpointStatsQuery } from './delivery-schema.ts';
+import {
+  deliveryRoutes,
+  EndpointStats,
+  EndpointStatsQuery,
+  endpointStatsExample,
+  presentStats,
+} from './delivery-routes.ts';
 import { webhookEvents } from './event-schemas.ts';
-import { endpointExample, endpointStatsExample, secretExample } from './examples.ts';
-import { presentEndpoint, presentStats } from './present.ts';
 import { recoveryRoutes } from './recovery-routes.ts';
 import {
   ChangedEndpoint,
@@ -29,9 +32,12 @@ import {
   EndpointQuery,
   EndpointWithSecret,
   EventTypeList,
+  endpointExample,
+  presentEndpoint,
   RotatedSecretBody,
   RotateSecret,
   SuspendEndpoint,
+  secretExample,
 } from './schema.ts';
 import { signingKeyRoutes } from './signing-key-routes.ts';
 
@@ -289,7 +295,7 @@ const endpointRoutes: readonly Route[] = [
     errors: ['not_found'],
     async handler({ services, organization, caller, params, body }) {
       const rotated = await rotateSecret(services, organization.id, params.id, caller, body.overlapSeconds ?? 0);
-      const previousSecretExpiresAt = rotated.previousSecretExpiresAt?.toISOString() ?? null;
+      const previousSecretExpiresAt = timeOf(rotated.previousSecretExpiresAt);
       return { status: 200, body: { secret: rotated.secret, previousSecretExpiresAt } };
     },
   }),

@@ -1,6 +1,7 @@
-import Type from 'typebox';
-import { closed, dateTime, listOf, nullable, pageQuery } from '#api/http/schema-parts.ts';
+import Type, { type Static } from 'typebox';
+import { closed, dateTime, listOf, nullable, pageQuery, timeOf } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
+import type { EndpointView } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ANY_TEXT, LINES } from '#domain/mail/text-forms.ts';
 import { SECRET_OVERLAP_MAX_SECONDS } from '#domain/webhooks/delivery-limits.ts';
@@ -221,3 +222,47 @@ const WebhookEventType = closed(
   { title: 'WebhookEventType' },
 );
 export const EventTypeList = listOf(WebhookEventType, 'WebhookEventTypeList');
+
+export const endpointExample = {
+  id: 'whe_01k8e8f2c0e4x9w2v7a3r5t6y8',
+  url: 'https://hooks.example.com/agent-mailbox',
+  eventTypes: ['email_received', 'mailbox_deleted'],
+  mailboxId: null,
+  description: 'Order intake',
+  active: true,
+  authHeaderName: 'X-Hook-Token',
+  disabledReason: null,
+  secretPrefix: 'whsec_c2Vj',
+  createdAt: '2026-11-21T09:15:00.000Z',
+  updatedAt: '2026-11-21T09:15:00.000Z',
+  lastSuccessAt: '2026-11-21T09:16:02.512Z',
+  failingSince: null,
+  previousSecretExpiresAt: null,
+  publicKeySignature: false,
+  includeExtracts: false,
+  oldestWaitingAt: '2026-11-21T09:16:02.481Z',
+  stats: { last24h: { pending: 0, success: 12, failed: 1, exhausted: 0 } },
+};
+
+export const secretExample = 'whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0LXNlY3I=';
+
+export const presentEndpoint = (endpoint: EndpointView): Static<typeof Endpoint> => ({
+  id: endpoint.id,
+  url: endpoint.url,
+  eventTypes: [...endpoint.eventTypes],
+  mailboxId: endpoint.mailboxId,
+  description: endpoint.description,
+  active: endpoint.active,
+  authHeaderName: endpoint.authHeaderName,
+  disabledReason: endpoint.disabledReason,
+  secretPrefix: endpoint.secretPrefix,
+  createdAt: endpoint.createdAt.toISOString(),
+  updatedAt: endpoint.updatedAt.toISOString(),
+  lastSuccessAt: timeOf(endpoint.lastSuccessAt),
+  failingSince: timeOf(endpoint.failingSince),
+  previousSecretExpiresAt: timeOf(endpoint.previousSecretExpiresAt),
+  publicKeySignature: endpoint.publicKeySignature,
+  includeExtracts: endpoint.includeExtracts,
+  oldestWaitingAt: timeOf(endpoint.oldestWaitingAt),
+  stats: { last24h: { ...endpoint.last24h } },
+});

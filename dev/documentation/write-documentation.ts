@@ -3,10 +3,10 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MarkdownOptions } from 'vitepress';
-import { documentedEvents } from '#api/documents/documented-events.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { RESOURCES } from '#api/http/resources.ts';
 import { routes } from '#api/routes.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { commandLine } from '#cli/program.ts';
 import { compressFiles, type OnBuildProgress } from '#dev/build/build-whole.ts';
 import { anchorOf, documentPages, type Page } from './documents.ts';
@@ -67,9 +67,9 @@ export const MARKDOWN: MarkdownOptions = {
 /** What the reference is made from. */
 export async function apiFacts(root: string): Promise<ApiFacts> {
   return {
-    document: currentOpenApi(routes, documentedEvents, SERVICE_URL),
+    document: currentOpenApi(routes, webhookEvents, SERVICE_URL),
     routes,
-    events: documentedEvents,
+    events: webhookEvents,
     coverage: readCoverage(readFileSync(path.join(root, 'docs/coverage.md'), 'utf8')),
     commands: await commandLine(),
     serviceUrl: SERVICE_URL,

@@ -4,10 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { documentedEvents } from '#api/documents/documented-events.ts';
 import type { OpenApiDocument } from '#api/documents/openapi.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { typeOf } from './schema-as-type.ts';
 
 export const CLIENT_TYPES = fileURLToPath(new URL('../../client/api-types.ts', import.meta.url));
@@ -118,7 +118,7 @@ function operationType(each: Operation): string {
 
 /** The text of `client/api-types.ts` as the routes have it now. */
 export function clientTypes(): string {
-  const document = currentOpenApi(routes, documentedEvents, 'http://localhost');
+  const document = currentOpenApi(routes, webhookEvents, 'http://localhost');
   const operations = [...operationsOf(document)];
   const schemas = Object.entries(document.components.schemas).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const events = Object.values(document.webhooks).map((event) => {

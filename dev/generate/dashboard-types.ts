@@ -9,9 +9,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { documentedEvents } from '#api/documents/documented-events.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { writeFileIfChanged } from '#operations/write-file.ts';
 
 const written = fileURLToPath(new URL('../../dashboard/api/openapi.ts', import.meta.url));
@@ -23,7 +23,7 @@ export function writeDashboardTypes(): void {
   try {
     const document = path.join(folder, 'openapi.json');
     const types = path.join(folder, 'openapi.ts');
-    writeFileSync(document, JSON.stringify(currentOpenApi(routes, documentedEvents, 'http://localhost')));
+    writeFileSync(document, JSON.stringify(currentOpenApi(routes, webhookEvents, 'http://localhost')));
     const manifest = requireOfDashboard.resolve('openapi-typescript/package.json');
     execFileSync(process.execPath, [path.join(path.dirname(manifest), 'bin/cli.js'), document, '--output', types], {
       stdio: ['ignore', 'ignore', 'inherit'],

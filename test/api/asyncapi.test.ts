@@ -4,14 +4,14 @@ import { after, before, test } from 'node:test';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
-import { documentedEvents } from '#api/documents/documented-events.ts';
 import { currentAsyncApi } from '#api/documents/serve-documents.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { asyncApiFile } from '#dev/generate/asyncapi-file.ts';
 import { type ApiWorld, apiWorld, at } from '#test/support/api-world.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.
 const addFormats = addFormatsModule as unknown as FormatsPlugin;
-const document: unknown = JSON.parse(JSON.stringify(currentAsyncApi(documentedEvents, 'https://mail.example.com')));
+const document: unknown = JSON.parse(JSON.stringify(currentAsyncApi(webhookEvents, 'https://mail.example.com')));
 const OFFICIAL = new URL('../../node_modules/@asyncapi/specs/schemas/3.0.0.json', import.meta.url);
 
 let world: ApiWorld;
@@ -42,7 +42,7 @@ function* references(value: unknown): Generator<string> {
 
 test('every reference resolves, and every event type is a message with a valid example', () => {
   const all = [...references(document)];
-  assert.ok(all.length > documentedEvents.length * 2);
+  assert.ok(all.length > webhookEvents.length * 2);
   for (const reference of all) {
     assert.match(reference, /^#\//);
     assert.ok(at(document, ...reference.slice(2).split('/')) !== undefined, reference);
@@ -50,7 +50,7 @@ test('every reference resolves, and every event type is a message with a valid e
   const ajv = new Ajv2020({ allErrors: true, strict: false });
   addFormats(ajv);
   ajv.addSchema(document as object, 'document');
-  for (const { type } of documentedEvents) {
+  for (const { type } of webhookEvents) {
     const message = at(document, 'components', 'messages', type);
     const validate = ajv.getSchema(`document${String(at(message, 'payload', '$ref'))}`);
     assert.ok(validate);
@@ -59,7 +59,7 @@ test('every reference resolves, and every event type is a message with a valid e
   }
   assert.deepEqual(
     Object.keys(at(document, 'components', 'messages') as object),
-    documentedEvents.map(({ type }) => type),
+    webhookEvents.map(({ type }) => type),
   );
 });
 

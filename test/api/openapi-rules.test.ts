@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import spectral, { type RulesetDefinition } from '@stoplight/spectral-core';
 import rulesets from '@stoplight/spectral-rulesets';
-import { documentedEvents } from '#api/documents/documented-events.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 
 // The address of this service, as an instance that is reached by people has it.
-const document = currentOpenApi(routes, documentedEvents, 'https://mail.agents.test');
+const document = currentOpenApi(routes, webhookEvents, 'https://mail.agents.test');
 const text = JSON.stringify(document);
 
 test('Redocly reports nothing', async () => {

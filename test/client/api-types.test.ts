@@ -1,13 +1,13 @@
 /** The types of the client are those of the routes, and every schema of the document has a name. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documentedEvents } from '#api/documents/documented-events.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { clientTypesAreCurrent } from '#dev/generate/client-types.ts';
 import { typeOf } from '#dev/generate/schema-as-type.ts';
 
-const document = currentOpenApi(routes, documentedEvents, 'http://localhost');
+const document = currentOpenApi(routes, webhookEvents, 'http://localhost');
 
 /** Places of objects with fields that are described where they are used. */
 function* inlineObjects(value: unknown, place: string, isNamed: boolean): Generator<string> {

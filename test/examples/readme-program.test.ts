@@ -11,7 +11,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { documentedEvents } from '#api/documents/documented-events.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { signWebhook } from '#client/index.ts';
 import { pythonEnvironment, usualPython } from '#dev/build/python-environment.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
@@ -158,7 +158,7 @@ async function runAndCheck(organization: TestOrganization, program: string, args
       WEBHOOK_SECRET: SECRET,
       PYTHONPATH: path.join(root, 'python/src'),
       PYTHONDONTWRITEBYTECODE: '1',
-      EVENT: JSON.stringify(documentedEvents.find(({ type }) => type === 'email_received')?.example),
+      EVENT: JSON.stringify(webhookEvents.find(({ type }) => type === 'email_received')?.example),
     },
   });
   assert.deepEqual(JSON.parse(stdout), { type: 'email_received', forged: 'refused' });

@@ -1,7 +1,7 @@
 /** The changes of a mailbox as server-sent events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { STREAM_EVENTS } from '#api/events/schema.ts';
+import { STREAM_EVENTS } from '#api/events/stream.ts';
 import { startApi } from '#api/start.ts';
 import { STREAM_HEARTBEAT_MS } from '#domain/mail/mail-limits.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';

@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
-import { documentedEvents } from '#api/documents/documented-events.ts';
 import { ErrorSchema, openApiDocument, templatePath } from '#api/documents/openapi.ts';
 import { errorsOf, type Route } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { type StartedApi, startApi } from '#api/start.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { createInvitation } from '#core/accounts/invitations.ts';
 import { hashPassword } from '#core/accounts/sign-in.ts';
 import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
@@ -292,7 +292,7 @@ export function checkSchema(schema: object, value: unknown, what: string): void 
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(value)}`);
 }
 
-const document = openApiDocument({ routes, events: documentedEvents, publicUrl: 'http://api', version: '0.0.0' });
+const document = openApiDocument({ routes, events: webhookEvents, publicUrl: 'http://api', version: '0.0.0' });
 
 const patterns = routes.map((route) => ({
   route,

@@ -2,9 +2,9 @@
 import { StoreRefused } from '@agent-mailbox/mail-store';
 import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
-import { closed, listBody } from '#api/http/schema-parts.ts';
+import { closed, listBody, MessageId } from '#api/http/schema-parts.ts';
 import { listFilterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
-import { LABEL_PATTERN, MailboxPath, MessageId, MessagesQuery } from '#api/messages/schema.ts';
+import { LABEL_PATTERN, MailboxPath, MessagesQuery } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';

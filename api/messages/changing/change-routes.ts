@@ -1,13 +1,13 @@
 import { StoreRefused } from '@agent-mailbox/mail-store';
 import type { Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
-import { summaryExample } from '#api/messages/examples.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import {
   DeleteMessageQuery,
   MailboxMessagePath,
   MessageSummary,
   OwnMessagePath,
+  summaryExample,
   UpdateMessage,
 } from '#api/messages/schema.ts';
 import type { SendContext } from '#api/messages/sending/send.ts';

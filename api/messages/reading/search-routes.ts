@@ -1,9 +1,8 @@
 import type { Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
-import { searchExample } from '#api/messages/examples.ts';
 import { presentHit } from '#api/messages/present.ts';
-import { MailboxPath, SearchHitList, SearchQuery } from '#api/messages/schema.ts';
+import { MailboxPath, SearchHitList, SearchQuery, searchExample } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { readContents } from '#mailstore/messages/message-content.ts';

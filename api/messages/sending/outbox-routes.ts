@@ -1,19 +1,92 @@
 /** Messages that wait to be sent, and withdrawing them. */
-import type { Static } from 'typebox';
+
+import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
-import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
-import { presentDecision } from '#api/messages/present-decision.ts';
-import { MailboxMessagePath, MailboxPath, OwnMessagePath } from '#api/messages/schema.ts';
+import {
+  closed,
+  dateTime,
+  listBody,
+  listOf,
+  MessageId,
+  nullable,
+  PageQuery,
+  pageOf,
+  timeOf,
+} from '#api/http/schema-parts.ts';
+import { MessageDecision, presentDecision } from '#api/messages/decision.ts';
+import { Address, MailboxMessagePath, MailboxPath, OwnMessagePath } from '#api/messages/schema.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { outboundStatus, waitsForTime } from '#domain/sending/outbound.ts';
+import { idPattern } from '#domain/ids.ts';
+import { HELD_BECAUSE_KINDS } from '#domain/sending/consent.ts';
+import { OUTBOUND_STATUSES, outboundStatus, RECIPIENT_STATUSES, waitsForTime } from '#domain/sending/outbound.ts';
 import { listOutbox, type OutboxMessage, outboxReason } from '#sending/outbox/outbox.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { mayBeWithdrawn, withdrawMessage } from '#sending/submit/withdraw-message.ts';
-import { type OUTBOX_STATES, type OutboxEntrySchema, OutboxList, WithdrawnMessage } from './outbox-schema.ts';
+
+/** The state of an entry: what it waits for, or its result. */
+const OUTBOX_STATES = ['held', 'scheduled', 'queued', 'sending', 'sent', 'failed', 'denied', 'withdrawn'] as const;
+const draftId = nullable(Type.String({ pattern: idPattern('draft') }));
+
+const OutboxRecipient = closed(
+  {
+    address: Type.String(),
+    status: Type.Enum([...RECIPIENT_STATUSES]),
+    reply: nullable(Type.String({ description: 'Answer of the other host, or why there was none.' })),
+    nextAttemptAt: nullable(dateTime()),
+  },
+  { title: 'OutboxRecipient' },
+);
+
+const Withdraw = closed(
+  { method: Type.Literal('DELETE'), path: Type.String() },
+  { title: 'WithdrawRequest', description: 'The request that withdraws the message.' },
+);
+
+const OutboxMessage = closed(
+  {
+    id: MessageId,
+    state: Type.Enum([...OUTBOX_STATES], {
+      description:
+        '`held` waits for a person, `scheduled` for its time, `queued` for an attempt; `failed`: somebody was not reached.',
+    }),
+    status: Type.Enum([...OUTBOUND_STATUSES], { description: 'The same status as in `GET …/messages/:mid/status`.' }),
+    heldBecause: nullable(Type.Enum([...HELD_BECAUSE_KINDS], { description: 'Why it is held; null: it is not.' })),
+    reason: nullable(Type.String({ description: 'Why it is listed, for an agent to read.' })),
+    to: Type.Array(Address),
+    cc: Type.Array(Address),
+    subject: Type.String(),
+    preview: Type.String(),
+    recipients: Type.Array(OutboxRecipient, { description: 'All recipients, including Bcc.' }),
+    submittedAt: dateTime(),
+    sendAt: nullable(dateTime('It is not sent before this time; null: not scheduled.')),
+    finishedAt: nullable(dateTime()),
+    consentId: nullable(Type.String({ pattern: idPattern('consent') })),
+    expiresAt: nullable(dateTime('Until when a person may decide; null: no decision is needed.')),
+    decision: nullable(MessageDecision),
+    draftId: nullable(
+      Type.String({
+        pattern: idPattern('draft'),
+        description: 'The draft that is restored when the message is withdrawn.',
+      }),
+    ),
+    withdraw: nullable(Withdraw),
+  },
+  { title: 'OutboxMessage' },
+);
+export const OutboxList = listOf(OutboxMessage, 'OutboxList');
+type OutboxEntrySchema = typeof OutboxMessage;
+
+export const WithdrawnMessage = closed(
+  {
+    id: MessageId,
+    draftId: { ...draftId, description: 'The restored draft; null: there was none, or no room for it.' },
+  },
+  { title: 'WithdrawnMessage' },
+);
 
 const tag = 'Sending';
 const reads = { scope: 'mailbox:read', mailboxToken: true } as const;
@@ -103,8 +176,8 @@ function presentEntry(message: OutboxMessage, base: string): Static<OutboxEntryS
       nextAttemptAt: nextAttemptAt === null ? null : new Date(nextAttemptAt).toISOString(),
     })),
     submittedAt: message.submittedAt.toISOString(),
-    sendAt: message.sendAt?.toISOString() ?? null,
-    finishedAt: message.finishedAt?.toISOString() ?? null,
+    sendAt: timeOf(message.sendAt),
+    finishedAt: timeOf(message.finishedAt),
     consentId: message.consentId,
     expiresAt: request?.expiresAt.toISOString() ?? null,
     decision: presentDecision(request?.decision ?? null),

@@ -1,5 +1,5 @@
 import { type Route, route } from '#api/http/route.ts';
-import { mailboxExample } from '#api/mailboxes/examples.ts';
+import { mailboxExample } from '#api/mailboxes/schema.ts';
 import { MailboxMessagePath, MailboxPath, OwnMessagePath } from '#api/messages/schema.ts';
 import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { REPEATED_SENTENCE } from '#domain/sending/outbound.ts';

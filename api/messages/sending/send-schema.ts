@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
-import { MessageDecision } from '#api/messages/decision-schema.ts';
-import { Address, AttachmentId, LABEL_PATTERN, MessageId } from '#api/messages/schema.ts';
+import { closed, dateTime, MessageId, nullable } from '#api/http/schema-parts.ts';
+import { MessageDecision } from '#api/messages/decision.ts';
+import { Address, AttachmentId, LABEL_PATTERN } from '#api/messages/schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
   ATTACHMENT_URL_MAX_CHARACTERS,

@@ -3,7 +3,8 @@
 import { addressesOfText, formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Static } from 'typebox';
 import { ownMailbox, type Principal } from '#api/http/principal.ts';
-import { presentDecision } from '#api/messages/present-decision.ts';
+import { timeOf } from '#api/http/schema-parts.ts';
+import { presentDecision } from '#api/messages/decision.ts';
 import { stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { type ClientId, hashOfContent } from '#core/platform/client-id.ts';
@@ -182,7 +183,7 @@ export async function answerRepeated(
       bcc: bcc.map(({ address }) => address),
       subject: first.subject,
       messageId: first.messageIdHeader,
-      sendAt: sendAt?.toISOString() ?? null,
+      sendAt: timeOf(sendAt),
     },
   };
 }
@@ -191,7 +192,7 @@ function answerOf(
   { messageId: id, threadId, status, consentId, overBudget, sendAt }: Submitted,
   letter: Omit<Static<typeof SentMessage>, 'id' | 'threadId' | 'status' | 'sendAt' | 'repeated'>,
 ): Reply {
-  const shown = { id, ...letter, sendAt: sendAt?.toISOString() ?? null, repeated: false as const };
+  const shown = { id, ...letter, sendAt: timeOf(sendAt), repeated: false as const };
   if (consentId !== null)
     return {
       status: 202,
@@ -304,9 +305,9 @@ export async function statusOfMessage(
       status: outboundStatusOf(message, recipients),
       consentId: message.consentId,
       submittedAt: message.submittedAt.toISOString(),
-      sendAt: message.sendAt?.toISOString() ?? null,
-      sentAt: message.firstSentAt?.toISOString() ?? null,
-      finishedAt: message.finishedAt?.toISOString() ?? null,
+      sendAt: timeOf(message.sendAt),
+      sentAt: timeOf(message.firstSentAt),
+      finishedAt: timeOf(message.finishedAt),
       decision: consent === undefined ? null : presentDecision(decisionOf(consent)),
       stopped:
         message.state === 'sending' || (message.state === 'scheduled' && message.stoppedAt !== null)
@@ -317,7 +318,7 @@ export async function statusOfMessage(
         status,
         code,
         reply,
-        nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
+        nextAttemptAt: timeOf(nextAttemptAt),
         updatedAt: updatedAt.toISOString(),
       })),
       attempts: (await findAttempts(services.db, messageId)).map(
@@ -325,7 +326,7 @@ export async function statusOfMessage(
           ...attempt,
           recipients: [...to],
           startedAt: startedAt.toISOString(),
-          finishedAt: finishedAt?.toISOString() ?? null,
+          finishedAt: timeOf(finishedAt),
         }),
       ),
     },

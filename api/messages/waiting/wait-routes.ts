@@ -1,11 +1,10 @@
 /** Waiting for mail: a long poll that misses nothing between two requests. */
 import type { Static } from 'typebox';
 import { type AuthRule, type Route, route } from '#api/http/route.ts';
-import { summaryExample } from '#api/messages/examples.ts';
+import { presentOutcome } from '#api/messages/decision.ts';
 import { presentSummary } from '#api/messages/present.ts';
-import { presentOutcome } from '#api/messages/present-decision.ts';
 import { filterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
-import { MailboxPath, WaitAnswer, WaitQuery } from '#api/messages/schema.ts';
+import { MailboxPath, summaryExample, WaitAnswer, WaitQuery } from '#api/messages/schema.ts';
 import { type WatchRequest, watchFor } from '#api/watch.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';

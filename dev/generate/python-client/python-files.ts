@@ -5,9 +5,9 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { documentedEvents } from '#api/documents/documented-events.ts';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import type { RouteRow } from '#dev/generate/route-row.ts';
 import { pythonModels } from './models.ts';
 import { operationsOf } from './operations-of.ts';
@@ -17,7 +17,7 @@ const FOLDER = fileURLToPath(new URL('../../../python/src/agent_mailbox', import
 
 /** Each file with its text, as the routes have it now. */
 export function pythonFiles(rows: readonly RouteRow[]): ReadonlyMap<string, string> {
-  const document = currentOpenApi(routes, documentedEvents, 'http://localhost');
+  const document = currentOpenApi(routes, webhookEvents, 'http://localhost');
   const operations = operationsOf(document);
   return new Map([
     [path.join(FOLDER, 'models.py'), pythonModels(document, operations)],

@@ -1,9 +1,15 @@
 /** A decision about held mail as shown to its mailbox: in status, outbox, stream and long poll. */
-import Type from 'typebox';
-import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import Type, { type Static } from 'typebox';
+import { closed, dateTime, MessageId, nullable } from '#api/http/schema-parts.ts';
 import { idPattern } from '#domain/ids.ts';
-import { CHANGE_TEXT_MAX_CHARACTERS, CONSENT_SCOPES } from '#domain/sending/consent.ts';
-import { MessageId } from './message-id.ts';
+import {
+  CHANGE_TEXT_MAX_CHARACTERS,
+  type ConsentChanges as Changes,
+  CONSENT_SCOPES,
+  type RecipientsChange,
+} from '#domain/sending/consent.ts';
+import type { ConsentRow } from '#sending/consent/consent-record.ts';
+import { type Decision, decisionOf } from '#sending/outbox/outbox.ts';
 
 const TextChange = closed(
   {
@@ -56,3 +62,37 @@ export const ConsentOutcome = closed(
   },
   { title: 'ConsentOutcome' },
 );
+
+/** Changes a person made before approving; null: none. */
+export function presentChanges(changes: Changes | null): Static<typeof ConsentChanges> | null {
+  if (changes === null) return null;
+  const { subject, text, html, to, cc, bcc } = changes;
+  const copy = ({ before, after }: RecipientsChange) => ({ before: [...before], after: [...after] });
+  return {
+    ...(subject === undefined ? {} : { subject: { ...subject } }),
+    ...(text === undefined ? {} : { text: { ...text } }),
+    ...(html === undefined ? {} : { html: { ...html } }),
+    ...(to === undefined ? {} : { to: copy(to) }),
+    ...(cc === undefined ? {} : { cc: copy(cc) }),
+    ...(bcc === undefined ? {} : { bcc: copy(bcc) }),
+  };
+}
+
+export const presentDecision = (decision: Decision | null): Static<typeof MessageDecision> | null =>
+  decision === null
+    ? null
+    : {
+        outcome: decision.outcome,
+        scope: decision.scope,
+        reason: decision.reason,
+        decidedAt: decision.decidedAt.toISOString(),
+        changes: presentChanges(decision.changes),
+      };
+
+/** Undefined: it is not decided yet. */
+export function presentOutcome(consent: ConsentRow): Static<typeof ConsentOutcome> | undefined {
+  const decision = presentDecision(decisionOf(consent));
+  if (decision === null) return undefined;
+  const { id: consentId, messageId, recipients, subject } = consent;
+  return { consentId, messageId, recipients: [...recipients], subject, decision };
+}
