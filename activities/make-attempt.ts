@@ -19,7 +19,7 @@ import type { EndpointSlots, Slot } from './endpoint-slots.ts';
 
 export interface AttemptDependencies {
   readonly db: PatientDatabase;
-  /** For statements that are repeated often on partitioned tables (`db/steady-plans.ts`). */
+  /** For statements that are repeated often on partitioned tables (`db/connections.ts`). */
   readonly steady: Sql;
   readonly secrets: SealedSecrets;
   readonly sender: WebhookSender;

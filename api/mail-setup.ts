@@ -5,7 +5,7 @@
  */
 import type Router from '@koa/router';
 import { type MailConnection, type MailListener, mailConnection } from '#core/mailboxes/client-settings.ts';
-import { isServedDomain } from '#core/mailboxes/served-domain.ts';
+import { isServedDomain } from '#core/mailboxes/domains.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { RequestState } from './handle.ts';
 import { readText } from './http/read-body.ts';

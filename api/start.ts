@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { notePublicAddress } from '#core/platform/addresses/public-address.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
-import { CONNECTIONS_RETRY_AFTER_SECONDS, limitConnections } from '#core/platform/process/limit-connections.ts';
+import { CONNECTIONS_RETRY_AFTER_SECONDS, limitConnections } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { openReadiness, type ReadinessMonitor } from '#core/process/readiness.ts';
 import { CatalogueError } from '#domain/errors.ts';

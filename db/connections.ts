@@ -9,7 +9,7 @@ import pg from 'pg';
 
 const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   // Compiling a plan takes up to seconds, and no statement of ours runs that long. PostgreSQL compiles what it expects
-  // to be costly, so statements that forbid kinds of plans (`steady-plans.ts`) and those over many partitions as well.
+  // to be costly, so statements that forbid kinds of plans (`openSteadyPlans`) and those over many partitions as well.
   jit: 'off',
   // Parallel plans need shared memory (a container has 64 MB) and take the cores of the requests beside them.
   max_parallel_workers_per_gather: '0',

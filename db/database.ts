@@ -14,9 +14,8 @@ import { onConnect } from './connections.ts';
 import { type CopyValue, copyRows, type OnCopiedRow } from './copy-rows.ts';
 import { entities } from './entities/index.ts';
 import { entitiesOf } from './entities-of-connection.ts';
-import { infrastructureFault } from './infrastructure-error.ts';
+import { infrastructureFault, retryConflicts } from './infrastructure-error.ts';
 import { migrations } from './migrations/index.ts';
-import { retryConflicts } from './retry-conflicts.ts';
 import { type TransactionConnection, transactionConnection } from './transaction-connection.ts';
 
 /** Something SQL can be sent to: the pool, a client inside a transaction, or an EntityManager's transaction. */
@@ -57,7 +56,7 @@ export interface Database extends Sql, ByteSource {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;
   /** Shown in `pg_stat_activity`, 63 characters at most. */
@@ -96,7 +95,7 @@ function statementName(text: string): string {
 const IDLE_CONNECTION_MS = 60_000;
 
 /** Statements on a pool. */
-export const sqlOfPool = (pool: pg.Pool): Sql => ({
+const sqlOfPool = (pool: pg.Pool): Sql => ({
   async query<Row extends object>(text: string, values: readonly unknown[] = []) {
     const result = await pool.query<Row>({ name: statementName(text), text, values: [...values], types });
     return result.rows;
@@ -196,4 +195,44 @@ async function transactionOnce<Result>(
   } finally {
     client.release(broken);
   }
+}
+
+interface SteadyPlans extends Sql {
+  /** Calls after the first have no effect. */
+  close(): Promise<void>;
+}
+
+const STEADY_PLANS = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_seqscan: 'off',
+};
+
+/**
+ * Connections for statements that are repeated hundreds of times a second on partitioned tables.
+ *
+ * PostgreSQL would plan such a statement anew each time, because a plan for its values leaves out most partitions: that
+ * takes several times as long as running it. Here it plans each once per connection, and leaves partitions out when it
+ * runs. Joins are by indexes only, so that a plan made without the values is right for any number of rows.
+ *
+ * @param connections at most; they are opened when they are needed
+ */
+export function openSteadyPlans(url: string, connections: number, onError: (error: Error) => void): SteadyPlans {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connections,
+    idleTimeoutMillis: 0, // a new connection would plan everything again
+    application_name: 'agent-mailbox lane',
+    onConnect: onConnect(STEADY_PLANS),
+  });
+  pool.on('error', onError);
+  let closed: Promise<void> | undefined;
+  return {
+    ...sqlOfPool(pool),
+    close() {
+      closed ??= pool.end();
+      return closed;
+    },
+  };
 }

@@ -15,7 +15,7 @@ import type { ControlledTransaction } from 'kysely';
 import { copyRowsOf } from './copy-rows.ts';
 import { type Database, type Sql, sqlOf } from './database.ts';
 import { entitiesOf } from './entities-of-connection.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import { retryConflicts } from './infrastructure-error.ts';
 import { type TransactionConnection, transactionConnection } from './transaction-connection.ts';
 
 export interface UnitOfWork {

@@ -8,8 +8,7 @@ import type net from 'node:net';
 import tls from 'node:tls';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
-import { certificateFiles } from '#core/platform/settings/certificate-files.ts';
-import { type Settings, SettingsError } from '#core/platform/settings/settings.ts';
+import { certificateFiles, type Settings, SettingsError } from '#core/platform/settings/settings.ts';
 import { certificateFailureOf } from '#domain/sending/tls-failure.ts';
 
 export interface CertificatePair {

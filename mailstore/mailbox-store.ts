@@ -24,14 +24,13 @@ import { createFolder, deleteFolder, renameFolder } from './folders/change-folde
 import { readFolderView, recentClaims, recentFrom } from './folders/folder-view.ts';
 import { findFolder, listFolders, listSubscriptions, subscribe } from './folders/folders.ts';
 import { type LockedFolders, lockFolders } from './folders/lock-folders.ts';
-import { copyPlacements, removePlacements } from './folders/placements.ts';
-import { readQuota } from './folders/quota.ts';
+import { copyPlacements, readQuota, removePlacements } from './folders/placements.ts';
 import { storeFlags } from './folders/store-flags.ts';
 import { fetchRows, listedMessages, sortedUids } from './search/fetch-rows.ts';
 import type { MessageTextFiller } from './search/message-text.ts';
 import { searchContent } from './search/search-content.ts';
 
-export interface MailboxStoreParts {
+interface MailboxStoreParts {
   readonly services: Pick<Services, 'db' | 'settings' | 'now'>;
   readonly notifier: MailNotifier;
   readonly texts: MessageTextFiller;

@@ -31,7 +31,7 @@ import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { deliverToReceiver } from '#core/webhooks/webhook-receiver.ts';
-import { openSteadyPlans } from '#db/steady-plans.ts';
+import { openSteadyPlans } from '#db/database.ts';
 import { workflowBundle } from './bundle.ts';
 import { keepTemporalSetup } from './keep-temporal-setup.ts';
 import { logSdkLine } from './sdk-log.ts';

@@ -19,11 +19,12 @@ import { wakeablePause } from '#core/platform/batching/pauses.ts';
 import { laneDeliveries } from '#core/platform/log/metrics.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
+import { retryDelaysMs } from '#core/platform/settings/settings.ts';
 import { deliveryClaims } from '#core/webhooks/dispatcher/claims.ts';
 
 import { fairShares } from '#core/webhooks/dispatcher/fair-shares.ts';
 import { reportedStatements } from '#core/webhooks/dispatcher/reported-statements.ts';
+import { openSteadyPlans } from '#db/database.ts';
 import { releaseAttempts } from '#db/queries/deliveries/attempts.ts';
 import { leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
 import {
@@ -34,7 +35,6 @@ import {
   leaseLeftBehind,
   leaseOldest,
 } from '#db/queries/deliveries/fast-lane.ts';
-import { openSteadyPlans } from '#db/steady-plans.ts';
 import { laneOutcomes } from './lane-outcomes.ts';
 import { signOfLife } from './sign-of-life.ts';
 import type { LaneAttempts } from './wait-for-lanes.ts';

@@ -25,7 +25,7 @@ import {
   searchMessagesAcross,
   someHasFolder,
 } from '#mailstore/messages/read-across.ts';
-import { highlightsOf, wordsOf } from '#mailstore/search/highlights.ts';
+import { highlightsOf, wordsOf } from '#mailstore/search/search-content.ts';
 
 const auth = { scope: 'mailbox:read' } as const;
 

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { Actor, closed, dateTime, listBody, listOf, nullable, pageOf, pageQuery } from '#api/http/schema-parts.ts';
-import { type AuditEntryView, listAudit } from '#core/organizations/audit-queries.ts';
+import { type AuditEntryView, listAudit } from '#core/organizations/audit.ts';
 import { idPattern } from '#domain/ids.ts';
 import { AUDIT_ACTIONS } from '#domain/organizations/audit-actions.ts';
 

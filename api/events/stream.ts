@@ -3,7 +3,7 @@
  * that reconnects with Last-Event-ID, to any process, continues where it was; it may see one event twice, but misses
  * none.
  *
- * Access is checked between reading an event and writing it: an announcement (`core/mailboxes/mailbox-access.ts`) may come
+ * Access is checked between reading an event and writing it: an announcement (`core/mailboxes/mailbox-logins.ts`) may come
  * later than mail, so it only makes a quiet stream end early.
  *
  * The reader pulls: the log is read only after the previous event is written, so a slow reader costs one event of
@@ -28,7 +28,7 @@ import {
 } from '#domain/mail/mail-limits.ts';
 import { changesAfter, changesKept, type MailChange } from '#mailstore/changes/read-changes.ts';
 import { findMessages, lastChange } from '#mailstore/messages/read-messages.ts';
-import { findConsent } from '#sending/consent/consent-record.ts';
+import { findConsent } from '#sending/consent/decide-consent.ts';
 
 /** Rows of the log read at once. */
 const CHANGES_AT_ONCE = 20;

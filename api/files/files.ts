@@ -10,7 +10,6 @@ import { hashCredential, newCredential } from '#core/platform/secrets/credential
 import { isCredential } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { FILE_MAX_BYTES, UPLOAD_URL_LIFE_MINUTES } from '#domain/mail/file-limits.ts';
-import { safeFileName } from '#mailstore/files/file-name.ts';
 import {
   completeFile,
   deleteFile,
@@ -19,6 +18,7 @@ import {
   listFiles,
   reserveFile,
   returnUpload,
+  safeFileName,
   takeUpload,
   uploadEnd,
   writeFileBytes,

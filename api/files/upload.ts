@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import { CatalogueError } from '#domain/errors.ts';
 import { FILE_MAX_BYTES } from '#domain/mail/file-limits.ts';
-import { fileNameOf, safeFileName } from '#mailstore/files/file-name.ts';
+import { fileNameOf, safeFileName } from '#mailstore/files/file-store.ts';
 
 export interface UploadedFile {
   readonly filename: string;

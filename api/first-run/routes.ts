@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, nullable } from '#api/http/schema-parts.ts';
-import { firstRun } from '#core/accounts/first-run.ts';
+import { firstRun } from '#core/accounts/create-organization.ts';
 import { idPattern } from '#domain/ids.ts';
 
 const FirstRun = closed(

@@ -9,7 +9,7 @@ import {
 } from '#api/http/sending-schema.ts';
 import { connectionSnippets, type SnippetKind, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
 import type { MailConnection } from '#core/mailboxes/client-settings.ts';
-import type { MailboxView } from '#core/mailboxes/mailbox-view.ts';
+import type { MailboxView } from '#core/mailboxes/mailbox-queries.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
   LOCAL_PART_MAX,

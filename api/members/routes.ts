@@ -10,7 +10,7 @@ import {
   lookAtInvitation,
 } from '#core/accounts/invitations.ts';
 import { changeMemberRole, getMember, listMembers, removeMember } from '#core/accounts/members.ts';
-import { createResetToHandOver } from '#core/accounts/password-resets.ts';
+import { createResetToHandOver } from '#core/accounts/passwords.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import {
   AcceptInvitation,

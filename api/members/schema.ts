@@ -3,7 +3,7 @@ import { closed, dateTime, listOf, nullable, timeOf } from '#api/http/schema-par
 import { Email } from '#api/sessions/schema.ts';
 import { acceptUrl, type CreatedInvitation, type InvitationLook as Look } from '#core/accounts/invitations.ts';
 import type { MemberView } from '#core/accounts/members.ts';
-import { type NewPasswordReset, passwordResetUrl } from '#core/accounts/password-resets.ts';
+import { type NewPasswordReset, passwordResetUrl } from '#core/accounts/passwords.ts';
 import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/access/credential-format.ts';
 import { idPattern } from '#domain/ids.ts';

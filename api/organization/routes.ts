@@ -1,9 +1,8 @@
 import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { invitationWithTokenExample, presentNewInvitation } from '#api/members/schema.ts';
-import { changePlan } from '#core/accounts/change-plan.ts';
 import { createOrganization, listOrganizations } from '#core/accounts/create-organization.ts';
-import { getOrganization, updateOrganization } from '#core/accounts/organization.ts';
+import { changePlan, getOrganization, updateOrganization } from '#core/accounts/organization.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { organizationSending } from '#sending/limits/sending-limits.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';

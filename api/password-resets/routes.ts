@@ -4,7 +4,7 @@ import { FORM_IN_BROWSER, type Route, route } from '#api/http/route.ts';
 import { closed } from '#api/http/schema-parts.ts';
 import { passwordResetExample } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
-import { acceptPasswordReset, requestPasswordReset } from '#core/accounts/password-resets.ts';
+import { acceptPasswordReset, requestPasswordReset } from '#core/accounts/passwords.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import {
   PASSWORD_MAX_LENGTH,

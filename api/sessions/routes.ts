@@ -1,5 +1,5 @@
 import { FORM_IN_BROWSER, type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
-import { changePassword } from '#core/accounts/change-password.ts';
+import { changePassword } from '#core/accounts/passwords.ts';
 import { createSession, deleteSession, endSessions, listSessions, organizationsOf } from '#core/accounts/sessions.ts';
 import { verifySignIn } from '#core/accounts/sign-in.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';

@@ -232,7 +232,7 @@ const presentDelivery = (delivery: DeliveryWithPayload, settings: Settings): Sta
   completedAt: timeOf(delivery.completedAt),
   workflowId: delivery.workflowId,
   ...temporalLink(delivery.workflowId, settings),
-  // The text was made from an object by `core/events/event-payload.ts`.
+  // The text was made from an object by `core/events/record-event.ts`.
   payload: JSON.parse(delivery.payload) as Record<string, unknown>,
 });
 

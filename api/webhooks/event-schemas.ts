@@ -173,33 +173,6 @@ export interface WebhookEvent {
   readonly example: EventEnvelope<object>;
 }
 
-/** `email_received` as `EmailReceived`. */
-const titleOf = (type: EventType): string =>
-  type
-    .split('_')
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join('');
-
-/** All event types, in the order of the interface. */
-export const webhookEvents: readonly WebhookEvent[] = EVENT_TYPES.map((type) => ({
-  type,
-  summary: SUMMARIES[type],
-  scopes: EVENT_SCOPES[type],
-  schema: Type.Object(
-    {
-      id: Type.String({ pattern: idPattern('event'), description: 'Of the event; the same for all its deliveries.' }),
-      type: Type.Literal(type),
-      occurredAt: dateTime('UTC, with milliseconds.'),
-      organization: Organization,
-      mailbox: nullable(EventMailbox),
-      actor: Actor,
-      data: DATA[type],
-    },
-    { title: titleOf(type), description: SUMMARIES[type] },
-  ),
-  example: eventExamples[type],
-}));
-
 const organization = { id: 'org_01k8e8f2c0e4x9w2v7a3r5t6y8', name: 'Acme', slug: 'acme' };
 
 const mailbox = {
@@ -328,3 +301,30 @@ export const testExamples: Readonly<Record<EventType, EventEnvelope<object> & { 
   ...eventExamples,
   email_received: { ...eventExamples.email_received, extracts },
 };
+
+/** `email_received` as `EmailReceived`. */
+const titleOf = (type: EventType): string =>
+  type
+    .split('_')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
+/** All event types, in the order of the interface. */
+export const webhookEvents: readonly WebhookEvent[] = EVENT_TYPES.map((type) => ({
+  type,
+  summary: SUMMARIES[type],
+  scopes: EVENT_SCOPES[type],
+  schema: Type.Object(
+    {
+      id: Type.String({ pattern: idPattern('event'), description: 'Of the event; the same for all its deliveries.' }),
+      type: Type.Literal(type),
+      occurredAt: dateTime('UTC, with milliseconds.'),
+      organization: Organization,
+      mailbox: nullable(EventMailbox),
+      actor: Actor,
+      data: DATA[type],
+    },
+    { title: titleOf(type), description: SUMMARIES[type] },
+  ),
+  example: eventExamples[type],
+}));

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { announceKeyAccess } from '#core/mailboxes/mailbox-access.ts';
+import { announceKeyAccess } from '#core/mailboxes/mailbox-logins.ts';
 import { recordAudit } from '#core/organizations/audit.ts';
 import { lockOrganization } from '#core/organizations/lock-organization.ts';
 import type { Caller } from '#core/platform/caller.ts';

@@ -31,8 +31,13 @@ import { ADDRESS_REUSE_AFTER_DAYS } from '#domain/organizations/mailboxes.ts';
 import { PLANS, type PlanName } from '#domain/organizations/plans.ts';
 import { stoppedBy } from '#domain/sending/sending-brakes.ts';
 import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
-import { findMailboxByClientId } from './mailbox-queries.ts';
-import { envelopeMailbox, type MailboxView, mailboxSnapshot, NO_USE } from './mailbox-view.ts';
+import {
+  envelopeMailbox,
+  findMailboxByClientId,
+  type MailboxView,
+  mailboxSnapshot,
+  NO_USE,
+} from './mailbox-queries.ts';
 
 export interface NewMailbox {
   readonly localPart?: string;

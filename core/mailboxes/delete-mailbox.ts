@@ -9,8 +9,8 @@ import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
 import { WebhookEndpoint } from '#db/entities/webhook-endpoint.ts';
 import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
-import { announceMailboxAccess } from './mailbox-access.ts';
-import { envelopeMailbox, mailboxSnapshot } from './mailbox-view.ts';
+import { announceMailboxAccess } from './mailbox-logins.ts';
+import { envelopeMailbox, mailboxSnapshot } from './mailbox-queries.ts';
 import { lockMailbox } from './update-mailbox.ts';
 
 /**

@@ -7,9 +7,14 @@
  * A verified domain stays verified if a later check finds less: a short DNS failure must not stop mail. Several
  * organizations may claim an unverified name; the first to prove ownership gets it. The others' mailboxes there, which
  * could never receive anything, are released.
+ *
+ * Whether a domain is hosted here decides what may be sent to people in it (`hosted-address.ts`). So a program does not
+ * add or delete a domain in which members have their addresses: that is for a person.
  */
+
 import { generateKeyPair, randomBytes } from 'node:crypto';
-import { domainToASCII } from 'node:url';
+import { Resolver } from 'node:dns/promises';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { promisify } from 'node:util';
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
@@ -25,12 +30,77 @@ import { Mailbox } from '#db/entities/mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { domainNameProblem } from '#domain/mail/domain-name.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
-import { checkRecords } from './check-domain.ts';
 import { publicListenerPorts } from './client-settings.ts';
-import { domainRecords, mailRecords } from './domain-records.ts';
+import { domainRecords, mailRecords, recordState } from './domain-records.ts';
 import { instanceDkimKey } from './instance-dkim.ts';
-import { announceMailboxAccess } from './mailbox-access.ts';
-import { requirePersonForMembersDomain } from './member-domains.ts';
+import { announceMailboxAccess } from './mailbox-logins.ts';
+
+/** Whether mail for a domain belongs to this instance: its own domain, or a verified one of an organization. */
+export async function isServedDomain(sql: Sql, defaultDomain: string, domain: string): Promise<boolean> {
+  const name = domain.toLowerCase();
+  if (name === defaultDomain.toLowerCase()) return true;
+  const rows = await sql.query(`select 1 from domains where name = $1 and status = 'verified'`, [name]);
+  return rows.length > 0;
+}
+
+const QUERY_TIMEOUT_MS = 3_000;
+const QUERY_TRIES = 2;
+/** DNS says that there is nothing, as against saying nothing. */
+const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
+
+/** Values of a name, MX as `preference host`, SRV as `priority weight port host`; undefined when DNS gave no answer at all. */
+async function lookUp(resolver: Resolver, record: DomainRecord): Promise<string[] | undefined> {
+  try {
+    if (record.type === 'MX')
+      return (await resolver.resolveMx(record.name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
+    if (record.type === 'SRV')
+      return (await resolver.resolveSrv(record.name)).map((found) =>
+        [found.priority, found.weight, found.port, found.name].join(' '),
+      );
+    return (await resolver.resolveTxt(record.name)).map((strings) => strings.join(''));
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return NOTHING_THERE.has(code) ? [] : undefined;
+  }
+}
+
+/** The records with the current result of DNS. One without an answer (timeout, SERVFAIL) is `pending`. Never throws. */
+async function checkRecords(settings: Settings, records: readonly DomainRecord[]): Promise<DomainRecord[]> {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  if (settings.DNS_SERVERS.length > 0) resolver.setServers([...settings.DNS_SERVERS]);
+  return Promise.all(
+    records.map(async (record) => {
+      const values = await lookUp(resolver, record);
+      return values === undefined
+        ? { ...record, status: 'pending' as const, found: [] }
+        : { ...record, ...recordState(record, values) };
+    }),
+  );
+}
+
+/**
+ * @param organizationId whose members count; null: those of all organizations of the instance
+ * @throws {CatalogueError} forbidden, to an API key, where a member's address is in the domain or below it
+ */
+async function requirePersonForMembersDomain(
+  sql: Sql,
+  caller: Caller,
+  organizationId: string | null,
+  name: string,
+): Promise<void> {
+  if (caller.actor.type !== 'api_key') return;
+  const rows = await sql.query(MEMBER_IN_DOMAIN, [organizationId, [name, domainToUnicode(name)]]);
+  if (rows.length === 0) return;
+  throw new CatalogueError('forbidden', `Members have addresses in ${name}: only a person can add or delete it.`, {
+    fix: 'Ask a member of the organization to do it in the dashboard, or with a session.',
+  });
+}
+
+const MEMBER_IN_DOMAIN = `
+  select 1 from members m join users u on u.id = m.user_id
+   where ($1::text is null or m.organization_id = $1)
+     and exists (select from unnest($2::text[]) as d (name)
+                  where right(lower(u.email), length(d.name) + 1) in ('@' || d.name, '.' || d.name)) limit 1`;
 
 const DKIM_BITS = 2_048;
 const TOKEN_BYTES = 24;

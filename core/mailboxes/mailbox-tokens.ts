@@ -8,7 +8,7 @@ import { credentialHint, hashCredential, newCredential } from '#core/platform/se
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { TOKENS_PER_MAILBOX_MAX, type TokenAccess } from '#domain/organizations/mailboxes.ts';
-import { announceMailboxAccess } from './mailbox-access.ts';
+import { announceMailboxAccess } from './mailbox-logins.ts';
 
 export interface MailboxToken {
   readonly id: string;

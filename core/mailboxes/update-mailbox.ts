@@ -10,7 +10,7 @@ import { Mailbox, type MailboxRow } from '#db/entities/mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import { type Brakes, loosens, type SendingBudgets, type SendingMode } from '#domain/sending/sending-brakes.ts';
-import { announceMailboxAccess } from './mailbox-access.ts';
+import { announceMailboxAccess } from './mailbox-logins.ts';
 import { goOn, handOversEnded, lockBrakes } from './sending-brakes.ts';
 
 export interface MailboxChanges {

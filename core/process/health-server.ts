@@ -6,11 +6,11 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, register } from '@prometheus-io/client';
 import type { Logger } from '#core/platform/log/logger.ts';
-import { limitConnections } from '#core/platform/process/limit-connections.ts';
+import { limitConnections } from '#core/platform/process/database-connections.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Readiness } from './readiness.ts';
 
-export interface HealthServer {
+interface HealthServer {
   /** `http://host:port`; undefined when METRICS_PORT is 0. */
   readonly url: string | undefined;
   close(): Promise<void>;

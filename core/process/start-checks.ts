@@ -9,8 +9,7 @@ import path from 'node:path';
 import type { Services } from '#core/platform/process/services.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { requireAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
-import { certificateFiles } from '#core/platform/settings/certificate-files.ts';
-import { type Settings, SettingsError } from '#core/platform/settings/settings.ts';
+import { certificateFiles, type Settings, SettingsError } from '#core/platform/settings/settings.ts';
 import { sealedSamples } from '#core/reseal/reseal.ts';
 import type { Sql } from '#db/database.ts';
 
@@ -78,7 +77,7 @@ function opens(secrets: SealedSecrets, sealed: string, place: string): boolean {
 
 const DAY_MS = 86_400_000;
 /** ACME clients renew 30 days before the end: at 14 days something is wrong with them. */
-export const CERTIFICATE_WARNING_DAYS = 14;
+const CERTIFICATE_WARNING_DAYS = 14;
 
 /** Subject of the root that issues development certificates; no client trusts it. */
 export const DEVELOPMENT_ROOT_NAME = 'Agent Mailbox development root';

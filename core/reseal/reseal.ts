@@ -4,18 +4,57 @@
  *
  * Rows are processed in portions, in the order of their keys, and each is written only if it did not change meanwhile.
  * So it can run beside the service, be interrupted and be repeated at any time; finished rows stay finished.
+ *
+ * Every column with sealed secrets (`core/platform/secrets/sealed-secrets.ts`) is listed here. Add each new one, or its rows
+ * cannot be opened after the next rotation; a test compares the list with the schema.
  */
-
+import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
+import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
+import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
+import { instanceDkimPlace } from '#core/mailboxes/instance-dkim.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
-import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
+import { idempotencyAnswerPlace, type SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
+import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
 import type { Sql } from '#db/database.ts';
-import { keyIdOf, SEALED_COLUMNS, type SealedColumn } from './sealed-columns.ts';
+
+export interface SealedColumn {
+  readonly table: string;
+  readonly column: string;
+  /** The primary key. */
+  readonly key: readonly string[];
+  /** Place of the value in the row with this key. */
+  place(...key: readonly string[]): string;
+}
+
+const column = (
+  table: string,
+  name: string,
+  key: readonly string[],
+  place: (...key: readonly string[]) => string,
+): SealedColumn => ({ table, column: name, key, place });
+
+export const SEALED_COLUMNS: readonly SealedColumn[] = [
+  column('webhook_endpoints', 'secret_sealed', ['id'], (id = '') => webhookSecretPlace(id)),
+  column('webhook_endpoints', 'previous_secret_sealed', ['id'], (id = '') => webhookSecretPlace(id)),
+  column('webhook_endpoints', 'auth_header_value_sealed', ['id'], (id = '') => authHeaderPlace(id)),
+  column('webhook_signing_key', 'private_key_sealed', ['id'], (id = '') => signingKeyPlace(id)),
+  column('domains', 'dkim_private_key_sealed', ['id'], (id = '') => dkimKeyPlace(id)),
+  column('dkim_key', 'private_key_sealed', ['domain'], (domain = '') => instanceDkimPlace(domain)),
+  column('idempotency_keys', 'body_sealed', ['principal', 'key'], (principal = '', key = '') =>
+    idempotencyAnswerPlace(principal, key),
+  ),
+  column('member_notices', 'credential_sealed', ['id'], (id = '') => noticeCredentialPlace(id)),
+  column('member_notice_settings', 'chat_url_sealed', ['member_id'], (id = '') => chatUrlPlace(id)),
+];
+
+/** SQL expression: id of the key a sealed value was sealed with. */
+const keyIdOf = (name: string): string => `split_part(${name}, '.', 2)`;
 
 const PORTION_ROWS = 200;
 const FAILURES_SHOWN_MAX = 20;
 const SAMPLES_OF_EACH_KEY = 3;
 
-export interface Resealed {
+interface Resealed {
   /** Values that were sealed again. */
   readonly resealed: number;
   /** Values that could not be opened, as `table.column key: reason`; the first 20. */
@@ -24,7 +63,7 @@ export interface Resealed {
   readonly left: ReadonlyMap<string, number>;
 }
 
-export interface ResealOptions {
+interface ResealOptions {
   /** Rows of one portion. */
   readonly portionRows?: number;
   /** Called after each portion with the values sealed again so far. */
@@ -76,7 +115,7 @@ export async function keysInUse(sql: Sql): Promise<Map<string, number>> {
   return new Map(rows.map(({ id, n }) => [id, Number(n)]));
 }
 
-export interface SealedSample {
+interface SealedSample {
   readonly keyId: string;
   readonly sealed: string;
   readonly place: string;

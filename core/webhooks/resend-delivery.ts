@@ -20,7 +20,7 @@ import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
+import { retryDelaysMs } from '#core/platform/settings/settings.ts';
 import { assignWorkflow, makeDueNow } from '#db/queries/deliveries/assign-workflow.ts';
 import { type DeliveryRecord, type DeliveryWithPayload, findDelivery } from '#db/queries/deliveries/list-deliveries.ts';
 import type { OfEndpoint } from '#db/queries/webhooks/recoveries.ts';

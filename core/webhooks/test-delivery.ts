@@ -1,4 +1,4 @@
-import { eventPayload } from '#core/events/event-payload.ts';
+import { eventPayload } from '#core/events/record-event.ts';
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
@@ -18,7 +18,7 @@ import {
 import { requireSendableEndpoint } from './endpoints/sendable-endpoint.ts';
 
 /** The part of an example envelope that does not depend on the organization and the time. */
-export interface ExampleEvent {
+interface ExampleEvent {
   readonly mailbox: EnvelopeMailbox | null;
   readonly actor: Actor;
   readonly data: object;

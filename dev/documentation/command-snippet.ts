@@ -2,8 +2,7 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Route } from '#api/http/route.ts';
 import { ID_PREFIXES, type IdKind } from '#domain/ids.ts';
-import { sampleId } from './sample-request.ts';
-import { shellWord } from './source-literal.ts';
+import { sampleId, shellWord } from './sample-request.ts';
 
 const KINDS = Object.entries(ID_PREFIXES) as [IdKind, string][];
 

@@ -1,4 +1,4 @@
-/** The documents of the repository as pages. */
+/** The documents of the repository as pages, and `docs/coverage.md`: which methods, commands and tools reach a route. */
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -83,4 +83,29 @@ export function documentPages(root: string): Page[] {
   const list = records.map((page) => `- [${page.title}](${page.path})`).join('\n');
   const index = `# Decisions\n\nDecisions that had alternatives, each with its reasons.\n\n${list}\n`;
   return [...pages, { path: '/docs/adr', title: 'Decisions', markdown: index }];
+}
+
+/** Names by the heading of their column, such as `client` and `command line`. */
+export type Reached = Readonly<Record<string, readonly string[]>>;
+
+const cellsOf = (line: string): string[] =>
+  line
+    .slice(1, line.lastIndexOf('|'))
+    .split('|')
+    .map((cell) => cell.trim());
+
+const namesIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
+
+/** @returns by method and path, such as `GET /api/mailboxes/:id` */
+export function readCoverage(document: string): ReadonlyMap<string, Reached> {
+  const lines = document.split('\n').filter((line) => line.startsWith('|'));
+  const [head = '', , ...rows] = lines;
+  const [, ...columns] = cellsOf(head);
+  return new Map(
+    rows.map((line) => {
+      const [route = '', ...cells] = cellsOf(line);
+      const reached = Object.fromEntries(columns.map((column, index) => [column, namesIn(cells[index] ?? '')]));
+      return [namesIn(route)[0] ?? route, reached];
+    }),
+  );
 }

@@ -3,9 +3,8 @@ import type { Command } from 'commander';
 import { accessText, type DocumentedEvent, type OpenApiDocument, templatePath } from '#api/documents/openapi.ts';
 import { errorsOf, type Route } from '#api/http/route.ts';
 import { ERROR_CATALOGUE } from '#domain/errors.ts';
-import { anchorOf, type Page } from './documents.ts';
+import { anchorOf, type Page, type Reached } from './documents.ts';
 import { LANGUAGES } from './languages.ts';
-import type { Reached } from './read-coverage.ts';
 
 /** The parts of JSON Schema that the API's schemas use. */
 interface Schema {

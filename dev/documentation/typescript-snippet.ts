@@ -1,6 +1,5 @@
 import type { Route } from '#api/http/route.ts';
-import { samplePathValues, sampleQuery } from './sample-request.ts';
-import { typeScriptLiteral } from './source-literal.ts';
+import { samplePathValues, sampleQuery, typeScriptLiteral } from './sample-request.ts';
 
 /** Arguments of methods that take something else than ids and the body or query of the request. */
 const ARGUMENTS: Readonly<Record<string, string>> = {

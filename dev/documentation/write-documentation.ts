@@ -9,8 +9,7 @@ import { routes } from '#api/routes.ts';
 import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { commandLine } from '#cli/program.ts';
 import { compressFiles, type OnBuildProgress } from '#dev/build/build-whole.ts';
-import { anchorOf, documentPages, type Page } from './documents.ts';
-import { readCoverage } from './read-coverage.ts';
+import { anchorOf, documentPages, type Page, readCoverage } from './documents.ts';
 import { type ApiFacts, referencePages } from './reference.ts';
 
 /** What the snippets name; the theme replaces it by the address of the service. */

@@ -20,7 +20,7 @@ import { DeviceSignInClient, MailboxClient, OrganizationClient } from '#client/i
 import { newId } from '#core/platform/new-id.ts';
 import { localTools, mailboxMcpServer } from '#mcp/server.ts';
 import type { Tool } from '#mcp/tool.ts';
-import { pythonMethods } from './python-client/python-methods.ts';
+import { pythonMethods } from './python-client/schema-as-python.ts';
 import type { RouteRow } from './route-row.ts';
 
 type Column = 'client' | 'cli' | 'mcp';
@@ -257,7 +257,7 @@ export function withPython(rows: readonly RouteRow[]): CoverageRow[] {
 const COLUMNS = ['client', 'python', 'cli', 'mcp'] as const;
 
 /** Why it is missing there; undefined: nothing says so. The command line and MCP use the client. */
-export function reasonFor({ auth, withoutCall }: RouteInfo, column: (typeof COLUMNS)[number]): string | undefined {
+function reasonFor({ auth, withoutCall }: RouteInfo, column: (typeof COLUMNS)[number]): string | undefined {
   if (auth === 'operator' || auth === 'instance')
     return 'For the operator of the instance, who has another credential than any of its customers.';
   if (auth === 'approval_link')

@@ -51,7 +51,7 @@ import { portProblem } from './free-port.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { screen } from './screen.ts';
 import { listenerFacts, type ServiceFacts, writeServiceFile, writtenSettings } from './service-file.ts';
-import { chooseTemporal } from './temporal-choice.ts';
+import { chooseTemporal } from './temporal-program.ts';
 
 const projectFolder = fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
 const LOG_KEEP_BYTES = 20 * 1024 * 1024;

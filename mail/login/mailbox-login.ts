@@ -6,7 +6,7 @@
  *
  * Unknown mailbox, wrong or expired token and suspended mailbox are answered alike, after a random delay. A session ends
  * when its token expires, is rotated or revoked, or its mailbox is suspended or deleted, by any process: the change sends
- * a notification (see `core/mailboxes/mailbox-access.ts`), and this process reads the rows again. If the notification is
+ * a notification (see `core/mailboxes/mailbox-logins.ts`), and this process reads the rows again. If the notification is
  * lost, the sweep finds the change.
  */
 

@@ -10,8 +10,7 @@
  */
 import { type DMARCResult, dmarc } from 'mailauth';
 import type { AuthVerdict } from '#mailstore/delivery/authentication-results.ts';
-import { type BoundedLookup, boundedLookup } from './bounded-lookup.ts';
-import type { DnsLookup } from './dns-resolver.ts';
+import { type BoundedLookup, boundedLookup, type DnsLookup } from './dns-resolver.ts';
 
 /** A domain that SPF or a DKIM signature was checked for. */
 export interface CheckedIdentifier {
@@ -20,7 +19,7 @@ export interface CheckedIdentifier {
   readonly result: 'pass' | 'temperror';
 }
 
-export interface CheckedIdentifiers {
+interface CheckedIdentifiers {
   readonly spf: readonly CheckedIdentifier[];
   readonly dkim: readonly CheckedIdentifier[];
 }
@@ -37,7 +36,7 @@ export interface DmarcVerdict {
   readonly info: string;
 }
 
-export interface DmarcBudgets {
+interface DmarcBudgets {
   readonly policyMs: number;
   readonly alignmentMs: number;
 }

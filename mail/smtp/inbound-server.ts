@@ -1,12 +1,26 @@
 /**
- * smtp-server, fed with connections by a listener, with what inbound mail needs beyond its options: enhanced status codes of our choice (the package derives
- * one from the reply code alone), and a stop that ends idle connections at once but lets messages in flight finish.
+ * smtp-server, fed with connections by a listener, with what inbound mail needs beyond its options:
+ *
+ * - enhanced status codes of our choice (the package derives one from the reply code alone);
+ * - a stop that ends idle connections at once but lets messages in flight finish;
+ * - sources that were patient: a program that talks before it is greeted does not read answers (RFC 5321 §3.1), so it is a
+ *   robot. To find out costs every connection a wait; a source that waited once is greeted at once from then on, until it
+ *   talks too soon or is not seen for a while;
+ * - replies to pipelined commands as a unit (RFC 2920 §3.2): MAIL, RCPT and DATA that came together are answered in one
+ *   packet. A reply waits only while a command that arrived with its own is carried out.
  */
 import type net from 'node:net';
+import type { Writable } from 'node:stream';
 import tls from 'node:tls';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { SMTPConnection, type SMTPConnectionOptions } from 'smtp-server/lib/smtp-connection.js';
-import { SMTP_BAD_COMMANDS_MAX, SMTP_COMMANDS_WITHOUT_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
+import { sourceOf } from '#core/platform/addresses/source-address.ts';
+import {
+  SMTP_BAD_COMMANDS_MAX,
+  SMTP_COMMANDS_WITHOUT_MESSAGE_MAX,
+  SMTP_PATIENT_SOURCE_MS,
+  SMTP_PATIENT_SOURCES_MAX,
+} from '#domain/mail/mail-limits.ts';
 import { endWithClient } from '#mail/tls.ts';
 import {
   type AddressCommand,
@@ -16,8 +30,6 @@ import {
   readAddress,
   readAddressCommand,
 } from './address-command.ts';
-import { PatientSources } from './patient-sources.ts';
-import { PipelinedReplies } from './pipelined-replies.ts';
 
 /** RFC 5321 §4.2.3: how a connection above the limits is refused. */
 export const smtpConnectionRefusal =
@@ -249,5 +261,73 @@ export class InboundServer extends SMTPServer {
       if (connection.receiving) continue;
       connection.end('4.3.2 Shutting down, try again in a moment');
     }
+  }
+}
+
+export class PatientSources {
+  /** When each was patient last, the longest ago first. */
+  readonly #seenAt = new Map<string, number>();
+  readonly #now: () => number;
+
+  /** @param now milliseconds since an arbitrary moment */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  has(address: string): boolean {
+    const seenAt = this.#seenAt.get(sourceOf(address));
+    return seenAt !== undefined && this.#now() - seenAt < SMTP_PATIENT_SOURCE_MS;
+  }
+
+  add(address: string): void {
+    const source = sourceOf(address);
+    this.#seenAt.delete(source);
+    this.#seenAt.set(source, this.#now());
+    if (this.#seenAt.size <= SMTP_PATIENT_SOURCES_MAX) return;
+    const [oldest] = this.#seenAt.keys();
+    if (oldest !== undefined) this.#seenAt.delete(oldest);
+  }
+
+  delete(address: string): void {
+    this.#seenAt.delete(sourceOf(address));
+  }
+}
+
+/** More is sent at once: the package stops reading commands while a socket has much to write. */
+const GATHERED_MAX_BYTES = 2_048;
+
+export class PipelinedReplies {
+  #corked: Writable | null = null;
+  /** Commands that are carried out. */
+  #commands = 0;
+  #flushing = false;
+
+  /** A command begins. @returns to be called when its reply is written and the next command may begin */
+  begin(socket: Writable): () => void {
+    this.#commands++;
+    if (this.#corked === null) {
+      this.#corked = socket;
+      socket.cork();
+    }
+    return () => {
+      this.#commands--;
+      if (this.#flushing) return;
+      this.#flushing = true;
+      // A command that waits in the parser begins before that.
+      process.nextTick(() => {
+        this.#flushing = false;
+        if (this.#commands === 0) this.flush();
+      });
+    };
+  }
+
+  /** Call after a reply. */
+  written(): void {
+    if (this.#corked !== null && this.#corked.writableLength > GATHERED_MAX_BYTES) this.flush();
+  }
+
+  flush(): void {
+    this.#corked?.uncork();
+    this.#corked = null;
   }
 }

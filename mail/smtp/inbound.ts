@@ -6,8 +6,10 @@
  * 250 is sent only after the commit; an earlier failure is 4xx and stores nothing, and the redelivery key makes the
  * client's next try harmless. Recipients are checked at RCPT, sizes at MAIL and while the bytes flow, quota once more
  * under the lock of the write transaction.
+ *
+ * Mail to one of our return paths. Reports are recorded, whatever the state of the mailbox. Anything else, such as an
+ * automatic reply (RFC 3834 §4 sends it there), is mail to the mailbox, and can be refused like any other.
  */
-
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { findRoleAddress, type RoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
@@ -28,16 +30,16 @@ import { openListener } from '#mail/listeners.ts';
 import { type CertificatePair, TLS_MIN_VERSION } from '#mail/tls.ts';
 import { recipientDirectory } from '#mailstore/delivery/recipients.ts';
 import type { MailStore } from '#mailstore/mail-store.ts';
+import { recordReport } from '#sending/notices/record-report.ts';
 import { findReturnPath, type KnownReturnPath } from '#sending/transports/return-path.ts';
 import { acceptMessage, roleMailTooLarge, type TakeReturned } from './accept-message.ts';
 import { blockedEvents } from './blocked-events.ts';
 import { type DnsLookup, dnsLookup } from './dns-resolver.ts';
 import { InboundServer, smtpConnectionRefusal } from './inbound-server.ts';
-import { type AcceptedRecipients, declaredSize, recipientGate } from './recipient-gate.ts';
+import { type AcceptedRecipients, declaredSize, type RecipientGate, recipientGate } from './recipient-gate.ts';
 import type { SenderCheckBudgets } from './sender-checks.ts';
 import { faultLevel, replyToFault, SmtpReply } from './smtp-reply.ts';
 import { smtpSpool } from './smtp-spool.ts';
-import { takeReturned } from './take-returned.ts';
 
 export interface InboundListener {
   readonly host: string;
@@ -230,4 +232,20 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
       await blocked.close();
     },
   };
+}
+
+/** @throws {SmtpReply} */
+export async function takeReturned(
+  { services, gate }: { readonly services: Services; readonly gate: RecipientGate },
+  session: SMTPServerSession,
+  path: KnownReturnPath,
+  bytes: Buffer,
+): Promise<'taken' | AcceptedRecipients> {
+  const { mailFrom } = session.envelope;
+  const outcome = await recordReport(services, path, bytes, mailFrom === false || mailFrom.address === '');
+  if (outcome === 'early') throw new SmtpReply(451, '4.3.0', 'The message is still being sent, report again later');
+  if (outcome === 'recorded') return 'taken';
+  const accepted: AcceptedRecipients = new Map();
+  await gate.admit(path.address, session, accepted);
+  return accepted;
 }

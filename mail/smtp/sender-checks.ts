@@ -1,12 +1,22 @@
 /**
  * SPF, DKIM, DMARC and ARC of an incoming message, by mailauth. Each check has its own time limit for DNS and fails
  * independently: a sender's name servers cannot affect the other checks, and in particular not whether DMARC applies.
+ *
+ * DMARC is checked for each domain that a mail reader may show as the author's: those of every address in every From field
+ * (RFC 9989 §5.3.1). None may be missing: two parsers read the field, and if neither finds an address, anything that looks
+ * like one in the decoded text counts.
  */
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
+import { readableAddresses } from '@agent-mailbox/mime-structure/addresses';
+import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { type HeaderField, repeatedFields } from '@agent-mailbox/mime-structure/header-fields';
 import { arc, dkimVerify, spf } from 'mailauth';
+import addressparser from 'nodemailer/lib/addressparser';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import {
+  AUTHOR_DOMAINS_MAX,
+  AUTHOR_FIELDS_MAX_BYTES,
   DKIM_SIGNATURES_MAX,
   DMARC_ALIGNMENT_BUDGET_MS,
   DMARC_POLICY_BUDGET_MS,
@@ -19,14 +29,12 @@ import {
   type AuthenticationResults,
   type AuthVerdict,
 } from '#mailstore/delivery/authentication-results.ts';
-import { type AuthorDomains, authorDomains } from './author-domains.ts';
-import { boundedLookup } from './bounded-lookup.ts';
 import { type CheckedIdentifier, type DmarcConsequence, type DmarcVerdict, dmarcOf } from './dmarc-verdict.ts';
-import type { DnsLookup } from './dns-resolver.ts';
+import { boundedLookup, type DnsLookup } from './dns-resolver.ts';
 import { coverageOf } from './signature-coverage.ts';
 import { receivedFields, withoutFields } from './trace-headers.ts';
 
-export interface SenderFacts {
+interface SenderFacts {
   /** Bytes as the client sent them. */
   readonly received: Buffer;
   /** Its header fields, where they are known already. */
@@ -57,7 +65,7 @@ export interface SenderChecked {
   readonly consequence: DmarcConsequence;
 }
 
-export const SENDER_CHECK_BUDGETS: SenderCheckBudgets = {
+const SENDER_CHECK_BUDGETS: SenderCheckBudgets = {
   checkMs: SENDER_CHECK_BUDGET_MS,
   policyMs: DMARC_POLICY_BUDGET_MS,
   alignmentMs: DMARC_ALIGNMENT_BUDGET_MS,
@@ -352,3 +360,48 @@ function folded(info: string): string {
   }
   return lines.join('\r\n  ');
 }
+
+interface AuthorDomains {
+  /** In DNS form. */
+  readonly domains: readonly string[];
+  /** There are more than are checked. */
+  readonly excessive: boolean;
+}
+
+const DOMAIN = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,62})(?:\.[a-z0-9_][a-z0-9_-]{0,62})*$/;
+const LIKE_AN_ADDRESS = /@([^\s@<>()[\],;:"\\]{1,253})/g;
+
+export function authorDomains(header: readonly HeaderField[]): AuthorDomains {
+  const from = header.filter(({ name }) => name === 'from');
+  const bytes = from.reduce((sum, { value }) => sum + value.length, 0);
+  if (bytes > AUTHOR_FIELDS_MAX_BYTES) return { domains: [], excessive: true };
+  const all = [...new Set(from.flatMap(({ value }) => domainsOf(value)))];
+  return { domains: all.slice(0, AUTHOR_DOMAINS_MAX), excessive: all.length > AUTHOR_DOMAINS_MAX };
+}
+
+/**
+ * The usual form of an author: a name of plain words and one address, in which no parser finds another address. It
+ * contains no quotes, comments, lists, encoded words or non-ASCII characters.
+ */
+const PLAIN_AUTHOR = /^(?:[A-Za-z0-9][A-Za-z0-9 .'_-]* )?<[A-Za-z0-9._+-]+@([A-Za-z0-9.-]+)>$/;
+
+function domainsOf(value: string): string[] {
+  const plain = PLAIN_AUTHOR.exec(value)?.[1]?.toLowerCase();
+  if (plain !== undefined && DOMAIN.test(plain)) return [plain];
+  const text = Buffer.from(value, 'latin1').toString('utf8');
+  const addresses = [
+    ...readableAddresses(value).map(({ address }) => address),
+    ...addressparser(text, { flatten: true }).map(({ address }) => address),
+  ];
+  const domains = addresses.flatMap((address) => domainsAfterAt(address));
+  if (domains.length > 0) return domains;
+  return [...decodeWords(value).matchAll(LIKE_AN_ADDRESS)].flatMap(([, domain = '']) => domainsAfterAt(`@${domain}`));
+}
+
+/** Of a damaged address with several `@` each one that may be meant. */
+const domainsAfterAt = (address: string): string[] =>
+  address
+    .split('@')
+    .slice(1)
+    .map((domain) => withAsciiDomain(domain.trim()).toLowerCase().replace(/\.+$/, ''))
+    .filter((domain) => DOMAIN.test(domain));

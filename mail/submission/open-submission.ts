@@ -31,7 +31,7 @@ import { smtpSpool } from '#mail/smtp/smtp-spool.ts';
 import { type CertificatePair, TLS_MIN_VERSION, type TlsContext } from '#mail/tls.ts';
 import type { Submitted } from '#sending/outbox/find-submitted.ts';
 import { findSender } from '#sending/outbox/outbound-message.ts';
-import { submitBytes } from '#sending/submit/submit-letter.ts';
+import { submitBytes } from '#sending/submit/submit-message.ts';
 import { messageNotices, recipientNotices } from './dsn-parameters.ts';
 import { SUBMISSION_MECHANISMS, SubmissionServer } from './submission-server.ts';
 

@@ -9,11 +9,11 @@
  * since are.
  *
  * The same channel says that access to a mailbox, or that of an API key, may have ended
- * (`core/mailboxes/mailbox-access.ts`).
+ * (`core/mailboxes/mailbox-logins.ts`).
  */
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import { MAIL_CHANGES_CHANNEL as CHANNEL } from '#core/mailboxes/mailbox-access.ts';
+import { MAIL_CHANGES_CHANNEL as CHANNEL } from '#core/mailboxes/mailbox-logins.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { connect, newConnection } from '#db/connections.ts';
 

@@ -1,12 +1,21 @@
-/**
- * Changes of mail, from the change log and the tombstones: of a mailbox for REST, and in a folder since a MODSEQ for IMAP.
- */
+/** Changes of mail, from the change log and the tombstones: of a mailbox for REST, and in a folder since a MODSEQ for IMAP. */
+
 import type { FolderChanges } from '@agent-mailbox/mail-store';
+import { MAIL_CHANGES_CHANNEL } from '#core/mailboxes/mailbox-logins.ts';
 import type { Sql } from '#db/database.ts';
 import { numbersOf } from '#mailstore/folders/uid-ranges.ts';
 
+/**
+ * Notifies the watchers of all mail processes that folders changed, for processes that have no listeners and so no
+ * notifier of their own. Call it after the commit; the watchers' poll finds lost changes.
+ */
+export async function announceChanges(sql: Sql, folderIds: Iterable<number>): Promise<void> {
+  const topics = [...new Set(folderIds)].map((id) => `folder ${id}`);
+  if (topics.length > 0) await sql.query(`select pg_notify($1, $2)`, [MAIL_CHANGES_CHANNEL, `;${topics.join(',')}`]);
+}
+
 /** `decided`: a person or the service decided about held mail. */
-export type ChangeKind = 'added' | 'flags' | 'expunged' | 'decided';
+type ChangeKind = 'added' | 'flags' | 'expunged' | 'decided';
 
 export interface MailChange {
   /** `change_seq`: the place in the order of all changes of the mailbox. */

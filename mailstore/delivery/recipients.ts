@@ -4,7 +4,7 @@
  * Found mailboxes are cached for seconds, misses never: a mailbox accepts mail from its creation on. Cached data may be
  * seconds old, so the write transaction checks status and quota again.
  */
-import { isServedDomain } from '#core/mailboxes/served-domain.ts';
+import { isServedDomain } from '#core/mailboxes/domains.ts';
 import type { Sql } from '#db/database.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
 import type { MailboxStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';

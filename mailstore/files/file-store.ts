@@ -1,5 +1,5 @@
 /**
- * Files of a mailbox that wait to be attached.
+ * Files of a mailbox that wait to be attached, and their names as strangers and clients give them.
  *
  *   expected ──PUT to the upload URL──▶ receiving ──▶ complete ──24 h──▶ deleted
  *       ▲            POST …/files ────────┘  │
@@ -8,6 +8,7 @@
  * The size is reserved before the first byte arrives, so that concurrent uploads cannot exceed the bound together. Bytes
  * are written in chunks, each in its own transaction: a slow upload holds no connection.
  */
+
 import { newId } from '#core/platform/new-id.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
@@ -15,10 +16,36 @@ import {
   FILE_CHUNK_BYTES,
   FILE_LIFE_HOURS,
   FILE_MAX_BYTES,
+  FILE_NAME_MAX_CHARACTERS,
   FILES_PER_MAILBOX_MAX,
   FILES_PER_MAILBOX_MAX_BYTES,
   UPLOAD_MAX_MINUTES,
 } from '#domain/mail/file-limits.ts';
+import { withoutHidden } from '#domain/mail/text-forms.ts';
+
+/** The last part of a path, on one line, without hidden characters; undefined: nothing is left of it. */
+export function safeFileName(given: string): string | undefined {
+  const name = withoutHidden(given.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '')).toWellFormed();
+  const last = name.split(/[\\/]/).at(-1)?.trim() ?? '';
+  return Array.from(last).slice(0, FILE_NAME_MAX_CHARACTERS).join('') || undefined;
+}
+
+/** The name in a Content-Disposition field: `filename*` before `filename` (RFC 6266 §4.3). */
+export function fileNameOf(disposition: string | undefined): string | undefined {
+  const [, encoded] = /filename\*\s*=\s*UTF-8''([^;\s]+)/i.exec(disposition ?? '') ?? [];
+  const decoded = encoded === undefined ? undefined : decoded8187(encoded);
+  if (decoded !== undefined) return safeFileName(decoded);
+  const [, quoted, plain] = /filename\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]+))/i.exec(disposition ?? '') ?? [];
+  return safeFileName(quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '');
+}
+
+function decoded8187(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -33,12 +60,12 @@ export interface FileRow {
 }
 
 /** The mailbox that a file belongs to. */
-export interface FileOwner {
+interface FileOwner {
   readonly organizationId: string;
   readonly mailboxId: string;
 }
 
-export interface FileFacts {
+interface FileFacts {
   readonly filename: string;
   readonly contentType: string;
 }

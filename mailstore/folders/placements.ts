@@ -2,10 +2,17 @@
  * Placements of messages in folders: how statements join the message, copying, moving, and removing. All under the locks of
  * the folders (`lock-folders.ts`).
  */
-import { StoreRefused } from '@agent-mailbox/mail-store';
+import { type Quota, StoreRefused } from '@agent-mailbox/mail-store';
 import type { Sql } from '#db/database.ts';
 import type { LockedFolders } from './lock-folders.ts';
 import { numbersOf, uidArray } from './uid-ranges.ts';
+
+export async function readQuota(sql: Sql, mailboxId: string): Promise<Quota> {
+  const [row] = await sql.query<{ bytes_used: number; quota_bytes: number; messages: number }>(READ_QUOTA, [mailboxId]);
+  return { usedBytes: row?.bytes_used ?? 0, limitBytes: row?.quota_bytes ?? 0, messages: row?.messages ?? 0 };
+}
+
+const READ_QUOTA = `select bytes_used, quota_bytes, messages from mailbox_counter where mailbox_id = $1`;
 
 /**
  * The message of each placement `p`, as `m`; the mailbox of both is checked in `where`.
@@ -95,7 +102,7 @@ const COPY_PLACEMENTS = `
   )
   select n, bytes, uids from sums`;
 
-export interface RemoveOptions {
+interface RemoveOptions {
   /** Leave those without \Deleted alone. */
   readonly onlyDeleted: boolean;
   /** The messages may have lost their last placement here: the clean-up must check them. False if they moved. */

@@ -15,7 +15,7 @@ import {
 import type { DocumentFacts, TextPage } from '#mime/documents/document-kind.ts';
 import { DocumentProblem } from '#mime/documents/document-problem.ts';
 import type { DocumentAnswer, DocumentJob } from './document-thread.ts';
-import { FairQueue } from './fair-queue.ts';
+import { FairQueue } from './reading-threads.ts';
 
 export interface DocumentLimits {
   readonly cpuMs: number;

@@ -1,17 +1,60 @@
 /**
  * Reads a message that is to be stored, whatever is in it. What is small and has no HTML is read at once; everything
- * else in a thread with limits on time and memory, after a mark that keeps a message from being tried twice.
+ * else in a thread with limits on time and memory, after a mark in the database that is removed afterwards. A remaining mark
+ * says that this message crashed the process: it is not read a second time, however often its sender tries again.
  */
+
 import { indexMessage } from '@agent-mailbox/mime-structure/index-message';
 import { leaves } from '@agent-mailbox/mime-structure/parts';
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
-import type { Database } from '#db/database.ts';
-import { READ_INLINE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
+import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
+import type { Database, Sql } from '#db/database.ts';
+import { READ_INLINE_MAX_BYTES, READING_ATTEMPT_LOST_AFTER_MS } from '#domain/mail/mail-limits.ts';
 import { blobKey } from '#mailstore/blobs/blob-store.ts';
 import { type ReadMessage, withContent, withoutContent } from '#mime/read-message.ts';
 import { readUnreadable } from '#mime/unreadable-message.ts';
-import { type ReadingAttempts, readingAttempts } from './reading-attempts.ts';
 import { type ReadingThreads, readingThreads } from './reading-threads.ts';
+
+const MARKS_AT_ONCE = 100;
+
+interface ReadingAttempts {
+  /** @returns whether the content may be read */
+  begin(content: Buffer): Promise<boolean>;
+  /** The attempt was made and the process is still there. */
+  end(content: Buffer): Promise<void>;
+}
+
+export function readingAttempts(sql: Sql): ReadingAttempts {
+  const { add: begin } = batcher<Buffer, boolean>({
+    policy: inOrder(MARKS_AT_ONCE),
+    concurrency: 2,
+    async carryOut(contents) {
+      const rows = await sql.query<{ content: Buffer }>(BEGIN, [contents, READING_ATTEMPT_LOST_AFTER_MS / 1_000]);
+      const lost = new Set(rows.map(({ content }) => content.toString('hex')));
+      return contents.map((content) => !lost.has(content.toString('hex')));
+    },
+  });
+  const { add: end } = batcher<Buffer, true>({
+    policy: inOrder(MARKS_AT_ONCE),
+    concurrency: 2,
+    async carryOut(contents) {
+      await sql.query(END, [contents]);
+      return contents.map(() => true);
+    },
+  });
+  return { begin, end: async (content) => void (await end(content)) };
+}
+
+/** In one order, so that two processes cannot wait for each other. */
+const BEGIN = `
+  with given as (select distinct content from unnest($1::bytea[]) as content order by content), marked as (
+    insert into reading_attempt (content) select content from given on conflict do nothing)
+  select content from reading_attempt
+   where content in (select content from given) and started_at < now() - make_interval(secs => $2)`;
+
+const END = `
+  delete from reading_attempt where content in (
+    select content from reading_attempt where content = any($1::bytea[]) order by content for update)`;
 
 let threads: ReadingThreads | undefined;
 const attemptsOf = new WeakMap<Database, ReadingAttempts>();

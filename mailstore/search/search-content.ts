@@ -3,9 +3,9 @@
  * texts are read only for the remaining candidates. Each leaf is one statement whose text never changes.
  *
  * Texts are compared as substrings without case, against what `searchText` makes of a message (RFC 9051 §6.4.4). One
- * whose text is not yet filled in, was cut, or is that of an earlier version, is searched in its bytes.
+ * whose text is not yet filled in, was cut, or is that of an earlier version, is searched in its bytes. Highlights are the
+ * positions of the words of a search in a text, with the text around them.
  */
-
 import type { ContentQuery } from '@agent-mailbox/mail-store';
 import { foldText, lineStart, searchText, type TextQuery, textMatches } from '@agent-mailbox/mail-store/search-text';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
@@ -256,3 +256,46 @@ const ENVELOPE_CONTAINS = uidStatement(
          and exists (select from folder f where f.id = $1 and f.mailbox_id = $2)
        order by p.uid) as looked`,
 );
+
+export interface Highlight {
+  /** A piece of the text. */
+  readonly text: string;
+  /** Offsets in it, in UTF-16 code units, of the found words: start, and the offset after the end. */
+  readonly ranges: readonly (readonly [start: number, end: number])[];
+}
+
+const AROUND_CHARACTERS = 80;
+const HIGHLIGHTS_MAX = 3;
+const WORD = /[\p{L}\p{N}_]+/gu;
+
+/** The words of a search: without those after a minus, and without `or`. */
+export const wordsOf = (q: string): string[] => [
+  ...new Set(
+    [...q.toLowerCase().matchAll(/(-?)("[^"]*"?|\S+)/g)].flatMap(([, minus, term = '']) =>
+      minus === '-' || term === 'or' ? [] : [...term.matchAll(WORD)].map(([word]) => word),
+    ),
+  ),
+];
+
+/** At most three pieces of a text around the words; words next to each other share a piece. */
+export function highlightsOf(text: string, words: readonly string[]): Highlight[] {
+  const wanted = new Set(words);
+  const pieces: { start: number; end: number; ranges: [number, number][] }[] = [];
+  for (const match of text.matchAll(WORD)) {
+    if (!wanted.has(match[0].toLowerCase())) continue;
+    const [start, end] = [match.index, match.index + match[0].length];
+    const last = pieces.at(-1);
+    if (last !== undefined && start <= last.end) {
+      last.ranges.push([start, end]);
+      last.end = Math.min(text.length, Math.max(last.end, end));
+      continue;
+    }
+    if (pieces.length === HIGHLIGHTS_MAX) break;
+    const from = Math.max(last?.end ?? 0, start - AROUND_CHARACTERS);
+    pieces.push({ start: from, end: Math.min(text.length, end + AROUND_CHARACTERS), ranges: [[start, end]] });
+  }
+  return pieces.map(({ start, end, ranges }) => ({
+    text: text.slice(start, end).replace(/\s/g, ' ').toWellFormed(),
+    ranges: ranges.map(([from, to]) => [from - start, to - start] as const),
+  }));
+}

@@ -1,5 +1,5 @@
 /** `reset-password`: a link for a person who gets none by mail and has no other owner to ask. */
-import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/password-resets.ts';
+import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/passwords.ts';
 import { recordAudits } from '#core/organizations/audit.ts';
 import { publicAddress } from '#core/platform/addresses/public-address.ts';
 import { requireAgreedSettings } from '#core/platform/settings/agreed-settings.ts';

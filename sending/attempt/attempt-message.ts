@@ -8,11 +8,9 @@
  * lists; the mailbox and its brakes once more in the transaction that reserves, the brakes also right before the
  * hand-over.
  *
- * Limits the memory for concurrent sending: small messages are not counted, large ones wait for one of a few slots.
- *
- * A message whose sending a person stopped notes that it waits, so that the end of the stop wakes it.
+ * A message whose sending a person stopped notes that it waits, so that the end of the stop wakes it. The memory of
+ * concurrent sending is limited: small messages are not counted, large ones wait for one of a few slots.
  */
-
 import { readBrakes, shareBrakes, stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
 import { type Release, semaphore } from '#core/platform/batching/semaphore.ts';
 import { domainOf } from '#domain/mail/email-address.ts';
@@ -37,11 +35,11 @@ import {
 } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { recordingWorks } from '#sending/outbox/until-recorded.ts';
+import { readSigned } from '#sending/transports/dkim.ts';
 import type { Transport } from '#sending/transports/transport.ts';
 import { attemptDestination } from './attempt-destination.ts';
 import type { DestinationAttempt } from './record-attempt.ts';
 import { refuse, refuseWhatChanged } from './refuse-recipients.ts';
-import { readSigned } from './signed-content.ts';
 
 const DONE: OutboundProgress = { nextAtMs: null, waitsFor: '' };
 
@@ -171,7 +169,7 @@ const REPLY_IN_HISTORY_MAX_CHARACTERS = 80;
 const withoutAddresses = (reply: string | null): string =>
   (reply ?? '').replace(/\S+@\S+/g, '…').slice(0, REPLY_IN_HISTORY_MAX_CHARACTERS);
 
-export interface OutgoingSlots {
+interface OutgoingSlots {
   /** @returns frees the slot; undefined when none became free in time */
   take(size: number, withinMs: number): Promise<Release | undefined>;
 }

@@ -28,8 +28,8 @@ import {
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import type { SignedContent } from '#sending/transports/dkim.ts';
 import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
-import type { SignedContent } from './signed-content.ts';
 
 /** Recipients at one destination that go in one SMTP transaction. */
 export interface DestinationAttempt {

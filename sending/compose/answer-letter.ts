@@ -5,7 +5,7 @@
 import { formatAddress, type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
 import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
-import type { MailboxView } from '#core/mailboxes/mailbox-view.ts';
+import type { MailboxView } from '#core/mailboxes/mailbox-queries.ts';
 import { hashOfBytes, hashOfContent } from '#core/platform/client-id.ts';
 import type { Database } from '#db/database.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
@@ -73,7 +73,7 @@ const comparable = (addresses: readonly MailAddress[]): string[] =>
 
 const withLf = (text: string | undefined): string | undefined => text?.replaceAll('\r\n', '\n');
 
-export interface AnswerRecipients {
+interface AnswerRecipients {
   readonly to: readonly MailAddress[];
   readonly cc: readonly MailAddress[];
   /** People in the message who do not get the reply. */

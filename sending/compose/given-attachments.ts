@@ -14,15 +14,14 @@ import {
   FILE_LIFE_HOURS,
 } from '#domain/mail/file-limits.ts';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
-import { fileNameOf } from '#mailstore/files/file-name.ts';
-import { findFile, readFileBytes } from '#mailstore/files/file-store.ts';
+import { fileNameOf, findFile, readFileBytes } from '#mailstore/files/file-store.ts';
 import { readAttachment } from '#mailstore/messages/message-content.ts';
 import { downloadPublic } from '#mailstore/messages/public-download.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
 import type { ComposedAttachment } from './compose-message.ts';
 
 /** One attachment, given in exactly one of four ways: file, attachment of a message, URL, content. */
-export interface GivenAttachment {
+interface GivenAttachment {
   readonly fileId?: string;
   readonly messageId?: string;
   readonly attachmentId?: string;

@@ -22,7 +22,7 @@ import { hashContent } from '#mime/content-hash.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
 import { SenderRefused } from '#sending/local-delivery/deliver-here.ts';
 import { afterCommit, release } from '#sending/local-delivery/release-message.ts';
-import { earlierCopy } from '#sending/outbox/earlier-copy.ts';
+import { earlierCopy } from '#sending/outbox/find-submitted.ts';
 import { outsideOf } from '#sending/outbox/local-addresses.ts';
 import { blockedEvent, type OutboundBlockedReason } from '#sending/outbox/outbound-events.ts';
 import {

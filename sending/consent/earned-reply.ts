@@ -26,9 +26,8 @@ import {
   REPLY_QUOTES_MAX_CHARACTERS,
   REPLY_QUOTES_MESSAGES_MAX,
 } from '#domain/sending/consent.ts';
-import { cameFromOtherMail } from '#mailstore/delivery/attachment-digests.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
-import type { MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
+import { cameFromOtherMail, type MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
 import { readContents, readHtml } from '#mailstore/messages/message-content.ts';
 import { readHeader } from '#mailstore/messages/read-messages.ts';
 import { attachmentDigests } from '#mime/attachment-digests.ts';
@@ -39,7 +38,7 @@ import type { ReadMessage } from '#mime/read-message.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
 import type { Answered } from '#sending/outbox/own-mail.ts';
 
-export interface ReplyQuestion {
+interface ReplyQuestion {
   readonly sender: Sender;
   readonly bytes: Buffer;
   readonly read: ReadMessage;
@@ -56,7 +55,7 @@ export interface ReplyQuestion {
 }
 
 /** `earned`: it needs no approval. Otherwise why it does. */
-export type ReplyVerdict = 'earned' | 'first_contact' | 'carries_other_mail' | 'reply_target';
+type ReplyVerdict = 'earned' | 'first_contact' | 'carries_other_mail' | 'reply_target';
 
 /** How a thread approval is remembered: for this address in this thread. */
 export const threadKnown = (threadId: string, address: string): string => `${threadId} ${placeOf(address)}`;

@@ -25,7 +25,7 @@ import { htmlContent } from '#mime/html-content.ts';
 import type { LabelledAttachment } from '#mime/labelled-attachments.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { findOutbound, findRecipients, type OutboundMessage, readContent } from '#sending/outbox/outbound-message.ts';
-import { type ConsentRow, findConsent } from './consent-record.ts';
+import { type ConsentRow, findConsent } from './decide-consent.ts';
 import { type RecipientHistory, recipientHistory } from './recipients-to-ask.ts';
 
 /** A recipient of the envelope; only the envelope decides who gets the message. */
@@ -130,7 +130,7 @@ export async function findHeldMessage({ db }: Part, organizationId: string, cons
 }
 
 /** The data for a download of the message or of one of its attachments. */
-export interface HeldBytes {
+interface HeldBytes {
   /** Of the message. */
   readonly id: string;
   readonly blob: Buffer;

@@ -3,7 +3,7 @@
  * the organization.
  */
 import { brakesOf, getOrganization } from '#core/accounts/organization.ts';
-import type { UseToday } from '#core/mailboxes/mailbox-view.ts';
+import type { UseToday } from '#core/mailboxes/mailbox-queries.ts';
 import { dayOf } from '#core/mailboxes/sending-budgets.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
@@ -19,7 +19,7 @@ const MS_PER_SECOND = 1_000;
 const HOUR_MS = 3_600 * MS_PER_SECOND;
 const DAY_MS = 24 * HOUR_MS;
 
-export interface OverLimit {
+interface OverLimit {
   readonly rule: string;
   readonly message: string;
   readonly retryAfterSeconds: number;

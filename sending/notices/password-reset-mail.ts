@@ -3,7 +3,7 @@
  */
 
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
-import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/password-resets.ts';
+import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/passwords.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
 import { publicAddress } from '#core/platform/addresses/public-address.ts';
 import { dropNotice, sealedCredentialOf, writeNoticeText } from '#db/queries/notices/approval-notices.ts';

@@ -21,8 +21,7 @@ import { findSender, lockOutbound, type OutboundMessage, type Sender } from '#se
 import { changeOwnMail, findOwnMailChanges } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { keepDraft } from '#sending/outbox/sent-draft.ts';
-import { brakeOn, type Refusal } from './check-submission.ts';
-import type { SubmissionPlan } from './plan-submission.ts';
+import { brakeOn, type Refusal, type SubmissionPlan } from './plan-submission.ts';
 
 /** The stored message, and why it waits if it does. */
 export interface StoredSubmission extends Released {

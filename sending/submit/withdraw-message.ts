@@ -9,8 +9,7 @@ import type { OutboundState } from '#domain/sending/outbound.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import { lockFolders } from '#mailstore/folders/lock-folders.ts';
 import { removePlacements } from '#mailstore/folders/placements.ts';
-import { logDecisions } from '#sending/consent/consent-record.ts';
-import { type EndedRequest, withdrawConsent } from '#sending/consent/decide-consent.ts';
+import { type EndedRequest, logDecisions, withdrawConsent } from '#sending/consent/decide-consent.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
 import { blockedEvent } from '#sending/outbox/outbound-events.ts';
 import {
@@ -35,7 +34,7 @@ export const mayBeWithdrawn = (
   recipients: readonly Pick<OutboundRecipient, 'status'>[],
 ): boolean => WAITING.includes(state) || (state === 'sending' && recipients.every(({ status }) => status === 'queued'));
 
-export type Withdrawal =
+type Withdrawal =
   | {
       readonly kind: 'withdrawn';
       /** The restored draft; null: there was none, or the mailbox has no room for it. */

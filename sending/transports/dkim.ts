@@ -16,7 +16,9 @@ import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { instanceDkimKey } from '#core/mailboxes/instance-dkim.ts';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
+import { type OutboundMessage, readContent } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { hasAsciiHeader, withAsciiHeader } from './ascii-header.ts';
 
 interface DkimKey {
   readonly selector: string;
@@ -139,4 +141,47 @@ function folded(text: string, behind: string): string[] {
     else lines[lines.length - 1] = `${line}${piece}`;
   }
   return lines;
+}
+
+/** One buffer, as transmitted; the message itself is the rest of it. */
+export interface SignedContent {
+  readonly signed: Buffer;
+  readonly bytes: Buffer;
+  /** The same without UTF-8 in its header; undefined: there is none in it. */
+  readonly asciiHeader: (() => Promise<Buffer>) | undefined;
+}
+
+export async function readSigned(
+  services: SendingServices,
+  sender: Sender,
+  message: OutboundMessage,
+): Promise<SignedContent> {
+  const bytes = await readContent(services.db, message);
+  const asciiHeader = hasAsciiHeader(bytes)
+    ? undefined
+    : async () => {
+        const ascii = withAsciiHeader(bytes);
+        return Buffer.concat([Buffer.from(await signMessage(services, sender, ascii)), ascii]);
+      };
+  const signature = await signatureOf(services, sender, message, bytes);
+  if (signature === '') return { signed: bytes, bytes, asciiHeader };
+  const head = Buffer.from(signature);
+  const signed = Buffer.concat([head, bytes]);
+  return { signed, bytes: signed.subarray(head.length), asciiHeader };
+}
+
+async function signatureOf(
+  services: SendingServices,
+  sender: Sender,
+  message: OutboundMessage,
+  bytes: Buffer,
+): Promise<string> {
+  if (message.dkimSignature !== null) return message.dkimSignature;
+  const made = await signMessage(services, sender, bytes);
+  const [row] = await services.db.query<{ signature: string }>(
+    `update outbound_message set dkim_signature = coalesce(dkim_signature, $2) where id = $1
+     returning dkim_signature as signature`,
+    [message.id, made],
+  );
+  return row?.signature ?? made;
 }

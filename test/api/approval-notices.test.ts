@@ -10,7 +10,7 @@ import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests
 import { APPROVAL_DIGEST_MS } from '#domain/sending/approval-notices.ts';
 import { passConsentGate } from '#sending/consent/consent-gate.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
-import { relayTransport } from '#sending/transports/relay.ts';
+import { relayTransport } from '#sending/transports/choose-transport.ts';
 import {
   type ApiWorld,
   apiWorld,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
-import { relayTransport } from '#sending/transports/relay.ts';
+import { relayTransport } from '#sending/transports/choose-transport.ts';
 import { type Answer, type ApiWorld, apiWorld, at, errorCode, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { PASSWORD_RESETS_PER_ADDRESS_AND_HOUR } from '#domain/access/credential-format.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
-import { relayTransport } from '#sending/transports/relay.ts';
+import { relayTransport } from '#sending/transports/choose-transport.ts';
 import {
   type Answer,
   type ApiWorld,

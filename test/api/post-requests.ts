@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { beginDeviceSignIn, decideDeviceSignIn } from '#core/accounts/device-sign-ins.ts';
-import { createPasswordReset } from '#core/accounts/password-resets.ts';
+import { createPasswordReset } from '#core/accounts/passwords.ts';
 import { type ApiWorld, type Credential, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
 import { newApprovalLink } from './approval-link-world.ts';

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
 import { routes } from '#api/routes.ts';
 import { webhookEvents } from '#api/webhooks/event-schemas.ts';
-import { clientTypesAreCurrent } from '#dev/generate/client-types.ts';
-import { typeOf } from '#dev/generate/schema-as-type.ts';
+import { clientTypesAreCurrent, typeOf } from '#dev/generate/client-types.ts';
 
 const document = currentOpenApi(routes, webhookEvents, 'http://localhost');
 

@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { type SealedSecrets, type SecretsKey, sealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
-import { keysInUse, reseal } from '#core/reseal/reseal.ts';
-import { SEALED_COLUMNS, type SealedColumn } from '#core/reseal/sealed-columns.ts';
+import { keysInUse, reseal, SEALED_COLUMNS, type SealedColumn } from '#core/reseal/reseal.ts';
 import { openTestServices } from '#test/support/services.ts';
 
 const newKey = (id: string): SecretsKey => ({ id, key: randomBytes(32) });

@@ -1,6 +1,6 @@
 /** What the stories of approvals work with: the service with its worker, and a mail host outside that gets its mail. */
 
-import { relayTransport } from '#sending/transports/relay.ts';
+import { relayTransport } from '#sending/transports/choose-transport.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
 import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { temporalConnection } from '#test/support/temporal-connection.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import fc from 'fast-check';
-import { authorDomains } from '#mail/smtp/author-domains.ts';
+import { authorDomains } from '#mail/smtp/sender-checks.ts';
 
 function domainsOf(from: string): readonly string[] {
   const bytes = Buffer.from(`From: ${from}\r\n\r\n`, 'latin1');

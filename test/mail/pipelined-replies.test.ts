@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { PipelinedReplies } from '#mail/smtp/pipelined-replies.ts';
+import { PipelinedReplies } from '#mail/smtp/inbound-server.ts';
 
 /** A socket that records what is written to the network at once. */
 function recorder() {

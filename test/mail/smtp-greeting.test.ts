@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { SMTP_PATIENT_SOURCE_MS, SMTP_PATIENT_SOURCES_MAX } from '#domain/mail/mail-limits.ts';
-import { PatientSources } from '#mail/smtp/patient-sources.ts';
+import { PatientSources } from '#mail/smtp/inbound-server.ts';
 import { LineClient } from '#test/support/line-client.ts';
 import { openMailWorld } from '#test/support/mail-world.ts';
 

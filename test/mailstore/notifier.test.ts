@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { announceMailboxAccess } from '#core/mailboxes/mailbox-access.ts';
+import { announceMailboxAccess } from '#core/mailboxes/mailbox-logins.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { letter, openStoreWorld, type StoreWorld, spooled } from '#test/support/store-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

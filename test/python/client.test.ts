@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { routes } from '#api/routes.ts';
 import { PYTHON_VERSIONS, pythonEnvironment, pythonOf, usualPython } from '#dev/build/python-environment.ts';
-import { pythonMethods } from '#dev/generate/python-client/python-methods.ts';
+import { pythonMethods } from '#dev/generate/python-client/schema-as-python.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
 import { dnsStub } from '#test/support/mail-world.ts';

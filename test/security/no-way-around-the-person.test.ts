@@ -8,7 +8,7 @@ import type { AuthRule, Route } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
-import { relayTransport } from '#sending/transports/relay.ts';
+import { relayTransport } from '#sending/transports/choose-transport.ts';
 import { approvalLink, holdMessage } from '#test/api/approval-link-world.ts';
 import {
   type ApiWorld,

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OutboundSweep, startOutboundSweep } from '#sending/submit/start-outbound.ts';
-import { relayTransport } from '#sending/transports/relay.ts';
+import { relayTransport } from '#sending/transports/choose-transport.ts';
 import type { Transport } from '#sending/transports/transport.ts';
 import {
   type Answer,

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { CANCEL_SIGNAL, outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { checkSender } from '#mail/smtp/sender-checks.ts';
-import { relayTransport } from '#sending/transports/relay.ts';
+import { relayTransport } from '#sending/transports/choose-transport.ts';
 import { dnsStub } from '#test/support/mail-world.ts';
 import { type Fault, type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

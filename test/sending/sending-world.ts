@@ -1,7 +1,7 @@
 /** The whole service for tests of sending: REST and submission by SMTP over one database, a worker, a relay outside. */
 import { type MailListeners, type MailOptions, startMail } from '#mail/start.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
-import { type RelayOptions, relayTransport } from '#sending/transports/relay.ts';
+import { type RelayOptions, relayTransport } from '#sending/transports/choose-transport.ts';
 import type { Transport } from '#sending/transports/transport.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { type Peer, startPeer } from '#test/support/outbound-world.ts';

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Sql } from '#db/database.ts';
-import { retryConflicts } from '#db/retry-conflicts.ts';
+import { retryConflicts } from '#db/infrastructure-error.ts';
 
 export interface DatabaseFault {
   /**

@@ -15,10 +15,10 @@ import {
   type OutboundRecipient,
   outboundStatusOf,
 } from '#sending/outbox/outbound-message.ts';
+import type { Submission } from '#sending/submit/plan-submission.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
-import type { Submission } from '#sending/submit/submission.ts';
 import { submitMessage } from '#sending/submit/submit-message.ts';
-import { type RelayOptions, relayTransport } from '#sending/transports/relay.ts';
+import { type RelayOptions, relayTransport } from '#sending/transports/choose-transport.ts';
 import type { Transport } from '#sending/transports/transport.ts';
 import type { RunningWorker } from '#worker/start.ts';
 import { type MailWorld, openMailWorld, type TestMailbox } from './mail-world.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
-import { relayTransport } from '#sending/transports/relay.ts';
+import { relayTransport } from '#sending/transports/choose-transport.ts';
 import { type ApiWorld, apiWorld } from './api-world.ts';
 import { dnsStub, SmtpClient } from './mail-world.ts';
 import { type Peer, startPeer } from './outbound-world.ts';

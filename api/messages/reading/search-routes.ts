@@ -7,7 +7,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { readContents } from '#mailstore/messages/message-content.ts';
 import { type StoredMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
-import { type Highlight, highlightsOf, wordsOf } from '#mailstore/search/highlights.ts';
+import { type Highlight, highlightsOf, wordsOf } from '#mailstore/search/search-content.ts';
 import { folderOf, requireFolder } from './listed-folder.ts';
 
 const tag = 'Messages';

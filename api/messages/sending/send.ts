@@ -1,4 +1,4 @@
-/** From the body of a request to the use case of sending (`sending/submit/submit-letter.ts`), and its answer. */
+/** From the body of a request to the use case of sending (`sending/submit/submit-message.ts`), and its answer. */
 
 import { addressesOfText, formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { Static } from 'typebox';
@@ -29,13 +29,13 @@ import {
 } from '#sending/compose/answer-letter.ts';
 import { readAddresses } from '#sending/compose/compose-message.ts';
 import { readAttachments } from '#sending/compose/given-attachments.ts';
-import { findConsent } from '#sending/consent/consent-record.ts';
+import { findConsent } from '#sending/consent/decide-consent.ts';
 import { findRepeated, type Submitted } from '#sending/outbox/find-submitted.ts';
 import { findOutbound, findRecipients, outboundStatusOf } from '#sending/outbox/outbound-message.ts';
 import { decisionOf } from '#sending/outbox/outbox.ts';
+import type { Submission } from '#sending/submit/plan-submission.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
-import type { Submission } from '#sending/submit/submission.ts';
-import { type SubmittedBytes, submitBytes, submitLetter } from '#sending/submit/submit-letter.ts';
+import { type SubmittedBytes, submitBytes, submitLetter } from '#sending/submit/submit-message.ts';
 import type {
   ForwardMessage,
   HeldMessage,

@@ -20,7 +20,7 @@ import {
   lastChange,
 } from '#mailstore/messages/read-messages.ts';
 import { surelyCode } from '#mime/one-time-code.ts';
-import { findConsent } from '#sending/consent/consent-record.ts';
+import { findConsent } from '#sending/consent/decide-consent.ts';
 
 const tag = 'Messages';
 const SUMMARY = 'Wait for messages';

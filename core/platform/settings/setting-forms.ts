@@ -1,5 +1,4 @@
 /** The forms that settings can have: how the text of an environment variable is read, and how its form is described. */
-
 import { type CapabilityHiding, parseCapabilityHiding } from '@agent-mailbox/imap/capabilities';
 import ipaddr from 'ipaddr.js';
 import type { SecretsKey } from '#core/platform/secrets/sealed-secrets.ts';
@@ -21,7 +20,7 @@ export interface Setting<Value> {
 }
 
 export const SETTING_GROUPS = ['Process', 'PostgreSQL', 'Temporal', 'API', 'Secrets', 'Mail', 'Webhooks'] as const;
-export type SettingGroup = (typeof SETTING_GROUPS)[number];
+type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 export type Form<Value> = Pick<Setting<Value>, 'takes' | 'parse'>;
 

@@ -1,4 +1,7 @@
 /** Reads the settings of `setting-table.ts` from environment variables. An empty variable counts as unset. */
+
+import path from 'node:path';
+import { RETRY_DELAYS_MS } from '#domain/webhooks/retry-ladder.ts';
 import type { Setting } from './setting-forms.ts';
 import { SETTINGS } from './setting-table.ts';
 
@@ -106,3 +109,18 @@ function portClashes(settings: Settings): string[] {
       : [`${same.map(([name]) => name).join(' and ')} are all ${number}, but each needs its own port`],
   );
 }
+
+/** Where the certificate of the mail listeners is: TLS_CERT and TLS_KEY, else the development certificate in DATA_DIR. */
+export function certificateFiles(settings: Pick<Settings, 'TLS_CERT' | 'TLS_KEY' | 'DATA_DIR'>): {
+  readonly certFile: string;
+  readonly keyFile: string;
+} {
+  return {
+    certFile: settings.TLS_CERT ?? path.join(settings.DATA_DIR, 'tls', 'host.pem'),
+    keyFile: settings.TLS_KEY ?? path.join(settings.DATA_DIR, 'tls', 'host.key'),
+  };
+}
+
+/** Waits of the retry ladder in milliseconds: those of the interface, unless a test shortens them. */
+export const retryDelaysMs = ({ WEBHOOK_RETRY_DELAYS_MS }: Settings): readonly number[] =>
+  WEBHOOK_RETRY_DELAYS_MS.length > 0 ? WEBHOOK_RETRY_DELAYS_MS : RETRY_DELAYS_MS;

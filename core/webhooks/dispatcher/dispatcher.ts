@@ -20,7 +20,8 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
+import { retryDelaysMs } from '#core/platform/settings/settings.ts';
+import { openSteadyPlans } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { assignClaimed } from '#db/queries/deliveries/assign-workflow.ts';
 import {
@@ -31,7 +32,6 @@ import {
   claimTaken,
 } from '#db/queries/deliveries/claim-deliveries.ts';
 import { leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
-import { openSteadyPlans } from '#db/steady-plans.ts';
 import { UNTAKEN_AFTER_MS } from '#domain/webhooks/delivery-limits.ts';
 import { carryGatherMs } from '#domain/webhooks/retry-ladder.ts';
 import { startClaimLoop } from './claim-loop.ts';

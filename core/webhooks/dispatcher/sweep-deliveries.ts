@@ -14,7 +14,7 @@ import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE } from '#core/platform/process/patient-database.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
+import { retryDelaysMs } from '#core/platform/settings/settings.ts';
 import { sweepRecoveries } from '#core/webhooks/endpoints/recover-deliveries.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import { OVERDUE_SWEEP_AFTER_MS } from '#domain/webhooks/delivery-limits.ts';
 import { startEndpointDelivery, startFanOut, startOrJoinEndpointDelivery } from './start-deliveries.ts';
 
-export interface DeliverySweep {
+interface DeliverySweep {
   /** Resolves when the current round is over. */
   close(): Promise<void>;
 }

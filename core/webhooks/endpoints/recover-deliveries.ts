@@ -13,7 +13,7 @@ import { ENGINE, searchKeys, type TemporalClient } from '#core/platform/engine/t
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { retryDelaysMs } from '#core/platform/settings/retry-ladder-setting.ts';
+import { retryDelaysMs } from '#core/platform/settings/settings.ts';
 import {
   changeRecovery,
   findRecovery,
@@ -44,7 +44,7 @@ const DAY_MS = 86_400_000;
 const ENGINE_TIMEOUT_MS = 2_000;
 const SWEEP_ROWS = 100;
 
-export interface NewRecoveryRange {
+interface NewRecoveryRange {
   /** The first moment of which deliveries are sent again, by their creation. */
   readonly since: Date;
   /** The first moment after them. Default, and at most: now. */

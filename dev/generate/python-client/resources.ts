@@ -4,11 +4,12 @@
  */
 import type { OpenApiDocument } from '#api/documents/openapi.ts';
 import type { RouteRow } from '#dev/generate/route-row.ts';
-import { type ApiOperation, jsonSchemaOf } from './operations-of.ts';
 import {
+  type ApiOperation,
   describedBy,
   isJson,
   type Json,
+  jsonSchemaOf,
   modelName,
   onOneLine,
   pythonName,
@@ -206,7 +207,7 @@ function docstring(summary: string, given: readonly Argument[]): string {
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `mailbox.files` as `Files`. */
-export const resourceClass = (owner: string): string => capital(owner.slice(owner.lastIndexOf('.') + 1));
+const resourceClass = (owner: string): string => capital(owner.slice(owner.lastIndexOf('.') + 1));
 
 /** @param rows which method of the TypeScript client asks which route: the names of the Python methods are made of them */
 export function pythonResources(

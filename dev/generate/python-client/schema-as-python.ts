@@ -1,4 +1,12 @@
-/** A JSON schema of the OpenAPI document as a Python type. */
+/**
+ * A JSON schema of the OpenAPI document as a Python type, the operations that a client has methods for, and which route
+ * each method of the Python package asks, read from its files; a test runs the methods and compares.
+ */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { OpenApiDocument } from '#api/documents/openapi.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -87,3 +95,78 @@ export const onOneLine = (text: string): string =>
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll('\\', '\\\\')
     .replaceAll('"""', "'''");
+
+export interface ApiOperation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Json;
+}
+
+/**
+ * Without those of `/api/mailboxes/{id}` that are there for the own mailbox too: the client asks both by the same method.
+ */
+export function operationsOf(document: OpenApiDocument): ApiOperation[] {
+  const found: ApiOperation[] = [];
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(methods)) {
+      const own = path.replace(/^\/api\/mailboxes\/\{id\}/, '/api/mailbox');
+      const isTwin = own !== path && own !== '/api/mailbox' && document.paths[own]?.[method] !== undefined;
+      if (!isTwin) found.push({ id: String(operation['operationId']), method: method.toUpperCase(), path, operation });
+    }
+  return found;
+}
+
+/** The schema of a JSON body or answer. */
+export function jsonSchemaOf(content: unknown): Json | undefined {
+  const types = isJson(content) ? content['content'] : undefined;
+  const json = isJson(types) ? types['application/json'] : undefined;
+  return isJson(json) && isJson(json['schema']) ? json['schema'] : undefined;
+}
+
+const ASYNC = fileURLToPath(new URL('../../../python/src/agent_mailbox/_async', import.meta.url));
+const OWN_MAILBOX = '/api/mailbox';
+/** The classes that are not `service.<name>.`. */
+const PREFIXES: Readonly<Record<string, string>> = {
+  Mailbox: 'mailbox.',
+  MailboxClient: 'mailbox.',
+  Files: 'mailbox.files.',
+  FilesClient: 'mailbox.files.',
+  Device: 'device.',
+  OrganizationClient: 'service.',
+};
+
+interface PythonMethod {
+  /** `service.mailboxes.create`. */
+  readonly name: string;
+  /** `POST /api/mailboxes/{id}/rotate-token`. */
+  readonly asks: string;
+}
+
+const STEP =
+  /^class Async(?<owner>\w+)|^ {4}(?:async )?def (?<method>\w+)|request(?:_of)?\(\s*"(?<verb>[A-Z]+)",\s*"(?<path>\/[^"]*)"/gm;
+
+function* methodsIn(text: string): Generator<PythonMethod> {
+  let [prefix, method] = ['', ''];
+  for (const { groups = {} } of text.matchAll(STEP)) {
+    const { owner, verb } = groups;
+    if (owner !== undefined)
+      prefix = PREFIXES[owner] ?? `service.${pythonName(owner.charAt(0).toLowerCase() + owner.slice(1))}.`;
+    else if (verb === undefined) method = groups['method'] ?? '';
+    else yield { name: prefix + method, asks: `${verb} ${groups['path']}` };
+  }
+}
+
+/** Method names by what they ask, `GET /api/mailboxes/{id}`; of a mailbox both by its token and by a key. */
+export function pythonMethods(): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  const add = (asks: string, name: string): void => void found.set(asks, [...(found.get(asks) ?? []), name].toSorted());
+  for (const file of readdirSync(ASYNC).filter((name) => name.endsWith('.py')))
+    for (const { name, asks } of methodsIn(readFileSync(path.join(ASYNC, file), 'utf8'))) {
+      add(asks, name);
+      const own = new RegExp(` ${OWN_MAILBOX}(?=/|$)`);
+      if (own.test(asks))
+        add(asks.replace(own, ` ${OWN_MAILBOX}es/{id}`), name.replace(/^mailbox\./, 'service.mailbox(id).'));
+    }
+  return found;
+}
