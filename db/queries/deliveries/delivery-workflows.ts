@@ -1,12 +1,73 @@
 /**
- * Workflows whose deliveries are long overdue: the engine may have lost them.
+ * Which workflow carries a delivery: it is recorded in the delivery's row, is signalled when an endpoint stops, and is
+ * started again when its deliveries are long overdue, because the engine may have lost it.
  *
- * Replicas share a round of the sweep. Each takes the next portion under the lock of the sweep's row, and starts its
+ * Replicas share a round of this sweep. Each takes the next portion under the lock of the sweep's row, and starts its
  * workflows after it; the next round finds a portion again if its process died.
  */
-
 import type { Database, Sql } from '#db/database.ts';
 import type { DescribedDelivery } from '#domain/webhooks/delivery-summary.ts';
+
+/** Records which workflow processes a delivery from now on. */
+export async function assignWorkflow(sql: Sql, deliveryId: string, workflowId: string): Promise<void> {
+  await sql.query(`update deliveries set workflow_id = $2 where id = $1`, [deliveryId, workflowId]);
+}
+
+/** Makes a delivery that waits for a retry due at once, for the workflow that will process it. */
+export async function makeDueNow(sql: Sql, deliveryId: string, now: Date): Promise<void> {
+  await sql.query(`update deliveries set next_attempt_at = $2 where id = $1 and status = 'failed'`, [deliveryId, now]);
+}
+
+/** A delivery, and the id of the workflow that processes it from now on. */
+export interface AssignedDelivery {
+  readonly id: string;
+  readonly workflowId: string;
+}
+
+const ASSIGN_CLAIMED = /* sql */ `
+  update deliveries d set workflow_id = assigned.workflow_id
+    from unnest($1::text[], $2::text[]) as assigned(id, workflow_id)
+   where d.id = assigned.id and d.id = any($1) and d.id >= $3 and d.id <= $4
+     and d.workflow_id in (d.fan_out_id, assigned.workflow_id)
+  returning d.id`;
+
+/**
+ * Records which workflows process claimed deliveries from now on, except those that the workflow of a fan-out has handed
+ * on since. @returns the ids of the deliveries that they process
+ */
+export async function assignClaimed(sql: Sql, assigned: readonly AssignedDelivery[]): Promise<ReadonlySet<string>> {
+  const ids = assigned.map(({ id }) => id);
+  const sorted = ids.toSorted();
+  const workflowIds = assigned.map(({ workflowId }) => workflowId);
+  const rows = await sql.query<{ id: string }>(ASSIGN_CLAIMED, [
+    ids,
+    workflowIds,
+    sorted[0] ?? '',
+    sorted.at(-1) ?? '',
+  ]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+const OF_ENDPOINTS = /* sql */ `
+  select distinct workflow_id from deliveries
+   where endpoint_id = any($1) and status in ('pending', 'failed') and workflow_id like 'delivery/%'`;
+
+const OF_ORGANIZATION = /* sql */ `
+  select distinct d.workflow_id from webhook_endpoints e
+    join deliveries d on d.endpoint_id = e.id and d.status in ('pending', 'failed') and d.workflow_id like 'delivery/%'
+   where e.organization_id = $1`;
+
+/** Ids of the workflows in which deliveries of these endpoints, or of this organization, wait. */
+export async function openDeliveryWorkflows(
+  sql: Sql,
+  target: { readonly endpointIds: readonly string[] } | { readonly organizationId: string },
+): Promise<string[]> {
+  const rows =
+    'endpointIds' in target
+      ? await sql.query<{ workflow_id: string }>(OF_ENDPOINTS, [target.endpointIds])
+      : await sql.query<{ workflow_id: string }>(OF_ORGANIZATION, [target.organizationId]);
+  return rows.map((row) => row.workflow_id);
+}
 
 /** Deliveries of one workflow that should have moved on long ago. */
 export interface OverdueWorkflow {

@@ -5,28 +5,30 @@
  *                   │ claim again at once; what hangs is waited for by nobody      │
  *                   └─▶ slow, inactive: passed on to a workflow                    └─▶ not sent: number given back, passed on
  *
- * The lane owns nothing. A delivery that it has taken contains the lane's id as a lease, which is valid only while the lane
- * shows signs of life. The dispatcher starts a workflow for all deliveries that lanes have taken. Its activity skips
- * acknowledged ones, waits for attempts in flight, hands failed ones to `endpointDelivery`, and takes over those of a dead
- * lane (`wait-for-lanes.ts`). So a lane that is off, full or dead changes times, never outcomes.
+ * The lane owns nothing. A delivery that it has taken contains the lane's id as a lease, which is valid only while the
+ * lane shows signs of life. The dispatcher starts a workflow for all deliveries that lanes have taken. Its activity
+ * (`attempt-deliveries.ts`) skips acknowledged ones, waits for attempts in flight, hands failed ones to
+ * `endpointDelivery`, and takes over those of a dead lane. So a lane that is off, full or dead changes times, never
+ * outcomes.
+ *
+ * **Signs of life** are written into the database twice a second. Leases of the lane are valid for 2.5 seconds after its
+ * last sign, and longer while no other lane can write its signs either.
+ *
+ *   sign ──▶ sure for two seconds ──no sign──▶ unsure: nothing is claimed or sent ──sign──▶ sure of new leases alone
  */
-
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type AttemptDependencies, attemptMaker, type MakeAttempt } from '#activities/make-attempt.ts';
 import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import { wakeablePause } from '#core/platform/batching/pauses.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
 import { laneDeliveries } from '#core/platform/log/metrics.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/settings.ts';
-import { deliveryClaims } from '#core/webhooks/dispatcher/claims.ts';
-
-import { fairShares } from '#core/webhooks/dispatcher/fair-shares.ts';
-import { reportedStatements } from '#core/webhooks/dispatcher/reported-statements.ts';
-import { openSteadyPlans } from '#db/database.ts';
+import { deliveryClaims, fairShares, reportedSql } from '#core/webhooks/dispatcher/claims.ts';
+import { openSteadyPlans, type Sql } from '#db/database.ts';
 import { releaseAttempts } from '#db/queries/deliveries/attempts.ts';
-import { leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
 import {
   endLeases,
   type LaneDelivery,
@@ -34,10 +36,13 @@ import {
   leaseFairly,
   leaseLeftBehind,
   leaseOldest,
-} from '#db/queries/deliveries/fast-lane.ts';
-import { laneOutcomes } from './lane-outcomes.ts';
-import { signOfLife } from './sign-of-life.ts';
-import type { LaneAttempts } from './wait-for-lanes.ts';
+} from '#db/queries/deliveries/claim-deliveries.ts';
+import { leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
+import { endLane, showLife } from '#db/queries/deliveries/lane-life.ts';
+import { LANE_SIGN_MS, LANE_VALID_MS } from '#domain/webhooks/delivery-limits.ts';
+import type { LaneAttempts } from './attempt-deliveries.ts';
+import type { EndpointOutcome } from './endpoint-health.ts';
+import { type AttemptDependencies, attemptMaker, type MakeAttempt } from './make-attempt.ts';
 
 export interface FastLane extends LaneAttempts {
   /** Resolves when the attempts in flight have ended and nothing is leased any more. Abort `draining` before. */
@@ -62,6 +67,8 @@ const RETRY_MS = 1_000;
 const NOTHING_FOUND_MS = 20;
 const RELEASES_PER_WRITE = 200;
 const RELEASE_GATHER_MS = 10;
+const OUTCOMES_PER_WRITE = 1_000;
+const OUTCOME_GATHER_MS = 50;
 
 export function startFastLane(
   services: Pick<Services, 'settings' | 'deliveriesDue' | 'now' | 'log'>,
@@ -75,19 +82,14 @@ export function startFastLane(
   // A lost connection shows in the statement that needed it.
   const db = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.fastLane, () => {});
   const life = signOfLife(db, id, log);
-  const outcomes = laneOutcomes(deps);
   const inFlight = new Map<string, Promise<void>>();
-  const reported = reportedStatements(log);
-  const shares = fairShares(
-    ORGANIZATION_MAX,
-    (wanted) => reported(() => leaseAllowances(db, wanted)),
-    () => performance.now(),
-  );
+  const reported = reportedSql(db, log);
+  const shares = fairShares(ORGANIZATION_MAX, (wanted) => leaseAllowances(reported, wanted));
   const claims = deliveryClaims<LaneDelivery>(
     {
-      oldest: (reservation, bounds) => reported(() => leaseOldest(db, id, reservation, bounds)),
-      fairly: (reservation, claim) => reported(() => leaseFairly(db, id, reservation, claim)),
-      stampedWith: (reservation) => reported(() => leasedUnder(db, id, reservation, now())),
+      oldest: (reservation, bounds) => leaseOldest(reported, id, reservation, bounds),
+      fairly: (reservation, claim) => leaseFairly(reported, id, reservation, claim),
+      stampedWith: (reservation) => leasedUnder(reported, id, reservation, now()),
       newId: () => randomUUID(),
     },
     () => shares.excluded(),
@@ -98,6 +100,18 @@ export function startFastLane(
     async carryOut(batch) {
       await releaseAttempts(lasting, batch);
       return batch.map(() => 'released');
+    },
+  });
+  const outcomes = batcher<EndpointOutcome, 'noted'>({
+    policy: inOrder(OUTCOMES_PER_WRITE, OUTCOME_GATHER_MS),
+    concurrency: 1,
+    async carryOut(batch) {
+      try {
+        await deps.health.write(batch);
+      } catch (error) {
+        log.warn({ error: reasonOf(error) }, 'outcomes of endpoints were not noted');
+      }
+      return batch.map(() => 'noted');
     },
   });
   let claiming = false;
@@ -115,8 +129,10 @@ export function startFastLane(
   async function attempt(make: MakeAttempt, delivery: LaneDelivery, reservation: string, atMs: number): Promise<void> {
     const end = await make(delivery, atMs);
     try {
-      if (end.kind === 'recorded') outcomes.add(delivery.endpointId, end.record);
-      else if (end.kind === 'unsent') await releases.add({ id: delivery.id, reservation });
+      if (end.kind === 'recorded') {
+        const { status, error } = end.record;
+        void outcomes.add({ endpointId: delivery.endpointId, status, error });
+      } else if (end.kind === 'unsent') await releases.add({ id: delivery.id, reservation });
       else {
         log.error(
           { deliveryId: delivery.id, error: String(end.fault) },
@@ -130,16 +146,16 @@ export function startFastLane(
   }
 
   /** @param askedAtMs before the claim */
-  function begin(reservation: string, leased: readonly LaneDelivery[], askedAtMs: number): void {
+  function begin(reservation: string, taken: readonly LaneDelivery[], askedAtMs: number): void {
     const atMs = performance.now();
     const make = attemptMaker(deps, {
-      lane: 'fan-out',
+      kind: 'fan-out',
       ladderMs,
       workflowId: null,
       lateness: Math.random(),
       mayBegin: () => !isClosed() && life.leasesValidSince(askedAtMs) && performance.now() < atMs + BEGIN_WITHIN_MS,
     });
-    for (const delivery of leased) {
+    for (const delivery of taken.filter(({ leased }) => leased)) {
       const { organizationId, plan } = delivery;
       shares.taken(organizationId, plan, 1);
       const ended = attempt(make, delivery, reservation, atMs).finally(() => {
@@ -164,11 +180,7 @@ export function startFastLane(
     claiming = true;
     const askedAtMs = performance.now();
     const { claimId, claimed, mayBeMore } = await claims.next({ room, nowMs: now() });
-    begin(
-      claimId,
-      claimed.filter(({ leased }) => leased),
-      askedAtMs,
-    );
+    begin(claimId, claimed, askedAtMs);
     claiming = false;
     if (claimed.length > 0) claimedAtMs = performance.now();
     if (!mayBeMore) return;
@@ -184,12 +196,8 @@ export function startFastLane(
     const reservation = randomUUID();
     const askedAtMs = performance.now();
     const bounds = { room, nowMs: now(), everything: true };
-    const taken = await reported(() => leaseLeftBehind(db, id, reservation, bounds));
-    begin(
-      reservation,
-      taken.filter(({ leased }) => leased),
-      askedAtMs,
-    );
+    const taken = await leaseLeftBehind(reported, id, reservation, bounds);
+    begin(reservation, taken, askedAtMs);
     claiming = false;
     if (taken.length < room) lookForDeadAtMs = performance.now() + IDLE_LOOK_MS;
     else woken = true;
@@ -217,7 +225,7 @@ export function startFastLane(
     wake();
     await running;
     await Promise.all(inFlight.values());
-    await outcomes.close();
+    await outcomes.idle();
     await life.end();
     await db.close();
   }
@@ -235,6 +243,91 @@ export function startFastLane(
     close() {
       closed ??= end();
       return closed;
+    },
+  };
+}
+
+export interface SignOfLife {
+  /**
+   * Whether the leases are valid for some time yet. False while the database is away, or after this process stood
+   * still: others may have taken over, and nothing may be claimed or sent.
+   */
+  readonly isSure: boolean;
+  /**
+   * Whether leases taken then are valid: it is sure, and has been since. @param atMs `performance.now()` before the claim
+   */
+  leasesValidSince(atMs: number): boolean;
+  /** Resolves when it is sure, or has ended. */
+  untilSure(): Promise<void>;
+  /** Frees what is still leased. */
+  end(): Promise<void>;
+}
+
+/** A request that begins this long before the leases expire was sent while they were valid. */
+const MARGIN_MS = 500;
+const LOOK_MS = 100;
+
+/** By two clocks: one stands still while the machine is suspended, the other can be set. */
+interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+const thisMoment = (): Moment => ({ monotonicMs: performance.now(), wallMs: Date.now() });
+
+/** By the clock on which more time has passed. */
+const sinceMs = ({ monotonicMs, wallMs }: Moment): number =>
+  Math.max(performance.now() - monotonicMs, Date.now() - wallMs);
+
+export function signOfLife(sql: Sql, lane: string, log: Logger): SignOfLife {
+  /** When the last sign that arrived was sent. */
+  let shown: Moment | undefined;
+  /** When it became sure. */
+  let unbrokenSinceMs = Number.POSITIVE_INFINITY;
+  let ended = false;
+  let showing: Promise<void> | undefined;
+
+  const isSure = () => !ended && shown !== undefined && sinceMs(shown) < LANE_VALID_MS - MARGIN_MS;
+
+  async function show(): Promise<void> {
+    const sentAt = thisMoment();
+    try {
+      await showLife(sql, lane);
+      // What was leased before may have been taken over.
+      if (!isSure()) unbrokenSinceMs = performance.now();
+      shown = sentAt;
+    } catch (error) {
+      // The claims meet the same outage and report it.
+      log.debug({ error: reasonOf(error) }, 'no sign of life could be written');
+    }
+  }
+
+  function showSoon(): void {
+    if (ended) return;
+    showing ??= show().finally(() => {
+      showing = undefined;
+    });
+  }
+
+  const timer = setInterval(showSoon, LANE_SIGN_MS);
+  showSoon();
+  return {
+    get isSure() {
+      return isSure();
+    },
+    leasesValidSince: (atMs) => isSure() && unbrokenSinceMs <= atMs,
+    async untilSure() {
+      while (!ended && !isSure()) {
+        showSoon();
+        await Promise.all([showing, delay(LOOK_MS)]);
+      }
+    },
+    async end() {
+      ended = true;
+      clearInterval(timer);
+      await showing;
+      // If it fails, the leases expire.
+      await endLane(sql, lane).catch(() => {});
     },
   };
 }
