@@ -25,7 +25,7 @@ import { readMessage } from '#mime/read-message.ts';
 import { readReport } from '#mime/read-report.ts';
 import { baseSubject } from '#mime/subject.ts';
 import { extractReply } from '#mime/text.ts';
-import { patternMatcher } from '#packages/imap/src/folders/list-folders.ts';
+import { patternMatcher } from '#packages/imap/src/commands/list.ts';
 
 interface Reader {
   readonly read: (text: string) => unknown;

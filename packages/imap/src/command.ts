@@ -1,4 +1,4 @@
-/** The declaration of a command in each file of `commands/`. */
+/** How the files of `commands/` declare a command. */
 import type { Session, State } from './session/session.ts';
 import type { Completion } from './wire/completion.ts';
 import type { ParseContext, Scanner } from './wire/parser.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { MailboxStore } from '@agent-mailbox/mail-store';
 import fc from 'fast-check';
-import { flagList } from '#imap/wire/flags.ts';
+import { flagList } from '#imap/wire/values.ts';
 
 interface Known {
   uid: number | undefined;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseDateTime, printDateTime } from '#imap/wire/date-time.ts';
 import { Scanner } from '#imap/wire/parser.ts';
+import { parseDateTime, printDateTime } from '#imap/wire/values.ts';
 import { loggedIn, play } from './dialogue.ts';
 import { MemoryStore } from './memory-store.ts';
 import { note } from './messages.ts';

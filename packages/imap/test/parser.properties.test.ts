@@ -8,7 +8,7 @@ import { COMMANDS } from '#imap/command-table.ts';
 import { DEFAULT_IMAP_LIMITS } from '#imap/limits.ts';
 import { CommandReader, discardMessages, type Incoming } from '#imap/wire/command-reader.ts';
 import { Scanner, SyntaxProblem } from '#imap/wire/parser.ts';
-import { Tokenizer } from '#imap/wire/tokenizer.ts';
+import { Tokenizer } from '#imap/wire/transport.ts';
 import { ADDRESS, connect, loggedIn, TOKEN } from './dialogue.ts';
 import { MemoryStore } from './memory-store.ts';
 import { note } from './messages.ts';

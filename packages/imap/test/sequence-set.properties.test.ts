@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeModifiedUtf7, encodeModifiedUtf7 } from '#imap/folders/folder-names.ts';
 import {
   contains,
   missingRanges,
@@ -15,6 +14,7 @@ import {
   STAR,
 } from '#imap/session/sequence-numbers.ts';
 import { Scanner } from '#imap/wire/parser.ts';
+import { decodeModifiedUtf7, encodeModifiedUtf7 } from '#imap/wire/values.ts';
 
 const bound = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 1, max: 40 }) }, fc.constant(STAR));
 const ranges = fc.array(fc.tuple(bound, bound), { minLength: 1, maxLength: 8 });

@@ -6,10 +6,6 @@
  * under a UID. UIDs, MODSEQs and counters are numbers below 2^53.
  */
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
-import type { ContentQuery } from './content-query.ts';
-
-export type { ContentQuery, EnvelopeField } from './content-query.ts';
-export { STORE_REFUSALS, type StoreRefusal, StoreRefused, StoreUnavailable } from './store-errors.ts';
 
 /** A logged-in mailbox (account). */
 export interface MailAccount {
@@ -321,3 +317,52 @@ export type Login = (attempt: {
   readonly token: string;
   readonly remoteAddress: string;
 }) => Promise<LoginResult>;
+
+export type EnvelopeField = 'bcc' | 'cc' | 'from' | 'subject' | 'to';
+
+/** A search of the content of messages, whose folder-state keys (flags, UIDs, MODSEQ, sequence numbers) the engine has already resolved. */
+export type ContentQuery =
+  | { readonly kind: 'and' | 'or'; readonly of: readonly ContentQuery[] }
+  | { readonly kind: 'not'; readonly of: ContentQuery }
+  /** Substring without regard to case. `field`: lower-cased header name; empty text: the field is present. */
+  | { readonly kind: 'header'; readonly field: string; readonly text: string }
+  /** Substring of the decoded field of the envelope structure; of an address `Name <local@host>`, of a group `Name:`. */
+  | { readonly kind: 'envelope'; readonly field: EnvelopeField; readonly text: string }
+  | { readonly kind: 'body' | 'text'; readonly text: string }
+  | { readonly kind: 'larger' | 'smaller'; readonly bytes: number }
+  /**
+   * Half-open range in milliseconds since 1970; open ends are null. `internal-time` compares points in time, the others
+   * calendar days: those of the internal date and of the Date header in their own zones.
+   */
+  | {
+      readonly kind: 'internal-time' | 'internal-day' | 'sent-date' | 'save-date';
+      readonly from: number | null;
+      readonly before: number | null;
+    }
+  | { readonly kind: 'message-id' | 'thread-id'; readonly id: string }
+  | { readonly kind: 'uids'; readonly uids: readonly number[] };
+
+/** Why the store refused a write. Everything else throws: the database is unreachable, or an internal error. */
+export const STORE_REFUSALS = [
+  'over-quota',
+  'no-folder',
+  'exists',
+  'cannot',
+  'limit',
+  'too-big',
+  'gone',
+  'no-permission',
+] as const;
+export type StoreRefusal = (typeof STORE_REFUSALS)[number];
+
+export class StoreRefused extends Error {
+  readonly refusal: StoreRefusal;
+  constructor(refusal: StoreRefusal, message: string) {
+    super(message);
+    this.name = 'StoreRefused';
+    this.refusal = refusal;
+  }
+}
+
+/** Thrown while the database cannot be reached; the connection stays, the command answers NO [UNAVAILABLE]. */
+export class StoreUnavailable extends Error {}

@@ -19,8 +19,16 @@ import {
   type StoreFlags,
   StoreRefused,
 } from './interface.ts';
-import { MemoryFolder, STANDARD_FOLDERS } from './memory-folder.ts';
-import { listedOf, matches, type Placement, previewOf, rowOf, type StoredMessage } from './memory-message.ts';
+import {
+  listedOf,
+  MemoryFolder,
+  matches,
+  type Placement,
+  previewOf,
+  rowOf,
+  STANDARD_FOLDERS,
+  type StoredMessage,
+} from './memory-folder.ts';
 
 const PORTION = 3;
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wireGrowth } from '@agent-mailbox/mime-structure/wire-lines';
 import fc from 'fast-check';
-import { LineReader } from '#pop3/line-reader.ts';
-import { MultilineEncoder } from '#pop3/multiline-encoder.ts';
+import { LineReader, MultilineEncoder } from '#pop3/lines.ts';
 
 const bytes = fc
   .array(fc.constantFrom(0x0d, 0x0a, 0x2e, 0x41, 0xff), { maxLength: 60 })

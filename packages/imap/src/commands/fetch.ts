@@ -5,17 +5,17 @@
 import { command, SELECTED } from '#imap/command.ts';
 import { type FetchItem, fetchMessages, SIMPLE_ITEMS, type SimpleItem } from '#imap/fetch/fetch-messages.ts';
 import type { Partial, Section } from '#imap/fetch/message-content.ts';
-import { QRESYNC_NOT_ENABLED } from '#imap/folders/open-folder.ts';
 import { parseSequenceSet } from '#imap/session/sequence-numbers.ts';
 import { ok } from '#imap/wire/completion.ts';
-import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
+import { QRESYNC_NOT_ENABLED } from './select.ts';
 
 export const fetch = command({
   verb: 'FETCH',
   states: SELECTED,
   uid: true,
   reports: 'no-expunge',
-  args(scan: Scanner, { uid }: ParseContext) {
+  args(scan, { uid }) {
     scan.space();
     const set = parseSequenceSet(scan);
     scan.space();

@@ -5,7 +5,7 @@
 
 import type { ListedMessages } from '@agent-mailbox/mail-store';
 import type { Session } from '#imap/session/session.ts';
-import { printDateTime } from '#imap/wire/date-time.ts';
+import { printDateTime } from '#imap/wire/values.ts';
 
 type Listed = NonNullable<Session['store']['listed']>;
 

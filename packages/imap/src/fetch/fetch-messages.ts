@@ -19,8 +19,8 @@ import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding'
 import { fieldsOf, OPEN } from '@agent-mailbox/mime-structure/wire-values';
 import type { Session } from '#imap/session/session.ts';
 import { BrokenAnswer, Refusal } from '#imap/wire/completion.ts';
-import { printDateTime } from '#imap/wire/date-time.ts';
 import { unicodeString } from '#imap/wire/encoder.ts';
+import { printDateTime } from '#imap/wire/values.ts';
 import { fetchListed, type ListedItem, type Listing, PLAIN_ITEMS } from './fetch-listed.ts';
 import {
   decodedPartSize,

@@ -17,9 +17,9 @@ import type { SelectedFolder } from '#imap/session/selected-folder.ts';
 import { parseSequenceSet, printSet, type SequenceSet } from '#imap/session/sequence-numbers.ts';
 import type { Session } from '#imap/session/session.ts';
 import { Refusal } from '#imap/wire/completion.ts';
-import { DAY_MS, parseDate } from '#imap/wire/date-time.ts';
 import { fromUtf8 } from '#imap/wire/encoder.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
+import { DAY_MS, parseDate } from '#imap/wire/values.ts';
 import { Turns } from './take-turns.ts';
 
 type StateKey =
@@ -68,16 +68,17 @@ interface Reading {
 
 /** `[CHARSET name] key…` */
 export function parseProgram(scan: Scanner): SearchProgram {
-  let charset: string | null = null;
-  if (scan.skip('CHARSET ')) {
-    charset = scan.astring().toUpperCase();
-    scan.space();
-  }
+  return scan.skip('CHARSET ') ? parseCharsetAndKeys(scan) : parseKeys(scan, null);
+}
+
+/** The charset, then the keys: SORT and THREAD. */
+export function parseCharsetAndKeys(scan: Scanner): SearchProgram {
+  const charset = scan.astring().toUpperCase();
+  scan.space();
   return parseKeys(scan, charset);
 }
 
-/** The keys after a charset that is given elsewhere (SORT, THREAD). */
-export function parseKeys(scan: Scanner, charset: string | null): SearchProgram {
+function parseKeys(scan: Scanner, charset: string | null): SearchProgram {
   const reading: Reading = { keys: 0, modseq: false };
   const of: SearchKey[] = [];
   do of.push(parseKey(scan, reading, 0));

@@ -90,8 +90,10 @@ function patternOf(name: string): RegExp {
 interface AnnouncedTo {
   readonly state: string;
   readonly control: { readonly tls: boolean; readonly canStartTls: boolean; readonly compressed: boolean };
-  readonly limits: { readonly messageMaxBytes: number };
-  readonly hiding: readonly CapabilityHiding[];
+  readonly options: {
+    readonly limits: { readonly messageMaxBytes: number };
+    readonly hiding: readonly CapabilityHiding[];
+  };
   readonly clientName: string;
 }
 
@@ -105,9 +107,9 @@ export function capabilities(client: AnnouncedTo): readonly string[] {
     words.push(...CAPABILITIES_AFTER_LOGIN.filter((word) => word !== 'COMPRESS=DEFLATE' || !client.control.compressed));
   return words
     .filter((word) => !isHidden(client, word))
-    .map((word) => (word === 'APPENDLIMIT' ? `APPENDLIMIT=${client.limits.messageMaxBytes}` : word));
+    .map((word) => (word === 'APPENDLIMIT' ? `APPENDLIMIT=${client.options.limits.messageMaxBytes}` : word));
 }
 
 /** Whether a capability is hidden from this client. Its commands still work. */
-export const isHidden = ({ hiding, clientName }: AnnouncedTo, capability: string): boolean =>
-  hiding.some((rule) => rule.hide.includes(capability) && rule.clientName.test(clientName));
+export const isHidden = ({ options, clientName }: AnnouncedTo, capability: string): boolean =>
+  options.hiding.some((rule) => rule.hide.includes(capability) && rule.clientName.test(clientName));

@@ -8,7 +8,7 @@
 import type { Folder, FolderView, MailboxStore, PlacementState } from '@agent-mailbox/mail-store';
 import { OutOfRange } from '#imap/wire/completion.ts';
 import type { ResponseWriter } from '#imap/wire/encoder.ts';
-import { flagList, SYSTEM_FLAGS, sameKeywords } from '#imap/wire/flags.ts';
+import { flagList, SYSTEM_FLAGS, sameKeywords } from '#imap/wire/values.ts';
 import {
   missingRanges,
   normalize,

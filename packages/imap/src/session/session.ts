@@ -1,10 +1,13 @@
 /** The state of one IMAP connection, as commands see it. */
 
-import type { Login, MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
+import type { Duplex } from 'node:stream';
+import type { Folder, Login, MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
 import type { EngineLog } from '@agent-mailbox/mail-store/engine-log';
-import type { ConnectionLimits } from '#imap/limits.ts';
+import type { ConnectionLimits, ImapLimits } from '#imap/limits.ts';
+import { Refusal } from '#imap/wire/completion.ts';
 import type { ResponseWriter } from '#imap/wire/encoder.ts';
-import type { Line } from '#imap/wire/tokenizer.ts';
+import type { Line } from '#imap/wire/transport.ts';
+import { existingName, type WireName } from '#imap/wire/values.ts';
 import type { CapabilityHiding } from './capabilities.ts';
 import type { Enabled, FolderWatch, SelectedFolder } from './selected-folder.ts';
 
@@ -35,30 +38,39 @@ export interface ConnectionControl {
   wake(): void;
 }
 
-export interface SessionOptions {
-  readonly out: ResponseWriter;
-  readonly control: ConnectionControl;
+/** What a host gives the engine for one connection. */
+export interface ImapOptions {
+  /** The socket is a TLS connection already. */
+  readonly tls: boolean;
+  /** Wraps the same socket in TLS and resolves when the handshake is done; without it STARTTLS is not announced. */
+  readonly startTls?: () => Promise<Duplex>;
   readonly login: Login;
-  readonly limits: ConnectionLimits;
   readonly remoteAddress: string;
+  /** Our name in the greeting. */
   readonly hostname: string;
-  readonly hiding: readonly CapabilityHiding[];
-  /** For the answer to ID; null: the server has no name. */
-  readonly serverName: string | null;
-  readonly log: EngineLog;
+  /** The largest message that APPEND accepts; announced as APPENDLIMIT (RFC 7889). */
+  readonly messageMaxBytes: number;
+  /** Differences from the default limits. */
+  readonly limits?: Partial<ImapLimits>;
+  /** What the server calls itself in its answer to ID (RFC 2971). Default: it does not. */
+  readonly serverName?: string;
+  /** Capabilities hidden from clients that stumble over them. Default: none. */
+  readonly hiding?: readonly CapabilityHiding[];
+  /** Default: none. */
+  readonly log?: EngineLog;
+}
+
+/** The same with the defaults. */
+export interface SessionOptions
+  extends Omit<ImapOptions, 'messageMaxBytes' | 'limits' | 'hiding' | 'log'>,
+    Required<Pick<ImapOptions, 'hiding' | 'log'>> {
+  readonly limits: ConnectionLimits;
 }
 
 export class Session implements Enabled {
   readonly out: ResponseWriter;
   readonly control: ConnectionControl;
-  readonly login: Login;
-  readonly limits: ConnectionLimits;
-  readonly remoteAddress: string;
-  readonly hostname: string;
-  readonly hiding: readonly CapabilityHiding[];
-  /** For the answer to ID; null: the server has no name. */
-  readonly serverName: string | null;
-  readonly log: EngineLog;
+  readonly options: SessionOptions;
   account: MailAccount | null = null;
   /** `name` of the ID command. */
   clientName = '';
@@ -69,16 +81,10 @@ export class Session implements Enabled {
   #store: MailboxStore | null = null;
   #selected: SelectedFolder | null = null;
 
-  constructor(options: SessionOptions) {
-    this.out = options.out;
-    this.control = options.control;
-    this.login = options.login;
-    this.limits = options.limits;
-    this.remoteAddress = options.remoteAddress;
-    this.hostname = options.hostname;
-    this.hiding = options.hiding;
-    this.serverName = options.serverName;
-    this.log = options.log;
+  constructor(out: ResponseWriter, control: ConnectionControl, options: SessionOptions) {
+    this.out = out;
+    this.control = control;
+    this.options = options;
   }
 
   get state(): State {
@@ -110,6 +116,13 @@ export class Session implements Enabled {
     return this.#selected;
   }
 
+  /** @throws {Refusal} with the code: there is no folder of this name */
+  async folder(name: WireName, code = 'NONEXISTENT'): Promise<Folder> {
+    const folder = await this.store.folder(existingName(name));
+    if (folder === undefined) throw new Refusal(code, 'No such folder');
+    return folder;
+  }
+
   enter(account: MailAccount, store: MailboxStore): void {
     this.account = account;
     this.#store = store;
@@ -135,6 +148,18 @@ export class Session implements Enabled {
     this.#selected = null;
   }
 
+  /** The next report reads the selected folder, if there is one, from the store. */
+  markStale(): void {
+    if (this.#selected !== null) this.#selected.stale = true;
+  }
+
+  /** The command has removed messages of the selected folder. @returns the response code of its answer */
+  async removed(uids: readonly number[]): Promise<string | undefined> {
+    for (const uid of uids) this.selected.markGone(uid);
+    await this.selected.refresh();
+    return this.condstore && uids.length > 0 ? `HIGHESTMODSEQ ${this.selected.highestModseq}` : undefined;
+  }
+
   /** CONDSTORE is enabled by its first use (RFC 7162 §3.1). */
   useCondstore(): void {
     if (this.condstore) return;
@@ -144,7 +169,7 @@ export class Session implements Enabled {
 
   /** Reports all changes of the selected folder, so that its STATUS matches what was reported to the client. */
   async reportSelected(): Promise<void> {
-    if (this.#selected !== null) this.#selected.stale = true;
+    this.markStale();
     await this.reportChanges(true, false);
   }
 

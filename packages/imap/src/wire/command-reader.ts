@@ -7,7 +7,7 @@ import type { MailboxStore, Spool } from '@agent-mailbox/mail-store';
 import type { ConnectionLimits } from '#imap/limits.ts';
 import { bad, type Completion, no } from './completion.ts';
 import { LITERAL_MARK, type Literal } from './parser.ts';
-import type { Line, LiteralHeader, Tokenizer } from './tokenizer.ts';
+import type { Line, LiteralHeader, Tokenizer } from './transport.ts';
 
 export type Incoming =
   | { readonly kind: 'command'; readonly text: string; readonly literals: readonly Literal[] }

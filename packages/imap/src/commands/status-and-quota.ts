@@ -2,12 +2,13 @@
  * Figures of a folder, for STATUS and LIST RETURN (STATUS …) (RFC 9051 §6.3.11; RFC 7162, 8438, 8474, 7889, 9208), and
  * of the one quota root of a mailbox, named by the empty string (RFC 9208).
  */
-
 import type { Folder, FolderView } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
+import { command, LOGGED_IN } from '#imap/command.ts';
 import type { Session } from '#imap/session/session.ts';
+import { ok, Refusal } from '#imap/wire/completion.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
-import { wireName } from './folder-names.ts';
+import { folderName, nameArgument, wireName } from '#imap/wire/values.ts';
 
 export const STATUS_ITEMS = [
   'MESSAGES',
@@ -71,7 +72,7 @@ export async function statusLine(session: Session, folder: Folder, items: readon
       case 'MAILBOXID':
         return `(${folder.objectId})`;
       case 'APPENDLIMIT':
-        return session.limits.messageMaxBytes;
+        return session.options.limits.messageMaxBytes;
     }
   };
   const pairs: string[] = [];
@@ -84,9 +85,56 @@ const SIZES_ONLY = { envelope: false, bodyStructure: false, parts: false, previe
 const STORAGE_UNIT_BYTES = 1_024;
 
 /** Bytes alone have a limit; a resource without one is left out (RFC 9208 §5.1). */
-export async function quotaLine(session: Session): Promise<string> {
+async function quotaLine(session: Session): Promise<string> {
   const { usedBytes, limitBytes } = await session.store.quota();
   const used = Math.ceil(usedBytes / STORAGE_UNIT_BYTES);
   const limit = Math.floor(limitBytes / STORAGE_UNIT_BYTES);
   return `* QUOTA "" (STORAGE ${used} ${limit})`;
 }
+
+/** STATUS (RFC 9051 §6.3.11). */
+const status = command({
+  verb: 'STATUS',
+  states: LOGGED_IN,
+  args(scan, context) {
+    scan.space();
+    const name = folderName(scan, context);
+    scan.space();
+    return { name, items: parseStatusItems(scan) };
+  },
+  async run({ session }, { name, items }) {
+    await session.reportSelected();
+    session.out.line(await statusLine(session, await session.folder(name), items));
+    return ok('STATUS completed');
+  },
+});
+
+/** GETQUOTA (RFC 9208 §4.1.1). */
+const getquota = command({
+  verb: 'GETQUOTA',
+  states: LOGGED_IN,
+  args(scan) {
+    scan.space();
+    return scan.astring();
+  },
+  async run({ session }, root) {
+    if (root !== '') throw new Refusal('NONEXISTENT', 'No such quota root');
+    session.out.line(await quotaLine(session));
+    return ok('GETQUOTA completed');
+  },
+});
+
+/** GETQUOTAROOT (RFC 9208 §4.1.2). */
+const getquotaroot = command({
+  verb: 'GETQUOTAROOT',
+  states: LOGGED_IN,
+  args: nameArgument,
+  async run({ session }, name) {
+    const folder = await session.folder(name);
+    session.out.line(`* QUOTAROOT ${wireName(folder.name, session.utf8)} ""`);
+    session.out.line(await quotaLine(session));
+    return ok('GETQUOTAROOT completed');
+  },
+});
+
+export const STATUS_COMMANDS = [status, getquota, getquotaroot];

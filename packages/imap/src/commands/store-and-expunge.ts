@@ -1,10 +1,13 @@
+/**
+ * STORE changes flags and keywords of messages; EXPUNGE removes those that are marked \Deleted.
+ */
 import type { FlagChange, PlacementState } from '@agent-mailbox/mail-store';
 import { command, SELECTED } from '#imap/command.ts';
 import type { SelectedFolder } from '#imap/session/selected-folder.ts';
 import { parseSequenceSet, printSet } from '#imap/session/sequence-numbers.ts';
 import { type Completion, ok } from '#imap/wire/completion.ts';
-import { checkKeywords, type FlagSet, parseFlags, sameKeywords } from '#imap/wire/flags.ts';
 import type { Scanner } from '#imap/wire/parser.ts';
+import { checkKeywords, type FlagSet, parseFlags, sameKeywords } from '#imap/wire/values.ts';
 
 const CHANGES: Record<string, FlagChange> = { FLAGS: 'replace', '+FLAGS': 'add', '-FLAGS': 'remove' };
 
@@ -26,7 +29,7 @@ function storeArguments(scan: Scanner) {
 }
 
 /** STORE (RFC 9051 §6.4.6) with UNCHANGEDSINCE (RFC 7162 §3.1.3). */
-export const store = command({
+const store = command({
   verb: 'STORE',
   states: SELECTED,
   uid: true,
@@ -76,21 +79,39 @@ export const store = command({
 function isAsExpected(selected: SelectedFolder, state: PlacementState, change: FlagChange, wanted: FlagSet): boolean {
   const index = selected.map.indexOf(state.uid);
   const before = selected.map.flagsAt(index);
-  const keywords = selected.map.keywordsAt(index);
   const named = new Set(wanted.keywords.map((word) => word.toLowerCase()));
+  const rest = selected.map.keywordsAt(index).filter((word) => !named.has(word.toLowerCase()));
   switch (change) {
     case 'replace':
       return state.flags === wanted.flags && sameKeywords(state.keywords, wanted.keywords);
-    case 'add': {
-      const rest = keywords.filter((word) => !named.has(word.toLowerCase()));
+    case 'add':
       return state.flags === (before | wanted.flags) && sameKeywords(state.keywords, [...rest, ...wanted.keywords]);
-    }
-    case 'remove': {
-      const rest = keywords.filter((word) => !named.has(word.toLowerCase()));
+    case 'remove':
       return state.flags === (before & ~wanted.flags) && sameKeywords(state.keywords, rest);
-    }
   }
 }
 
 const modseqLine = (selected: SelectedFolder, index: number, withUid: boolean): string =>
   `* ${index + 1} FETCH (${withUid ? `UID ${selected.map.uidAt(index)} ` : ''}MODSEQ (${selected.map.modseqAt(index)}))`;
+
+/** EXPUNGE (RFC 9051 §6.4.3) and UID EXPUNGE (UIDPLUS, RFC 4315). */
+const expunge = command({
+  verb: 'EXPUNGE',
+  states: SELECTED,
+  uid: true,
+  needs: 'write',
+  args(scan, { uid }) {
+    if (!uid) return null;
+    scan.space();
+    return parseSequenceSet(scan);
+  },
+  async run({ session }, set) {
+    const { selected, store } = session;
+    // Includes messages that other sessions marked since: the store decides which are \Deleted.
+    const uids = set === null ? null : selected.indices(set, true).map((index) => selected.map.uidAt(index));
+    const removed = await store.expunge(selected.folder.id, uids);
+    return ok('EXPUNGE completed', await session.removed(removed.uids));
+  },
+});
+
+export const STORE_COMMANDS = [store, expunge];

@@ -1,8 +1,7 @@
 /**
- * Lines out of a byte stream, however it is split. Input that is not requested yet stays in bytes, so a flood costs no
- * more.
+ * Lines of POP3: those of the client, out of a byte stream however it is split, and the body of a multi-line answer.
+ * Input that is not requested yet stays in bytes, so a flood costs no more.
  */
-
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -57,5 +56,47 @@ export class LineReader {
     this.#chunks = this.#bytes === 0 ? [] : [buffer.subarray(end + 1)];
     if (tooLong) return 'too-long';
     return { text: buffer.toString('utf8', 0, buffer[end - 1] === CR ? end - 1 : end) };
+  }
+}
+
+const DOT = 0x2e;
+const TERMINATOR = Buffer.from('.\r\n');
+
+/**
+ * The body of a multi-line answer (RFC 1939 §3): lines end with CRLF, a line that starts with a dot gets another one, a
+ * single dot ends it. Accepts the bytes in any portions. A bare carriage return is not changed.
+ */
+export class MultilineEncoder {
+  /** The last byte seen; initially at the start of a line. */
+  #last = LF;
+
+  push(bytes: Uint8Array): Buffer {
+    // In the worst case every byte is its own line, or a dot at the start of one.
+    let extra = 0;
+    let last = this.#last;
+    for (const byte of bytes) {
+      if ((byte === DOT && last === LF) || (byte === LF && last !== CR)) extra++;
+      last = byte;
+    }
+    if (extra === 0) {
+      this.#last = last;
+      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    const out = Buffer.allocUnsafe(bytes.length + extra);
+    let at = 0;
+    last = this.#last;
+    for (const byte of bytes) {
+      if (byte === DOT && last === LF) out[at++] = DOT;
+      else if (byte === LF && last !== CR) out[at++] = CR;
+      out[at++] = byte;
+      last = byte;
+    }
+    this.#last = last;
+    return out;
+  }
+
+  /** The end of the answer. */
+  end(): Buffer {
+    return this.#last === LF ? TERMINATOR : Buffer.concat([Buffer.from('\r\n'), TERMINATOR]);
   }
 }
