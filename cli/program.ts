@@ -17,7 +17,7 @@ const PARTS: readonly Part[] = [
     load: async () => (await import('./commands/account.ts')).addAccountCommands,
   },
   { names: ['mail'], load: async () => (await import('./commands/mail.ts')).addMailCommands },
-  { names: ['threads'], load: async () => (await import('./commands/threads.ts')).addThreadCommands },
+  { names: ['threads'], load: async () => (await import('./commands/read-mail.ts')).addThreadCommands },
   { names: ['drafts'], load: async () => (await import('./commands/drafts.ts')).addDraftCommands },
   { names: ['mailboxes'], load: async () => (await import('./commands/mailboxes.ts')).addMailboxCommands },
   { names: ['webhooks'], load: async () => (await import('./commands/webhooks.ts')).addWebhookCommands },

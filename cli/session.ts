@@ -27,7 +27,7 @@ export interface Session {
   readonly client: MailboxClient;
 }
 
-export interface OrganizationSession {
+interface OrganizationSession {
   readonly profile: string;
   readonly url: string;
   readonly service: OrganizationClient;

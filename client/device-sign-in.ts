@@ -1,8 +1,7 @@
 import { ApiError } from './api-error.ts';
 import type { DeviceSession, DeviceSignIn } from './api-types.ts';
-import { type CallOptions, type ClientOptions, HttpTransport } from './http.ts';
+import { type CallOptions, type ClientOptions, HttpTransport, pause } from './http.ts';
 import { OperationCall } from './operation-call.ts';
-import { pause } from './pause.ts';
 
 const RATE_LIMITED = 429;
 const MIN_WAIT_MS = 1_000;

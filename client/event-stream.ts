@@ -1,6 +1,5 @@
 import { ApiError } from './api-error.ts';
-import type { CallOptions, HttpRequest, HttpTransport } from './http.ts';
-import { pause } from './pause.ts';
+import { type CallOptions, type HttpRequest, type HttpTransport, pause } from './http.ts';
 
 export interface StreamOptions extends Pick<CallOptions, 'signal'> {
   /** Continue after this event: nothing that happened since is missed. Default: from now on. */

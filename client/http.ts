@@ -11,9 +11,7 @@
  * The wait is what Retry-After says, else 0.25 s, doubled each time. What would take longer than `maxWaitMs` in all is
  * not waited for: the error says when to come back.
  */
-
 import { ApiError, errorOf } from './api-error.ts';
-import { pause } from './pause.ts';
 import { tlsFailureOf } from './tls-failure.ts';
 
 export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
@@ -282,3 +280,36 @@ function reasonOf(error: unknown): string {
   if (tls !== undefined) return tls;
   return reason.message || String(Reflect.get(reason, 'code') ?? reason.name);
 }
+
+/** An API key, or the session of a signed-in person; what each may do is in the documentation of the operations. */
+export type OrganizationCredential =
+  | { readonly apiKey: string; readonly session?: never }
+  | {
+      readonly session: string;
+      readonly apiKey?: never;
+      /** Which organization, if the person is a member of several. */
+      readonly organizationId?: string;
+    };
+
+/** The headers that carry a credential. */
+export function credentialHeaders(credential: OrganizationCredential): Readonly<Record<string, string>> {
+  if (credential.apiKey !== undefined) return { 'x-organization-key': credential.apiKey };
+  const { session, organizationId } = credential;
+  return {
+    authorization: `Bearer ${session}`,
+    ...(organizationId === undefined ? {} : { 'x-organization-id': organizationId }),
+  };
+}
+
+/** Resolves after the time, or as soon as the signal is aborted. Without modules of Node, so that it runs everywhere. */
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    if (signal?.aborted === true) end();
+    else signal?.addEventListener('abort', end, { once: true });
+  });

@@ -1,41 +1,14 @@
-import type {
-  AttachmentText,
-  BulkMessageChange,
-  BulkMessageResult,
-  CreatedDraft,
-  Draft,
-  DraftChanges,
-  DraftSending,
-  DraftSummary,
-  Folder,
-  Forward,
-  GetAttachmentTextQuery,
-  GetMessageQuery,
-  ListDraftsQuery,
-  ListOutboxQuery,
-  ListThreadsQuery,
-  Mailbox,
-  Message,
-  MessageExtracts,
-  MessageStatus,
-  MessageSummary,
-  NewDraft,
-  Operations,
-  OutboxMessage,
-  SearchHit,
-  StreamEventsEvent,
-  Thread,
-  ThreadSummary,
-  WaitAnswer,
-  WithdrawnMessage,
-} from './api-types.ts';
-import { credentialHeaders, type OrganizationCredential } from './credential.ts';
-import { type Download, downloadOf } from './download.ts';
+import type * as Api from './api-types.ts';
 import { followStream, type StreamOptions } from './event-stream.ts';
 import { FilesClient } from './files-client.ts';
-import { type CallOptions, type ClientOptions, HttpTransport } from './http.ts';
-import { OperationCall } from './operation-call.ts';
-import type { PagedList } from './paged-list.ts';
+import {
+  type CallOptions,
+  type ClientOptions,
+  credentialHeaders,
+  HttpTransport,
+  type OrganizationCredential,
+} from './http.ts';
+import { type Download, OperationCall, type PagedList } from './operation-call.ts';
 import type {
   AnswerMessage,
   Connection,
@@ -54,7 +27,7 @@ export type MailboxCredential =
 
 export type MailboxClientOptions = ClientOptions & MailboxCredential;
 
-/** Operations that send a message. */
+/** Api.Operations that send a message. */
 type SubmitId = 'sendMessage' | 'replyToMessage' | 'replyToAllOfMessage' | 'forwardMessage' | 'sendDraft';
 
 const WAIT_DEFAULT_SECONDS = 30;
@@ -80,7 +53,7 @@ export class MailboxClient {
   }
 
   /** The mailbox itself: address, state, quota. */
-  mailbox(options?: CallOptions): Promise<Mailbox> {
+  mailbox(options?: CallOptions): Promise<Api.Mailbox> {
     return this.#call.answer('getOwnMailbox', [], { options });
   }
 
@@ -90,12 +63,12 @@ export class MailboxClient {
   }
 
   /** Newest first. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` or `label` asks for it. */
-  listMessages(query: MessagesQuery = {}, options?: CallOptions): PagedList<MessageSummary> {
+  listMessages(query: MessagesQuery = {}, options?: CallOptions): PagedList<Api.MessageSummary> {
     return this.#call.list('listMessages', [], { query, options });
   }
 
   /** Answers as soon as messages match the filters, or with an empty list when the time is over. */
-  waitForMessages(query: WaitQuery = {}, options?: CallOptions): Promise<WaitAnswer> {
+  waitForMessages(query: WaitQuery = {}, options?: CallOptions): Promise<Api.WaitAnswer> {
     const { timeoutSeconds = WAIT_DEFAULT_SECONDS, after, since, consentId } = query;
     return this.#call.answer('waitForMessages', [], {
       query: { ...query, timeoutSeconds },
@@ -107,48 +80,47 @@ export class MailboxClient {
   }
 
   /** Messages that contain all words of `q`; `"a phrase"`, `-without` and `or` are supported. */
-  searchMessages(query: SearchQuery, options?: CallOptions): PagedList<SearchHit> {
+  searchMessages(query: SearchQuery, options?: CallOptions): PagedList<Api.SearchHit> {
     return this.#call.list('searchMessages', [], { query, options });
   }
 
   /** Does not mark it as seen. */
-  getMessage(id: string, query: GetMessageQuery = {}, options?: CallOptions): Promise<Message> {
+  getMessage(id: string, query: Api.GetMessageQuery = {}, options?: CallOptions): Promise<Api.Message> {
     return this.#call.answer('getMessage', [id], { query, options });
   }
 
   /** The one-time code and the links of a message that is there already; of mail to come `waitForMessages` gives them. */
-  getMessageExtracts(id: string, options?: CallOptions): Promise<MessageExtracts> {
+  getMessageExtracts(id: string, options?: CallOptions): Promise<Api.MessageExtracts> {
     return this.#call.answer('getMessageExtracts', [id], { options });
   }
 
   /** The message byte for byte. */
   getRawMessage(id: string, options?: CallOptions): Promise<Download> {
-    return downloadOf(this.#http, { ...this.#call.request('getMessageRaw', [id]), options });
+    return this.#call.download('getMessageRaw', [id], options);
   }
 
   /** The decoded attachment. */
   getAttachment(id: string, attachmentId: string, options?: CallOptions): Promise<Download> {
-    const request = this.#call.request('getMessageAttachment', [id, attachmentId]);
-    return downloadOf(this.#http, { ...request, options });
+    return this.#call.download('getMessageAttachment', [id, attachmentId], options);
   }
 
   /** A page of the text of a PDF, DOCX, XLSX, PPTX, HTML, CSV or plain text. */
   getAttachmentText(
     id: string,
     attachmentId: string,
-    query: GetAttachmentTextQuery = {},
+    query: Api.GetAttachmentTextQuery = {},
     options?: CallOptions,
-  ): Promise<AttachmentText> {
+  ): Promise<Api.AttachmentText> {
     return this.#call.answer('getAttachmentText', [id, attachmentId], { query, options });
   }
 
   /** Omitted fields do not change. */
-  updateMessage(id: string, change: MessageChange, options?: CallOptions): Promise<MessageSummary> {
+  updateMessage(id: string, change: MessageChange, options?: CallOptions): Promise<Api.MessageSummary> {
     return this.#call.answer('updateMessage', [id], { body: change, options });
   }
 
   /** Changes or deletes many messages, named by their ids or by the filters of the list; all or none. */
-  changeMessages(change: BulkMessageChange, options?: CallOptions): Promise<BulkMessageResult> {
+  changeMessages(change: Api.BulkMessageChange, options?: CallOptions): Promise<Api.BulkMessageResult> {
     return this.#call.answer('changeMessages', [], { body: change, options });
   }
 
@@ -180,41 +152,41 @@ export class MailboxClient {
   }
 
   /** With its text quoted and the whole message attached. */
-  forward(id: string, message: Forward, options?: CallOptions): Promise<Submitted> {
+  forward(id: string, message: Api.Forward, options?: CallOptions): Promise<Submitted> {
     return this.#submit('forwardMessage', [id], message, options);
   }
 
   /** The status of an outgoing message and of each recipient. */
-  messageStatus(id: string, options?: CallOptions): Promise<MessageStatus> {
+  messageStatus(id: string, options?: CallOptions): Promise<Api.MessageStatus> {
     return this.#call.answer('getMessageStatus', [id], { options });
   }
 
   /** Messages that are held, scheduled or queued, and those decided or failed within 24 hours; newest first. */
-  listOutbox(query: ListOutboxQuery = {}, options?: CallOptions): PagedList<OutboxMessage> {
+  listOutbox(query: Api.ListOutboxQuery = {}, options?: CallOptions): PagedList<Api.OutboxMessage> {
     return this.#call.list('listOutbox', [], { query, options });
   }
 
   /** Withdraws a message that has reached nobody; the draft it was made from is restored. */
-  withdraw(id: string, options?: CallOptions): Promise<WithdrawnMessage> {
+  withdraw(id: string, options?: CallOptions): Promise<Api.WithdrawnMessage> {
     // The second of two would be a conflict, although the first one did it.
     return this.#call.answer('withdrawMessage', [id], { repeatable: false, options });
   }
 
   /** Newest first. */
-  listDrafts(query: ListDraftsQuery = {}, options?: CallOptions): PagedList<DraftSummary> {
+  listDrafts(query: Api.ListDraftsQuery = {}, options?: CallOptions): PagedList<Api.DraftSummary> {
     return this.#call.list('listDrafts', [], { query, options });
   }
 
-  createDraft(draft: NewDraft = {}, options?: CallOptions): Promise<CreatedDraft> {
+  createDraft(draft: Api.NewDraft = {}, options?: CallOptions): Promise<Api.CreatedDraft> {
     return this.#call.answer('createDraft', [], { body: draft, options });
   }
 
-  getDraft(id: string, options?: CallOptions): Promise<Draft> {
+  getDraft(id: string, options?: CallOptions): Promise<Api.Draft> {
     return this.#call.answer('getDraft', [id], { options });
   }
 
   /** Omitted fields do not change; null removes a part. */
-  updateDraft(id: string, changes: DraftChanges, options?: CallOptions): Promise<Draft> {
+  updateDraft(id: string, changes: Api.DraftChanges, options?: CallOptions): Promise<Api.Draft> {
     return this.#call.answer('updateDraft', [id], { body: changes, options });
   }
 
@@ -223,19 +195,19 @@ export class MailboxClient {
   }
 
   /** Sends a draft, which then is one no more. */
-  sendDraft(id: string, sending: DraftSending = {}, options?: CallOptions): Promise<Submitted> {
+  sendDraft(id: string, sending: Api.DraftSending = {}, options?: CallOptions): Promise<Submitted> {
     return this.#submit('sendDraft', [id], sending, options);
   }
 
-  listThreads(query: ListThreadsQuery = {}, options?: CallOptions): PagedList<ThreadSummary> {
+  listThreads(query: Api.ListThreadsQuery = {}, options?: CallOptions): PagedList<Api.ThreadSummary> {
     return this.#call.list('listThreads', [], { query, options });
   }
 
-  getThread(id: string, options?: CallOptions): Promise<Thread> {
+  getThread(id: string, options?: CallOptions): Promise<Api.Thread> {
     return this.#call.answer('getThread', [id], { options });
   }
 
-  async listFolders(options?: CallOptions): Promise<readonly Folder[]> {
+  async listFolders(options?: CallOptions): Promise<readonly Api.Folder[]> {
     return (await this.#call.answer('listFolders', [], { options })).data;
   }
 
@@ -245,18 +217,18 @@ export class MailboxClient {
    *
    *   for await (const { name, data } of mailbox.events()) if (name === 'messages_added') console.log(data.messages);
    */
-  events(options: StreamOptions = {}): AsyncGenerator<StreamEventsEvent, void, undefined> {
-    return followStream<StreamEventsEvent>(this.#http, this.#call.request('streamEvents', []), options);
+  events(options: StreamOptions = {}): AsyncGenerator<Api.StreamEventsEvent, void, undefined> {
+    return followStream<Api.StreamEventsEvent>(this.#http, this.#call.request('streamEvents', []), options);
   }
 
   async #submit<Id extends SubmitId>(
     operation: Id,
-    params: Operations[Id]['params'],
-    body: Operations[Id]['body'],
+    params: Api.Operations[Id]['params'],
+    body: Api.Operations[Id]['body'],
     options: CallOptions | undefined,
   ): Promise<Submitted> {
     const request = { ...this.#call.request(operation, params), body, options };
-    const { body: answer } = await this.#http.json<Operations[SubmitId]['answer']>(request);
+    const { body: answer } = await this.#http.json<Api.Operations[SubmitId]['answer']>(request);
     const held = answer.status === 'consent_pending';
     return { held, ...answer } as Submitted;
   }

@@ -1,15 +1,11 @@
 import type { StreamOrganizationEventsEvent } from './api-types.ts';
-import { credentialHeaders, type OrganizationCredential } from './credential.ts';
 import { followStream, type StreamOptions } from './event-stream.ts';
-import { type ClientOptions, HttpTransport } from './http.ts';
+import { type ClientOptions, credentialHeaders, HttpTransport, type OrganizationCredential } from './http.ts';
 import { MailboxClient } from './mailbox-client.ts';
 import { OperationCall } from './operation-call.ts';
-import { Consents } from './organization/consents.ts';
-import { MailOfMailboxes } from './organization/mail-of-mailboxes.ts';
-import { Mailboxes } from './organization/mailboxes.ts';
-import { Organizations } from './organization/oversight.ts';
-import { Keys, Members, Notices, Sessions } from './organization/people.ts';
-import { Domains, Lists, Suppressions } from './organization/sending-rules.ts';
+import { Keys, Members, Notices, Organizations, Sessions } from './organization/administration.ts';
+import { Mailboxes, MailOfMailboxes } from './organization/mailboxes.ts';
+import { Consents, Domains, Lists, Suppressions } from './organization/sending-rules.ts';
 import { Deliveries, Recoveries, Webhooks } from './organization/webhooks.ts';
 
 export type OrganizationClientOptions = ClientOptions & OrganizationCredential;
@@ -51,7 +47,7 @@ export class OrganizationClient {
     this.webhooks = new Webhooks(call);
     this.deliveries = new Deliveries(call);
     this.recoveries = new Recoveries(call);
-    this.consents = new Consents(call, this.#http);
+    this.consents = new Consents(call);
     this.lists = new Lists(call);
     this.suppressions = new Suppressions(call);
     this.domains = new Domains(call);

@@ -14,13 +14,7 @@ import type {
 } from './api-types.ts';
 
 export type * from './api-types.ts';
-export type { Download } from './download.ts';
-
-/** A page of a list; `nextCursor` is given back as `cursor` for the next page, null at the end. */
-export interface Page<Item> {
-  readonly data: readonly Item[];
-  readonly nextCursor: string | null;
-}
+export type { Download, Page } from './operation-call.ts';
 
 export type MessagesQuery = ListMessagesQuery;
 export type WaitQuery = WaitForMessagesQuery;

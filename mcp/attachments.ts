@@ -3,9 +3,8 @@ import Type, { type Static } from 'typebox';
 import type { MailboxClient, NewAttachment } from '#client/index.ts';
 import { sharedFile } from './local-file.ts';
 import { UploadOutput } from './output-schemas.ts';
-import { answer, type Tool, type ToolCall, tool } from './tool.ts';
+import { answer, closed, type Tool, type ToolCall, tool } from './tool.ts';
 
-const closed = { additionalProperties: false } as const;
 /** What a model may type: 64 KiB in base64. */
 const INLINE_MAX_CHARACTERS = 87_384;
 

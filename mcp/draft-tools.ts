@@ -3,13 +3,10 @@ import Type from 'typebox';
 import type { Draft } from '#client/index.ts';
 import type { Attachments } from './attachments.ts';
 import { DeletedOutput, DraftOutput, DraftsOutput, SubmittedOutput } from './output-schemas.ts';
-import { LIST_DEFAULT, pageInput } from './page-input.ts';
 import { addresses, HELD_NOTE, SENDS, sendQuestion, submittedOutcome } from './send-tools.ts';
-import { answer, mail, type Tool, tool } from './tool.ts';
+import { answer, closed, LIST_DEFAULT, mail, pageInput, READS, type Tool, tool } from './tool.ts';
 
-const closed = { additionalProperties: false } as const;
 const CHANGES = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false } as const;
-const READS = { readOnlyHint: true, openWorldHint: false } as const;
 
 const DraftId = Type.String({ description: 'Id of a draft, drf_….' });
 const letter = {

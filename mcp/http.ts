@@ -10,7 +10,7 @@ import type { McpAccess } from './tool.ts';
 const ACCESSES: readonly McpAccess[] = ['full', 'read', 'send'];
 
 /** A request whose mailbox token was found to be valid. */
-export interface McpHttpCall {
+interface McpHttpCall {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The parsed body. */
@@ -26,7 +26,7 @@ export interface McpHttpCall {
   readonly requestId: string;
 }
 
-export interface McpHttp {
+interface McpHttp {
   handle(call: McpHttpCall): Promise<void>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function mcpHttp(onError: (error: Error) => void): McpHttp {
         attempts: 1,
         headers: { 'x-request-id': requestId, 'user-agent': 'agent-mailbox-mcp' },
       });
-      // Programs with credentials of their own must not take mail from each other: `handed-out.ts` tells them apart.
+      // Programs with credentials of their own must not take mail from each other: `handedOutTo` tells them apart.
       const clientId = `${mailboxId} ${createHash('sha256').update(token).digest('base64url')}`;
       const auth = { token, clientId, scopes: [], extra: { client, access } };
       // Only the parts that the adapter reads, so that it never touches the body, which was read already.

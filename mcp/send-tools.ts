@@ -1,10 +1,9 @@
 import Type from 'typebox';
 import type { AnswerMessage, CallOptions, MailboxClient, Submitted } from '#client/index.ts';
 import type { Attachments } from './attachments.ts';
+import { MessageId } from './message-tools.ts';
 import { OutboxOutput, SubmittedOutput, WithdrawOutput } from './output-schemas.ts';
-import { LIST_DEFAULT, pageInput } from './page-input.ts';
-import { MessageId } from './read-tools.ts';
-import { answer, answerAfter, outcome, type Tool, tool } from './tool.ts';
+import { answer, answerAfter, closed, LIST_DEFAULT, outcome, pageInput, READS, type Tool, tool } from './tool.ts';
 
 export const SENDS = {
   readOnlyHint: false,
@@ -15,7 +14,6 @@ export const SENDS = {
 export const HELD_NOTE =
   ' Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.';
 
-const closed = { additionalProperties: false } as const;
 export const addresses = (description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })], { description });
 const copies = {
@@ -42,7 +40,7 @@ const sentenceOf = (submitted: Submitted): string | undefined =>
   submitted.held || submitted.repeated ? submitted.message : undefined;
 
 /** The result of sending. If the API explains it (held for approval, submitted before), that sentence comes first. */
-export function submittedAnswer(submitted: Submitted) {
+function submittedAnswer(submitted: Submitted) {
   const { held: _, ...rest } = submitted;
   return answerAfter(sentenceOf(submitted), rest, submitted);
 }
@@ -85,7 +83,7 @@ export const sendTools = ({ field, resolve, needsRoots }: Attachments): readonly
     title: 'List messages that wait to be sent',
     description:
       'Your messages that are held for a person, scheduled, queued or being sent, and those decided or failed within 24 hours: the state, the reason, and the decision with the changes of the person.',
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    annotations: READS,
     needs: 'read',
     output: OutboxOutput,
     input: Type.Object(pageInput, closed),

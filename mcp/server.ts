@@ -8,9 +8,8 @@ import {
   type LocalFiles,
   uploadTools,
 } from './attachments.ts';
-import { changeTools } from './change-tools.ts';
 import { draftTools } from './draft-tools.ts';
-import { readTools } from './read-tools.ts';
+import { changeTools, readTools } from './message-tools.ts';
 import { addResources } from './resources.ts';
 import { sendTools } from './send-tools.ts';
 import type { McpAccess, Tool } from './tool.ts';

@@ -3,7 +3,7 @@
  * without their case, punctuation and layout, links by where they lead. Deterministic and bounded. Pure.
  */
 import type { HtmlLink } from './html-content.ts';
-import { bareLinks } from './links/bare-links.ts';
+import { bareLinks } from './message-links.ts';
 
 export interface AlternativesDifference {
   /** Pieces of the text that the HTML has not, or not there. */
@@ -16,7 +16,7 @@ export interface AlternativesDifference {
   readonly complete: boolean;
 }
 
-export interface Alternatives {
+interface Alternatives {
   readonly text: string;
   /** Text of the HTML (`htmlContent`). */
   readonly htmlText: string;
@@ -24,7 +24,7 @@ export interface Alternatives {
 }
 
 /** Characters of each side that are compared. */
-export const COMPARED_MAX_CHARACTERS = 200_000;
+const COMPARED_MAX_CHARACTERS = 200_000;
 /** Words of each side, without a common beginning and end, whose longest common sequence is looked for. */
 const ALIGNED_WORDS_MAX = 1_500;
 const PIECES_MAX = 20;

@@ -25,7 +25,7 @@ export interface EditableMessage {
   readonly references: readonly string[];
 }
 
-export interface EditableAttachment {
+interface EditableAttachment {
   readonly filename: string | undefined;
   /** With its charset where it names one. */
   readonly contentType: string;

@@ -11,7 +11,7 @@ const TO_PLACE = 5;
 const CC_PLACE = 6;
 
 /** Decoded names of the groups that the lists begin with; undefined for a list that begins with an address. */
-export interface LeadingGroups {
+interface LeadingGroups {
   readonly from: string | undefined;
   readonly to: string | undefined;
   readonly cc: string | undefined;

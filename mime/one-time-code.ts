@@ -4,7 +4,7 @@ import { mailLines, titleLine } from './codes/mail-lines.ts';
 import { formOf } from './codes/number-tokens.ts';
 import { type Weighed, weighTokens } from './codes/weigh-tokens.ts';
 
-export interface CodeSource {
+interface CodeSource {
   readonly subject: string;
   /** Plain text, made from the HTML where there is no other; cells of a table apart by tabs or lines. */
   readonly text: string;

@@ -7,7 +7,7 @@ import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding'
 import { oneLine } from '#domain/mail/text-forms.ts';
 
 /** One recipient of a delivery status notification. */
-export interface ReportedRecipient {
+interface ReportedRecipient {
   /** Original-Recipient and Final-Recipient, in lower case; those that are there. */
   readonly addresses: readonly string[];
   /** Lower-cased: failed, delayed, delivered, relayed, expanded. */

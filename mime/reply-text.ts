@@ -1,9 +1,18 @@
 /**
- * The new text of a reply: without quoted mail and without the signature, as far as these can be recognized.
+ * What a mail itself says.
+ *
+ *     replyText       without quoted mail and without the signature, as far as these can be recognized
+ *     unquotedText    without quoted mail
+ *     ownText         without quoted mail, unless it is forwarded: a forwarded mail is what its sender wants to show. Codes
+ *                     and links of quoted mail are those of another mail
  *
  * Reads line by line with bounded patterns, because the text is untrusted: patterns across lines take minutes on lines made
  * for that. In doubt the text stays.
  */
+import { storableText } from '@agent-mailbox/mime-structure/charset';
+import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
+import { bodyParts, partText } from '@agent-mailbox/mime-structure/parts';
+import { SEARCH_TEXT_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 
 /** Longer lines are text: no mail client writes such attributions or signatures. */
 const LINE_LOOKED_AT_CHARACTERS = 300;
@@ -108,10 +117,10 @@ const SIGNATURE =
   /^(?:--|Sent from my? .+|Sent via .+|Get Outlook for .+|Gesendet von .+|Von meinem .+ gesendet|Envoyé (?:depuis|de mon|à partir de) .+|Télécharger Outlook pour .+|Enviado desde .+|Inviato da .+|Verzonden vanaf .+|Verstuurd vanaf .+|Sendt fra .+|(?:[A-Za-z]{1,10} )?(?:regards|wishes|cordialement)[,!.]?|Cheers[,!]?)$/i;
 
 /** @param text with LF as line end */
-export const replyText = (text: string): string => textWithout(text, true);
+const replyText = (text: string): string => textWithout(text, true);
 
 /** Text without quoted mail alone. @param text with LF as line end */
-export const unquotedText = (text: string): string => textWithout(text, false);
+const unquotedText = (text: string): string => textWithout(text, false);
 
 function textWithout(text: string, signature: boolean): string {
   const lines = text.split('\n');
@@ -233,4 +242,39 @@ function endsSoon(lines: readonly string[], at: number, mayEnd: readonly boolean
   for (let next = at + SIGNATURE_LINES_MAX + 1; next < lines.length; next++)
     if (lines[next]?.trim() !== '') return false;
   return true;
+}
+
+/** How subjects of answers and of forwarded mail begin, after the name of a list and other such marks. */
+const MARKS = /^(?:\s*\[[^\]]{1,60}\])*\s*/u;
+const ANSWER =
+  /^(?:re|aw|antw?|antwort|sv|vs|res|r|rif|odp|ynt|yan|vá|bls|atb|ref|回复|答复|回覆|答覆|返信|답장|회신|ответ|відп|σχετ|απ|תגובה|השב|رد|पुनः)(?:\s?\[\d+\])?\s?[:：]/iu;
+const FORWARD =
+  /^(?:fwd?|forwarded|weitergeleitet|transféré|reenviado|inoltrato|encaminhad[oa]|doorgestuurd|vidarebefordrat|videresendt?|välitetty|przekazano|přeposláno|wg|tr|rv|enc|i|doorst|vb|vl|vid|pd|přep|ilt|továbbítás|transf|转发|轉寄|轉發|転送|전달|пересл|fw|προώθ|הועבר|إعادة توجيه)\s?[:：]/iu;
+/** The line above a forwarded mail. */
+const FORWARDED_MAIL =
+  /^(?:-{2,12} ?|begin )(?:forwarded message|weitergeleitete nachricht|message transféré|mensaje reenviado|messaggio inoltrato|mensagem encaminhada|doorgestuurd bericht|przekazana wiadomość|vidarebefordrat meddelande|videresendt? (?:besked|melding)|välitetty viesti|přeposlaná zpráva|továbbított levél|mesaj redirecționat|iletilen mesaj|пересылаемое сообщение|переслане повідомлення|转发的?邮件|轉寄的?郵件|転送されたメッセージ|전달된 메시지|הודעה שהועברה|رسالة معاد توجيهها)/imu;
+/** Longer text of a mail is not looked at for codes. */
+const LOOKED_AT_CHARACTERS = 65_536;
+
+/** The text itself where it quotes nothing. */
+export function ownText(subject: string, text: string): string {
+  const title = subject.replace(MARKS, '');
+  if (FORWARD.test(title)) return text;
+  const looked = text.slice(0, LOOKED_AT_CHARACTERS);
+  const isAnswer = ANSWER.test(title);
+  if (!isAnswer && FORWARDED_MAIL.test(looked)) return text;
+  const own = unquotedText(looked);
+  if (own === '') return isAnswer ? '' : text;
+  // Lines with a mark alone may be set off by the author: quoted mail has a line above it that says whose it is.
+  const unmarked = looked.split('\n').filter((line) => !line.startsWith('>'));
+  return isAnswer || own.length < unmarked.join('\n').trim().length ? own : text;
+}
+
+/** What lies behind this is in `text` alone. */
+export const REPLY_MAX_CHARACTERS = 65_536;
+
+/** The text without quoted mail and signature, as far as these can be recognized; the whole text if nothing else is left. */
+export function extractReply(text: string): string {
+  const looked = text.slice(0, REPLY_MAX_CHARACTERS).toWellFormed();
+  return replyText(looked) || looked.trim();
 }

@@ -6,7 +6,7 @@ const LEADER =
 const BLOB = /^\s*\[[^\]\r\n]{0,80}\]\s*(?=\S)/;
 const TRAILER = /\s*\(fwd\)\s*$/i;
 
-export interface BaseSubject {
+interface BaseSubject {
   /** Lower-cased, spaces collapsed. */
   readonly base: string;
   /** Whether something was taken off, which is what makes a subject a reply's. */

@@ -7,9 +7,9 @@ import { timeOf } from '#api/http/schema-parts.ts';
 import type { readContent } from '#mailstore/messages/message-content.ts';
 import type { StoredMessage, StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 import type { Highlight } from '#mailstore/search/search-content.ts';
-import { type LabelledAttachment, risksByName } from '#mime/labelled-attachments.ts';
+import { type LabelledAttachment, risksByName } from '#mime/attachments.ts';
 import { surelyCode } from '#mime/one-time-code.ts';
-import type { MessageContent } from '#mime/read-content.ts';
+import type { MessageContent } from '#mime/read-message.ts';
 import type { MessageExtracts } from './schema.ts';
 
 export const presentAttachment = (attachment: LabelledAttachment) => ({

@@ -1,15 +1,14 @@
 /** `mail move`, `archive`, `delete`, `flag`, `seen`, `label`. */
 import type { Command } from 'commander';
+import { collect, given } from '#cli/command.ts';
 import { CommandError, EXIT } from '#cli/exit-codes.ts';
-import { messageId } from '#cli/message-numbers.ts';
-import { given } from '#cli/organization-command.ts';
 import { print, printUntrusted } from '#cli/output.ts';
 import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
+import { messageId } from '#cli/shown-messages.ts';
 import { safeLine } from '#cli/terminal-text.ts';
 import type { MessageChange, MessageSummary } from '#client/index.ts';
 
 const MESSAGES = 'numbers of the last list, or ids';
-const collect = (value: string, before: string[] = []): string[] => [...before, value];
 
 /** The ids of all that are given, before the first is changed: one wrong number changes nothing. */
 async function idsOf(session: Session, named: readonly string[]): Promise<readonly string[]> {
@@ -93,6 +92,11 @@ async function changeAll(options: BulkOptions & GlobalOptions): Promise<string[]
   }
 }
 
+const MARKS: readonly (readonly [string, string, string, (on: boolean) => MessageChange])[] = [
+  ['flag', 'Flag messages', 'remove the flag', (flagged) => ({ flagged })],
+  ['seen', 'Mark messages as read', 'mark them as unread', (seen) => ({ seen })],
+];
+
 export function addChangeCommands(mail: Command): void {
   mail
     .command('change-all')
@@ -128,22 +132,15 @@ export function addChangeCommands(mail: Command): void {
     .action((named: string[], _, command: Command) =>
       change(command, named, async (session) => ({ folder: await archiveOf(session) })),
     );
-  mail
-    .command('flag')
-    .description('Flag messages')
-    .argument('<messages...>', MESSAGES)
-    .option('--off', 'remove the flag')
-    .action((named: string[], { off }: { off?: boolean }, command: Command) =>
-      change(command, named, () => ({ flagged: off !== true })),
-    );
-  mail
-    .command('seen')
-    .description('Mark messages as read')
-    .argument('<messages...>', MESSAGES)
-    .option('--off', 'mark them as unread')
-    .action((named: string[], { off }: { off?: boolean }, command: Command) =>
-      change(command, named, () => ({ seen: off !== true })),
-    );
+  for (const [name, description, offDescription, changeOf] of MARKS)
+    mail
+      .command(name)
+      .description(description)
+      .argument('<messages...>', MESSAGES)
+      .option('--off', offDescription)
+      .action((named: string[], { off }: { off?: boolean }, command: Command) =>
+        change(command, named, () => changeOf(off !== true)),
+      );
   mail
     .command('label')
     .description('Add labels to messages, or remove them')

@@ -11,8 +11,8 @@ import {
   shown,
   withListOptions,
   withOrganization,
-} from '#cli/organization-command.ts';
-import { recordText } from '#cli/record-text.ts';
+} from '#cli/command.ts';
+import { recordText } from '#cli/output.ts';
 import { safeLine, safeText } from '#cli/terminal-text.ts';
 import type { Consent, ConsentMessage, ConsentScope } from '#client/index.ts';
 import { riskWords } from './read-mail.ts';

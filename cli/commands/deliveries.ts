@@ -10,8 +10,8 @@ import {
   shown,
   withListOptions,
   withOrganization,
-} from '#cli/organization-command.ts';
-import { recordText, tableText } from '#cli/record-text.ts';
+} from '#cli/command.ts';
+import { recordText, tableText } from '#cli/output.ts';
 import type { ListDeliveriesQuery, OrganizationClient, Recovery } from '#client/index.ts';
 
 type Status = NonNullable<ListDeliveriesQuery['status']>;

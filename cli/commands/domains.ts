@@ -1,17 +1,16 @@
 /** `domains`. */
 import type { Command } from 'commander';
 import {
+  addDeletion,
   type ListOptions,
   listed,
   pageOf,
-  requireYes,
   type Shown,
-  said,
   shown,
   withListOptions,
   withOrganization,
-} from '#cli/organization-command.ts';
-import { recordText, tableText } from '#cli/record-text.ts';
+} from '#cli/command.ts';
+import { recordText, tableText } from '#cli/output.ts';
 import type { Domain } from '#client/index.ts';
 
 const domainShown = (domain: Domain): Shown => ({
@@ -58,16 +57,5 @@ export function addDomainCommands(program: Command): void {
     .command('default')
     .description('Show the default domain of new mailboxes')
     .action(withOrganization(async ({ service }) => shown(await service.domains.default())));
-  domains
-    .command('delete')
-    .description('Delete a domain')
-    .argument('<id>', 'dom_…')
-    .option('--yes', 'confirm the deletion')
-    .action(
-      withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
-        requireYes(options, `${id} is deleted.`);
-        await service.domains.delete(id);
-        return said({ id, deleted: true }, `${id} is deleted.`);
-      }),
-    );
+  addDeletion(domains, 'Delete a domain', 'dom_…', 'is deleted', (service, id) => service.domains.delete(id));
 }

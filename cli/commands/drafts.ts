@@ -1,16 +1,8 @@
 /** `drafts`. */
 import type { Command } from 'commander';
 import { uploadAttachments } from '#cli/attachments.ts';
-import {
-  collect,
-  given,
-  type LetterOptions,
-  type ListOptions,
-  pageOf,
-  withListOptions,
-} from '#cli/organization-command.ts';
-import { print, printSubmitted, printUntrusted } from '#cli/output.ts';
-import { printRows, recordText } from '#cli/record-text.ts';
+import { collect, given, type LetterOptions, type ListOptions, pageOf, withListOptions } from '#cli/command.ts';
+import { print, printRows, printSubmitted, printUntrusted, recordText } from '#cli/output.ts';
 import { type GlobalOptions, openSession } from '#cli/session.ts';
 import { safeText } from '#cli/terminal-text.ts';
 import type { Draft, MailboxClient, NewDraft } from '#client/index.ts';
@@ -68,8 +60,8 @@ export function addDraftCommands(program: Command): void {
     .option('--reply-all', 'to all recipients of that message')
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<Fields>();
-      const { inReplyTo, replyAll } = options;
       const { client } = openSession(options);
+      const { inReplyTo, replyAll } = options;
       const draft = await client.createDraft({
         ...(await fieldsOf(client, options)),
         ...given({ inReplyTo, replyAll }),

@@ -1,17 +1,16 @@
 /** `keys`. */
 import type { Command } from 'commander';
 import {
+  addDeletion,
   choice,
   given,
   type ListOptions,
   listed,
   pageOf,
-  requireYes,
-  said,
   shown,
   withListOptions,
   withOrganization,
-} from '#cli/organization-command.ts';
+} from '#cli/command.ts';
 import type { NewApiKey } from '#client/index.ts';
 
 type Scope = NewApiKey['scopes'][number];
@@ -82,16 +81,5 @@ export function addKeyCommands(program: Command): void {
         return shown(await service.keys.update(id, given({ name, scopes: scope, mailboxGroups, expiresAt })));
       }),
     );
-  keys
-    .command('delete')
-    .description('End an API key at once')
-    .argument('<id>', 'key_…')
-    .option('--yes', 'confirm the deletion')
-    .action(
-      withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
-        requireYes(options, `${id} ends at once.`);
-        await service.keys.delete(id);
-        return said({ id, deleted: true }, `${id} is deleted.`);
-      }),
-    );
+  addDeletion(keys, 'End an API key at once', 'key_…', 'ends at once', (service, id) => service.keys.delete(id));
 }

@@ -1,9 +1,14 @@
-/** `webhooks listen`: live events to a server on this machine. */
+/**
+ * `webhooks listen`: live events to a server on this machine.
+ *
+ * The address of its endpoint is the built-in receiver, so nothing has to be reachable from the service. The deliveries
+ * are read by the API and signed here once more with the secret of the endpoint: the local server sees what it would see
+ * as an endpoint, with a valid signature of this moment.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
+import { collect, given } from '#cli/command.ts';
 import { CommandError } from '#cli/exit-codes.ts';
-import { type ListeningEndpoint, openListeningEndpoint } from '#cli/listen/listening-endpoint.ts';
-import { collect, given } from '#cli/organization-command.ts';
 import { print, styled } from '#cli/output.ts';
 import { type GlobalOptions, openOrganization } from '#cli/session.ts';
 import { safeJson, safeLine } from '#cli/terminal-text.ts';
@@ -129,4 +134,45 @@ export function addListenCommand(webhooks: Command): void {
     .option('--event <type>', 'event type; may be repeated; default: all', collect)
     .option('--of-mailbox <id>', 'only events of this mailbox')
     .action((_, command: Command) => listen(command.optsWithGlobals()));
+}
+
+/** By which `webhooks trigger` finds the endpoint. */
+export const LISTEN_DESCRIPTION = 'agent-mailbox webhooks listen';
+
+/** Clocks of two machines differ. */
+const MARGIN_MS = 60_000;
+
+interface ListeningEndpoint {
+  readonly id: string;
+  readonly secret: string;
+  /** Deliveries that were not returned yet, oldest first. */
+  newDeliveries(): Promise<readonly Delivery[]>;
+  /** Deletes it. */
+  close(): Promise<void>;
+}
+
+async function openListeningEndpoint(
+  service: OrganizationClient,
+  fields: { readonly eventTypes: readonly string[]; readonly mailboxId?: string },
+): Promise<ListeningEndpoint> {
+  const { url } = await service.webhooks.openReceiver();
+  const { id, secret } = await service.webhooks.create({ ...fields, url, description: LISTEN_DESCRIPTION });
+  const since = new Date(Date.now() - MARGIN_MS).toISOString();
+  const seen = new Set<string>();
+  return {
+    id,
+    secret: secret ?? '',
+    async newDeliveries() {
+      const found: Delivery[] = [];
+      for await (const { data } of service.deliveries.list(id, { since, limit: 100 }).pages()) {
+        const fresh = data.filter((delivery) => !seen.has(delivery.id));
+        found.push(...fresh);
+        // Newest first: behind a page that is known is nothing new.
+        if (fresh.length === 0) break;
+      }
+      for (const delivery of found) seen.add(delivery.id);
+      return found.reverse();
+    },
+    close: () => service.webhooks.delete(id),
+  };
 }

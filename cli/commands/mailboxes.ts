@@ -1,20 +1,21 @@
-/** `mailboxes`. */
+/** `mailboxes`, with the tokens of a mailbox, and the mail of all mailboxes or of a group of them. */
 import type { Command } from 'commander';
 import {
+  addDeletion,
   choice,
   given,
   type ListOptions,
   listed,
+  ofOthers,
   pageOf,
   requireYes,
   said,
   shown,
   withListOptions,
   withOrganization,
-} from '#cli/organization-command.ts';
-import { recordText, tableText } from '#cli/record-text.ts';
-import { addMailOfMailboxesCommands } from './mail-of-mailboxes.ts';
-import { addMailboxTokenCommands } from './mailbox-tokens.ts';
+} from '#cli/command.ts';
+import { recordText, tableText } from '#cli/output.ts';
+import type { NewMailboxToken } from '#client/index.ts';
 
 interface Fields {
   readonly name?: string;
@@ -88,18 +89,9 @@ export function addMailboxCommands(program: Command): void {
         return shown(await service.mailboxes.update(id, given({ name, purpose, group, sendingMode, status })));
       }),
     );
-  mailboxes
-    .command('delete')
-    .description('Delete a mailbox with all its mail')
-    .argument('<id>', 'mbx_…')
-    .option('--yes', 'confirm the deletion')
-    .action(
-      withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
-        requireYes(options, `${id} is deleted with all its mail.`);
-        await service.mailboxes.delete(id);
-        return said({ id, deleted: true }, `${id} is deleted.`);
-      }),
-    );
+  addDeletion(mailboxes, 'Delete a mailbox with all its mail', 'mbx_…', 'is deleted with all its mail', (service, id) =>
+    service.mailboxes.delete(id),
+  );
   mailboxes
     .command('rotate-token')
     .description('Replace the first token; the old one becomes invalid at once')
@@ -132,4 +124,126 @@ export function addMailboxCommands(program: Command): void {
     .description('Deliver a mail to it, as from outside; for signed-in members')
     .argument('<id>', 'mbx_…')
     .action(withOrganization(async ({ service, args: [id = ''] }) => shown(await service.mailboxes.sendTestMail(id))));
+}
+
+type Access = NonNullable<NewMailboxToken['access']>;
+
+const ACCESSES: readonly Access[] = ['full', 'read', 'send'];
+
+function addMailboxTokenCommands(mailboxes: Command): void {
+  mailboxes
+    .command('tokens')
+    .description('List the tokens of a mailbox')
+    .argument('<id>', 'mbx_…')
+    .action(
+      withOrganization(async ({ service, args: [id = ''] }) => {
+        const tokens = await service.mailboxes.tokens(id);
+        const columns = ['id', 'name', 'access', 'tokenHint', 'lastUsedAt', 'expiresAt'];
+        return { value: { data: tokens }, text: () => tableText(tokens, columns, 'Every token is revoked.') };
+      }),
+    );
+  mailboxes
+    .command('create-token')
+    .description('Create another token of a mailbox, which is shown only once')
+    .argument('<id>', 'mbx_…')
+    .argument('<name>', 'which program uses it')
+    .addOption(choice('--access <access>', 'read: changes and sends nothing; send: reads nothing', ACCESSES))
+    .option('--expires <time>', 'ISO 8601; default: never')
+    .action(
+      withOrganization<{ access?: Access; expires?: string }>(
+        async ({ service, args: [id = '', name = ''], options: { access, expires: expiresAt } }) => {
+          const token = await service.mailboxes.createToken(id, { name, ...given({ access, expiresAt }) });
+          const { name: itsName, access: itsAccess, token: secret } = token;
+          return {
+            value: token,
+            text: () =>
+              `${recordText({ id: token.id, name: itsName, access: itsAccess, token: secret })}\n\nThe token is not shown again.`,
+          };
+        },
+      ),
+    );
+  mailboxes
+    .command('revoke-token')
+    .description('Revoke a token of a mailbox at once')
+    .argument('<id>', 'mbx_…')
+    .argument('<token-id>', 'tok_…')
+    .option('--yes', 'confirm the revocation')
+    .action(
+      withOrganization<{ yes?: true }>(async ({ service, args: [id = '', tokenId = ''], options }) => {
+        requireYes(options, `${tokenId} ends at once, for every protocol.`);
+        await service.mailboxes.revokeToken(id, tokenId);
+        return said({ id: tokenId, revoked: true }, `${tokenId} is revoked.`);
+      }),
+    );
+}
+
+interface ScopeOptions extends ListOptions {
+  readonly group?: string;
+  readonly mailboxId?: string;
+}
+
+interface MailOptions extends ScopeOptions {
+  readonly folder?: string;
+  readonly unread?: true;
+}
+
+const MESSAGE_COLUMNS = ['mailboxId', 'id', 'receivedAt', 'seen', 'from', 'subject'];
+
+const withScope = (command: Command): Command =>
+  withListOptions(command)
+    .option('--group <name>', 'mailboxes of this group')
+    .option('--mailbox-id <id>', 'one mailbox, mbx_…');
+
+const scopeOf = (options: ScopeOptions) => {
+  const { group, mailboxId } = options;
+  return { ...pageOf(options), ...given({ group, mailboxId }) };
+};
+
+function addMailOfMailboxesCommands(mailboxes: Command): void {
+  mailboxes
+    .command('groups')
+    .description('List the groups of mailboxes, with their unread messages')
+    .action(
+      withOrganization(async ({ service }) => {
+        const groups = await service.mailboxes.groups();
+        const columns = ['name', 'mailboxCount', 'unreadCount'];
+        return { value: groups, text: () => tableText(groups.data, columns, 'There is no mailbox yet.') };
+      }),
+    );
+  withScope(mailboxes.command('messages').description('List messages of all mailboxes, newest first'))
+    .option('--folder <name>', 'default: INBOX; * for all')
+    .option('--unread', 'only unread messages')
+    .action(
+      withOrganization<MailOptions>(({ service, options }) => {
+        const { folder, unread } = options;
+        const list = service.mail.messages({ ...scopeOf(options), ...given({ folder, unread }) });
+        return ofOthers(listed(list, MESSAGE_COLUMNS, 'There is no message.'));
+      }),
+    );
+  withScope(mailboxes.command('search').description('Search messages of all mailboxes by their words'))
+    .argument('<words...>', '"a phrase", -without and or are supported')
+    .option('--folder <name>', 'default: all')
+    .action(
+      withOrganization<MailOptions>(({ service, args, options }) => {
+        const query = { ...scopeOf(options), ...given({ folder: options.folder }) };
+        return ofOthers(
+          listed(
+            service.mail.search({ ...query, q: args.join(' ') }),
+            MESSAGE_COLUMNS,
+            'No message contains these words.',
+          ),
+        );
+      }),
+    );
+  withScope(mailboxes.command('threads').description('List conversations of all mailboxes, newest first')).action(
+    withOrganization<ScopeOptions>(({ service, options }) =>
+      ofOthers(
+        listed(
+          service.mail.threads(scopeOf(options)),
+          ['mailboxId', 'id', 'messageCount', 'unreadCount', 'senders', 'subject'],
+          'There is no conversation.',
+        ),
+      ),
+    ),
+  );
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { sharedFolders } from '#cli/attachments.ts';
+import { collect } from '#cli/command.ts';
 import { privatePlaces } from '#cli/configuration.ts';
-import { collect } from '#cli/organization-command.ts';
 import { remark } from '#cli/output.ts';
 import { type GlobalOptions, openSession } from '#cli/session.ts';
 import { safeLine } from '#cli/terminal-text.ts';

@@ -1,12 +1,12 @@
-/** `mail inbox`, `search`, `open`, `raw`, `attachment`, `folders`, `status`. */
+/** `mail inbox`, `search`, `open`, `raw`, `attachment`, `folders`, `status`; `threads`. */
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { type ListOptions, given as optional, pageOf, wholeNumber, withListOptions } from '#cli/command.ts';
 import { CommandError, EXIT } from '#cli/exit-codes.ts';
-import { INBOX, LIST_LIMIT, messageId, rememberList } from '#cli/message-numbers.ts';
-import { facts, print, printUntrusted, remark, styled } from '#cli/output.ts';
+import { facts, print, printRows, printUntrusted, remark, styled } from '#cli/output.ts';
 import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
+import { INBOX, LIST_LIMIT, messageId, rememberList } from '#cli/shown-messages.ts';
 import { fit, safeFilename, safeLine, safeText } from '#cli/terminal-text.ts';
-import { wholeNumber } from '#cli/whole-number.ts';
 import {
   ApiError,
   type Attachment,
@@ -17,14 +17,14 @@ import {
   type OutboxMessage,
   type Page,
 } from '#client/index.ts';
-import { decisionText } from './outbox.ts';
+import { decisionText } from './send-mail.ts';
 
 const LIMIT_MAX = 200;
 const PLAIN_COLUMNS = 100;
 const FROM_COLUMNS = 24;
 const KIBIBYTE = 1_024;
 
-interface ListOptions extends GlobalOptions {
+interface SearchOptions extends GlobalOptions {
   readonly limit: number;
   readonly folder?: string;
   readonly unread?: boolean;
@@ -33,7 +33,7 @@ interface ListOptions extends GlobalOptions {
 }
 
 /** Day and minute of the local time zone; the same form in every locale. */
-export function localTime(iso: string): string {
+function localTime(iso: string): string {
   const at = new Date(iso);
   const two = (number: number): string => String(number).padStart(2, '0');
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
@@ -191,16 +191,10 @@ export function addReadCommands(mail: Command): void {
     .option('--from <text>', 'only messages whose sender contains this text')
     .option('--subject <text>', 'only messages whose subject contains this text')
     .action(async (_, command: Command) => {
-      const options = command.optsWithGlobals<ListOptions>();
+      const options = command.optsWithGlobals<SearchOptions>();
       const session = openSession(options);
       const { limit, folder, unread, from, subject } = options;
-      const page = await session.client.listMessages({
-        limit,
-        ...(folder === undefined ? {} : { folder }),
-        ...(unread === undefined ? {} : { unread }),
-        ...(from === undefined ? {} : { from }),
-        ...(subject === undefined ? {} : { subject }),
-      });
+      const page = await session.client.listMessages({ limit, ...optional({ folder, unread, from, subject }) });
       printList(options, session, page, `No ${unread === true ? 'unread ' : ''}messages in ${folder}.`);
     });
   mail
@@ -210,14 +204,10 @@ export function addReadCommands(mail: Command): void {
     .option('--limit <n>', `maximum number of messages, up to ${LIMIT_MAX}`, wholeNumber(LIMIT_MAX), LIST_LIMIT)
     .option('--folder <name>', 'only in this folder')
     .action(async (words: string[], _, command: Command) => {
-      const options = command.optsWithGlobals<ListOptions>();
+      const options = command.optsWithGlobals<SearchOptions>();
       const session = openSession(options);
       const { limit, folder } = options;
-      const page = await session.client.searchMessages({
-        q: words.join(' '),
-        limit,
-        ...(folder === undefined ? {} : { folder }),
-      });
+      const page = await session.client.searchMessages({ q: words.join(' '), limit, ...optional({ folder }) });
       printList(options, session, page, 'Nothing found.');
     });
   mail
@@ -268,5 +258,31 @@ export function addReadCommands(mail: Command): void {
       const session = openSession(options);
       const status = await session.client.messageStatus(await messageId(session, given));
       printUntrusted(options, status, () => statusText(status));
+    });
+}
+
+export function addThreadCommands(program: Command): void {
+  const threads = program.command('threads').description('Conversations of the mailbox');
+  withListOptions(threads.command('list').description('List conversations, newest first')).action(
+    async (_, command: Command) => {
+      const options = command.optsWithGlobals<ListOptions & GlobalOptions>();
+      const page = await openSession(options).client.listThreads(pageOf(options));
+      const columns = ['id', 'messageCount', 'unreadCount', 'senders', 'subject'];
+      printRows(options, page, columns, 'There is no conversation.');
+    },
+  );
+  threads
+    .command('show')
+    .description('List the messages of a conversation, oldest first, with numbers for the other commands')
+    .argument('<id>', 'thr_…')
+    .action(async (id: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const session = openSession(options);
+      const thread = await session.client.getThread(id);
+      rememberList(session, thread.messages);
+      const messages = thread.messages.map((message, i) => ({ number: i + 1, ...message }));
+      printUntrusted(options, { ...thread, messages }, () =>
+        [safeLine(thread.subject), ...thread.messages.map((message, i) => messageRow(message, i + 1, 2))].join('\n'),
+      );
     });
 }

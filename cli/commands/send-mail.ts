@@ -1,13 +1,14 @@
-/** `mail send`, `reply`, `forward`. */
+/** `mail send`, `reply`, `forward`; and of messages that wait to be sent, `mail outbox` and `withdraw`. */
+import { text as standardInput } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { uploadAttachments } from '#cli/attachments.ts';
+import { collect, given, type LetterOptions } from '#cli/command.ts';
 import { CommandError } from '#cli/exit-codes.ts';
-import { messageId } from '#cli/message-numbers.ts';
-import { collect, type LetterOptions } from '#cli/organization-command.ts';
-import { printSubmitted } from '#cli/output.ts';
-import { readStandardInput } from '#cli/read-input.ts';
-import { openSession } from '#cli/session.ts';
-import type { AnswerMessage, MailboxClient } from '#client/index.ts';
+import { print, printSubmitted, printUntrusted } from '#cli/output.ts';
+import { type GlobalOptions, openSession } from '#cli/session.ts';
+import { messageId, rememberList } from '#cli/shown-messages.ts';
+import { safeLine } from '#cli/terminal-text.ts';
+import type { AnswerMessage, MailboxClient, MessageDecision, OutboxMessage } from '#client/index.ts';
 
 interface SendOptions extends LetterOptions {
   readonly clientId?: string;
@@ -18,24 +19,15 @@ interface SendOptions extends LetterOptions {
 async function textOf({ text }: SendOptions, required: boolean): Promise<string | undefined> {
   if (text !== undefined) return text;
   if (!required) return undefined;
-  if (!process.stdin.isTTY) return readStandardInput();
+  if (!process.stdin.isTTY) return standardInput(process.stdin);
   throw new CommandError('no_text', 'There is no text.', 'Give it by --text, or on standard input.');
 }
 
 async function letterOf(client: MailboxClient, options: SendOptions, textRequired: boolean): Promise<AnswerMessage> {
   const { to, cc, bcc, subject, html, attach = [], clientId, sendAt } = options;
   const text = await textOf(options, textRequired && html === undefined);
-  return {
-    ...(to === undefined ? {} : { to }),
-    ...(cc === undefined ? {} : { cc }),
-    ...(bcc === undefined ? {} : { bcc }),
-    ...(subject === undefined ? {} : { subject }),
-    ...(text === undefined ? {} : { text }),
-    ...(html === undefined ? {} : { html }),
-    ...(attach.length === 0 ? {} : { attachments: await uploadAttachments(client, attach) }),
-    ...(clientId === undefined ? {} : { clientId }),
-    ...(sendAt === undefined ? {} : { sendAt }),
-  };
+  const attachments = attach.length === 0 ? undefined : await uploadAttachments(client, attach);
+  return given({ to, cc, bcc, subject, text, html, attachments, clientId, sendAt });
 }
 
 const withSendOptions = (command: Command): Command =>
@@ -75,10 +67,10 @@ export function addSendCommands(mail: Command): void {
       .option('--all', 'reply to all')
       .option('--to <address>', 'additional recipient; may be repeated', collect)
       .option('--subject <text>', 'another subject'),
-  ).action(async (given: string, _, command: Command) => {
+  ).action(async (message: string, _, command: Command) => {
     const options = command.optsWithGlobals<SendOptions>();
     const session = openSession(options);
-    const id = await messageId(session, given);
+    const id = await messageId(session, message);
     const { client } = session;
     const letter = await letterOf(client, options, true);
     printSubmitted(options, options.all === true ? await client.replyAll(id, letter) : await client.reply(id, letter));
@@ -90,10 +82,61 @@ export function addSendCommands(mail: Command): void {
       .argument('<message>', 'number in the last list, or id')
       .requiredOption('--to <address>', 'recipient; may be repeated', collect)
       .option('--subject <text>', 'another subject'),
-  ).action(async (given: string, _, command: Command) => {
+  ).action(async (message: string, _, command: Command) => {
     const options = command.optsWithGlobals<SendOptions>();
     const session = openSession(options);
-    const id = await messageId(session, given);
+    const id = await messageId(session, message);
     printSubmitted(options, await session.client.forward(id, await letterOf(session.client, options, false)));
   });
+}
+
+const LIMIT_MAX = 100;
+
+/** A decision in one line. */
+export function decisionText({ outcome, reason, changes }: MessageDecision): string {
+  const changed = changes === null ? [] : [`changed ${Object.keys(changes).join(', ')}`];
+  return [outcome, ...(reason === null || reason === outcome ? [] : [safeLine(reason)]), ...changed].join(' · ');
+}
+
+const rowOf = (message: OutboxMessage, number: number): string =>
+  [
+    [
+      String(number).padStart(2),
+      message.state.padEnd(9),
+      message.recipients.map(({ address }) => safeLine(address)).join(', '),
+      safeLine(message.subject) || '(no subject)',
+    ].join('  '),
+    ...(message.decision === null ? [] : [`    ${decisionText(message.decision)}`]),
+    ...(message.reason === null || message.decision !== null ? [] : [`    ${safeLine(message.reason)}`]),
+  ].join('\n');
+
+export function addOutboxCommands(mail: Command): void {
+  mail
+    .command('outbox')
+    .description('List messages that are held, scheduled or queued, and those decided or failed within 24 hours')
+    .action(async (_, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const session = openSession(options);
+      const page = await session.client.listOutbox({ limit: LIMIT_MAX });
+      rememberList(session, page.data);
+      const data = page.data.map((message, i) => ({ number: i + 1, ...message }));
+      const printed = page.data.length === 0 ? print : printUntrusted;
+      printed(options, { ...page, data }, () =>
+        page.data.length === 0
+          ? 'No message waits to be sent.'
+          : page.data.map((message, i) => rowOf(message, i + 1)).join('\n'),
+      );
+    });
+  mail
+    .command('withdraw')
+    .description('Withdraw a held, scheduled or queued message; the draft it was made from is restored')
+    .argument('<message>', 'number in the last list, or id')
+    .action(async (message: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const session = openSession(options);
+      const withdrawn = await session.client.withdraw(await messageId(session, message));
+      print(options, withdrawn, () =>
+        withdrawn.draftId === null ? 'Withdrawn.' : `Withdrawn; the draft ${withdrawn.draftId} is back.`,
+      );
+    });
 }

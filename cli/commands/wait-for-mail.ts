@@ -1,17 +1,20 @@
-/** `mail wait`. */
+/** `mail wait`, `mail extracts`: one-time codes and links. */
 import type { Command } from 'commander';
+import { given, wholeNumber } from '#cli/command.ts';
 import { EXIT } from '#cli/exit-codes.ts';
-import { handedOutOf } from '#cli/handed-out.ts';
-import { rememberList } from '#cli/message-numbers.ts';
-import { given } from '#cli/organization-command.ts';
 import { print, printUntrusted, remark } from '#cli/output.ts';
 import { type GlobalOptions, openSession, type Session } from '#cli/session.ts';
+import { handedOutOf, messageId, rememberList } from '#cli/shown-messages.ts';
 import { safeLine } from '#cli/terminal-text.ts';
-import { wholeNumber } from '#cli/whole-number.ts';
-import { type ArrivedMessage, type WaitAnswer, type WaitQuery, waitForRecent } from '#client/index.ts';
-import { extractLines } from './extracts.ts';
-import { decisionText } from './outbox.ts';
-import { messageRow } from './read-mail.ts';
+import {
+  type ArrivedMessage,
+  type MessageSummary,
+  type WaitAnswer,
+  type WaitQuery,
+  waitForRecent,
+} from '#client/index.ts';
+import { messageRow, verificationOf } from './read-mail.ts';
+import { decisionText } from './send-mail.ts';
 
 interface WaitOptions extends GlobalOptions {
   readonly timeout: number;
@@ -73,5 +76,41 @@ export function addWaitCommand(mail: Command): void {
       printed(options, { ...answer, data }, () =>
         answer.data.map((message, i) => arrivedText(message, i + 1)).join('\n'),
       );
+    });
+}
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
+
+/** Who sent the message: a code or a link is worth as much as its sender. */
+type Sender = Pick<MessageSummary, 'from' | 'authentication'>;
+
+/** A line for the code, or for each number that may be one, and a line for each link, each with the sender. */
+function extractLines(
+  { otp, otpCandidates, links }: Pick<ArrivedMessage, 'otp' | 'otpCandidates' | 'links'>,
+  sender: Sender,
+): string[] {
+  const by = `  (from ${safeLine(sender.from ?? '') || 'nobody'}, ${verificationOf(sender)})`;
+  return [
+    ...(otp === null
+      ? (otpCandidates ?? []).map(({ code, confidence }) => `code? ${safeLine(code)}  ${percent(confidence)}`)
+      : [`code  ${safeLine(otp)}`]),
+    ...(links ?? []).map(({ url, kind }) => `${kind}  ${safeLine(url)}`),
+  ].map((line) => `${line}${by}`);
+}
+
+export function addExtractsCommand(mail: Command): void {
+  mail
+    .command('extracts')
+    .description('Show the one-time code and the links of a message; leaves it unread')
+    .argument('<message>', 'number in the last list, or id')
+    .action(async (given: string, _, command: Command) => {
+      const options = command.optsWithGlobals<GlobalOptions>();
+      const session = openSession(options);
+      const id = await messageId(session, given);
+      const extracts = await session.client.getMessageExtracts(id);
+      if (options.json === true) return print(options, extracts, () => '');
+      const lines = extractLines(extracts, await session.client.getMessage(id, { format: 'metadata' }));
+      if (lines.length === 0) return print(options, extracts, () => 'No code and no links.');
+      printUntrusted(options, extracts, () => lines.join('\n'));
     });
 }

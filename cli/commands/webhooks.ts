@@ -1,24 +1,22 @@
 /** `webhooks`. */
 import type { Command } from 'commander';
-import { CommandError, EXIT } from '#cli/exit-codes.ts';
-import { LISTEN_DESCRIPTION } from '#cli/listen/listening-endpoint.ts';
 import {
+  addDeletion,
   collect,
   given,
   type ListOptions,
   listed,
   pageOf,
-  requireYes,
-  said,
   shown,
+  wholeNumber,
   withListOptions,
   withOrganization,
-} from '#cli/organization-command.ts';
-import { recordText, tableText } from '#cli/record-text.ts';
+} from '#cli/command.ts';
+import { CommandError, EXIT } from '#cli/exit-codes.ts';
+import { recordText, tableText } from '#cli/output.ts';
 import { safeText } from '#cli/terminal-text.ts';
-import { wholeNumber } from '#cli/whole-number.ts';
 import type { DeliveryTest, OrganizationClient, WebhookSigningKeys } from '#client/index.ts';
-import { addListenCommand } from './listen.ts';
+import { addListenCommand, LISTEN_DESCRIPTION } from './listen.ts';
 import { addVerifyCommand } from './verify-webhook.ts';
 
 interface EndpointOptions {
@@ -110,18 +108,7 @@ export function addWebhookCommands(program: Command): void {
         return shown(await service.webhooks.update(id, given(changes)));
       }),
     );
-  webhooks
-    .command('delete')
-    .description('Delete an endpoint')
-    .argument('<id>', 'whe_…')
-    .option('--yes', 'confirm the deletion')
-    .action(
-      withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
-        requireYes(options, `${id} is deleted.`);
-        await service.webhooks.delete(id);
-        return said({ id, deleted: true }, `${id} is deleted.`);
-      }),
-    );
+  addDeletion(webhooks, 'Delete an endpoint', 'whe_…', 'is deleted', (service, id) => service.webhooks.delete(id));
   webhooks
     .command('rotate-secret')
     .description('Make a new secret; during the overlap, deliveries are signed with both')

@@ -1,134 +1,137 @@
-import type {
-  DefaultDomain,
-  Domain,
-  ListDomainsQuery,
-  ListEntry,
-  ListInboundAllowQuery,
-  ListInboundBlockQuery,
-  ListOutboundAllowQuery,
-  ListOutboundBlockQuery,
-  ListSuppressionsQuery,
-  ListTest,
-  ListVerdict,
-  NewDomain,
-  NewListEntry,
-  Suppression,
-} from '#client/api-types.ts';
+import type * as Api from '#client/api-types.ts';
 import type { CallOptions } from '#client/http.ts';
-import type { OperationCall } from '#client/operation-call.ts';
-import type { PagedList } from '#client/paged-list.ts';
+import { type Download, OperationGroup, type PagedList } from '#client/operation-call.ts';
+import type { ConsentScope } from '#client/types.ts';
 
 /** Addresses and domains that mail is accepted from or sent to, or not: `inbound` and `outbound`, `allow` and `block`. */
-export class Lists {
-  readonly #call: OperationCall;
-
-  constructor(call: OperationCall) {
-    this.#call = call;
+export class Lists extends OperationGroup {
+  inboundAllow(query: Api.ListInboundAllowQuery = {}, options?: CallOptions): PagedList<Api.ListEntry> {
+    return this.call.list('listInboundAllow', [], { query, options });
   }
 
-  inboundAllow(query: ListInboundAllowQuery = {}, options?: CallOptions): PagedList<ListEntry> {
-    return this.#call.list('listInboundAllow', [], { query, options });
-  }
-
-  addInboundAllow(fields: NewListEntry, options?: CallOptions): Promise<ListEntry> {
-    return this.#call.answer('addInboundAllow', [], { body: fields, options });
+  addInboundAllow(fields: Api.NewListEntry, options?: CallOptions): Promise<Api.ListEntry> {
+    return this.call.answer('addInboundAllow', [], { body: fields, options });
   }
 
   async removeInboundAllow(id: string, options?: CallOptions): Promise<void> {
-    await this.#call.answer('removeInboundAllow', [id], { options });
+    await this.call.answer('removeInboundAllow', [id], { options });
   }
 
-  inboundBlock(query: ListInboundBlockQuery = {}, options?: CallOptions): PagedList<ListEntry> {
-    return this.#call.list('listInboundBlock', [], { query, options });
+  inboundBlock(query: Api.ListInboundBlockQuery = {}, options?: CallOptions): PagedList<Api.ListEntry> {
+    return this.call.list('listInboundBlock', [], { query, options });
   }
 
-  addInboundBlock(fields: NewListEntry, options?: CallOptions): Promise<ListEntry> {
-    return this.#call.answer('addInboundBlock', [], { body: fields, options });
+  addInboundBlock(fields: Api.NewListEntry, options?: CallOptions): Promise<Api.ListEntry> {
+    return this.call.answer('addInboundBlock', [], { body: fields, options });
   }
 
   async removeInboundBlock(id: string, options?: CallOptions): Promise<void> {
-    await this.#call.answer('removeInboundBlock', [id], { options });
+    await this.call.answer('removeInboundBlock', [id], { options });
   }
 
-  outboundAllow(query: ListOutboundAllowQuery = {}, options?: CallOptions): PagedList<ListEntry> {
-    return this.#call.list('listOutboundAllow', [], { query, options });
+  outboundAllow(query: Api.ListOutboundAllowQuery = {}, options?: CallOptions): PagedList<Api.ListEntry> {
+    return this.call.list('listOutboundAllow', [], { query, options });
   }
 
-  addOutboundAllow(fields: NewListEntry, options?: CallOptions): Promise<ListEntry> {
-    return this.#call.answer('addOutboundAllow', [], { body: fields, options });
+  addOutboundAllow(fields: Api.NewListEntry, options?: CallOptions): Promise<Api.ListEntry> {
+    return this.call.answer('addOutboundAllow', [], { body: fields, options });
   }
 
   async removeOutboundAllow(id: string, options?: CallOptions): Promise<void> {
-    await this.#call.answer('removeOutboundAllow', [id], { options });
+    await this.call.answer('removeOutboundAllow', [id], { options });
   }
 
-  outboundBlock(query: ListOutboundBlockQuery = {}, options?: CallOptions): PagedList<ListEntry> {
-    return this.#call.list('listOutboundBlock', [], { query, options });
+  outboundBlock(query: Api.ListOutboundBlockQuery = {}, options?: CallOptions): PagedList<Api.ListEntry> {
+    return this.call.list('listOutboundBlock', [], { query, options });
   }
 
-  addOutboundBlock(fields: NewListEntry, options?: CallOptions): Promise<ListEntry> {
-    return this.#call.answer('addOutboundBlock', [], { body: fields, options });
+  addOutboundBlock(fields: Api.NewListEntry, options?: CallOptions): Promise<Api.ListEntry> {
+    return this.call.answer('addOutboundBlock', [], { body: fields, options });
   }
 
   async removeOutboundBlock(id: string, options?: CallOptions): Promise<void> {
-    await this.#call.answer('removeOutboundBlock', [id], { options });
+    await this.call.answer('removeOutboundBlock', [id], { options });
   }
 
   /** What the lists say about an address. */
-  test(fields: ListTest, options?: CallOptions): Promise<ListVerdict> {
-    return this.#call.answer('testLists', [], { body: fields, options });
+  test(fields: Api.ListTest, options?: CallOptions): Promise<Api.ListVerdict> {
+    return this.call.answer('testLists', [], { body: fields, options });
   }
 }
 
 /** Addresses that nothing is sent to, because their host refused them for good. */
-export class Suppressions {
-  readonly #call: OperationCall;
-
-  constructor(call: OperationCall) {
-    this.#call = call;
-  }
-
-  list(query: ListSuppressionsQuery = {}, options?: CallOptions): PagedList<Suppression> {
-    return this.#call.list('listSuppressions', [], { query, options });
+export class Suppressions extends OperationGroup {
+  list(query: Api.ListSuppressionsQuery = {}, options?: CallOptions): PagedList<Api.Suppression> {
+    return this.call.list('listSuppressions', [], { query, options });
   }
 
   async remove(id: string, options?: CallOptions): Promise<void> {
-    await this.#call.answer('removeSuppression', [id], { options });
+    await this.call.answer('removeSuppression', [id], { options });
   }
 }
 
 /** Own domains of the organization. */
-export class Domains {
-  readonly #call: OperationCall;
-
-  constructor(call: OperationCall) {
-    this.#call = call;
-  }
-
-  list(query: ListDomainsQuery = {}, options?: CallOptions): PagedList<Domain> {
-    return this.#call.list('listDomains', [], { query, options });
+export class Domains extends OperationGroup {
+  list(query: Api.ListDomainsQuery = {}, options?: CallOptions): PagedList<Api.Domain> {
+    return this.call.list('listDomains', [], { query, options });
   }
 
   /** The answer has the DNS records to set. */
-  create(fields: NewDomain, options?: CallOptions): Promise<Domain> {
-    return this.#call.answer('createDomain', [], { body: fields, options });
+  create(fields: Api.NewDomain, options?: CallOptions): Promise<Api.Domain> {
+    return this.call.answer('createDomain', [], { body: fields, options });
   }
 
-  get(id: string, options?: CallOptions): Promise<Domain> {
-    return this.#call.answer('getDomain', [id], { options });
+  get(id: string, options?: CallOptions): Promise<Api.Domain> {
+    return this.call.answer('getDomain', [id], { options });
   }
 
   /** Looks up its DNS records now. */
-  verify(id: string, options?: CallOptions): Promise<Domain> {
-    return this.#call.answer('verifyDomain', [id], { options });
+  verify(id: string, options?: CallOptions): Promise<Api.Domain> {
+    return this.call.answer('verifyDomain', [id], { options });
   }
 
   async delete(id: string, options?: CallOptions): Promise<void> {
-    await this.#call.answer('deleteDomain', [id], { options });
+    await this.call.answer('deleteDomain', [id], { options });
   }
 
   /** Of mailboxes that name none. */
-  default(options?: CallOptions): Promise<DefaultDomain> {
-    return this.#call.answer('getDefaultDomain', [], { options });
+  default(options?: CallOptions): Promise<Api.DefaultDomain> {
+    return this.call.answer('getDefaultDomain', [], { options });
+  }
+}
+
+/** Requests for consent. A key reads; a decision takes a session, unless the organization allows keys to decide. */
+export class Consents extends OperationGroup {
+  /** Newest first. */
+  list(query: Api.ListConsentsQuery = {}, options?: CallOptions): PagedList<Api.Consent> {
+    return this.call.list('listConsents', [], { query, options });
+  }
+
+  get(id: string, options?: CallOptions): Promise<Api.Consent> {
+    return this.call.answer('getConsent', [id], { options });
+  }
+
+  /** @param approval its scope, or scope and changes */
+  approve(id: string, approval: ConsentScope | Api.ConsentApproval, options?: CallOptions): Promise<Api.Consent> {
+    const body = typeof approval === 'string' ? { scope: approval } : approval;
+    return this.call.answer('approveConsent', [id], { body, options });
+  }
+
+  deny(id: string, reason?: string, options?: CallOptions): Promise<Api.Consent> {
+    return this.call.answer('denyConsent', [id], { body: reason === undefined ? {} : { reason }, options });
+  }
+
+  /** The held message, as the person who decides reads it. */
+  message(id: string, options?: CallOptions): Promise<Api.ConsentMessage> {
+    return this.call.answer('getConsentMessage', [id], { options });
+  }
+
+  /** The held message byte for byte. */
+  rawMessage(id: string, options?: CallOptions): Promise<Download> {
+    return this.call.download('getConsentMessageRaw', [id], options);
+  }
+
+  attachment(id: string, attachmentId: string, options?: CallOptions): Promise<Download> {
+    return this.call.download('getConsentMessageAttachment', [id, attachmentId], options);
   }
 }

@@ -4,7 +4,7 @@ import type { NewEvent } from '#core/events/record-event.ts';
 import { EVENT_EXTRACTS_LIMIT_BYTES } from '#domain/webhooks/delivery-limits.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import { surelyCode } from '#mime/one-time-code.ts';
-import type { MessageContent } from '#mime/read-content.ts';
+import type { MessageContent } from '#mime/read-message.ts';
 import type { IncomingMessage, LocalDelivery } from './insert-messages.ts';
 
 export function receivedEvent(

@@ -9,7 +9,7 @@ import type { Database } from '#db/database.ts';
 import { SEARCH_TEXT_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { type BlobSource, readBlob } from '#mailstore/blobs/blob-store.ts';
 import type { ContentExtracts } from '#mailstore/delivery/insert-messages.ts';
-import { type MessageContent, UNREAD_CONTENT } from '#mime/read-content.ts';
+import { type MessageContent, UNREAD_CONTENT } from '#mime/read-message.ts';
 import { readDueMessage } from './read-due-message.ts';
 import type { StoredMessageContent } from './read-messages.ts';
 

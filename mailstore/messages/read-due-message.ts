@@ -11,7 +11,7 @@ import { extractsOf } from '#mailstore/delivery/insert-messages.ts';
 import { listedHeader } from '#mailstore/delivery/listed-header.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { storeSearchTexts } from '#mailstore/search/message-text.ts';
-import type { MessageContent } from '#mime/read-content.ts';
+import type { MessageContent } from '#mime/read-message.ts';
 
 export interface DueMessage {
   readonly id: string;

@@ -12,8 +12,8 @@ import { HEADER_BLOCK_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { type BlobSource, readBlob } from '#mailstore/blobs/blob-store.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
 import type { MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
-import type { LabelledAttachment } from '#mime/labelled-attachments.ts';
-import type { TextStatus } from '#mime/read-content.ts';
+import type { LabelledAttachment } from '#mime/attachments.ts';
+import type { TextStatus } from '#mime/read-message.ts';
 
 /** A message in lists. Labels and folders are the union over its placements; `seen` is true if all are seen. */
 export interface StoredMessage {

@@ -1,7 +1,11 @@
 /** The thread in which one document is read. It has no connections and no secrets, and may be ended at any time. */
 import { parentPort } from 'node:worker_threads';
-import type { DocumentFacts, TextPage } from '#mime/documents/document-kind.ts';
-import { DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-problem.ts';
+import {
+  type DocumentFacts,
+  DocumentProblem,
+  type DocumentProblemKind,
+  type TextPage,
+} from '#mime/documents/document-kind.ts';
 import { documentPage } from '#mime/documents/document-text.ts';
 
 export interface DocumentJob {

@@ -12,8 +12,7 @@ import {
   DOCUMENT_THREADS_MAX,
   DOCUMENTS_WAITING_MAX,
 } from '#domain/mail/file-limits.ts';
-import type { DocumentFacts, TextPage } from '#mime/documents/document-kind.ts';
-import { DocumentProblem } from '#mime/documents/document-problem.ts';
+import { type DocumentFacts, DocumentProblem, type TextPage } from '#mime/documents/document-kind.ts';
 import type { DocumentAnswer, DocumentJob } from './document-thread.ts';
 import { FairQueue } from './reading-threads.ts';
 

@@ -11,8 +11,7 @@ import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { READ_INLINE_MAX_BYTES, READING_ATTEMPT_LOST_AFTER_MS } from '#domain/mail/mail-limits.ts';
 import { blobKey } from '#mailstore/blobs/blob-store.ts';
-import { type ReadMessage, withContent, withoutContent } from '#mime/read-message.ts';
-import { readUnreadable } from '#mime/unreadable-message.ts';
+import { type ReadMessage, readUnreadable, withContent, withoutContent } from '#mime/read-message.ts';
 import { type ReadingThreads, readingThreads } from './reading-threads.ts';
 
 const MARKS_AT_ONCE = 100;

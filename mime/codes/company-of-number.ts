@@ -1,9 +1,8 @@
 /** What is said around a number: what it is for and how to treat it, or that it is about an offer, a booking, a parcel. */
 
 import type { Languages } from '#mime/words/word-lists.ts';
-import { type Label, lettersIn, type MailLine } from './mail-lines.ts';
+import { breakBetween, type Label, lettersIn, type MailLine, type Place } from './mail-lines.ts';
 import { type NumberToken, VOWELLESS } from './number-tokens.ts';
-import { breakBetween, type Place } from './place.ts';
 
 /** What is said on the number's line, the lines above and the ones below. */
 export function hintsNear(place: Place) {

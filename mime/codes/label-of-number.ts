@@ -3,9 +3,8 @@
  * a line or in a cell of its own the one above or below. A word in front belongs to one number only.
  */
 
-import { isHandedOver, type Label, lettersIn, type MailLine } from './mail-lines.ts';
+import { breakBetween, isAlone, isHandedOver, type Label, lettersIn, type MailLine, type Place } from './mail-lines.ts';
 import type { NumberToken } from './number-tokens.ts';
-import { breakBetween, isAlone, type Place } from './place.ts';
 
 /** Lines above a number of its own line in which its name is looked for. */
 const LINES_ABOVE = 4;
@@ -19,7 +18,7 @@ const RIGHT_LETTERS = 40;
 
 export type Owner = Label | 'none';
 
-export interface LineOwners {
+interface LineOwners {
   /** Of each token of the line. */
   readonly owners: readonly Owner[];
   readonly free: readonly Label[];

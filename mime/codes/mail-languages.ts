@@ -2,10 +2,10 @@
  * The languages a mail is written in, as far as the words beside its numbers tell. Words of offers and bookings count in
  * these only: "let" is a flight in one language, and "voyage" may be a name.
  */
-import { ALL_LANGUAGES } from '#mime/words/all-languages.ts';
+
 import en from '#mime/words/en.json' with { type: 'json' };
 import { PhraseMatcher } from '#mime/words/phrase-matcher.ts';
-import { type Languages, phrasesWithLanguages } from '#mime/words/word-lists.ts';
+import { ALL_LANGUAGES, type Languages, phrasesWithLanguages } from '#mime/words/word-lists.ts';
 import type { MailLine } from './mail-lines.ts';
 
 const matcher = new PhraseMatcher<Languages>(() =>

@@ -1,4 +1,6 @@
-/** The text of a mail as lines with the words and numbers that matter for codes. */
+/**
+ * The text of a mail as lines with the words and numbers that matter for codes, and where a number is among them.
+ */
 import {
   OTP_LINE_MAX_CHARACTERS,
   OTP_LINES_MAX,
@@ -10,7 +12,7 @@ import { PhraseMatcher } from '#mime/words/phrase-matcher.ts';
 import { type Languages, matcherOf, phrasesOf, phrasesWithLanguages } from '#mime/words/word-lists.ts';
 import { mayHoldToken, type NumberToken, numberTokens, standsBySelf } from './number-tokens.ts';
 
-export type LabelKind = 'otherCode' | 'certain' | 'possible' | 'otherNumber';
+type LabelKind = 'otherCode' | 'certain' | 'possible' | 'otherNumber';
 
 /** A word that says what a number is. */
 export interface Label {
@@ -23,7 +25,7 @@ export interface Label {
 export type WordPlace = Pick<Label, 'from' | 'to'>;
 
 /** Words near a number that speak for or against a one-time code. */
-export type Hint = 'purpose' | 'secrecy' | 'yours' | 'enter' | 'notMe';
+type Hint = 'purpose' | 'secrecy' | 'yours' | 'enter' | 'notMe';
 
 export interface MailLine {
   readonly text: string;
@@ -310,3 +312,24 @@ export function isHandedOver(gap: string): boolean {
 }
 const HANDING_SIGN = /[-–—:：=→>\t][^\p{L}\p{N}]*$/u;
 const handsOver = matcherOf('handsOver');
+
+export interface Place {
+  readonly lines: readonly MailLine[];
+  readonly index: number;
+  readonly subject: MailLine | undefined;
+  /** Those the mail is written in. */
+  readonly languages: () => ReadonlySet<number>;
+}
+
+export const breakBetween = (line: MailLine, from: number, to: number, tabs = true): boolean =>
+  line.breaks.some((at) => at >= from && at < to && (tabs || line.text.charAt(at) !== '\t'));
+
+/** Alone on its line or in its cell, but for punctuation. */
+export function isAlone(line: MailLine, token: NumberToken): boolean {
+  const before = line.text.slice(0, token.from);
+  const behind = line.text.slice(token.to);
+  const cellBefore = before.slice(before.lastIndexOf('\t') + 1);
+  const tab = behind.indexOf('\t');
+  const cellBehind = tab === -1 ? behind : behind.slice(0, tab);
+  return !/[\p{L}\p{N}]/u.test(cellBefore) && !/[\p{L}\p{N}]/u.test(cellBehind);
+}

@@ -3,7 +3,7 @@
  * telephone number holds no code, nor does a date.
  */
 
-export type TokenShape =
+type TokenShape =
   /** Digits, perhaps grouped. */
   | 'digits'
   /** Letters and digits. */

@@ -30,9 +30,8 @@ import {
   ownersIn,
 } from './label-of-number.ts';
 import { languagesOf } from './mail-languages.ts';
-import { isHandedOver, type Label, lettersIn, type MailLine } from './mail-lines.ts';
+import { breakBetween, isAlone, isHandedOver, type Label, lettersIn, type MailLine, type Place } from './mail-lines.ts';
 import { formOf, type NumberToken } from './number-tokens.ts';
-import { breakBetween, isAlone, type Place } from './place.ts';
 import { staleNumbers } from './stale-numbers.ts';
 
 export interface Weighed {

@@ -1,7 +1,9 @@
-/** The kind of a document: by its first bytes, which cannot be wrong by mistake, then by its type and name. */
-import { DocumentProblem } from './document-problem.ts';
+/**
+ * The kind of a document: by its first bytes, which cannot be wrong by mistake, then by its type and name; and why one has
+ * no text that can be read.
+ */
 
-export type DocumentKind = 'pdf' | 'office' | 'html' | 'text';
+type DocumentKind = 'pdf' | 'office' | 'html' | 'text';
 
 export interface DocumentFacts {
   readonly contentType: string;
@@ -9,7 +11,7 @@ export interface DocumentFacts {
 }
 
 export const DOCUMENT_FORMATS = ['pdf', 'docx', 'xlsx', 'pptx', 'html', 'text'] as const;
-export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
+type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
 export interface TextPage {
   readonly format: DocumentFormat;
@@ -54,3 +56,24 @@ export function documentKind(bytes: Buffer, { contentType, filename }: DocumentF
 /** NUL is in no text but UTF-16, which begins with its mark. */
 const isBinary = (bytes: Buffer): boolean =>
   bytes.subarray(0, 65_536).includes(0) && !startsWith(bytes, 0xff, 0xfe) && !startsWith(bytes, 0xfe, 0xff);
+
+/**
+ * Why a document has no text that can be read:
+ *
+ * - `unsupported`: of another kind.
+ * - `encrypted`: a password is needed.
+ * - `damaged`: cut off, or not of the kind that it says.
+ * - `too_complex`: it would take more time or memory than one document may have.
+ */
+export type DocumentProblemKind = 'unsupported' | 'encrypted' | 'damaged' | 'too_complex';
+
+export class DocumentProblem extends Error {
+  readonly kind: DocumentProblemKind;
+
+  /** @param detail a sentence for people, without text of the document */
+  constructor(kind: DocumentProblemKind, detail: string) {
+    super(detail);
+    this.name = 'DocumentProblem';
+    this.kind = kind;
+  }
+}

@@ -1,10 +1,16 @@
 /** The text of a document from strangers, a page of it at a time. To be called in a thread with limits. */
 import { decodeUndeclared, storableText } from '@agent-mailbox/mime-structure/charset';
-import { DOCUMENT_TEXT_MAX_CHARACTERS } from '#domain/mail/file-limits.ts';
-import { textOfHtml } from '#mime/html-text.ts';
-import { type DocumentFacts, type DocumentText, documentKind, type TextPage } from './document-kind.ts';
+import { getDocumentProxy } from 'unpdf';
+import { DOCUMENT_TEXT_MAX_CHARACTERS, PDF_PAGES_MAX } from '#domain/mail/file-limits.ts';
+import { textOfHtml } from '#mime/html-content.ts';
+import {
+  type DocumentFacts,
+  DocumentProblem,
+  type DocumentText,
+  documentKind,
+  type TextPage,
+} from './document-kind.ts';
 import { officeText } from './office-text.ts';
-import { pdfText } from './pdf-text.ts';
 
 /**
  * @param offset in UTF-16 code units, as `nextOffset` of the page before
@@ -61,4 +67,39 @@ function decodeText(bytes: Buffer): string {
 
 async function* single(text: string): AsyncGenerator<string> {
   yield text;
+}
+
+const SILENT = 0;
+
+/** The text of a PDF page by page, each behind a line with its number. @throws {DocumentProblem} */
+async function* pdfText(bytes: Buffer): AsyncGenerator<string> {
+  const pdf = await getDocumentProxy(Uint8Array.from(bytes), {
+    verbosity: SILENT,
+    useSystemFonts: false,
+    disableFontFace: true,
+    useWasm: false,
+    maxImageSize: 1,
+  }).catch((error: unknown) => {
+    throw problemOf(error);
+  });
+  if (pdf.numPages > PDF_PAGES_MAX)
+    throw new DocumentProblem('too_complex', `The PDF has more than ${PDF_PAGES_MAX} pages.`);
+  for (let number = 1; number <= pdf.numPages; number++) {
+    yield `${number === 1 ? '' : '\n'}[Page ${number}]\n`;
+    try {
+      const page = await pdf.getPage(number);
+      const { items } = await page.getTextContent();
+      yield items.map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : '')).join('');
+      page.cleanup();
+    } catch (error) {
+      throw problemOf(error);
+    }
+    yield '\n';
+  }
+}
+
+function problemOf(error: unknown): DocumentProblem {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'PasswordException') return new DocumentProblem('encrypted', 'The PDF is protected by a password.');
+  return new DocumentProblem('damaged', 'The PDF is damaged.');
 }

@@ -1,9 +1,23 @@
-/** The text of DOCX, XLSX and PPTX (ECMA-376): XML in a ZIP archive. */
-import { SHARED_TEXT_MAX_CHARACTERS, SHEETS_MAX, SLIDES_MAX } from '#domain/mail/file-limits.ts';
-import { type Archive, openArchive } from './archive.ts';
-import type { DocumentText } from './document-kind.ts';
-import { DocumentProblem } from './document-problem.ts';
-import { readWholeXml, readXml, TextPieces } from './read-xml.ts';
+/**
+ * The text of DOCX, XLSX and PPTX (ECMA-376): XML in a ZIP archive, both from strangers.
+ *
+ *     archive    each file is read as a stream, all together up to a limit
+ *     XML        entities other than those of XML itself are refused, with every DOCTYPE
+ */
+
+import { StringDecoder } from 'node:string_decoder';
+import { promisify } from 'node:util';
+import { Parser } from 'htmlparser2';
+import { type Entry, fromBuffer, type Options, type ZipFile } from 'yauzl';
+import {
+  ARCHIVE_ENTRIES_MAX,
+  ARCHIVE_READ_MAX_BYTES,
+  SHARED_TEXT_MAX_CHARACTERS,
+  SHEETS_MAX,
+  SLIDES_MAX,
+  XML_DEPTH_MAX,
+} from '#domain/mail/file-limits.ts';
+import { DocumentProblem, type DocumentText } from './document-kind.ts';
 
 /** @throws {DocumentProblem} */
 export async function officeText(bytes: Buffer): Promise<DocumentText> {
@@ -178,4 +192,132 @@ function columnOf(reference: string): number | undefined {
   let column = 0;
   for (const letter of letters) column = column * 26 + letter.charCodeAt(0) - 64;
   return column;
+}
+
+export interface Archive {
+  readonly names: ReadonlySet<string>;
+  /** The bytes of a file, in chunks; none if there is no such file. @throws {DocumentProblem} */
+  read(name: string): AsyncGenerator<Buffer>;
+}
+
+const openBuffer = promisify<Buffer, Options, ZipFile>(fromBuffer);
+const damaged = (): DocumentProblem => new DocumentProblem('damaged', 'The document is damaged.');
+
+/** @throws {DocumentProblem} damaged, encrypted, too_complex */
+async function openArchive(bytes: Buffer): Promise<Archive> {
+  const zip = await openBuffer(bytes, { lazyEntries: true }).catch(() => {
+    throw damaged();
+  });
+  const entries = new Map<string, Entry>();
+  if (zip.entryCount > ARCHIVE_ENTRIES_MAX) throw tooMany();
+  await new Promise<void>((resolve, reject) => {
+    zip.on('error', () => reject(damaged()));
+    zip.on('end', resolve);
+    zip.on('entry', (entry: Entry) => {
+      if (entries.size >= ARCHIVE_ENTRIES_MAX) reject(tooMany());
+      // Of two files with one name, programs show the first or the last: such a document is not trusted to be one.
+      else if (entries.has(entry.fileName)) reject(damaged());
+      else {
+        entries.set(entry.fileName, entry);
+        zip.readEntry();
+      }
+    });
+    zip.readEntry();
+  });
+  let total = 0;
+  return {
+    names: new Set(entries.keys()),
+    async *read(name) {
+      const entry = entries.get(name);
+      if (entry === undefined) return;
+      if (entry.isEncrypted()) throw new DocumentProblem('encrypted', 'The document is protected by a password.');
+      try {
+        const stream = await zip.openReadStreamPromise(entry);
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          total += chunk.length;
+          if (total > ARCHIVE_READ_MAX_BYTES)
+            throw new DocumentProblem('too_complex', 'The document is too large when it is unpacked.');
+          yield chunk;
+        }
+      } catch (error) {
+        throw error instanceof DocumentProblem ? error : damaged();
+      }
+    },
+  };
+}
+
+const tooMany = (): DocumentProblem =>
+  new DocumentProblem('too_complex', `The document contains more than ${ARCHIVE_ENTRIES_MAX} files.`);
+
+interface XmlReader {
+  /** @param name without the prefix of its namespace */
+  open?(name: string, attributes: Readonly<Record<string, string>>): void;
+  text?(text: string): void;
+  close?(name: string): void;
+}
+
+const localName = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+/**
+ * Reads a document while it arrives.
+ *
+ * @param taken called behind each chunk: what the reader has found by then
+ * @throws {DocumentProblem}
+ */
+async function* readXml<Found>(
+  chunks: AsyncIterable<Buffer>,
+  reader: XmlReader,
+  taken: () => Found | undefined,
+): AsyncGenerator<Found> {
+  let depth = 0;
+  let problem: DocumentProblem | undefined;
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        if (++depth > XML_DEPTH_MAX)
+          problem ??= new DocumentProblem('too_complex', `The document nests more than ${XML_DEPTH_MAX} elements.`);
+        reader.open?.(localName(name), attributes);
+      },
+      ontext: (text) => reader.text?.(text),
+      onclosetag(name) {
+        depth--;
+        reader.close?.(localName(name));
+      },
+      onprocessinginstruction(name) {
+        if (name.toLowerCase() === '!doctype')
+          problem ??= new DocumentProblem('damaged', 'The document defines entities of its own, which none needs.');
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  const decoder = new StringDecoder('utf8');
+  for await (const chunk of chunks) {
+    parser.write(decoder.write(chunk));
+    if (problem !== undefined) throw problem;
+    const found = taken();
+    if (found !== undefined) yield found;
+  }
+  parser.end(decoder.end());
+  if (problem !== undefined) throw problem;
+  const found = taken();
+  if (found !== undefined) yield found;
+}
+
+/** Reads a document to its end. @throws {DocumentProblem} */
+async function readWholeXml(chunks: AsyncIterable<Buffer>, reader: XmlReader): Promise<void> {
+  for await (const _ of readXml(chunks, reader, () => undefined)) return;
+}
+
+/** Collects text between two calls of `take`. */
+class TextPieces {
+  #pieces: string[] = [];
+
+  add(text: string): void {
+    this.#pieces.push(text);
+  }
+
+  take(): string | undefined {
+    if (this.#pieces.length === 0) return undefined;
+    return this.#pieces.splice(0).join('');
+  }
 }

@@ -1,9 +1,9 @@
 /** What the words of a link, or of the sentence around it, say it is for. */
-import { ALL_LANGUAGES } from '#mime/words/all-languages.ts';
+
 import { fold, plainText } from '#mime/words/fold.ts';
-import type { LanguageWords, WordList } from '#mime/words/language-words.ts';
 import { type Phrase, PhraseMatcher } from '#mime/words/phrase-matcher.ts';
-import { phrasesIn, phrasesOf } from '#mime/words/word-lists.ts';
+import type { LanguageWords, WordList } from '#mime/words/word-lists.ts';
+import { ALL_LANGUAGES, phrasesIn, phrasesOf } from '#mime/words/word-lists.ts';
 
 const LISTS = ['unsubscribe', 'decline', 'reset', 'confirm', 'signIn', 'footer', 'proceed'] as const;
 export type LinkWord = (typeof LISTS)[number];

@@ -19,8 +19,8 @@ import {
 import { type LinkMeaning, type LinkWord, linkMeanings, mentions } from './link-words.ts';
 import { type ActionWord, isAction, type MailRequest, soleAction } from './mail-request.ts';
 
-export type ActionKind = 'confirm' | 'sign_in' | 'reset';
-export type WeighedKind = ActionKind | 'other' | 'decline' | 'unsubscribe';
+type ActionKind = 'confirm' | 'sign_in' | 'reset';
+type WeighedKind = ActionKind | 'other' | 'decline' | 'unsubscribe';
 
 export interface WeighedLink {
   readonly kind: WeighedKind;

@@ -6,7 +6,7 @@ export interface Phrase<Kind> {
   readonly words: string;
 }
 
-export interface PhraseMatch<Kind> {
+interface PhraseMatch<Kind> {
   readonly kind: Kind;
   readonly from: number;
   /** Behind the whole word that the phrase ends in. */

@@ -30,11 +30,10 @@ import type { AuthenticationResults } from '#mailstore/delivery/authentication-r
 import { cameFromOtherMail, type MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
 import { readContents, readHtml } from '#mailstore/messages/message-content.ts';
 import { readHeader } from '#mailstore/messages/read-messages.ts';
-import { attachmentDigests } from '#mime/attachment-digests.ts';
+import { attachmentDigests } from '#mime/attachments.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { areQuotations, type Quotable, quotable, quotedLines } from '#mime/quotations.ts';
-import type { TextStatus } from '#mime/read-content.ts';
-import type { ReadMessage } from '#mime/read-message.ts';
+import type { ReadMessage, TextStatus } from '#mime/read-message.ts';
 import type { Sender } from '#sending/outbox/outbound-message.ts';
 import type { Answered } from '#sending/outbox/own-mail.ts';
 

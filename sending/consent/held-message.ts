@@ -20,9 +20,9 @@ import { readContent as readStoredContent } from '#mailstore/messages/message-co
 import { findMessage, messagesOfThreads, type StoredMessage } from '#mailstore/messages/read-messages.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { type AlternativesDifference, alternativesDifference } from '#mime/alternatives-difference.ts';
+import type { LabelledAttachment } from '#mime/attachments.ts';
 import { hashContent } from '#mime/content-hash.ts';
 import { htmlContent } from '#mime/html-content.ts';
-import type { LabelledAttachment } from '#mime/labelled-attachments.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { findOutbound, findRecipients, type OutboundMessage, readContent } from '#sending/outbox/outbound-message.ts';
 import { type ConsentRow, findConsent } from './decide-consent.ts';

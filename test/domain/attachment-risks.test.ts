@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type AttachmentRisk, attachmentRisks } from '#domain/mail/attachment-risks.ts';
-import { contentForm, hasMacros } from '#mime/content-form.ts';
+import { contentForm, hasMacros } from '#mime/attachments.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 const PDF = bytes('%PDF-1.7\n');

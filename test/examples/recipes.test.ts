@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { signWebhook } from '#client/sign-webhook.ts';
+import { signWebhook } from '#client/webhook-signature.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';

@@ -23,8 +23,8 @@ import { oneTimeCode } from '#mime/one-time-code.ts';
 import { areQuotations, quotable } from '#mime/quotations.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { readReport } from '#mime/read-report.ts';
+import { extractReply } from '#mime/reply-text.ts';
 import { baseSubject } from '#mime/subject.ts';
-import { extractReply } from '#mime/text.ts';
 import { patternMatcher } from '#packages/imap/src/commands/list.ts';
 
 interface Reader {

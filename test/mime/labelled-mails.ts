@@ -12,8 +12,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { surelyCode } from '#mime/one-time-code.ts';
-import type { MessageContent } from '#mime/read-content.ts';
-import { readMessage } from '#mime/read-message.ts';
+import { type MessageContent, readMessage } from '#mime/read-message.ts';
 
 const FOLDER = fileURLToPath(new URL('mails', import.meta.url));
 

@@ -17,7 +17,7 @@ import { LINKS_MAX } from '#domain/mail/code-and-link-limits.ts';
 import * as limits from '#domain/mail/mail-limits.ts';
 import { ATTRIBUTE_MAX_CHARACTERS } from '#mime/html-content.ts';
 import { RECIPIENTS_READ_MAX } from '#mime/read-report.ts';
-import { REPLY_MAX_CHARACTERS } from '#mime/text.ts';
+import { REPLY_MAX_CHARACTERS } from '#mime/reply-text.ts';
 
 const rows: readonly (readonly [reader: string, limit: string, ...values: number[]])[] = [
   ['MIME structure', 'depth; parts', limits.MIME_DEPTH_MAX, limits.MIME_PARTS_MAX],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { textOfHtml } from '#mime/html-text.ts';
+import { textOfHtml } from '#mime/html-content.ts';
 import { oneTimeCode } from '#mime/one-time-code.ts';
 
 /** Subject, text, and the code that a person would type. */

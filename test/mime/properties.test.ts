@@ -9,7 +9,7 @@ import { decodedSize, decodeTransfer } from '@agent-mailbox/mime-structure/trans
 import fc from 'fast-check';
 import { HTML_MAX_CHARACTERS } from '#domain/mail/mail-limits.ts';
 import { nests } from '#mailstore/upkeep/invariants.ts';
-import { textOfHtml } from '#mime/html-text.ts';
+import { textOfHtml } from '#mime/html-content.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { corpus } from '#test/mail/corpus/read-corpus.ts';
 import { assertBodyStructure, assertEnvelope, parseWire } from '#test/support/imap-syntax.ts';

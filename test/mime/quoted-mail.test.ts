@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { extractReply } from '#mime/text.ts';
+import { extractReply } from '#mime/reply-text.ts';
 
 /** `## title`, then a mail; `%%` stands between what is new and what is quoted. */
 const mails = (file: string): (readonly [title: string, text: string])[] =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { extractReply } from '#mime/text.ts';
+import { extractReply } from '#mime/reply-text.ts';
 
 const says = (text: string, expected: string) => assert.equal(extractReply(text), expected);
 

@@ -19,8 +19,7 @@ import { readAttachment, readHtml } from '#mailstore/messages/message-content.ts
 import { findMessage } from '#mailstore/messages/read-messages.ts';
 import { fetchRemoteImage } from '#mailstore/messages/remote-image.ts';
 import { readDocumentPage } from '#mailstore/reading/read-document.ts';
-import { DOCUMENT_FORMATS } from '#mime/documents/document-kind.ts';
-import { DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-problem.ts';
+import { DOCUMENT_FORMATS, DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-kind.ts';
 import { remoteImagesOf } from '#mime/html-images.ts';
 
 const SAVED_AS_FILE = '`mail attachment` saves the file, and programs for its format show it.';

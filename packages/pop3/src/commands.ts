@@ -11,7 +11,7 @@ import { BEARER_FAILURE, readPlain, readXoauth2, type SaslCredentials } from '@a
 import type { Maildrop, MaildropMessage, MaildropStore } from './maildrop.ts';
 
 /** RFC 1939 §3. The UPDATE state is the run of QUIT. */
-export type Pop3State = 'authorization' | 'transaction';
+type Pop3State = 'authorization' | 'transaction';
 
 /** Extended response codes (RFC 2449 §8, RFC 3206). */
 export const RESPONSE_CODES = ['AUTH', 'SYS/TEMP', 'IN-USE'] as const;

@@ -2,14 +2,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
+import { storableText } from '@agent-mailbox/mime-structure/charset';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
-import { MIME_DEPTH_MAX, MIME_PARTS_MAX, PREVIEW_MAX_CHARACTERS } from '#domain/mail/mail-limits.ts';
+import { bodyParts, partText } from '@agent-mailbox/mime-structure/parts';
+import {
+  MIME_DEPTH_MAX,
+  MIME_PARTS_MAX,
+  PREVIEW_MAX_CHARACTERS,
+  SEARCH_TEXT_MAX_BYTES,
+} from '#domain/mail/mail-limits.ts';
 import { nests } from '#mailstore/upkeep/invariants.ts';
 import { readMessage } from '#mime/read-message.ts';
-import { htmlSource } from '#mime/text.ts';
 import { assertBodyStructure, assertEnvelope, parseWire } from '#test/support/imap-syntax.ts';
 import { assertView, assertWire, corpus } from './read-corpus.ts';
 
+const htmlOf = (bytes: Uint8Array, root: PartNode): string | null => {
+  const { html } = bodyParts(root);
+  if (html.length === 0) return null;
+  return storableText(html.map(({ part }) => partText(bytes, part, SEARCH_TEXT_MAX_BYTES)).join('\n'));
+};
 const depthOf = (part: PartNode): number => 1 + Math.max(0, ...(part.parts ?? []).map(depthOf));
 const countOf = (part: PartNode): number => 1 + (part.parts ?? []).reduce((sum, child) => sum + countOf(child), 0);
 
@@ -38,7 +49,7 @@ describe('what is stored about a message', () => {
           messageId: read.messageId ?? null,
           attachments: read.attachments,
           text: read.content.text,
-          html: htmlSource(bytes, read.parts),
+          html: htmlOf(bytes, read.parts),
         },
         api,
         name,

@@ -1,7 +1,7 @@
 /** Runs all POP3 sessions once more in this process: no command, CAPA word or response code may go without one. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { RESPONSE_CODES, pop3Commands } from '#packages/pop3/src/commands.ts';
+import { pop3Commands, RESPONSE_CODES } from '#packages/pop3/src/commands.ts';
 import { memoryMaildrop } from './memory-maildrop.ts';
 import { startPop3 } from './pop3-server.ts';
 import { exchanges, pipelined } from './recorded-sessions.ts';

@@ -11,8 +11,7 @@ import {
   XML_DEPTH_MAX,
 } from '#domain/mail/file-limits.ts';
 import { type DocumentLimits, readDocumentPage } from '#mailstore/reading/read-document.ts';
-import type { TextPage } from '#mime/documents/document-kind.ts';
-import { DocumentProblem, type DocumentProblemKind } from '#mime/documents/document-problem.ts';
+import { DocumentProblem, type DocumentProblemKind, type TextPage } from '#mime/documents/document-kind.ts';
 import { docx, paragraph, pdf, pdfOf, pdfStream, pptx, xlsx, zip } from '#test/support/documents.ts';
 
 const MIB_BYTES = 1024 * 1024;

@@ -35,14 +35,14 @@ type SearchKey =
   | { readonly kind: 'and' | 'or'; readonly of: readonly SearchKey[] }
   | { readonly kind: 'not'; readonly of: SearchKey };
 
-export interface SearchProgram {
+interface SearchProgram {
   readonly key: SearchKey;
   /** It contains a MODSEQ key: the answer contains the highest MODSEQ. */
   readonly modseq: boolean;
   readonly charset: string | null;
 }
 
-export type ReturnOption = 'MIN' | 'MAX' | 'ALL' | 'COUNT' | 'SAVE';
+type ReturnOption = 'MIN' | 'MAX' | 'ALL' | 'COUNT' | 'SAVE';
 const RETURN_OPTIONS: readonly ReturnOption[] = ['MIN', 'MAX', 'ALL', 'COUNT', 'SAVE'];
 
 /** `RETURN (…) `, or null if it is missing. Empty parentheses mean ALL. */

@@ -17,15 +17,14 @@ import {
   keepRegistration,
   keyOf,
   knowsSecret,
+  newSecret,
   registerEndpoint,
   registrationOf,
+  renewUnknownSecret,
   requireApiKey,
   wantedOf,
 } from './endpoint.ts';
-import { newSecret } from './new-secrets.ts';
-import { renewUnknownSecret } from './renew-secret.ts';
-import { hasStarted, noteStarted } from './started-events.ts';
-import { isSigned } from './verify-signature.ts';
+import { hasStarted, isSigned, noteStarted } from './received-events.ts';
 import { watchEndpoint } from './watch-endpoint.ts';
 
 /** Answers that repeat themselves: no reason to forget an endpoint. */

@@ -2,9 +2,8 @@
  * The webhook endpoint of a trigger at the service. It is found by its description, which names the workflow and the
  * node, so that it is never made twice and is found also when n8n has lost its id.
  */
-import type { Fields, HookHost, TriggerHost } from '../../n8n-interfaces.ts';
+import type { Fields, HookHost, TriggerHost, WebhookHost } from '../../n8n-interfaces.ts';
 import { callService, isMailboxToken, listAll, textOf, unlessMissing } from '../../service.ts';
-import { noteNewSecret } from './new-secrets.ts';
 
 /** What n8n keeps about the endpoint; empty texts: nothing yet. */
 export interface Registration {
@@ -186,4 +185,44 @@ export async function registerEndpoint(host: HookHost): Promise<void> {
   if (existing !== undefined) await deleteEndpoint(host, existing);
   const { id, secret } = await createEndpoint(host, wanted, url);
   keepNew(host, { endpointId: String(id), secret: String(secret), url });
+}
+
+/**
+ * Secrets that this process has just got. n8n stores them some time after a workflow was published: deliveries that
+ * arrive before are verified with these.
+ */
+const KEPT_MS = 60_000;
+const secrets = new Map<string, { readonly secret: string; readonly untilMs: number }>();
+
+export function noteNewSecret(key: string, secret: string, nowMs: number = Date.now()): void {
+  for (const [other, { untilMs }] of secrets) if (untilMs <= nowMs) secrets.delete(other);
+  secrets.set(key, { secret, untilMs: nowMs + KEPT_MS });
+}
+
+/** Empty: none in the last minute. */
+export function newSecret(key: string, nowMs: number = Date.now()): string {
+  const { secret, untilMs } = secrets.get(key) ?? { secret: '', untilMs: 0 };
+  return untilMs > nowMs ? secret : '';
+}
+
+/** Forged requests do not make n8n ask the service more often. */
+const ASK_EVERY_MS = 5_000;
+const askedAt = new Map<string, number>();
+
+/**
+ * After a request that the kept secret does not verify: if the endpoint has another secret, because a person rotated it
+ * or n8n has lost it, it gets a new one that is kept. The service sends the delivery again, signed with it.
+ */
+export async function renewUnknownSecret(host: WebhookHost, nowMs: number = Date.now()): Promise<void> {
+  const key = keyOf(host);
+  if (nowMs - (askedAt.get(key) ?? 0) < ASK_EVERY_MS) return;
+  askedAt.set(key, nowMs);
+  const registration = registrationOf(host);
+  const endpoint = await findEndpoint(host, registration.endpointId);
+  if (endpoint === undefined) return;
+  // n8n may not have stored it yet.
+  const latest = { ...registration, endpointId: String(endpoint['id']), secret: newSecret(key, nowMs) };
+  if (knowsSecret(endpoint, registration) || knowsSecret(endpoint, latest)) return;
+  await renewSecret(host, endpoint, registration);
+  host.logger.warn(`Agent Mailbox: the secret of the webhook endpoint ${String(endpoint['id'])} was replaced.`);
 }

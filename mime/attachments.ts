@@ -1,5 +1,50 @@
-/** What the bytes of a file are, by the marks that its format requires, whatever its name says. Pure. */
-import type { ContentForm } from '#domain/mail/attachment-risks.ts';
+/**
+ * Attachments of a message, by their bytes: what about them may harm, whatever their names say, and fingerprints (SHA-256
+ * of the decoded bytes), by which the same file is found in other mail. Pure.
+ */
+
+import { hash } from 'node:crypto';
+import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
+import { type AttachmentInfo, leaves } from '@agent-mailbox/mime-structure/parts';
+import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
+import { type AttachmentRisk, attachmentRisks, type ContentForm } from '#domain/mail/attachment-risks.ts';
+
+export interface LabelledAttachment extends AttachmentInfo {
+  /** Left out: only its name and type are known, since the message could not be read within its limits. */
+  readonly risks?: readonly AttachmentRisk[];
+}
+
+/** The longest encoding of a byte is three characters (RFC 2045 §6.7). */
+const ENCODED_PER_BYTE_MAX = 3;
+
+export function labelledAttachments(
+  bytes: Uint8Array,
+  { parts, attachments }: { readonly parts: PartNode; readonly attachments: readonly AttachmentInfo[] },
+): LabelledAttachment[] {
+  if (attachments.length === 0) return [];
+  const byId = new Map([...leaves(parts)].map(({ number, part }) => [number, part]));
+  return attachments.map((info) => {
+    const part = byId.get(info.id);
+    return { ...info, risks: part === undefined ? risksByName(info) : risksOf(bytes, part, info) };
+  });
+}
+
+/** The risks that a name and a declared type tell. */
+export const risksByName = ({ filename, contentType }: AttachmentInfo): AttachmentRisk[] =>
+  attachmentRisks({ filename, contentType });
+
+function risksOf(bytes: Uint8Array, part: PartNode, { filename, contentType }: AttachmentInfo): AttachmentRisk[] {
+  const decoded = (max: number) =>
+    decodeTransfer(bytes.subarray(part.body, Math.min(part.end, part.body + max)), part.encoding);
+  const form = contentForm(decoded(FORM_BYTES * ENCODED_PER_BYTE_MAX));
+  const mayHaveMacros = form === 'zip' || form === 'ole';
+  return attachmentRisks({
+    filename,
+    contentType,
+    form,
+    hasMacros: mayHaveMacros && hasMacros(Buffer.from(decoded(MACROS_SEARCHED_MAX_BYTES)), form),
+  });
+}
 
 const MARKS: readonly (readonly [form: ContentForm, mark: string, at?: number])[] = [
   ['pdf', '%PDF-'],
@@ -31,7 +76,7 @@ const MARKS: readonly (readonly [form: ContentForm, mark: string, at?: number])[
   ['archive', 'CD001', 32_769],
 ];
 /** Bytes of a file that its form is read from: an ISO image has its mark behind 32 KiB. */
-export const FORM_BYTES = 32_774;
+const FORM_BYTES = 32_774;
 /** A page may begin with so much white space, comments or a declaration. */
 const MARKUP_CHARACTERS = 1_024;
 
@@ -63,7 +108,7 @@ function markup(head: Buffer): string {
 }
 
 /** Bytes of a document that are searched for macros. */
-export const MACROS_SEARCHED_MAX_BYTES = 8 * 1_024 * 1_024;
+const MACROS_SEARCHED_MAX_BYTES = 8 * 1_024 * 1_024;
 
 const ZIP_MACROS = Buffer.from('vbaProject.bin', 'latin1');
 const OLE_MACROS = Buffer.from('_VBA_PROJECT', 'utf16le');
@@ -71,3 +116,24 @@ const OLE_MACROS = Buffer.from('_VBA_PROJECT', 'utf16le');
 /** Whether a document holds a project of macros (MS-OVBA §2.2.1), by the name of its part. */
 export const hasMacros = (bytes: Buffer, form: ContentForm | null): boolean =>
   (form === 'zip' && bytes.includes(ZIP_MACROS)) || (form === 'ole' && bytes.includes(OLE_MACROS));
+
+/**
+ * Each once, hexadecimal. Empty attachments have none: they are all the same.
+ *
+ * @param attachments of these bytes
+ */
+export function attachmentDigests(
+  bytes: Uint8Array,
+  root: PartNode,
+  attachments: readonly Pick<AttachmentInfo, 'id'>[],
+): string[] {
+  if (attachments.length === 0) return [];
+  const ids = new Set(attachments.map(({ id }) => id));
+  const digests = new Set<string>();
+  for (const { number, part } of leaves(root)) {
+    if (!ids.has(number)) continue;
+    const content = decodeTransfer(bytes.subarray(part.body, part.end), part.encoding);
+    if (content.length > 0) digests.add(hash('sha256', content));
+  }
+  return [...digests];
+}

@@ -1,6 +1,9 @@
-/** Numbers of the last list that was shown, so that `mail open 2` opens the message that was number 2 in that list. */
-import type { MailboxClient } from '#client/index.ts';
-import { listFile, readJson, writePrivate } from './configuration.ts';
+/**
+ * Messages that were shown: numbers of the last list, so that `mail open 2` opens the message that was number 2 in it, and
+ * those that `mail wait` showed in the last minutes, so that the next one does not show them again.
+ */
+import { type HandedOut, type MailboxClient, RECENT_SECONDS } from '#client/index.ts';
+import { handedOutFile, listFile, readJson, writePrivate } from './configuration.ts';
 import { CommandError, EXIT } from './exit-codes.ts';
 import type { Session } from './session.ts';
 
@@ -59,3 +62,33 @@ async function inboxIds(session: Session): Promise<readonly string[]> {
 }
 
 const inboxOf = (client: MailboxClient) => client.listMessages({ folder: INBOX, limit: LIST_LIMIT });
+
+/** A message stays known for longer than it counts as recent, because the clocks of two machines differ. */
+const KEPT_MS = 10 * RECENT_SECONDS * 1_000;
+
+interface State {
+  /** Time at which each was shown, in milliseconds. */
+  readonly shown: Readonly<Record<string, number>>;
+}
+
+function readState(file: string): State['shown'] {
+  const value = readJson(file);
+  if (typeof value !== 'object' || value === null || !('shown' in value)) return {};
+  const { shown } = value;
+  return typeof shown === 'object' && shown !== null ? Object.fromEntries(Object.entries(shown)) : {};
+}
+
+/** Written when a message is added. */
+export function handedOutOf({ profile }: Session): HandedOut {
+  const file = handedOutFile(profile);
+  const now = Date.now();
+  const shown = new Map(Object.entries(readState(file)).filter(([, at]) => now - at < KEPT_MS));
+  return {
+    has: (messageId) => shown.has(messageId),
+    add(messageId) {
+      shown.set(messageId, now);
+      const state: State = { shown: Object.fromEntries(shown) };
+      writePrivate(file, state);
+    },
+  };
+}

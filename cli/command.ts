@@ -1,10 +1,11 @@
-import { type Command, Option } from 'commander';
+/**
+ * What the commands share: their actions with an organization or a mailbox, their answers, and their options.
+ */
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { OrganizationClient, Page, PagedList } from '#client/index.ts';
 import { CommandError } from './exit-codes.ts';
-import { print, printUntrusted } from './output.ts';
-import { recordText, tableText } from './record-text.ts';
+import { print, printUntrusted, recordText, tableText } from './output.ts';
 import { type GlobalOptions, openOrganization } from './session.ts';
-import { wholeNumber } from './whole-number.ts';
 
 const LIST_DEFAULT = 50;
 const LIST_MAX = 200;
@@ -36,6 +37,27 @@ export const withOrganization =
     const { value, text, untrusted } = await work({ service, args, options });
     (untrusted === true ? printUntrusted : print)(options, value, text);
   };
+
+/** Adds a command that ends something for good, once it is confirmed. */
+export const addDeletion = (
+  parent: Command,
+  description: string,
+  id: string,
+  consequence: string,
+  work: (service: OrganizationClient, id: string) => Promise<void>,
+): Command =>
+  parent
+    .command('delete')
+    .description(description)
+    .argument('<id>', id)
+    .option('--yes', 'confirm the deletion')
+    .action(
+      withOrganization<{ yes?: true }>(async ({ service, args: [id = ''], options }) => {
+        requireYes(options, `${id} ${consequence}.`);
+        await work(service, id);
+        return said({ id, deleted: true }, `${id} is deleted.`);
+      }),
+    );
 
 /** One thing with all its fields. */
 export const shown = (value: object): Shown => ({ value, text: () => recordText(value) });
@@ -99,4 +121,13 @@ export const choice = (flags: string, description: string, values: readonly stri
 export function requireYes({ yes }: { readonly yes?: true }, what: string): void {
   if (yes === undefined)
     throw new CommandError('not_confirmed', `${what} This cannot be undone.`, 'Repeat the command with --yes.');
+}
+
+/** Reads a whole number from 1 to a maximum, for commander. */
+export function wholeNumber(max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
+    throw new InvalidArgumentError(`must be a whole number from 1 to ${max}`);
+  };
 }

@@ -1,8 +1,18 @@
+/** Tools that read messages, attachments and threads, wait for mail, and change messages. */
 import Type from 'typebox';
-import { ApiError, type Download, type MessageSummary, type WaitQuery, waitForRecent } from '#client/index.ts';
-import { handedOutTo } from './handed-out.ts';
+import {
+  ApiError,
+  type Download,
+  type HandedOut,
+  type MessageSummary,
+  RECENT_SECONDS,
+  type WaitQuery,
+  waitForRecent,
+} from '#client/index.ts';
 import {
   AttachmentOutput,
+  ChangedOutput,
+  DeletedOutput,
   FoldersOutput,
   MailboxOutput,
   MessageOutput,
@@ -13,17 +23,14 @@ import {
   ThreadsOutput,
   WaitOutput,
 } from './output-schemas.ts';
-import { LIST_DEFAULT, pageInput } from './page-input.ts';
 import { ATTACHMENT_MAX_BYTES, attachmentUri, CHARACTERS_DEFAULT, readable } from './readable.ts';
-import { answer, failed, mail, outcome, type Tool, tool } from './tool.ts';
+import { answer, closed, failed, LIST_DEFAULT, mail, outcome, pageInput, READS, type Tool, tool } from './tool.ts';
 
-const READS = { readOnlyHint: true, openWorldHint: false } as const;
 const WAIT_DEFAULT_SECONDS = 30;
 /** Less than the minute after which MCP clients give up a call. */
 const WAIT_MAX_SECONDS = 50;
 const CHARACTERS_MAX = 200_000;
 const ATTACHMENT_CHARACTERS_MAX = 100_000;
-const closed = { additionalProperties: false } as const;
 export const MessageId = Type.String({ description: 'Id of a message, msg_….' });
 
 /** The fields needed to choose a message; read_message returns the rest. */
@@ -308,3 +315,77 @@ export const readTools: readonly Tool[] = [
     },
   }),
 ];
+
+export const changeTools: readonly Tool[] = [
+  tool({
+    name: 'update_message',
+    title: 'Move, label or mark a message',
+    description:
+      'Moves a message to a folder, sets its labels, marks it as seen or flagged. Omitted fields do not change.',
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    needs: 'change',
+    output: ChangedOutput,
+    input: Type.Object(
+      {
+        messageId: MessageId,
+        folder: Type.Optional(Type.String({ description: 'Name of the folder, such as Archive; see list_folders.' })),
+        labels: Type.Optional(Type.Array(Type.String(), { description: 'All labels the message has afterwards.' })),
+        seen: Type.Optional(Type.Boolean()),
+        flagged: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+    async run(client, { messageId, ...change }, call) {
+      const { id, folders, labels, seen, flagged } = await client.updateMessage(messageId, change, call);
+      return answer({ id, folders, labels, seen, flagged });
+    },
+  }),
+  tool({
+    name: 'delete_message',
+    title: 'Delete a message',
+    description:
+      'Moves a message to the trash. A message in the trash, or any message with permanent, is removed permanently.',
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+    needs: 'change',
+    output: DeletedOutput,
+    input: Type.Object(
+      { messageId: MessageId, permanent: Type.Optional(Type.Boolean({ description: 'Default false.' })) },
+      closed,
+    ),
+    async run(client, { messageId, permanent = false }, call) {
+      await client.deleteMessage(messageId, { permanent }, call);
+      return answer({ id: messageId, deleted: true });
+    },
+  }),
+];
+
+/**
+ * Messages that `wait_for_message` returned in the last minutes to each program, in this process: over HTTP there is a
+ * server for each request. Another process may return a message once more; none is missed. What one program has got,
+ * another program of the same mailbox gets all the same.
+ */
+const KEPT_MS = 2 * RECENT_SECONDS * 1_000;
+const MESSAGES_MAX = 10_000;
+
+/** When each was returned to whom, oldest first. */
+const returned = new Map<string, number>();
+
+function forgetOld(now: number): void {
+  for (const [key, at] of returned) {
+    if (now - at < KEPT_MS && returned.size <= MESSAGES_MAX) return;
+    returned.delete(key);
+  }
+}
+
+/** @param reader the credential, in a form that opens nothing */
+export function handedOutTo(reader: string): HandedOut {
+  const keyOf = (messageId: string): string => `${reader} ${messageId}`;
+  return {
+    has: (messageId) => returned.has(keyOf(messageId)),
+    add(messageId) {
+      const now = Date.now();
+      returned.set(keyOf(messageId), now);
+      forgetOld(now);
+    },
+  };
+}
