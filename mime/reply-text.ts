@@ -9,10 +9,6 @@
  * Reads line by line with bounded patterns, because the text is untrusted: patterns across lines take minutes on lines made
  * for that. In doubt the text stays.
  */
-import { storableText } from '@agent-mailbox/mime-structure/charset';
-import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
-import { bodyParts, partText } from '@agent-mailbox/mime-structure/parts';
-import { SEARCH_TEXT_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 
 /** Longer lines are text: no mail client writes such attributions or signatures. */
 const LINE_LOOKED_AT_CHARACTERS = 300;

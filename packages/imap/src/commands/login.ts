@@ -72,11 +72,6 @@ const MALFORMED = no('The credentials cannot be read', 'AUTHENTICATIONFAILED');
 const enter = (session: Session, credentials: SaslCredentials | undefined): Promise<Completion> | Completion =>
   credentials === undefined ? MALFORMED : logIn(session, credentials.address, credentials.token);
 
-const plain: Mechanism = async (session, ask, initial) => {
-  const answer = initial ?? (await ask(''));
-  return answer === undefined ? CANCELLED : enter(session, readPlain(answer));
-};
-
 /** PLAIN, and the others after whose failure the reason is sent as a challenge that the client answers (RFC 7628 §3.2.3). */
 const oneAnswer =
   (read: (answer: string) => SaslCredentials | undefined, failure?: string): Mechanism =>
