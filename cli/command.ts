@@ -38,6 +38,18 @@ export const withOrganization =
     (untrusted === true ? printUntrusted : print)(options, value, text);
   };
 
+/** Adds the command that lists things in pages. */
+export const addList = <Item extends object>(
+  parent: Command,
+  description: string,
+  columns: readonly string[],
+  empty: string,
+  list: (service: OrganizationClient, page: { limit: number; cursor?: string }) => PagedList<Item>,
+): Command =>
+  withListOptions(parent.command('list').description(description)).action(
+    withOrganization<ListOptions>(({ service, options }) => listed(list(service, pageOf(options)), columns, empty)),
+  );
+
 /** Adds a command that ends something for good, once it is confirmed. */
 export const addDeletion = (
   parent: Command,

@@ -70,19 +70,17 @@ export class HttpTransport {
   constructor(options: ClientOptions, credential: Readonly<Record<string, string>>) {
     const url = parsedUrl(options.url);
     if (url === null || !/^https?:$/.test(url.protocol))
-      throw new ApiError({
-        code: 'invalid_url',
-        message: `${JSON.stringify(options.url)} is not the address of a service.`,
-        fix: 'Give an http:// or https:// address, such as http://127.0.0.1:8080.',
-        status: null,
-      });
+      throw ownError(
+        'invalid_url',
+        `${JSON.stringify(options.url)} is not the address of a service.`,
+        'Give an http:// or https:// address, such as http://127.0.0.1:8080.',
+      );
     if (url.username !== '' || url.password !== '')
-      throw new ApiError({
-        code: 'invalid_url',
-        message: 'The address of a service must not contain a user name or a password.',
-        fix: 'Remove the part before the @.',
-        status: null,
-      });
+      throw ownError(
+        'invalid_url',
+        'The address of a service must not contain a user name or a password.',
+        'Remove the part before the @.',
+      );
     this.#options = options;
     this.#base = url.href.replace(/\/+$/, '');
     this.#credential = Object.fromEntries(Object.entries(credential).map(([name, value]) => [name, sendable(value)]));
@@ -144,8 +142,7 @@ export class HttpTransport {
         if (attempt >= attempts || waited + wait > maxWaitMs || !mayRepeat(request, error)) throw error;
         waited += wait;
         await pause(wait, signal);
-        if (signal?.aborted === true)
-          throw new ApiError({ code: 'aborted', message: 'The request was aborted.', fix: '', status: null });
+        if (signal?.aborted === true) throw ownError('aborted', ABORTED, '');
       }
     }
   }
@@ -209,6 +206,12 @@ export class HttpTransport {
   }
 }
 
+const ABORTED = 'The request was aborted.';
+
+/** An error of the client itself, where the service has not answered. */
+const ownError = (code: string, message: string, fix: string, ...cause: readonly unknown[]): ApiError =>
+  new ApiError({ code, message, fix, status: null }, cause.length === 0 ? undefined : { cause: cause[0] });
+
 function parsedUrl(text: string): URL | null {
   try {
     return new URL(text);
@@ -221,12 +224,11 @@ function parsedUrl(text: string): URL | null {
 function sendable(credential: string): string {
   const value = credential.trim();
   if (/^[\x20-\x7e]+$/.test(value)) return value;
-  throw new ApiError({
-    code: 'invalid_credential',
-    message: 'The credential contains line breaks or other invalid characters.',
-    fix: 'Give the whole credential, for example amt_…, and nothing else.',
-    status: null,
-  });
+  throw ownError(
+    'invalid_credential',
+    'The credential contains line breaks or other invalid characters.',
+    'Give the whole credential, for example amt_…, and nothing else.',
+  );
 }
 
 function pathOf({ path, query = {} }: HttpRequest): string {
@@ -243,30 +245,11 @@ function mayRepeat({ method, repeatable = true }: HttpRequest, error: ApiError):
 }
 
 function noAnswer(error: unknown, url: string, { aborted, late }: { aborted: boolean; late: boolean }): ApiError {
-  if (aborted)
-    return new ApiError(
-      { code: 'aborted', message: 'The request was aborted.', fix: '', status: null },
-      { cause: error },
-    );
-  if (late)
-    return new ApiError(
-      {
-        code: 'timeout',
-        message: `${url} did not answer in time.`,
-        fix: 'Try again; if the error persists, check the service (GET /readyz).',
-        status: null,
-      },
-      { cause: error },
-    );
-  return new ApiError(
-    {
-      code: 'unreachable',
-      message: `No answer from ${url}: ${reasonOf(error)}.`,
-      fix: 'Check the address, and that the service is running.',
-      status: null,
-    },
-    { cause: error },
-  );
+  if (aborted) return ownError('aborted', ABORTED, '', error);
+  const message = late ? `${url} did not answer in time.` : `No answer from ${url}: ${reasonOf(error)}.`;
+  return late
+    ? ownError('timeout', message, 'Try again; if the error persists, check the service (GET /readyz).', error)
+    : ownError('unreachable', message, 'Check the address, and that the service is running.', error);
 }
 
 /** `fetch failed` says nothing; its innermost cause does. */

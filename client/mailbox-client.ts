@@ -1,4 +1,3 @@
-import type * as Api from './api-types.ts';
 import { followStream, type StreamOptions } from './event-stream.ts';
 import { FilesClient } from './files-client.ts';
 import {
@@ -9,16 +8,7 @@ import {
   type OrganizationCredential,
 } from './http.ts';
 import { type Download, OperationCall, type PagedList } from './operation-call.ts';
-import type {
-  AnswerMessage,
-  Connection,
-  MessageChange,
-  MessagesQuery,
-  NewMessage,
-  SearchQuery,
-  Submitted,
-  WaitQuery,
-} from './types.ts';
+import type * as Api from './types.ts';
 
 /** The token of the mailbox, `amt_…`; or a credential of its organization, with the id of the mailbox. */
 export type MailboxCredential =
@@ -58,17 +48,17 @@ export class MailboxClient {
   }
 
   /** Settings for mail clients. */
-  connection(options?: CallOptions): Promise<Connection> {
+  connection(options?: CallOptions): Promise<Api.Connection> {
     return this.#call.answer('getOwnMailboxConnection', [], { options });
   }
 
   /** Newest first. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` or `label` asks for it. */
-  listMessages(query: MessagesQuery = {}, options?: CallOptions): PagedList<Api.MessageSummary> {
+  listMessages(query: Api.MessagesQuery = {}, options?: CallOptions): PagedList<Api.MessageSummary> {
     return this.#call.list('listMessages', [], { query, options });
   }
 
   /** Answers as soon as messages match the filters, or with an empty list when the time is over. */
-  waitForMessages(query: WaitQuery = {}, options?: CallOptions): Promise<Api.WaitAnswer> {
+  waitForMessages(query: Api.WaitQuery = {}, options?: CallOptions): Promise<Api.WaitAnswer> {
     const { timeoutSeconds = WAIT_DEFAULT_SECONDS, after, since, consentId } = query;
     return this.#call.answer('waitForMessages', [], {
       query: { ...query, timeoutSeconds },
@@ -80,7 +70,7 @@ export class MailboxClient {
   }
 
   /** Messages that contain all words of `q`; `"a phrase"`, `-without` and `or` are supported. */
-  searchMessages(query: SearchQuery, options?: CallOptions): PagedList<Api.SearchHit> {
+  searchMessages(query: Api.SearchQuery, options?: CallOptions): PagedList<Api.SearchHit> {
     return this.#call.list('searchMessages', [], { query, options });
   }
 
@@ -115,7 +105,7 @@ export class MailboxClient {
   }
 
   /** Omitted fields do not change. */
-  updateMessage(id: string, change: MessageChange, options?: CallOptions): Promise<Api.MessageSummary> {
+  updateMessage(id: string, change: Api.MessageChange, options?: CallOptions): Promise<Api.MessageSummary> {
     return this.#call.answer('updateMessage', [id], { body: change, options });
   }
 
@@ -138,21 +128,21 @@ export class MailboxClient {
     });
   }
 
-  sendMessage(message: NewMessage, options?: CallOptions): Promise<Submitted> {
+  sendMessage(message: Api.NewMessage, options?: CallOptions): Promise<Api.Submitted> {
     return this.#submit('sendMessage', [], message, options);
   }
 
   /** To the message's Reply-To, else its From; `omitted` in the answer lists addresses that do not get it. */
-  reply(id: string, message: AnswerMessage, options?: CallOptions): Promise<Submitted> {
+  reply(id: string, message: Api.AnswerMessage, options?: CallOptions): Promise<Api.Submitted> {
     return this.#submit('replyToMessage', [id], message, options);
   }
 
-  replyAll(id: string, message: AnswerMessage, options?: CallOptions): Promise<Submitted> {
+  replyAll(id: string, message: Api.AnswerMessage, options?: CallOptions): Promise<Api.Submitted> {
     return this.#submit('replyToAllOfMessage', [id], message, options);
   }
 
   /** With its text quoted and the whole message attached. */
-  forward(id: string, message: Api.Forward, options?: CallOptions): Promise<Submitted> {
+  forward(id: string, message: Api.Forward, options?: CallOptions): Promise<Api.Submitted> {
     return this.#submit('forwardMessage', [id], message, options);
   }
 
@@ -195,7 +185,7 @@ export class MailboxClient {
   }
 
   /** Sends a draft, which then is one no more. */
-  sendDraft(id: string, sending: Api.DraftSending = {}, options?: CallOptions): Promise<Submitted> {
+  sendDraft(id: string, sending: Api.DraftSending = {}, options?: CallOptions): Promise<Api.Submitted> {
     return this.#submit('sendDraft', [id], sending, options);
   }
 
@@ -226,10 +216,10 @@ export class MailboxClient {
     params: Api.Operations[Id]['params'],
     body: Api.Operations[Id]['body'],
     options: CallOptions | undefined,
-  ): Promise<Submitted> {
+  ): Promise<Api.Submitted> {
     const request = { ...this.#call.request(operation, params), body, options };
     const { body: answer } = await this.#http.json<Api.Operations[SubmitId]['answer']>(request);
     const held = answer.status === 'consent_pending';
-    return { held, ...answer } as Submitted;
+    return { held, ...answer } as Api.Submitted;
   }
 }

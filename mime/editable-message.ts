@@ -3,8 +3,8 @@ import { type MailAddress, readableAddresses } from '@agent-mailbox/mime-structu
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { destinations, firstValue, headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import { indexMessage, type PartNode } from '@agent-mailbox/mime-structure/index-message';
-import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import { attachmentsOf, bodyParts, leaves, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
+import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 
 export interface EditableMessage {

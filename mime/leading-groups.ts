@@ -1,6 +1,6 @@
 /** Groups at the beginning of address lists, read out of an ENVELOPE as it is stored. */
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
-import { fieldsOf, OPEN, stringAt } from '@agent-mailbox/mime-structure/wire-values';
+import { fieldsOf, OPEN, stringAt } from '@agent-mailbox/mime-structure/envelope';
 
 /** How a group ends in an ENVELOPE. One without these bytes has no group. */
 export const GROUP_END = '(NIL NIL NIL NIL)';

@@ -8,10 +8,9 @@
 
 import { storableText } from '@agent-mailbox/mime-structure/charset';
 import { findBodyStart, headerFields } from '@agent-mailbox/mime-structure/header-fields';
-import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
+import { type PartNode, wireGrowth } from '@agent-mailbox/mime-structure/index-message';
 import { bodyParts, isBodyText, partText } from '@agent-mailbox/mime-structure/parts';
 import { type MessageStructure, readStructure, structureOf } from '@agent-mailbox/mime-structure/read-structure';
-import { wireGrowth } from '@agent-mailbox/mime-structure/wire-lines';
 import {
   HTML_MAX_CHARACTERS,
   PREVIEW_MAX_CHARACTERS,

@@ -1,7 +1,7 @@
 import { formatAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
-import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
+import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { Static } from 'typebox';
 import { timeOf } from '#api/http/schema-parts.ts';
 import type { readContent } from '#mailstore/messages/message-content.ts';

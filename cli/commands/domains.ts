@@ -1,15 +1,6 @@
 /** `domains`. */
 import type { Command } from 'commander';
-import {
-  addDeletion,
-  type ListOptions,
-  listed,
-  pageOf,
-  type Shown,
-  shown,
-  withListOptions,
-  withOrganization,
-} from '#cli/command.ts';
+import { addDeletion, addList, type Shown, shown, withOrganization } from '#cli/command.ts';
 import { recordText, tableText } from '#cli/output.ts';
 import type { Domain } from '#client/index.ts';
 
@@ -27,14 +18,12 @@ const domainShown = (domain: Domain): Shown => ({
 
 export function addDomainCommands(program: Command): void {
   const domains = program.command('domains').description('Use your own domains');
-  withListOptions(domains.command('list').description('List domains')).action(
-    withOrganization<ListOptions>(({ service, options }) =>
-      listed(
-        service.domains.list(pageOf(options)),
-        ['id', 'name', 'status', 'verifiedAt'],
-        'The organization has no domain of its own.',
-      ),
-    ),
+  addList(
+    domains,
+    'List domains',
+    ['id', 'name', 'status', 'verifiedAt'],
+    'The organization has no domain of its own.',
+    (service, page) => service.domains.list(page),
   );
   domains
     .command('show')

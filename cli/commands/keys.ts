@@ -1,16 +1,6 @@
 /** `keys`. */
 import type { Command } from 'commander';
-import {
-  addDeletion,
-  choice,
-  given,
-  type ListOptions,
-  listed,
-  pageOf,
-  shown,
-  withListOptions,
-  withOrganization,
-} from '#cli/command.ts';
+import { addDeletion, addList, choice, given, shown, withOrganization } from '#cli/command.ts';
 import type { NewApiKey } from '#client/index.ts';
 
 type Scope = NewApiKey['scopes'][number];
@@ -35,14 +25,12 @@ const scopes = (description: string) => choice('--scope <scope...>', description
 
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('Manage API keys; for a signed-in admin (login --browser)');
-  withListOptions(keys.command('list').description('List API keys')).action(
-    withOrganization<ListOptions>(({ service, options }) =>
-      listed(
-        service.keys.list(pageOf(options)),
-        ['id', 'name', 'keyHint', 'lastUsedAt', 'expiresAt', 'mailboxGroups', 'scopes'],
-        'There is no key.',
-      ),
-    ),
+  addList(
+    keys,
+    'List API keys',
+    ['id', 'name', 'keyHint', 'lastUsedAt', 'expiresAt', 'mailboxGroups', 'scopes'],
+    'There is no key.',
+    (service, page) => service.keys.list(page),
   );
   keys
     .command('show')

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import {
   addDeletion,
+  addList,
   choice,
   given,
   type ListOptions,
@@ -30,24 +31,12 @@ interface Changes extends Fields {
 
 export function addMailboxCommands(program: Command): void {
   const mailboxes = program.command('mailboxes').description('Manage the mailboxes of the organization');
-  withListOptions(mailboxes.command('list').description('List mailboxes, newest first')).action(
-    withOrganization<ListOptions>(({ service, options }) =>
-      listed(
-        service.mailboxes.list(pageOf(options)),
-        [
-          'id',
-          'address',
-          'status',
-          'group',
-          'unreadCount',
-          'sendingMode',
-          'today.received',
-          'today.sent',
-          'waiting.held',
-        ],
-        'There is no mailbox yet.',
-      ),
-    ),
+  addList(
+    mailboxes,
+    'List mailboxes, newest first',
+    ['id', 'address', 'status', 'group', 'unreadCount', 'sendingMode', 'today.received', 'today.sent', 'waiting.held'],
+    'There is no mailbox yet.',
+    (service, page) => service.mailboxes.list(page),
   );
   mailboxes
     .command('show')

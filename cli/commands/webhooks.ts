@@ -1,17 +1,6 @@
 /** `webhooks`. */
 import type { Command } from 'commander';
-import {
-  addDeletion,
-  collect,
-  given,
-  type ListOptions,
-  listed,
-  pageOf,
-  shown,
-  wholeNumber,
-  withListOptions,
-  withOrganization,
-} from '#cli/command.ts';
+import { addDeletion, addList, collect, given, shown, wholeNumber, withOrganization } from '#cli/command.ts';
 import { CommandError, EXIT } from '#cli/exit-codes.ts';
 import { recordText, tableText } from '#cli/output.ts';
 import { safeText } from '#cli/terminal-text.ts';
@@ -58,14 +47,12 @@ const signingKeysShown = (value: WebhookSigningKeys) => ({
 
 export function addWebhookCommands(program: Command): void {
   const webhooks = program.command('webhooks').description('Manage endpoints of webhooks, and try them here');
-  withListOptions(webhooks.command('list').description('List endpoints, newest first')).action(
-    withOrganization<ListOptions>(({ service, options }) =>
-      listed(
-        service.webhooks.list(pageOf(options)),
-        ['id', 'active', 'disabledReason', 'eventTypes', 'mailboxId', 'url'],
-        'There is no endpoint yet.',
-      ),
-    ),
+  addList(
+    webhooks,
+    'List endpoints, newest first',
+    ['id', 'active', 'disabledReason', 'eventTypes', 'mailboxId', 'url'],
+    'There is no endpoint yet.',
+    (service, page) => service.webhooks.list(page),
   );
   webhooks
     .command('show')

@@ -1,6 +1,6 @@
-import type * as Api from '#client/api-types.ts';
 import type { CallOptions } from '#client/http.ts';
 import { OperationGroup, type PagedList } from '#client/operation-call.ts';
+import type * as Api from '#client/types.ts';
 
 /** The organization of the credential: its settings, and the brakes of its sending. */
 export class Organizations extends OperationGroup {

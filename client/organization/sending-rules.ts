@@ -1,7 +1,6 @@
-import type * as Api from '#client/api-types.ts';
 import type { CallOptions } from '#client/http.ts';
 import { type Download, OperationGroup, type PagedList } from '#client/operation-call.ts';
-import type { ConsentScope } from '#client/types.ts';
+import type * as Api from '#client/types.ts';
 
 /** Addresses and domains that mail is accepted from or sent to, or not: `inbound` and `outbound`, `allow` and `block`. */
 export class Lists extends OperationGroup {
@@ -112,7 +111,7 @@ export class Consents extends OperationGroup {
   }
 
   /** @param approval its scope, or scope and changes */
-  approve(id: string, approval: ConsentScope | Api.ConsentApproval, options?: CallOptions): Promise<Api.Consent> {
+  approve(id: string, approval: Api.ConsentScope | Api.ConsentApproval, options?: CallOptions): Promise<Api.Consent> {
     const body = typeof approval === 'string' ? { scope: approval } : approval;
     return this.call.answer('approveConsent', [id], { body, options });
   }

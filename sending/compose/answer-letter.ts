@@ -4,7 +4,7 @@
  */
 import { formatAddress, type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-structure/header-fields';
-import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
+import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { MailboxView } from '#core/mailboxes/mailbox-queries.ts';
 import { hashOfBytes, hashOfContent } from '#core/platform/client-id.ts';
 import type { Database } from '#db/database.ts';

@@ -12,8 +12,8 @@
 import { type MailAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
-import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
 import { leaves, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
+import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import { organizationalDomain, withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { domainOf } from '#domain/mail/email-address.ts';

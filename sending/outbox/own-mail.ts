@@ -5,7 +5,7 @@
 
 import { type StoreRefusal, StoreRefused } from '@agent-mailbox/mail-store';
 import { findBodyStart, firstValue, headerFields } from '@agent-mailbox/mime-structure/header-fields';
-import { messageIds } from '@agent-mailbox/mime-structure/message-ids';
+import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { FORWARDED_KEYWORD, MAIL_FLAGS } from '#domain/mail/mail-flags.ts';

@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { ADDRESSES_MAX } from '@agent-mailbox/mime-structure/addresses';
-import { DETECTION_MAX_BYTES } from '@agent-mailbox/mime-structure/detect-charset';
-import { BOUNDARY_GUESS_MAX_BYTES, BOUNDARY_MAX } from '@agent-mailbox/mime-structure/index-message';
+import { DETECTION_MAX_BYTES } from '@agent-mailbox/mime-structure/charset';
+import {
+  BOUNDARY_GUESS_MAX_BYTES,
+  BOUNDARY_MAX,
+  NAME_MAX_CHARACTERS,
+} from '@agent-mailbox/mime-structure/index-message';
 import { PARAMETERS_MAX } from '@agent-mailbox/mime-structure/parameters';
 import { DATE_MAX_CHARACTERS } from '@agent-mailbox/mime-structure/parse-date';
 import {
@@ -12,7 +16,6 @@ import {
   REFERENCES_MAX,
   SUBJECT_MAX_CHARACTERS,
 } from '@agent-mailbox/mime-structure/read-structure';
-import { NAME_MAX_CHARACTERS } from '@agent-mailbox/mime-structure/safe-filename';
 import { LINKS_MAX } from '#domain/mail/code-and-link-limits.ts';
 import * as limits from '#domain/mail/mail-limits.ts';
 import { ATTRIBUTE_MAX_CHARACTERS } from '#mime/html-content.ts';

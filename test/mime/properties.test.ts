@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { formatAddress, readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { decodeCharset } from '@agent-mailbox/mime-structure/charset';
-import { imapString } from '@agent-mailbox/mime-structure/imap-strings';
+import { imapString } from '@agent-mailbox/mime-structure/envelope';
 import { indexMessage, type PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { parseParameterized } from '@agent-mailbox/mime-structure/parameters';
 import { decodedSize, decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';

@@ -59,8 +59,9 @@ export function command<Args>(declaration: Declaration<Args>): Command {
   };
 }
 
-/** For commands without arguments. */
-export const noArguments = (): undefined => undefined;
+/** A command without arguments. */
+export const plainCommand = (declaration: Omit<Declaration<undefined>, 'args'>): Command =>
+  command({ ...declaration, args: () => undefined });
 
 export const ANY_STATE: readonly State[] = ['not-authenticated', 'authenticated', 'selected'];
 export const LOGGED_IN: readonly State[] = ['authenticated', 'selected'];

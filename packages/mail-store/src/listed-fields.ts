@@ -25,57 +25,22 @@ export const CLIENT_REQUESTS: Readonly<Record<string, string>> = {
 
 /**
  * Every listed field, by its number in stored indexes: numbers never change, new fields are added at the end with a
- * migration that has the indexes made again.
+ * migration that has the indexes made again. With `+`: its lines are long.
  */
-const FIELDS: readonly (readonly [name: string, long?: 'long'])[] = [
-  ['date'],
-  ['from'],
-  ['sender'],
-  ['reply-to'],
-  ['to'],
-  ['cc'],
-  ['bcc'],
-  ['subject'],
-  ['message-id'],
-  ['in-reply-to'],
-  ['references'],
-  ['content-type'],
-  ['content-description'],
-  ['priority'],
-  ['x-priority'],
-  ['x-msmail-priority'],
-  ['importance'],
-  ['newsgroups'],
-  ['lines'],
-  ['list-id'],
-  ['list-post'],
-  ['x-label'],
-  ['x-original-to'],
-  ['x-uniform-type-identifier'],
-  ['x-universally-unique-identifier'],
-  ['x-tuid'],
-  ['x-k9mail-identity'],
-  ['x-draft-info'],
-  ['x-microsoft-original-message-id'],
-  ['chat-version'],
-  ['auto-submitted'],
-  ['autocrypt-setup-message'],
-  ['disposition-notification-to'],
-  ['mail-followup-to'],
-  ['mail-reply-to'],
-  ['return-path'],
-  ['list-unsubscribe', 'long'],
-  ['list-unsubscribe-post', 'long'],
-  ['bimi-indicator', 'long'],
-  ['bimi-location', 'long'],
-  ['x-bimi-indicator-hash', 'long'],
-  ['authentication-results', 'long'],
-  ['dkim-signature', 'long'],
-  ['autocrypt', 'long'],
-];
+const FIELDS: readonly string[] = `
+  date from sender reply-to to cc bcc subject message-id in-reply-to references content-type
+  content-description priority x-priority x-msmail-priority importance newsgroups lines list-id list-post
+  x-label x-original-to x-uniform-type-identifier x-universally-unique-identifier x-tuid x-k9mail-identity
+  x-draft-info x-microsoft-original-message-id chat-version auto-submitted autocrypt-setup-message
+  disposition-notification-to mail-followup-to mail-reply-to return-path list-unsubscribe+
+  list-unsubscribe-post+ bimi-indicator+ bimi-location+ x-bimi-indicator-hash+ authentication-results+
+  dkim-signature+ autocrypt+
+`
+  .trim()
+  .split(/\s+/);
 
 /** Lower-cased names of the listed fields. */
-export const LISTED_FIELDS: readonly string[] = FIELDS.map(([name]) => name);
+export const LISTED_FIELDS: readonly string[] = FIELDS.map((field) => field.replace('+', ''));
 
 interface ListedField {
   /** From 1, below 256. */
@@ -85,7 +50,7 @@ interface ListedField {
 }
 
 const BY_NAME: ReadonlyMap<string, ListedField> = new Map(
-  FIELDS.map(([name, long], i) => [name, { number: i + 1, long: long !== undefined }]),
+  LISTED_FIELDS.map((name, i) => [name, { number: i + 1, long: FIELDS[i] !== name }]),
 );
 
 /** @param name lower-cased */

@@ -5,13 +5,10 @@
  * IMAP, attachments of REST, text extraction. Limits (depth, parts, header block) turn what lies beyond into opaque
  * leaves; the bytes are served all the same. Damaged mail always gives a tree.
  */
-
 import { findBodyStart, firstValue, type HeaderField, headerFields, nextLine, trimRaw } from './header-fields.ts';
 import { HEADER_BLOCK_MAX_BYTES, MIME_DEPTH_MAX, MIME_PARTS_MAX } from './limits.ts';
 import { type Parameter, type ParameterizedValue, parameter, parseParameterized, stripComments } from './parameters.ts';
-import { safeFilename } from './safe-filename.ts';
 import { isIdentity } from './transfer-encoding.ts';
-import { wireGrowth } from './wire-lines.ts';
 
 /** One part. Offsets are bytes from the beginning of the message. Stored as jsonb: absent fields are not stored. */
 export interface PartNode {
@@ -296,4 +293,27 @@ function* delimiters(bytes: Uint8Array, start: number, end: number, boundary: st
     }
     at = text.indexOf(mark, Math.max(lineEnd, at + 1));
   }
+}
+
+export const NAME_MAX_CHARACTERS = 255;
+/** Control characters, and those that turn the direction of what stands beside them. */
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
+
+/** The last part of a path, on one line, at most 255 characters; empty where nothing is left that names a file. */
+export function safeFilename(given: string): string {
+  const line = given.toWellFormed().replace(UNSAFE, ' ');
+  const base = line.slice(Math.max(line.lastIndexOf('/'), line.lastIndexOf('\\')) + 1).trim();
+  return /^\.*$/.test(base) ? '' : base.slice(0, NAME_MAX_CHARACTERS).trim().toWellFormed();
+}
+
+/**
+ * Lines as line protocols send them end with CRLF, the last one too (RFC 1939 §3, RFC 5321 §2.3.8).
+ *
+ * @returns bytes by which a message grows when bare line feeds become CRLF and an unfinished last line is ended
+ */
+export function wireGrowth(bytes: Uint8Array): number {
+  if (bytes.length === 0) return 0;
+  let growth = bytes.at(-1) === LF ? 0 : 2;
+  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) growth++;
+  return growth;
 }

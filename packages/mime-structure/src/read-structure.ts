@@ -1,12 +1,12 @@
-/** What is found in a message without looking into its texts: header, tree of parts, ENVELOPE, BODYSTRUCTURE. Pure. */
+/**
+ * What is found in a message without looking into its texts: header, tree of parts, ENVELOPE, BODYSTRUCTURE. Pure.
+ */
 import { type MailAddress, readableAddresses } from './addresses.ts';
-import { bodyStructureText } from './body-structure.ts';
-import { storableText } from './charset.ts';
+import { decodeRawHeader, storableText } from './charset.ts';
 import { decodeWords } from './encoded-words.ts';
-import { envelopeText } from './envelope.ts';
+import { bodyStructureText, envelopeText } from './envelope.ts';
 import { destinations, firstValue, type HeaderField, headerFields } from './header-fields.ts';
 import { indexMessage, type PartNode } from './index-message.ts';
-import { messageIds } from './message-ids.ts';
 import { parseMailDate } from './parse-date.ts';
 import { type AttachmentInfo, attachmentsOf } from './parts.ts';
 
@@ -68,3 +68,7 @@ export function structureOf(bytes: Uint8Array, parts: PartNode, fields: readonly
     ].slice(0, REFERENCES_MAX),
   };
 }
+
+/** Message-IDs (RFC 5322 §3.6.4) of a header value in their order, with brackets, as text. What is too long for a line, or is not one word, is none. */
+export const messageIds = (value: string | undefined): string[] =>
+  (value?.match(/<[^<>\s]{1,998}>/g) ?? []).map((id) => storableText(decodeRawHeader(id)));

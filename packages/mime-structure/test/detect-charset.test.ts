@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decodeCharset, decodeUndeclared } from '@agent-mailbox/mime-structure/charset';
-import { detectCharset } from '@agent-mailbox/mime-structure/detect-charset';
+import { decodeCharset, decodeUndeclared, detectCharset } from '@agent-mailbox/mime-structure/charset';
 
 /** Bytes of texts in encodings that Node can only read: every character of one or two bytes is read once. */
 function encode(texts: readonly (readonly [text: string, charset: string])[]): Buffer[] {

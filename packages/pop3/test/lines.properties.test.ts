@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { wireGrowth } from '@agent-mailbox/mime-structure/wire-lines';
+import { wireGrowth } from '@agent-mailbox/mime-structure/index-message';
 import fc from 'fast-check';
 import { LineReader, MultilineEncoder } from '#pop3/lines.ts';
 

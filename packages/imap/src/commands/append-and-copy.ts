@@ -10,7 +10,7 @@ import {
   StoreRefused,
 } from '@agent-mailbox/mail-store';
 import { command, LOGGED_IN, SELECTED } from '#imap/command.ts';
-import { parseSequenceSet, printSet, type SequenceSet } from '#imap/session/sequence-numbers.ts';
+import { parseSequenceSet, printSet } from '#imap/session/sequence-numbers.ts';
 import type { Session } from '#imap/session/session.ts';
 import { no, OutOfRange, ok, Refusal } from '#imap/wire/completion.ts';
 import type { ParseContext, Scanner } from '#imap/wire/parser.ts';
@@ -24,12 +24,7 @@ import {
   type ZonedTime,
 } from '#imap/wire/values.ts';
 
-interface TransferArguments {
-  readonly set: SequenceSet;
-  readonly name: WireName;
-}
-
-function transferArguments(scan: Scanner, context: ParseContext): TransferArguments {
+function transferArguments(scan: Scanner, context: ParseContext) {
   scan.space();
   const set = parseSequenceSet(scan);
   scan.space();
@@ -39,7 +34,7 @@ function transferArguments(scan: Scanner, context: ParseContext): TransferArgume
 /** @throws {Refusal} EXPUNGEISSUED if a message given by its number was removed, TRYCREATE */
 async function transferTarget(
   session: Session,
-  { set, name }: TransferArguments,
+  { set, name }: ReturnType<typeof transferArguments>,
   uid: boolean,
 ): Promise<{ folder: Folder; uids: number[]; complete: boolean }> {
   const { selected } = session;

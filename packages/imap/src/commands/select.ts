@@ -4,7 +4,7 @@
 
 import type { FolderView } from '@agent-mailbox/mail-store';
 import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
-import { command, LOGGED_IN, noArguments, SELECTED } from '#imap/command.ts';
+import { command, LOGGED_IN, plainCommand, SELECTED } from '#imap/command.ts';
 import { isHidden } from '#imap/session/capabilities.ts';
 import { SelectedFolder } from '#imap/session/selected-folder.ts';
 import { normalize, parseSequenceSet, type Range } from '#imap/session/sequence-numbers.ts';
@@ -154,11 +154,10 @@ const examine = command({
 });
 
 /** UNSELECT (RFC 9051 §6.4.2): leaves the folder and removes nothing. */
-const unselect = command({
+const unselect = plainCommand({
   verb: 'UNSELECT',
   states: SELECTED,
   reports: 'nothing',
-  args: noArguments,
   run({ session }) {
     session.leave();
     return ok('UNSELECT completed');
@@ -169,11 +168,10 @@ const unselect = command({
  * CLOSE (RFC 9051 §6.4.1): removes messages marked \Deleted, without EXPUNGE responses, unless the folder is open
  * read-only.
  */
-const close = command({
+const close = plainCommand({
   verb: 'CLOSE',
   states: SELECTED,
   reports: 'nothing',
-  args: noArguments,
   async run({ session }) {
     const { selected } = session;
     let code: string | undefined;

@@ -7,8 +7,8 @@
  */
 
 import { StoreUnavailable } from '@agent-mailbox/mail-store';
-import { imapString } from '@agent-mailbox/mime-structure/imap-strings';
-import { ANY_STATE, command, LOGGED_IN, noArguments, SELECTED } from '#imap/command.ts';
+import { imapString } from '@agent-mailbox/mime-structure/envelope';
+import { ANY_STATE, command, LOGGED_IN, plainCommand, SELECTED } from '#imap/command.ts';
 import { ID_FIELDS_MAX, ID_NAME_MAX_BYTES, ID_VALUE_MAX_BYTES } from '#imap/limits.ts';
 import { capabilities } from '#imap/session/capabilities.ts';
 import type { Session } from '#imap/session/session.ts';
@@ -17,10 +17,9 @@ import { fromUtf8 } from '#imap/wire/encoder.ts';
 import { DELIMITER } from '#imap/wire/values.ts';
 
 /** CAPABILITY (RFC 9051 §6.1.1). */
-const capability = command({
+const capability = plainCommand({
   verb: 'CAPABILITY',
   states: ANY_STATE,
-  args: noArguments,
   run({ session }) {
     session.out.line(`* CAPABILITY ${capabilities(session).join(' ')}`);
     return ok('CAPABILITY completed');
@@ -103,10 +102,9 @@ const id = command({
 });
 
 /** NAMESPACE (RFC 9051 §6.3.10): one personal namespace, nothing shared. */
-const namespace = command({
+const namespace = plainCommand({
   verb: 'NAMESPACE',
   states: LOGGED_IN,
-  args: noArguments,
   run({ session }) {
     session.out.line(`* NAMESPACE (("" "${DELIMITER}")) NIL NIL`);
     return ok('NAMESPACE completed');
@@ -114,10 +112,9 @@ const namespace = command({
 });
 
 /** NOOP (RFC 9051 §6.1.2): the client polls for changes, so the store is always read. */
-const noop = command({
+const noop = plainCommand({
   verb: 'NOOP',
   states: ANY_STATE,
-  args: noArguments,
   run({ session }) {
     session.markStale();
     return ok('NOOP completed');
@@ -125,10 +122,9 @@ const noop = command({
 });
 
 /** CHECK (RFC 3501 §6.4.1): nothing to check here, so it is a NOOP. */
-const check = command({
+const check = plainCommand({
   verb: 'CHECK',
   states: SELECTED,
-  args: noArguments,
   run({ session }) {
     session.selected.stale = true;
     return ok('CHECK completed');
@@ -136,10 +132,9 @@ const check = command({
 });
 
 /** IDLE (RFC 2177): changes by other sessions are reported at once, until DONE. */
-const idle = command({
+const idle = plainCommand({
   verb: 'IDLE',
   states: LOGGED_IN,
-  args: noArguments,
   async run({ session }) {
     const { control, out } = session;
     control.continuation('idling');
@@ -166,10 +161,9 @@ const idle = command({
 });
 
 /** STARTTLS (RFC 9051 §6.2.1). Plaintext input after it is discarded. */
-const starttls = command({
+const starttls = plainCommand({
   verb: 'STARTTLS',
   states: ['not-authenticated'],
-  args: noArguments,
   run({ session: { control } }) {
     if (!control.canStartTls) return bad(control.tls ? 'TLS is active already' : 'TLS is not offered here');
     control.afterAnswer(() => control.startTls());
@@ -195,11 +189,10 @@ const compress = command({
 });
 
 /** LOGOUT (RFC 9051 §6.1.3). */
-const logout = command({
+const logout = plainCommand({
   verb: 'LOGOUT',
   states: ANY_STATE,
   reports: 'nothing',
-  args: noArguments,
   run({ session }) {
     session.out.line('* BYE Logging out');
     session.control.logout();

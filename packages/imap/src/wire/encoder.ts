@@ -3,7 +3,7 @@
  * bytes are not changed. Output is gathered and passed to the transport in portions; `ready` waits while more than 64
  * KiB are unsent, so a slow reader costs no memory. Between commands the buffer is empty.
  */
-import { imapString } from '@agent-mailbox/mime-structure/imap-strings';
+import { imapString } from '@agent-mailbox/mime-structure/envelope';
 
 /** Receives the gathered bytes. */
 export interface Outlet {

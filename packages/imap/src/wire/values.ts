@@ -13,7 +13,7 @@ import {
   KEYWORD_MAX_CHARACTERS,
   KEYWORDS_PER_MESSAGE_MAX,
 } from '@agent-mailbox/mail-store/limits';
-import { imapString } from '@agent-mailbox/mime-structure/imap-strings';
+import { imapString } from '@agent-mailbox/mime-structure/envelope';
 import { Refusal } from './completion.ts';
 import { fromUtf8, unicodeString } from './encoder.ts';
 import type { ParseContext, Scanner } from './parser.ts';
