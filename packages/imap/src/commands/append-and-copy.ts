@@ -20,7 +20,6 @@ import {
   folderName,
   parseDateTime,
   parseFlags,
-  type WireName,
   type ZonedTime,
 } from '#imap/wire/values.ts';
 
