@@ -1,15 +1,17 @@
 /** The clients of the service, a process of their own: callers of the API and senders of mail. */
 import { Pool } from 'undici';
 import { answerCalls } from './child-calls.ts';
-import { type EventLoad, eventMark, type LoadTimes, monotonicMs, noTimes, timedLoad } from './event-load.ts';
+import { type EventLoad, type LoadTimes, noTimes, timedLoad } from './event-load.ts';
+import { eventMark } from './event-mark.ts';
+import { monotonicMs } from './monotonic-clock.ts';
 import { smtpLoad } from './smtp-load.ts';
 import type { Subscriber } from './subscribers.ts';
 
-interface ApiLoad extends EventLoad {
+export interface ApiLoad extends EventLoad {
   readonly apiUrl: string;
 }
 
-interface MailLoad extends EventLoad {
+export interface MailLoad extends EventLoad {
   readonly host: string;
   readonly port: number;
   readonly messageBytes: number;

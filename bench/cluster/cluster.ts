@@ -24,12 +24,11 @@ import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { TEST_ENVIRONMENT, testVariables } from '#test/support/services.ts';
 import { freePorts } from '#test/support/started-service.ts';
 import { developmentCertificates } from '../../operations/certificates.ts';
+import { mountSmallDisk, type SmallDisk } from './namespace.ts';
 import {
-  mountSmallDisk,
   type PostgresServer,
   type Program,
   RESTART_DELAYS_MS,
-  type SmallDisk,
   startPostgresServer,
   startTemporalServer,
   type TemporalServer,
@@ -52,7 +51,7 @@ const SENDER_RECORDS = [
   { type: 'TXT', name: '_dmarc.sender.test', value: 'v=DMARC1; p=reject' },
 ] as const;
 
-type ProcessKind = 'api' | 'worker' | 'mail';
+export type ProcessKind = 'api' | 'worker' | 'mail';
 
 export interface ServiceProcess extends Program {
   readonly kind: ProcessKind;

@@ -5,9 +5,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, startChild } from '#bench/child-calls.ts';
-import { textTable } from '#bench/measure.ts';
 import { cpuSeconds, machineCpuSeconds } from '#bench/processes.ts';
-import { ownTimes } from '#bench/profile-calls.ts';
+import { textTable } from '#bench/report.ts';
 import { FREE_LISTENER_PORTS, insertMailbox } from '#bench/subscribers.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
@@ -19,6 +18,7 @@ import { developmentCertificates } from '../../operations/certificates.ts';
 import type { BareTlsCalls } from './bare-tls.ts';
 import { ImapClient } from './imap-client.ts';
 import type { ListenerCalls } from './listeners.ts';
+import { ownTimes } from './own-times.ts';
 
 const DOMAIN = 'agents.test';
 

@@ -118,8 +118,7 @@ function isBlocking(process: ProcessName, check: CheckName, state: string): bool
   }
 }
 
-/** Meaning of each state that is not `ok`, and what to do. */
-export const MESSAGES: Readonly<Record<CheckName, Readonly<Record<string, string>>>> = {
+const MESSAGES: Readonly<Record<CheckName, Readonly<Record<string, string>>>> = {
   postgresql: {
     unreachable: 'PostgreSQL does not answer: check that it runs, and DATABASE_URL.',
     read_only:

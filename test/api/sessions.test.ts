@@ -92,6 +92,19 @@ test('a session expires 30 days after its last request', async () => {
   assert.ok(left > 29 * DAY_MS && left <= 30 * DAY_MS, String(left));
 });
 
+test('a session that has expired is refused, and a request does not revive it', async () => {
+  const person = await world.newPerson(world.organization.id, 'member');
+  const status = async () => (await world.call('GET', '/api/sessions/current', { as: person.session })).status;
+  assert.equal(await status(), 200);
+  // Without a request in the last interval, a request would set a later end.
+  await world.sql(
+    `update sessions set expires_at = now() - interval '1 second', last_used_at = now() - interval '1 day'
+      where user_id = $1`,
+    [person.userId],
+  );
+  assert.deepEqual([await status(), await status()], [401, 401]);
+});
+
 test('a session ends 90 days after the sign-in, however often it is used', async () => {
   const person = await world.newPerson(world.organization.id, 'member');
   const signedInDaysAgo = (days: number) =>

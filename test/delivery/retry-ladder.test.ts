@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliveries.ts';
+import type { EndpointDeliveryState } from '#domain/webhooks/delivery-workflows.ts';
 import { type DeliveryWorld, deliveryWorld } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver, verified } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -52,6 +54,45 @@ test('retries never come before their delay', async () => {
   const waits = times.slice(1).map((at, i) => at - (times[i] ?? 0));
   for (const [i, ladderMs] of [40, 60, 80, 100].entries())
     assert.ok((waits[i] ?? 0) >= ladderMs, `wait ${i + 1} was ${waits[i]} ms`);
+});
+
+test('a workflow that starts too early waits until the time in the row', async () => {
+  receiver.answer(500);
+  const endpoint = await deliver();
+  const { id, eventId } = await world.delivery(endpoint.id, isFinal);
+  const requests = receiver.of(id).length;
+  const workflowId = `delivery/${endpoint.id}/early`;
+  const [row] = await world.sql(
+    `update deliveries set status = 'failed', reason = null, completed_at = null, attempt_count = 1, workflow_id = $2,
+            next_attempt_at = date_trunc('second', now()) + interval '1 hour' where id = $1
+     returning organization_id, (extract(epoch from next_attempt_at) * 1000)::float8 as due`,
+    [id, workflowId],
+  );
+  const organizationId = String(row?.['organization_id']);
+  const delivery = {
+    id,
+    eventId,
+    organizationId,
+    mailboxId: null,
+    endpointId: endpoint.id,
+    eventType: 'email_received',
+  };
+  const start = {
+    workflowId,
+    endpointId: endpoint.id,
+    deliveries: [{ ...delivery, dueAtMs: Date.now() }],
+    ladderMs: [40],
+  };
+  const handle = await startEndpointDelivery(world.temporal, start);
+  try {
+    await waitUntil('the workflow to wait for the time in the row', async () => {
+      const { waiting } = await handle.query<EndpointDeliveryState>('state');
+      return waiting[0]?.dueAtMs === row?.['due'];
+    });
+    assert.equal(receiver.of(id).length, requests);
+  } finally {
+    await handle.terminate();
+  }
 });
 
 test('five failed attempts exhaust a delivery, and no sixth follows', async () => {

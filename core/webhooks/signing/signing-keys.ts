@@ -17,7 +17,8 @@ import {
   type PublicSigningKey,
   signingKeysInForce,
 } from '#db/queries/webhooks/signing-keys.ts';
-import { newWebhookKeyPair, signingKeyPlace } from './webhook-signature.ts';
+import { newWebhookKeyPair } from './webhook-key-pair.ts';
+import { signingKeyPlace } from './webhook-secrets.ts';
 
 const SECOND_MS = 1_000;
 

@@ -234,6 +234,21 @@ test('a message expunged elsewhere keeps its number, the rest is served, EXPUNGE
   );
 });
 
+test('names of fields that are no atoms are quoted in the answer', async () => {
+  const store = new MemoryStore();
+  store.deliver('INBOX', note('x'));
+  await play(
+    store,
+    `${OPEN}
+     C: a1 FETCH 1 BODY.PEEK[HEADER.FIELDS (subject "two words" "a\\"b")]
+     S: * 1 FETCH (BODY[HEADER.FIELDS (subject "two words" "a\\"b")] {14}
+     S: Subject: x
+     S:
+     S: )
+     S: a1 OK`,
+  );
+});
+
 test('wrong items are BAD', async () => {
   const store = new MemoryStore();
   store.deliver('INBOX', note('x'));
@@ -247,6 +262,7 @@ test('wrong items are BAD', async () => {
     'BODY[MIME]',
     'BODY[1.]x',
     'BODY[HEADER.FIELDS ()]',
+    'BODY[HEADER.FIELDS ("X\u00ff")]',
     'BODY[]<0>',
     'BODY[]<0.0>',
     'FLAGS[1]',

@@ -65,6 +65,30 @@ test('.SILENT silences only the own echo', async () => {
   );
 });
 
+test('STORE of a removed message reads the changes, although the store has not notified of them yet', async () => {
+  class LateStore extends MemoryStore {
+    override watch() {
+      return () => {};
+    }
+  }
+  const store = new LateStore();
+  for (const subject of ['one', 'two']) store.deliver('INBOX', note(subject));
+  await play(
+    store,
+    `${OPEN}
+     ${OPEN2}
+     C2: b1 UID STORE 1 +FLAGS.SILENT (\\Deleted)
+     S2: b1 OK
+     C2: b2 EXPUNGE
+     S2: * 1 EXPUNGE
+     S2: b2 OK
+     C: a1 UID STORE 1:2 +FLAGS (\\Seen)
+     S: * 2 FETCH (UID 2 FLAGS (\\Seen \\Recent))
+     S: * 1 EXPUNGE
+     S: a1 OK`,
+  );
+});
+
 test('EXPUNGE removes what is \\Deleted; UID EXPUNGE only among its set (RFC 4315 §2.1)', async () => {
   await play(
     filled(5),
