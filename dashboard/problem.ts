@@ -33,3 +33,7 @@ export class Problem extends Error {
 /** What the service says about a field of a form that it refused. */
 export const aboutField = (error: unknown, path: string): string | undefined =>
   error instanceof Problem ? error.about(path) : undefined;
+
+/** Whether it is an answer that another attempt would get again. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof Problem && error.status >= 400 && error.status < 500;

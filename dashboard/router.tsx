@@ -1,69 +1,172 @@
+/**
+ * The pages by their addresses: the root of all routes, the pages before the sign-in, and the frame with the pages of
+ * signed-in people. Each page is a file of its own, loaded when it is opened; the sign-in is part of the first script.
+ *
+ * An address says what its page shows. Of its parameters only texts are taken here; what they mean is up to the page.
+ */
 import type { QueryClient } from '@tanstack/react-query';
 import {
+  createRootRouteWithContext,
   createRoute,
   createRouter,
   type ErrorComponentProps,
+  Link,
   lazyRouteComponent,
+  Outlet,
+  type RouteComponent,
   redirect,
   useRouter,
 } from '@tanstack/react-router';
-import { ProblemNote } from './components/frame/problem-note.tsx';
-import { Skeleton } from './components/frame/skeleton.tsx';
-import { entryRoutes } from './entry-routes.tsx';
-import { frame, root } from './frame-route.tsx';
-import { readerSearch } from './scenes/reader/view.ts';
-import { deliveryFilters } from './scenes/webhooks/search-params.ts';
-import { settingsRoutes } from './settings-routes.tsx';
+import { sessionQuery } from './api/session.ts';
+import { PageHead, ProblemNote, Skeleton } from './components/frame/page.tsx';
+import { Frame } from './frame/frame.tsx';
+import type { Action, Direction } from './scenes/lists/queries.ts';
+import type { Days } from './scenes/plan/page.tsx';
+import { SignInPage } from './scenes/sign-in/page.tsx';
+import type { Reason } from './scenes/suppressions/queries.ts';
 
-// Each page is a file of its own, loaded when it is opened.
 const ApprovalsPage = lazyRouteComponent(() => import('./scenes/approvals/page.tsx'), 'ApprovalsPage');
 const MailboxesPage = lazyRouteComponent(() => import('./scenes/mailboxes/page.tsx'), 'MailboxesPage');
 const FirstRun = lazyRouteComponent(() => import('./scenes/first-run/first-run.tsx'), 'FirstRun');
 const MailboxPage = lazyRouteComponent(() => import('./scenes/mailbox/page.tsx'), 'MailboxPage');
 const ReaderPage = lazyRouteComponent(() => import('./scenes/reader/page.tsx'), 'ReaderPage');
 const OutboxPage = lazyRouteComponent(() => import('./scenes/outbox/page.tsx'), 'OutboxPage');
-const WebhooksPage = lazyRouteComponent(() => import('./scenes/webhooks/list/page.tsx'), 'WebhooksPage');
-const WebhookPage = lazyRouteComponent(() => import('./scenes/webhooks/endpoint/webhook-page.tsx'), 'WebhookPage');
-const DeliveryPage = lazyRouteComponent(() => import('./scenes/webhooks/delivery/delivery-page.tsx'), 'DeliveryPage');
-const DevicePage = lazyRouteComponent(() => import('./scenes/device/page.tsx'), 'DevicePage');
+const WebhooksPage = lazyRouteComponent(() => import('./scenes/webhooks/list.tsx'), 'WebhooksPage');
+const WebhookPage = lazyRouteComponent(() => import('./scenes/webhooks/endpoint/page.tsx'), 'WebhookPage');
+const DeliveryPage = lazyRouteComponent(() => import('./scenes/webhooks/delivery.tsx'), 'DeliveryPage');
 const AuthorizePage = lazyRouteComponent(() => import('./scenes/authorize/page.tsx'), 'AuthorizePage');
 const ActivityPage = lazyRouteComponent(() => import('./scenes/activity/page.tsx'), 'ActivityPage');
+const DomainPage = lazyRouteComponent(() => import('./scenes/domains/domain-page.tsx'), 'DomainPage');
+const ListsPage = lazyRouteComponent(() => import('./scenes/lists/page.tsx'), 'ListsPage');
+const SuppressionsPage = lazyRouteComponent(() => import('./scenes/suppressions/page.tsx'), 'SuppressionsPage');
+const PlanPage = lazyRouteComponent(() => import('./scenes/plan/page.tsx'), 'PlanPage');
+const AuditPage = lazyRouteComponent(() => import('./scenes/audit/page.tsx'), 'AuditPage');
 
-const MAILBOX_STATES = ['active', 'pending', 'suspended', 'deleting'] as const;
-type MailboxState = (typeof MAILBOX_STATES)[number];
-const MAILBOX_TABS = ['overview', 'connect', 'tokens', 'settings'] as const;
+type Search = Readonly<Record<string, unknown>>;
+
+/** A value of the address that is one of a few, else the first of them. */
+const oneOf = <Value extends string>(value: unknown, choices: readonly [Value, ...Value[]]): Value =>
+  choices.find((choice) => choice === String(value)) ?? choices[0];
+
+/** Texts of the address under these names; empty ones count as absent. */
+function textsOf<Name extends string>(search: Search, names: readonly Name[]): { [Each in Name]?: string } {
+  const texts: { [Each in Name]?: string } = {};
+  for (const name of names) {
+    const value = search[name];
+    if (typeof value === 'string' && value !== '') texts[name] = value;
+    // The router reads what looks like a number as one.
+    else if (typeof value === 'number') texts[name] = String(value);
+  }
+  return texts;
+}
+
+const root = createRootRouteWithContext<{ queries: QueryClient }>()({
+  component: Outlet,
+  notFoundComponent: NotFound,
+});
+
+function NotFound() {
+  return (
+    <div className="p-6">
+      <PageHead title="There is no such page" />
+      <p>
+        <Link to="/mailboxes">Go to the mailboxes</Link>
+      </p>
+    </div>
+  );
+}
+
+// Pages for people who are not signed in. The tokens of their links are behind the `#`, which no server sees.
+
+/** A page of these pages: nothing that leads elsewhere, whatever the address says. */
+const isOwnPath = (value: unknown): value is string => typeof value === 'string' && /^\/[a-z]/.test(value);
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  // Undefined, not absent: the raw address would show through.
+  validateSearch: (search): { to?: string | undefined } => ({ to: isOwnPath(search['to']) ? search['to'] : undefined }),
+  component: function SignIn() {
+    return <SignInPage to={signIn.useSearch().to ?? '/'} />;
+  },
+});
+
+const entryPage = <Path extends string>(path: Path, component: RouteComponent) =>
+  createRoute({ getParentRoute: () => root, path, component });
+
+const entryPages = [
+  signIn,
+  entryPage(
+    '/accept-invitation',
+    lazyRouteComponent(() => import('./scenes/accept-invitation/page.tsx'), 'AcceptInvitationPage'),
+  ),
+  entryPage(
+    '/forgot-password',
+    lazyRouteComponent(() => import('./scenes/sign-in/forgot-password.tsx'), 'ForgotPasswordPage'),
+  ),
+  entryPage(
+    '/reset-password',
+    lazyRouteComponent(() => import('./scenes/sign-in/reset-password.tsx'), 'ResetPasswordPage'),
+  ),
+  /** The link of a notice opens one request, also without a session. */
+  entryPage(
+    '/approve',
+    lazyRouteComponent(() => import('./scenes/approvals/link/page.tsx'), 'ApprovalLinkPage'),
+  ),
+] as const;
+
+// Pages of signed-in people.
+
+const frame = createRoute({
+  getParentRoute: () => root,
+  id: 'frame',
+  component: Frame,
+  notFoundComponent: NotFound,
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.queries.ensureQueryData(sessionQuery);
+    if (session === null) redirect({ to: '/sign-in', search: { to: location.href }, throw: true });
+  },
+});
 
 const index = createRoute({
   getParentRoute: () => frame,
   path: '/',
   beforeLoad: async ({ context }) => {
-    const { landingPage } = await import('./scenes/first-run/landing.ts');
+    const { landingPage } = await import('./scenes/first-run/steps.ts');
     redirect({ to: await landingPage(context.queries), throw: true });
   },
 });
 
+/** Where the keys were before. */
+const oldKeys = createRoute({
+  getParentRoute: () => frame,
+  path: '/keys',
+  beforeLoad: () => redirect({ to: '/settings/keys', replace: true, throw: true }),
+});
+
+const DECIDED = ['approved', 'denied'] as const;
+
 const approvals = createRoute({
   getParentRoute: () => frame,
   path: '/approvals',
-  validateSearch: (search): { open?: string; show?: 'approved' | 'denied' } => ({
-    ...(typeof search['open'] === 'string' ? { open: search['open'] } : {}),
-    ...(search['show'] === 'approved' || search['show'] === 'denied' ? { show: search['show'] } : {}),
-  }),
+  validateSearch: (search): { open?: string; show?: (typeof DECIDED)[number] } => {
+    const show = DECIDED.find((each) => each === search['show']);
+    return { ...textsOf(search, ['open']), ...(show === undefined ? {} : { show }) };
+  },
   component: function Approvals() {
     const navigate = approvals.useNavigate();
     return <ApprovalsPage {...approvals.useSearch()} onSearch={(search) => void navigate({ search, replace: true })} />;
   },
 });
 
+const MAILBOX_STATES = ['active', 'pending', 'suspended', 'deleting'] as const;
+
 const mailboxes = createRoute({
   getParentRoute: () => frame,
   path: '/mailboxes',
-  validateSearch: (search): { q?: string; status?: MailboxState } => {
+  validateSearch: (search): { q?: string; status?: (typeof MAILBOX_STATES)[number] } => {
     const status = MAILBOX_STATES.find((each) => each === search['status']);
-    return {
-      ...(typeof search['q'] === 'string' ? { q: search['q'] } : {}),
-      ...(status === undefined ? {} : { status }),
-    };
+    return { ...textsOf(search, ['q']), ...(status === undefined ? {} : { status }) };
   },
   component: function Mailboxes() {
     const navigate = mailboxes.useNavigate();
@@ -72,13 +175,10 @@ const mailboxes = createRoute({
       <>
         <FirstRun />
         <MailboxesPage
-          filter={{ q, status }}
-          onFilter={(next) =>
+          filter={{ q: String(q), status }}
+          onFilter={({ q: text, status: state }) =>
             void navigate({
-              search: {
-                ...(next.q === '' ? {} : { q: next.q }),
-                ...(next.status === undefined ? {} : { status: next.status }),
-              },
+              search: { ...(text === '' ? {} : { q: text }), ...(state === undefined ? {} : { status: state }) },
               replace: true,
             })
           }
@@ -87,6 +187,8 @@ const mailboxes = createRoute({
     );
   },
 });
+
+const MAILBOX_TABS = ['overview', 'connect', 'tokens', 'settings'] as const;
 
 const mailbox = createRoute({
   getParentRoute: () => frame,
@@ -110,7 +212,7 @@ const mailbox = createRoute({
 const reader = createRoute({
   getParentRoute: () => frame,
   path: '/mailboxes/$id/mail',
-  validateSearch: readerSearch,
+  validateSearch: (search) => textsOf(search, ['folder', 'label', 'q', 'by', 'open', 'compose']),
   component: function Reader() {
     const navigate = reader.useNavigate();
     const { id } = reader.useParams();
@@ -118,8 +220,8 @@ const reader = createRoute({
       <ReaderPage
         key={id}
         id={id}
-        search={reader.useSearch()}
-        onSearch={(search, how) => void navigate({ search, replace: how?.replace ?? false })}
+        address={reader.useSearch()}
+        onSearch={(search, how) => void navigate({ search: { ...search }, replace: how?.replace ?? false })}
       />
     );
   },
@@ -137,8 +239,7 @@ const outbox = createRoute({
 const webhooks = createRoute({
   getParentRoute: () => frame,
   path: '/webhooks',
-  validateSearch: (search): { mailbox?: string } =>
-    typeof search['mailbox'] === 'string' ? { mailbox: search['mailbox'] } : {},
+  validateSearch: (search) => textsOf(search, ['mailbox']),
   component: function Webhooks() {
     return <WebhooksPage mailbox={webhooks.useSearch().mailbox ?? ''} />;
   },
@@ -147,16 +248,14 @@ const webhooks = createRoute({
 const webhook = createRoute({
   getParentRoute: () => frame,
   path: '/webhooks/$id',
-  validateSearch: deliveryFilters,
+  validateSearch: (search) => textsOf(search, ['status', 'eventType', 'reason', 'responseCode', 'since', 'until']),
   component: function Webhook() {
     const navigate = webhook.useNavigate();
-    // Again: what the raw address says otherwise shows through where a filter is left out.
-    const filters = deliveryFilters(webhook.useSearch());
     return (
       <WebhookPage
         id={webhook.useParams().id}
-        filters={filters}
-        onFilters={(search) => void navigate({ search, replace: true, resetScroll: false })}
+        search={webhook.useSearch()}
+        onFilters={(search) => void navigate({ search: { ...search }, replace: true, resetScroll: false })}
       />
     );
   },
@@ -174,9 +273,7 @@ const delivery = createRoute({
 const activity = createRoute({
   getParentRoute: () => frame,
   path: '/activity',
-  // A text of digits comes as a number.
-  validateSearch: (search): { q?: string } =>
-    ['string', 'number'].includes(typeof search['q']) ? { q: String(search['q']) } : {},
+  validateSearch: (search) => textsOf(search, ['q']),
   component: function Activity() {
     const navigate = activity.useNavigate();
     const { q } = activity.useSearch();
@@ -189,42 +286,161 @@ const activity = createRoute({
   },
 });
 
-/** Where a terminal sends its person, to confirm the code that it shows. */
-const device = createRoute({ getParentRoute: () => frame, path: '/device', component: DevicePage });
-
 /** Where a program sends its person, to ask for a mailbox by OAuth. */
 const authorize = createRoute({
   getParentRoute: () => frame,
   path: '/authorize',
-  validateSearch: (search): { request?: string } =>
-    typeof search['request'] === 'string' ? { request: search['request'] } : {},
+  validateSearch: (search) => textsOf(search, ['request']),
   component: function Authorize() {
     return <AuthorizePage request={authorize.useSearch().request ?? ''} />;
   },
 });
 
-const routeTree = root.addChildren([
-  ...entryRoutes,
-  frame.addChildren([
-    index,
-    approvals,
-    mailboxes,
-    mailbox,
-    reader,
-    outbox,
-    webhooks,
-    webhook,
-    delivery,
-    activity,
-    device,
-    authorize,
-    ...settingsRoutes,
-  ]),
-]);
+const domain = createRoute({
+  getParentRoute: () => frame,
+  path: '/domains/$id',
+  component: function Domain() {
+    return <DomainPage id={domain.useParams().id} />;
+  },
+});
+
+const lists = createRoute({
+  getParentRoute: () => frame,
+  path: '/settings/lists',
+  validateSearch: (search: Search): { direction: Direction; action: Action } => ({
+    direction: oneOf(search['direction'], ['outbound', 'inbound']),
+    action: oneOf(search['action'], ['allow', 'block']),
+  }),
+  component: function Lists() {
+    const navigate = lists.useNavigate();
+    return (
+      <ListsPage
+        {...lists.useSearch()}
+        onChoose={(direction, action) => void navigate({ search: { direction, action } })}
+      />
+    );
+  },
+});
+
+const suppressions = createRoute({
+  getParentRoute: () => frame,
+  path: '/settings/suppressions',
+  validateSearch: (search: Search): { address?: string; reason?: Reason } => ({
+    ...textsOf(search, ['address']),
+    ...(search['reason'] === undefined ? {} : { reason: oneOf(search['reason'], ['hard_bounce', 'complaint']) }),
+  }),
+  component: function Suppressions() {
+    const navigate = suppressions.useNavigate();
+    const { address = '', reason } = suppressions.useSearch();
+    return (
+      <SuppressionsPage
+        filter={{ address, reason }}
+        onFilter={(next) =>
+          void navigate({
+            replace: true,
+            search: {
+              ...(next.address === '' ? {} : { address: next.address }),
+              ...(next.reason === undefined ? {} : { reason: next.reason }),
+            },
+          })
+        }
+      />
+    );
+  },
+});
+
+/** The first is the default. */
+const DAYS: readonly [Days, ...Days[]] = ['30', '7', '90'];
+
+const plan = createRoute({
+  getParentRoute: () => frame,
+  path: '/settings/plan',
+  validateSearch: (search: Search): { days: number } => ({ days: Number(oneOf(search['days'], DAYS)) }),
+  component: function Plan() {
+    const navigate = plan.useNavigate();
+    const days = oneOf(plan.useSearch().days, DAYS);
+    return <PlanPage days={days} onDays={(next) => void navigate({ search: { days: Number(next) } })} />;
+  },
+});
+
+const AUDIT_FILTERS = ['action', 'actor', 'target', 'from', 'until'] as const;
+
+const audit = createRoute({
+  getParentRoute: () => frame,
+  path: '/settings/audit',
+  validateSearch: (search: Search) => textsOf(search, AUDIT_FILTERS),
+  component: function Audit() {
+    const navigate = audit.useNavigate();
+    return (
+      <AuditPage
+        // Again: what the raw address says otherwise shows through where a filter is left out.
+        filter={textsOf(audit.useSearch(), AUDIT_FILTERS)}
+        onFilter={(filter) => void navigate({ search: textsOf({ ...filter }, AUDIT_FILTERS), replace: true })}
+      />
+    );
+  },
+});
+
+/** A page whose address says nothing but which page it is. */
+const page = <Path extends string>(path: Path, component: RouteComponent) =>
+  createRoute({ getParentRoute: () => frame, path, component });
+
+const plainPages = [
+  /** Where a terminal sends its person, to confirm the code that it shows. */
+  page(
+    '/device',
+    lazyRouteComponent(() => import('./scenes/device/page.tsx'), 'DevicePage'),
+  ),
+  page(
+    '/domains',
+    lazyRouteComponent(() => import('./scenes/domains/page.tsx'), 'DomainsPage'),
+  ),
+  page(
+    '/settings/organization',
+    lazyRouteComponent(() => import('./scenes/organization/page.tsx'), 'OrganizationPage'),
+  ),
+  page(
+    '/settings/people',
+    lazyRouteComponent(() => import('./scenes/people/page.tsx'), 'PeoplePage'),
+  ),
+  page(
+    '/settings/keys',
+    lazyRouteComponent(() => import('./scenes/keys/page.tsx'), 'KeysPage'),
+  ),
+  page(
+    '/settings/notices',
+    lazyRouteComponent(() => import('./scenes/notices/page.tsx'), 'NoticesPage'),
+  ),
+  page(
+    '/settings/account',
+    lazyRouteComponent(() => import('./scenes/account/page.tsx'), 'AccountPage'),
+  ),
+] as const;
+
+const framePages = [
+  index,
+  oldKeys,
+  approvals,
+  mailboxes,
+  mailbox,
+  reader,
+  outbox,
+  webhooks,
+  webhook,
+  delivery,
+  activity,
+  authorize,
+  domain,
+  lists,
+  suppressions,
+  plan,
+  audit,
+  ...plainPages,
+] as const;
 
 export const createDashboardRouter = (queries: QueryClient) =>
   createRouter({
-    routeTree,
+    routeTree: root.addChildren([...entryPages, frame.addChildren(framePages)]),
     context: { queries },
     defaultErrorComponent: Failed,
     defaultPendingComponent: Skeleton,

@@ -20,7 +20,11 @@ export default defineConfig({
         // What most pages share is one file beside the document's script: a browser asks a server for six at a time.
         codeSplitting: {
           groups: [
-            { name: 'react', test: /node_modules[\\/](?:react|react-dom|scheduler|@tanstack)[\\/]/ },
+            // Without the lists that keep few rows in the document: few pages have one.
+            {
+              name: 'react',
+              test: /node_modules[\\/](?:react(?:-dom)?[\\/]|scheduler|@tanstack[\\/](?!(?:react-)?virtual))/,
+            },
             { name: 'shared', test: /node_modules|dashboard[\\/](?:api|components)[\\/]/, minShareCount: 10 },
           ],
         },

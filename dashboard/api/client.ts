@@ -2,13 +2,12 @@
 import createClient, { type Middleware } from 'openapi-fetch';
 import { Problem } from '../problem.ts';
 import type { components, paths } from './openapi.ts';
-import { activeOrganizationId } from './organization.ts';
 
 export { Problem } from '../problem.ts';
 
 export type Schemas = components['schemas'];
 
-const chooseOrganization: Middleware = {
+const nameOrganization: Middleware = {
   onRequest({ request }) {
     const id = activeOrganizationId();
     if (id !== undefined) request.headers.set('x-organization-id', id);
@@ -17,7 +16,7 @@ const chooseOrganization: Middleware = {
 };
 
 export const service = createClient<paths>({ credentials: 'same-origin' });
-service.use(chooseOrganization);
+service.use(nameOrganization);
 
 interface Answer<Data> {
   readonly data?: Data;
@@ -56,3 +55,12 @@ function problemOf(status: number, error: unknown): Problem {
     return new Problem(status, error.error ?? {});
   return new Problem(status, {});
 }
+
+/** Which organization of the person the pages show; kept in the browser, so that a reload stays in it. */
+const KEY = 'agent-mailbox.organization';
+
+export const activeOrganizationId = (): string | undefined => localStorage.getItem(KEY) ?? undefined;
+
+export const chooseOrganization = (id: string): void => localStorage.setItem(KEY, id);
+
+export const forgetOrganization = (): void => localStorage.removeItem(KEY);

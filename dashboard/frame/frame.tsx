@@ -1,12 +1,13 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Outlet } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { activeOrganizationId } from '../api/client.ts';
+import { followOrganization } from '../api/live.ts';
 import { useSignedIn } from '../api/session.ts';
-import { AccountMenu } from './account-menu.tsx';
-import { useGlobalKeys } from './global-keys.ts';
+import { isTaken, useKeys } from '../components/frame/keys.ts';
+import { AccountMenu, OrganizationSwitch } from './menus.tsx';
 import { Navigation } from './navigation.tsx';
-import { OrganizationSwitch } from './organization-switch.tsx';
-import { useLive } from './use-live.ts';
 
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }));
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
@@ -52,14 +53,38 @@ export function Frame() {
       </main>
       {shown === 'keys' ? (
         <Suspense>
-          <KeyHelp open onClose={close} />
+          <KeyHelp onClose={close} />
         </Suspense>
       ) : null}
       {shown === 'palette' ? (
         <Suspense>
-          <Palette open onClose={close} />
+          <Palette onClose={close} />
         </Suspense>
       ) : null}
     </div>
   );
 }
+
+/** Keeps every page of the organization true while it is shown. */
+export function useLive(): void {
+  const queries = useQueryClient();
+  const organizationId = activeOrganizationId();
+  // Everything that a page shows was answered after the first answer about the session.
+  const [{ changesId }] = useState(useSignedIn());
+  useEffect(() => {
+    const shown = new AbortController();
+    followOrganization(queries, organizationId, changesId, shown.signal);
+    return () => shown.abort();
+  }, [queries, organizationId, changesId]);
+}
+
+/** Keys that work on every page: Ctrl-K or ⌘K opens the palette, `?` the help. */
+const useGlobalKeys = (keys: { readonly palette: () => void; readonly help: () => void }): void =>
+  useKeys((event) => {
+    const isPalette =
+      event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    if (!isPalette && (event.key !== '?' || isTaken(event))) return;
+    event.preventDefault();
+    if (isPalette) keys.palette();
+    else keys.help();
+  });

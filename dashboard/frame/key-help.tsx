@@ -21,9 +21,9 @@ const KEYS = [
 ] as const;
 
 /** The keys that do something, for people who like to use them. */
-export function KeyHelp({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog open={open} onClose={onClose} title="Keyboard shortcuts">
+    <Dialog onClose={onClose} title="Keyboard shortcuts">
       {KEYS.map(({ title, keys }) => (
         <section key={title}>
           <h3 className="mb-1 text-xs text-muted">{title}</h3>

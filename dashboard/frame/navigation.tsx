@@ -1,12 +1,57 @@
 import { Dialog } from '@base-ui/react/dialog';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Ellipsis, X } from 'lucide-react';
+import {
+  Activity,
+  Bell,
+  Building2,
+  Ellipsis,
+  Gauge,
+  Globe,
+  Inbox,
+  KeyRound,
+  ListFilter,
+  MailX,
+  ScrollText,
+  ShieldCheck,
+  UserRound,
+  Users,
+  Webhook,
+  X,
+} from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { waitingQuery } from '../api/waiting.ts';
+import { waitingQuery } from '../api/queries.ts';
 import { buttonClass } from '../components/frame/button.tsx';
-import { setWaitingCount } from '../components/frame/document-title.ts';
-import { MAIN_PAGES, PHONE_PAGES, SETTINGS_PAGES } from './pages.ts';
+import { setWaitingCount } from '../components/frame/page.tsx';
+
+/** Pages of the navigation, in its order. */
+export const MAIN_PAGES = [
+  { to: '/approvals', title: 'Approvals', Icon: ShieldCheck },
+  { to: '/mailboxes', title: 'Mailboxes', Icon: Inbox },
+  { to: '/activity', title: 'Activity', Icon: Activity },
+  { to: '/webhooks', title: 'Webhooks', Icon: Webhook },
+  { to: '/domains', title: 'Domains', Icon: Globe },
+] as const;
+
+export const SETTINGS_PAGES = [
+  { to: '/settings/organization', title: 'Organization', Icon: Building2 },
+  { to: '/settings/people', title: 'People', Icon: Users },
+  { to: '/settings/keys', title: 'API keys', Icon: KeyRound },
+  { to: '/settings/lists', title: 'Lists', Icon: ListFilter },
+  { to: '/settings/suppressions', title: 'Suppressions', Icon: MailX },
+  { to: '/settings/plan', title: 'Plan and usage', Icon: Gauge },
+  { to: '/settings/notices', title: 'Notices', Icon: Bell },
+  { to: '/settings/audit', title: 'Audit', Icon: ScrollText },
+] as const;
+
+/** Reached by the menu of the account. */
+export const ACCOUNT_PAGE = { to: '/settings/account', title: 'My account', Icon: UserRound } as const;
+
+/** Pages in the bar of a phone; the others are under More. */
+export const PHONE_PAGES: readonly string[] = ['/approvals', '/mailboxes', '/activity'];
+
+export const ALL_PAGES = [...MAIN_PAGES, ...SETTINGS_PAGES, ACCOUNT_PAGE];
+export type PagePath = (typeof ALL_PAGES)[number]['to'];
 
 const LINK =
   'flex h-8 items-center gap-2 rounded-md px-2 text-muted! no-underline hover:bg-sunken hover:text-text! data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-text!';

@@ -1,11 +1,11 @@
 import { Dialog } from '@base-ui/react/dialog';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Inbox, type LucideIcon, Plus } from 'lucide-react';
 import { type KeyboardEvent, useDeferredValue, useEffect, useRef, useState } from 'react';
-import { visibleText } from '../components/mail/visible-text.ts';
-import { ALL_PAGES } from './pages.ts';
-import { foundMailboxesQuery } from './queries.ts';
+import { bodyOf, service } from '../api/client.ts';
+import { visibleText } from '../components/mail/unseen-characters.ts';
+import { ALL_PAGES } from './navigation.tsx';
 
 interface Entry {
   readonly key: string;
@@ -16,9 +16,9 @@ interface Entry {
 }
 
 /** Goes to a page, to a mailbox or to an action by a few letters of it. Arrow keys choose, Enter goes. */
-export function Palette({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export function Palette({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog.Root open={open} onOpenChange={(next) => (next ? undefined : onClose())}>
+    <Dialog.Root open onOpenChange={(next) => (next ? undefined : onClose())}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-20 bg-black/40" />
         <Dialog.Popup
@@ -138,3 +138,18 @@ function useEntries(q: string): Entry[] {
         }));
   return [...pages, ...actions].filter(({ title }) => has(title, q)).concat(found);
 }
+
+const FOUND_MAX = 6;
+
+/** Mailboxes for the palette. @param q part of an address or a name */
+export const foundMailboxesQuery = (q: string) =>
+  queryOptions({
+    queryKey: ['mailboxes', 'found', q],
+    queryFn: async () => {
+      const { data } = await bodyOf(service.GET('/api/mailboxes', { params: { query: { limit: FOUND_MAX, q } } }));
+      return data.map(({ id, address, name }) => ({ id, address, name }));
+    },
+    enabled: q !== '',
+    staleTime: 30_000,
+    placeholderData: (before) => before,
+  });

@@ -5,11 +5,11 @@
  * The order: limits on the text, the browser's parser, limits on the tree, DOMPurify with short lists of elements and
  * attributes, then what DOMPurify leaves to others: styles, links, pictures, sizes of tables. The result is a fragment,
  * never text again, so there is no second parsing that could read it in another way.
+ *
+ * What of a sender's CSS is kept: how text, boxes and tables look. Nothing that loads, covers, or calls by name.
  */
 import createPurifier from 'dompurify';
 import { getDomain } from 'tldts';
-import { safeDeclarations, safeStyleSheet } from './safe-css.ts';
-import { withoutHandlers } from './without-handlers.ts';
 
 /** A window of our own origin that has no scripts. */
 export type FrameWindow = Window & typeof globalThis;
@@ -187,4 +187,123 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+const PROPERTIES =
+  /^(?:color|background-color|opacity|visibility|display|float|clear|direction|vertical-align|text-[a-z-]+|font(?:-[a-z-]+)?|line-height|letter-spacing|word-[a-z-]+|white-space(?:-[a-z-]+)?|overflow-wrap|list-style-(?:type|position)|(?:margin|padding)(?:-[a-z-]+)?|border(?:-(?!image)[a-z-]+)?|outline(?:-[a-z-]+)?|(?:min-|max-)?(?:width|height)|box-sizing|table-layout|caption-side|empty-cells|align-[a-z]+|justify-[a-z]+|flex(?:-[a-z]+)?|order|gap|row-gap|column-gap|object-fit)$/;
+/** Functions that load or refer to something, in the spelling of a parsed declaration; sizes that follow the frame's. */
+const REFUSED_VALUE =
+  /(?:url|src|image|image-set|cross-fade|element|paint|expression|var|env|attr|-moz-[a-z-]+)\s*\(|javascript:|\d[sld]?v(?:[whib]|min|max)\b|\d{5}/i;
+const PSEUDO_CLASSES = /:(?!(?:hover|active|focus|link|root|first-child|last-child)\b)/;
+const SELECTOR_MAX_CHARACTERS = 300;
+const SELECTOR_PARTS_MAX = 12;
+const RULES_MAX = 1_000;
+const STYLE_MAX_CHARACTERS = 300_000;
+
+/** The declarations that are kept, as text. The browser has parsed them, so escapes are no hiding place. */
+export function safeDeclarations(style: CSSStyleDeclaration): string {
+  const kept: string[] = [];
+  for (const name of style) {
+    const value = style.getPropertyValue(name);
+    if (value === '' || !PROPERTIES.test(name) || REFUSED_VALUE.test(value)) continue;
+    const important = style.getPropertyPriority(name) === 'important' ? ' !important' : '';
+    kept.push(`${name}: ${value}${important}`);
+  }
+  return kept.join('; ');
+}
+
+const isPlainSelector = (selector: string): boolean =>
+  selector.length <= SELECTOR_MAX_CHARACTERS &&
+  !PSEUDO_CLASSES.test(selector) &&
+  selector.split(/[\s>+~]+/).length <= SELECTOR_PARTS_MAX;
+
+/**
+ * The rules of a style sheet that are kept, as text.
+ *
+ * @param view window whose parser reads it
+ */
+export function safeStyleSheet(css: string, view: Window & typeof globalThis): string {
+  if (css.length > STYLE_MAX_CHARACTERS) return '';
+  const sheet = new view.CSSStyleSheet();
+  // The parser complains of @import on the console, though it ignores the rule.
+  sheet.replaceSync(css.replace(/@import\b/gi, '@ignored'));
+  const kept: string[] = [];
+  keepRules(sheet.cssRules, view, kept);
+  return kept.join('\n');
+}
+
+function keepRules(rules: CSSRuleList, view: Window & typeof globalThis, kept: string[]): void {
+  for (const rule of rules) {
+    if (kept.length >= RULES_MAX) return;
+    if (rule instanceof view.CSSStyleRule) {
+      const declarations = isPlainSelector(rule.selectorText) ? safeDeclarations(rule.style) : '';
+      if (declarations !== '') kept.push(`${rule.selectorText} { ${declarations} }`);
+    } else if (rule instanceof view.CSSMediaRule) {
+      const inner: string[] = [];
+      keepRules(rule.cssRules, view, inner);
+      if (inner.length > 0) kept.push(`@media ${rule.media.mediaText} { ${inner.join('\n')} }`);
+    }
+  }
+}
+
+const SPACE = /[\t\n\f\r ]/;
+const TAG_NAME_END = /[\t\n\f\r />]|$/g;
+const ATTRIBUTE_NAME_END = /[\t\n\f\r />=]|$/g;
+const UNQUOTED_VALUE_END = /[\t\n\f\r >]|$/g;
+
+/** Where the pattern matches next, or the end of the text. */
+function endOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? text.length;
+}
+
+const behind = (mark: string, text: string, from: number): number => {
+  const at = text.indexOf(mark, from);
+  return at === -1 ? text.length : at + mark.length;
+};
+
+/**
+ * The HTML without `on…` attributes, by the tokens of WHATWG HTML §13.2.5. This is not what makes mail safe: a browser
+ * reports each handler that it may not run as an error on the console, also while the sanitiser removes it.
+ */
+export function withoutHandlers(html: string): string {
+  let kept = '';
+  let copiedTo = 0;
+  let at = 0;
+  while ((at = html.indexOf('<', at)) !== -1) {
+    const next = html[at + 1] ?? '';
+    if (html.startsWith('<!--', at)) {
+      // `<!-->` and `<!--->` are whole comments.
+      at = /^<!---?>/.test(html.slice(at, at + 6)) ? behind('>', html, at) : behind('-->', html, at + 4);
+    } else if (next === '!' || next === '?') at = behind('>', html, at);
+    else if (/[a-z]/i.test(next)) {
+      at = endOf(TAG_NAME_END, html, at + 1);
+      while (at < html.length && html[at] !== '>') {
+        const start = at;
+        at = attributeEnd(html, at);
+        const name = html.slice(start, at).replace(/^[\t\n\f\r /]+/, '');
+        if (!/^on/i.test(name)) continue;
+        kept += `${html.slice(copiedTo, start)} `;
+        copiedTo = at;
+      }
+    } else at++;
+  }
+  return kept + html.slice(copiedTo);
+}
+
+/** End of the attribute that begins here, with the space before it. Always behind `at`. */
+function attributeEnd(html: string, at: number): number {
+  let end = at;
+  while (end < html.length && (html[end] === '/' || SPACE.test(html[end] ?? ''))) end++;
+  if (end === html.length || html[end] === '>') return end;
+  // A name may begin with `=`.
+  end = endOf(ATTRIBUTE_NAME_END, html, end + 1);
+  let value = end;
+  while (SPACE.test(html[value] ?? '')) value++;
+  if (html[value] !== '=') return end;
+  value++;
+  while (SPACE.test(html[value] ?? '')) value++;
+  const quote = html[value];
+  if (quote === '"' || quote === "'") return behind(quote, html, value + 1);
+  return endOf(UNQUOTED_VALUE_END, html, value);
 }

@@ -1,8 +1,7 @@
 import { useState } from 'react';
 import { Badge } from '../shown/badge.tsx';
 import { Time } from '../shown/time.tsx';
-import { Choice, Field } from './field.tsx';
-import { textOfField } from './form-text.ts';
+import { Choice, Field, type Typed } from './form.tsx';
 
 const DAY_MS = 86_400_000;
 
@@ -30,9 +29,9 @@ function endOfDay(day: string): string | undefined {
  *
  * @returns undefined: that stays as it is, or nothing was chosen
  */
-export function expiryOf(form: FormData, nowMs: number): string | null | undefined {
-  const choice = textOfField(form, 'lifetime');
-  if (choice === OTHER_DATE) return endOfDay(textOfField(form, 'day'));
+export function expiryOf(typed: Typed, nowMs: number): string | null | undefined {
+  const choice = typed('lifetime');
+  if (choice === OTHER_DATE) return endOfDay(typed('day'));
   const lifetime = LIFETIMES.find(({ title }) => title === choice);
   if (lifetime === undefined) return undefined;
   return lifetime.days === null ? null : new Date(nowMs + lifetime.days * DAY_MS).toISOString();
@@ -41,21 +40,17 @@ export function expiryOf(form: FormData, nowMs: number): string | null | undefin
 /** Asks how long a credential may live. @param mayStay whether it has an expiration that can stay */
 export function Expiration({ mayStay, error }: { readonly mayStay: boolean; readonly error: string | undefined }) {
   const [lifetime, setLifetime] = useState(mayStay ? AS_IT_IS : LIFETIME_DEFAULT);
+  const titles = [...(mayStay ? [AS_IT_IS] : []), ...LIFETIMES.map(({ title }) => title), OTHER_DATE];
   return (
     <>
       <Choice
         label="Expiration"
         name="lifetime"
         value={lifetime}
-        onChange={(event) => setLifetime(event.target.value)}
+        options={titles.map((title) => [title, title])}
+        onChoose={setLifetime}
         error={lifetime === OTHER_DATE ? undefined : error}
-      >
-        {mayStay ? <option>{AS_IT_IS}</option> : null}
-        {LIFETIMES.map(({ title }) => (
-          <option key={title}>{title}</option>
-        ))}
-        <option>{OTHER_DATE}</option>
-      </Choice>
+      />
       {lifetime === OTHER_DATE ? (
         <Field
           label="Last day"
@@ -77,6 +72,16 @@ export function Expires({ at }: { readonly at: string | null }) {
   return (
     <>
       expires <Time value={at} />
+    </>
+  );
+}
+
+/** When a credential was last used, in a few words. @param at ISO 8601; null: never */
+export function LastUsed({ at }: { readonly at: string | null }) {
+  if (at === null) return 'never used';
+  return (
+    <>
+      used <Time value={at} />
     </>
   );
 }

@@ -3,21 +3,20 @@ import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { buttonClass } from './button.tsx';
 
-export interface DialogProps {
-  readonly open: boolean;
+interface DialogProps {
   readonly onClose: () => void;
   readonly title: string;
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly children: ReactNode;
   /** What is open must not be lost by a click beside it: a secret that is shown once. */
   readonly keep?: boolean;
 }
 
-/** A question or a form above the page. Focus goes into it and returns. */
-export function Dialog({ open, onClose, title, description, children, keep = false }: DialogProps) {
+/** A question or a form above the page, as long as it is rendered. Focus goes into it and returns. */
+export function Dialog({ onClose, title, description, children, keep = false }: DialogProps) {
   return (
     <Base.Root
-      open={open}
+      open
       disablePointerDismissal={keep}
       onOpenChange={(next, details) => {
         if (next || (keep && details.reason === 'escape-key')) return;

@@ -1,8 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef } from 'react';
-import { ROWS_AROUND, useNearEnd } from './near-end.ts';
-import { markRowsShown } from './rows-shown.ts';
-import { SteadyRow } from './steady-row.tsx';
+import { markRowsShown, ROWS_AROUND, useNearEnd } from './near-end.ts';
+import { NewsButton, SteadyRow } from './steady-list.tsx';
 import type { SteadyRows } from './steady-rows.ts';
 
 export interface ScrolledRowsProps<Row> {
@@ -82,6 +81,16 @@ export function ScrolledRows<Row>(props: ScrolledRowsProps<Row>) {
           );
         })}
       </ul>
+    </div>
+  );
+}
+
+/** The line above a list with its own scrolling: room for what is new, so that its rows do not move. */
+export function ListHead({ list, words }: { readonly list: SteadyRows<unknown>; readonly words: string }) {
+  return (
+    <div className="flex h-10 shrink-0 items-center gap-2 border-b border-line px-3 text-xs text-muted max-sm:h-11">
+      <span className="min-w-0 flex-1 truncate">{words}</span>
+      <NewsButton list={list} />
     </div>
   );
 }

@@ -105,3 +105,41 @@ function useRestless(moves: number): boolean {
   }, [restless, moves]);
   return restless;
 }
+
+/** The part of an infinite query that a list needs. */
+export interface PagedQuery<Row> extends MoreQuery {
+  readonly data: { readonly pages: readonly { readonly data: readonly Row[] }[] } | undefined;
+  readonly error: unknown;
+  readonly isPending: boolean;
+  refetch(): unknown;
+}
+
+/** The part of an infinite query by which its next page is read. */
+export interface MoreQuery {
+  readonly hasNextPage: boolean;
+  readonly isFetchingNextPage: boolean;
+  readonly isFetchNextPageError: boolean;
+  fetchNextPage(): unknown;
+}
+
+/** Reads the next page, if there is one and it is neither being read nor has just failed. */
+export function fetchMore(query: MoreQuery): void {
+  if (query.hasNextPage && !query.isFetchingNextPage && !query.isFetchNextPageError) query.fetchNextPage();
+}
+
+export const rowsOf = <Row>(query: Pick<PagedQuery<Row>, 'data'>): readonly Row[] =>
+  query.data?.pages.flatMap(({ data }) => data) ?? [];
+
+/** The rows of a paged query, kept at their places. @param of which list it is, see {@link SteadyRowsInput} */
+export const usePagedRows = <Row extends { readonly id: string }>(
+  query: PagedQuery<Row>,
+  of?: string,
+): SteadyRows<Row> =>
+  useSteadyRows<Row>({
+    answer: query.data,
+    rows: rowsOf(query),
+    pages: query.data?.pages.length ?? 0,
+    hasMore: query.hasNextPage,
+    keyOf: ({ id }) => id,
+    ...(of === undefined ? {} : { of }),
+  });

@@ -1,11 +1,8 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { ROWS_AROUND, useNearEnd } from './near-end.ts';
-import { NewsButton } from './news-button.tsx';
-import { type PagedQuery, rowsOf } from './paged-list.tsx';
-import { markRowsShown } from './rows-shown.ts';
-import { SteadyRow } from './steady-row.tsx';
-import { useSteadyRows } from './steady-rows.ts';
+import { markRowsShown, ROWS_AROUND, useNearEnd } from './near-end.ts';
+import { NewsButton, SteadyRow } from './steady-list.tsx';
+import { type PagedQuery, rowsOf, useSteadyRows } from './steady-rows.ts';
 
 export interface VirtualRowsProps<Row> {
   /** What the list is, for screen readers. */

@@ -1,12 +1,11 @@
-import { Download, Eye, Paperclip } from 'lucide-react';
+import { Download, Eye, Paperclip, TriangleAlert } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from '../frame/button.tsx';
-import { ProblemNote } from '../frame/problem-note.tsx';
-import { saveFile } from '../frame/save-file.ts';
+import { ProblemNote } from '../frame/page.tsx';
 import { byteSize } from '../shown/byte-size.ts';
-import { type AttachmentRisk, AttachmentRisks } from './attachment-risks.tsx';
-import { PICTURES } from './pictures.ts';
-import { visibleText } from './visible-text.ts';
+import { saveFile } from '../shown/save-file.ts';
+import { PICTURES } from './mail-html.tsx';
+import { visibleText } from './unseen-characters.ts';
 
 interface Attachment {
   readonly id: string;
@@ -158,4 +157,34 @@ function Shown({ preview, name }: { readonly preview: Preview; readonly name: st
       {visibleText(preview.text)}
     </pre>
   );
+}
+
+const RISKS = {
+  program: ['Program', 'Runs when it is opened.'],
+  macros: ['Macros', 'A document with a program in it.'],
+  archive: ['Archive', 'What is in it is not seen from outside.'],
+  html: ['Web page', 'Opened in a browser, it runs scripts or imitates a sign-in.'],
+  svg: ['SVG', 'Opened in a browser, it runs scripts or imitates a sign-in.'],
+  type_mismatch: ['Not what it says', 'Its content is not what its name or type says.'],
+  double_extension: ['Double ending', 'Its name looks like that of another kind of file.'],
+  text_direction: ['Reordered name', 'Its name has characters that show its parts in another order.'],
+} as const;
+
+export type AttachmentRisk = keyof typeof RISKS;
+
+/** Why a file may harm, beside its name. */
+export function AttachmentRisks({ risks }: { readonly risks: readonly AttachmentRisk[] }) {
+  return risks.map((risk) => {
+    const [label, sentence] = RISKS[risk];
+    return (
+      <span
+        key={risk}
+        title={sentence}
+        className="inline-flex items-center gap-1 rounded bg-stop-soft px-1.5 text-xs leading-5 font-medium whitespace-nowrap text-stop"
+      >
+        <TriangleAlert size={12} aria-hidden /> {label}
+        <span className="sr-only">: {sentence}</span>
+      </span>
+    );
+  });
 }

@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react';
-import { Skeleton } from '../frame/skeleton.tsx';
+import { Skeleton } from '../frame/page.tsx';
 import type { MailFrameProps } from './mail-frame.tsx';
 
 // What makes a stranger's HTML safe is a third of a page's own script: loaded with the first message that has HTML.
@@ -13,3 +13,12 @@ export function MailHtml(props: MailFrameProps) {
     </Suspense>
   );
 }
+
+/** Formats that a browser decodes without running anything of them. */
+export const PICTURES: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+]);

@@ -1,18 +1,19 @@
-import { Badge, type Meaning } from '../shown/badge.tsx';
+import { type State, StateBadge } from '../shown/badge.tsx';
+import { byteSize } from '../shown/byte-size.ts';
 
-const STATUS: Readonly<Record<string, readonly [Meaning, string]>> = {
+const STATUS: Readonly<Record<string, State>> = {
   active: ['ok', 'Active'],
   pending: ['wait', 'Domain not verified'],
   suspended: ['stop', 'Suspended'],
   deleting: ['stop', 'Deleting'],
 };
-const SENDING: Readonly<Record<string, readonly [Meaning, string]>> = {
+const SENDING: Readonly<Record<string, State>> = {
   stopped: ['stop', 'Sending stopped'],
   drafts_only: ['wait', 'Drafts only'],
   paused: ['stop', 'Sending paused'],
   flagged: ['wait', 'Sending flagged'],
 };
-const SYNC: Readonly<Record<string, readonly [Meaning, string]>> = {
+const SYNC: Readonly<Record<string, State>> = {
   synced: ['ok', 'Synced'],
   pending: ['wait', 'Sync pending'],
 };
@@ -32,11 +33,35 @@ export const sendingStateOf = ({
 /** @param sending where there is room for one state only: what is wrong with sending wins over `active` */
 export function MailboxStatus({ status, sending = 'ok' }: { readonly status: string; readonly sending?: string }) {
   const trouble = status === 'active' ? SENDING[sending] : undefined;
-  const [meaning, words] = trouble ?? STATUS[status] ?? (['none', status] as const);
-  return <Badge meaning={meaning}>{words}</Badge>;
+  return <StateBadge of={trouble ?? STATUS[status]} word={status} />;
 }
 
-export function SyncStatus({ status }: { readonly status: string }) {
-  const [meaning, words] = SYNC[status] ?? (['none', status] as const);
-  return <Badge meaning={meaning}>{words}</Badge>;
+export const SyncStatus = ({ status }: { readonly status: string }) => <StateBadge of={SYNC[status]} word={status} />;
+
+/** From here on the bar warns. */
+const NEARLY_FULL = 0.9;
+
+/** How full a mailbox is, in words and as a bar. */
+export function StorageBar({ usedBytes, limitBytes }: { readonly usedBytes: number; readonly limitBytes: number }) {
+  const text = `${byteSize(usedBytes)} of ${byteSize(limitBytes)}`;
+  const share = limitBytes === 0 ? 0 : Math.min(1, usedBytes / limitBytes);
+  return (
+    <div className="grid gap-1">
+      <span>{text}</span>
+      <div
+        role="meter"
+        aria-label="Storage used"
+        aria-valuemin={0}
+        aria-valuemax={limitBytes}
+        aria-valuenow={Math.min(usedBytes, limitBytes)}
+        aria-valuetext={text}
+        className="h-1.5 overflow-hidden rounded-full bg-line"
+      >
+        <div
+          className={`h-full rounded-full ${share >= NEARLY_FULL ? 'bg-stop' : 'bg-accent'}`}
+          style={{ width: `${Math.ceil(share * 100)}%` }}
+        />
+      </div>
+    </div>
+  );
 }

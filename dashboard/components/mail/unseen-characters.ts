@@ -21,3 +21,7 @@ export const nameUnseen = (text: string, wrap: (name: string) => string): string
 /** First words of a mail without invisible characters, with which newsletters fill theirs. */
 export const withoutUnseen = (text: string): string =>
   text.replace(ALL_UNSEEN_AND_JOINERS, '').replaceAll(/\s+/g, ' ').trim();
+
+/** A text of somebody else with its invisible characters named, so that it reads as what it is. */
+export const visibleText = (text: string): string =>
+  nameUnseen(text.replaceAll('\r\n', '\n').replaceAll('\r', '⟨U+000D⟩'), (name) => `⟨${name}⟩`);

@@ -18,3 +18,12 @@ export function Badge({ meaning, children }: { readonly meaning: Meaning; readon
     </span>
   );
 }
+
+/** What is said of a state: its colour, its words. */
+export type State = readonly [meaning: Meaning, words: string, ...more: unknown[]];
+
+/** @param of undefined: a state that these pages do not know, named by the service's word for it */
+export function StateBadge({ of, word = '' }: { readonly of: State | undefined; readonly word?: string }) {
+  const [meaning, words] = of ?? ['none', word];
+  return <Badge meaning={meaning}>{words}</Badge>;
+}

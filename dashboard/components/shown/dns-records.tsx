@@ -1,8 +1,8 @@
 import { Download } from 'lucide-react';
 import { Button } from '../frame/button.tsx';
-import { saveFile } from '../frame/save-file.ts';
-import { Badge, type Meaning } from './badge.tsx';
+import { type State, StateBadge } from './badge.tsx';
 import { Copy } from './copy.tsx';
+import { saveFile } from './save-file.ts';
 
 export interface DnsRecord {
   readonly purpose: string;
@@ -15,7 +15,7 @@ export interface DnsRecord {
   readonly found: readonly string[];
 }
 
-const STATES: Readonly<Record<DnsRecord['status'], readonly [Meaning, string]>> = {
+const STATES: Readonly<Record<DnsRecord['status'], State>> = {
   pending: ['none', 'Not checked yet'],
   found: ['ok', 'Found'],
   missing: ['stop', 'Missing'],
@@ -56,14 +56,13 @@ export function DnsRecords({ records }: { readonly records: readonly DnsRecord[]
 
 function RecordRow({ record }: { readonly record: DnsRecord }) {
   const { purpose, type, name, value, required, status, found } = record;
-  const [meaning, words] = STATES[status];
   return (
     <li className="grid gap-2 border-t border-line px-4 py-3 first:border-t-0">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="font-medium">{PURPOSES[purpose] ?? purpose}</span>
         <span className="text-muted">{required ? 'required' : 'recommended'}</span>
         <span className="flex-1" />
-        <Badge meaning={meaning}>{words}</Badge>
+        <StateBadge of={STATES[status]} />
       </div>
       <dl className="grid grid-cols-[48px_minmax(0,1fr)_auto] items-center gap-x-3">
         <dt className="text-muted">Host</dt>
@@ -88,3 +87,13 @@ function RecordRow({ record }: { readonly record: DnsRecord }) {
     </li>
   );
 }
+
+const DOMAIN_STATES: Readonly<Record<string, State>> = {
+  pending: ['wait', 'Pending'],
+  verified: ['ok', 'Verified'],
+  failed: ['wait', 'Records missing'],
+};
+
+export const DomainStatus = ({ status }: { readonly status: string }) => (
+  <StateBadge of={DOMAIN_STATES[status]} word={status} />
+);

@@ -1,5 +1,5 @@
-import { Tabs } from '../frame/tabs.tsx';
 import { Snippet } from './snippet.tsx';
+import { Tabs } from './tabs.tsx';
 
 export interface SnippetTab {
   readonly kind: string;

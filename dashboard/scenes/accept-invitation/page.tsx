@@ -1,15 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { FormEvent } from 'react';
-import { Field } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
-import { useLinkToken } from '../../components/forms/link-token.ts';
-import { NewPassword } from '../../components/forms/new-password.tsx';
+import { Field, Form } from '../../components/forms/form.tsx';
+import { NewPassword } from '../../components/forms/settings.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { EntryFrame } from '../../components/frame/entry-frame.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
-import { visibleText } from '../../components/mail/visible-text.ts';
+import { EntryFrame, useLinkToken } from '../../components/frame/entry-frame.tsx';
+import { Failure, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
+import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { aboutField, Problem } from '../../problem.ts';
 import { type InvitationLook, invitationQuery, useAcceptInvitation } from './queries.ts';
 
@@ -38,25 +34,12 @@ function Invitation({ token }: { readonly token: string }) {
   const look = useQuery(invitationQuery(token));
   if (look.error instanceof Problem && look.error.status === NOT_FOUND) return <DeadLink />;
   if (look.data !== undefined) return <Accept token={token} look={look.data} />;
-  return (
-    <EntryFrame title="Invitation">
-      {look.isError ? <ProblemNote error={look.error} onRetry={() => void look.refetch()} /> : <Skeleton rows={3} />}
-    </EntryFrame>
-  );
+  return <EntryFrame title="Invitation">{look.isError ? <Failure query={look} /> : <Skeleton rows={3} />}</EntryFrame>;
 }
 
 function Accept({ token, look }: { readonly token: string; readonly look: InvitationLook }) {
   const accept = useAcceptInvitation(look.organizationName);
   const navigate = useNavigate();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const name = textOfField(form, 'name').trim();
-    accept.mutate(
-      { token, password: textOfField(form, 'password'), ...(look.accountExists ? {} : { name }) },
-      { onSuccess: () => void navigate({ to: '/', replace: true }) },
-    );
-  };
   const isWrong = accept.error instanceof Problem && accept.error.status === UNAUTHENTICATED;
   if (accept.error instanceof Problem && accept.error.status === NOT_FOUND) return <DeadLink />;
   const [aboutName, aboutPassword] = [aboutField(accept.error, '/name'), aboutField(accept.error, '/password')];
@@ -75,7 +58,14 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
         </>
       }
     >
-      <form onSubmit={submit} className="grid gap-4">
+      <Form
+        onSubmit={(typed) =>
+          accept.mutate(
+            { token, password: typed('password'), ...(look.accountExists ? {} : { name: typed('name').trim() }) },
+            { onSuccess: () => void navigate({ to: '/', replace: true }) },
+          )
+        }
+      >
         {isAtField ? null : <ProblemNote error={accept.error} />}
         {/* For password managers: whose password it is. */}
         <input type="email" autoComplete="username" value={look.email} readOnly hidden />
@@ -108,7 +98,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
           Join {look.organizationName}
         </Button>
         {look.accountExists ? <Link to="/forgot-password">Forgot your password?</Link> : null}
-      </form>
+      </Form>
     </EntryFrame>
   );
 }

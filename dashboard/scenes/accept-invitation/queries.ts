@@ -1,6 +1,5 @@
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { bodyOf, type Schemas, service } from '../../api/client.ts';
-import { chooseOrganization } from '../../api/organization.ts';
+import { bodyOf, chooseOrganization, type Schemas, service } from '../../api/client.ts';
 
 export type InvitationLook = Schemas['InvitationLook'];
 

@@ -1,14 +1,16 @@
-import { type FormEvent, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useSignedIn } from '../../api/session.ts';
-import { Field } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
-import { NewPassword } from '../../components/forms/new-password.tsx';
+import { Field, Form } from '../../components/forms/form.tsx';
+import { NewPassword, SaveRow } from '../../components/forms/settings.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { PageHead, ProblemNote } from '../../components/frame/page.tsx';
+import { Loaded, Section } from '../../components/frame/section.tsx';
+import { SteadyList } from '../../components/lists/steady-list.tsx';
+import { Badge } from '../../components/shown/badge.tsx';
+import { Time } from '../../components/shown/time.tsx';
 import { aboutField, Problem } from '../../problem.ts';
-import { useChangePassword } from './queries.ts';
-import { Sessions } from './sessions.tsx';
+import { type SessionOfList, sessionsQuery, useChangePassword, useEndOtherSessions, useEndSession } from './queries.ts';
 
 const UNAUTHENTICATED = 401;
 
@@ -38,26 +40,22 @@ function ChangePassword() {
   const { user } = useSignedIn();
   const change = useChangePassword();
   const [saved, setSaved] = useState(false);
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const target = event.currentTarget;
-    const form = new FormData(target);
-    change.mutate(
-      { currentPassword: textOfField(form, 'current'), newPassword: textOfField(form, 'password') },
-      {
-        onSuccess: () => {
-          setSaved(true);
-          target.reset();
-        },
-      },
-    );
-  };
   const isWrong = change.error instanceof Problem && change.error.status === UNAUTHENTICATED;
   const about = aboutField(change.error, '/newPassword');
   return (
-    <form
+    <Form
       aria-label="Password"
-      onSubmit={submit}
+      onSubmit={(typed, form) =>
+        change.mutate(
+          { currentPassword: typed('current'), newPassword: typed('password') },
+          {
+            onSuccess: () => {
+              setSaved(true);
+              form.reset();
+            },
+          },
+        )
+      }
       onChange={() => setSaved(false)}
       className="grid gap-4 rounded-lg border border-line bg-panel p-4"
     >
@@ -77,14 +75,104 @@ function ChangePassword() {
         error={isWrong ? 'This is not your current password.' : undefined}
       />
       <NewPassword label="New password" error={about} />
-      <div className="flex items-center justify-end gap-3">
-        <span aria-live="polite" className="text-ok">
-          {saved ? 'Changed' : ''}
-        </span>
-        <Button type="submit" busy={change.isPending}>
-          Change the password
-        </Button>
-      </div>
-    </form>
+      <SaveRow done={saved ? 'Changed' : ''} busy={change.isPending}>
+        Change the password
+      </SaveRow>
+    </Form>
   );
+}
+
+/** Where the person is signed in, and how to end it. */
+function Sessions() {
+  const sessions = useQuery(sessionsQuery);
+  const end = useEndSession();
+  const endOthers = useEndOtherSessions();
+  const others = sessions.data?.filter(({ current }) => !current).length ?? 0;
+  return (
+    <Section
+      title="Where you are signed in"
+      aside={
+        others > 0 ? (
+          <Button look="stop" busy={endOthers.isPending} onClick={() => endOthers.mutate()}>
+            Sign out everywhere else
+          </Button>
+        ) : null
+      }
+    >
+      <ProblemNote error={end.error ?? endOthers.error} />
+      <Loaded query={sessions} rows={2}>
+        {(rows) => (
+          <SteadyList label="Sessions" answer={rows} rows={rows} empty={null}>
+            {(session) => <SessionRow session={session} end={end} />}
+          </SteadyList>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+interface SessionRowProps {
+  readonly session: SessionOfList;
+  readonly end: ReturnType<typeof useEndSession>;
+}
+
+function SessionRow({ session, end }: SessionRowProps) {
+  const { id, current, createdAt, lastUsedAt, ipAddress, userAgent } = session;
+  const name = programName(userAgent);
+  return (
+    <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1fr)_150px_auto]">
+      <div className="min-w-0">
+        <span className="block truncate font-medium" title={userAgent ?? undefined}>
+          {name}
+        </span>
+        <span className="block text-muted">
+          {ipAddress === null ? 'signed in ' : `from ${ipAddress}, signed in `}
+          <Time value={createdAt} />
+        </span>
+      </div>
+      <span className="text-muted">
+        used <Time value={lastUsedAt} />
+      </span>
+      {current ? (
+        <span>
+          <Badge meaning="ok">This browser</Badge>
+        </span>
+      ) : (
+        <Button
+          aria-label={`End the session of ${name}`}
+          busy={end.isPending && end.variables === id}
+          onClick={() => end.mutate(id)}
+        >
+          End
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** The more special ones first: they name those they are made of. */
+const BROWSERS = [
+  ['Edg/', 'Edge'],
+  ['OPR/', 'Opera'],
+  ['Firefox/', 'Firefox'],
+  ['Chrome/', 'Chrome'],
+  ['Safari/', 'Safari'],
+] as const;
+const SYSTEMS = [
+  ['Android', 'Android'],
+  ['iPhone', 'iPhone'],
+  ['iPad', 'iPad'],
+  ['Windows', 'Windows'],
+  ['Mac OS X', 'macOS'],
+  ['Linux', 'Linux'],
+] as const;
+const SHOWN_MAX = 60;
+
+/** The program that a User-Agent names, in words; the whole text is shown on hover. */
+function programName(userAgent: string | null): string {
+  if (userAgent === null || userAgent === '') return 'Unknown program';
+  const browser = BROWSERS.find(([mark]) => userAgent.includes(mark))?.[1];
+  const system = SYSTEMS.find(([mark]) => userAgent.includes(mark))?.[1];
+  if (browser === undefined) return userAgent.slice(0, SHOWN_MAX);
+  return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -1,33 +1,28 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { OctagonPause } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useMayManage } from '../../api/session.ts';
+import { Confirm } from '../../components/forms/confirm.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { movesContent } from '../../components/frame/shift-guard.ts';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
-import { rowsOf } from '../../components/lists/paged-list.tsx';
-import { type SteadyRows, useSteadyRows } from '../../components/lists/steady-rows.ts';
-import { visibleText } from '../../components/mail/visible-text.ts';
+import { isTaken, useKeys } from '../../components/frame/keys.ts';
+import { Empty, Failure, movesContent, PageHead, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
+import { type MoreQuery, rowsOf, type SteadyRows, usePagedRows } from '../../components/lists/steady-rows.ts';
+import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { Time } from '../../components/shown/time.tsx';
-import { BackToList, OpenRequest } from './decision/open-request.tsx';
-import { isTyping } from './decision/typing.ts';
-import { usePinned } from './pinned.ts';
-import { type Consent, pendingQuery } from './queries.ts';
-import { Queue } from './queue.tsx';
-import { StopAll, StoppedNote } from './stop/stop-all.tsx';
+import { type Consent, pendingQuery, sendingQuery, useStopSending } from './queries.ts';
+import { Queue, usePinned } from './queue.tsx';
 
 const Decided = lazy(async () => ({ default: (await import('./decided.tsx')).Decided }));
 
 /** What the address of the page says. */
-export interface ApprovalsSearch {
+interface ApprovalsSearch {
   /** Id of the request that is shown whole. */
   readonly open?: string;
   /** Left out: what waits. */
   readonly show?: 'approved' | 'denied';
 }
 
-export interface ApprovalsPageProps extends ApprovalsSearch {
+interface ApprovalsPageProps extends ApprovalsSearch {
   readonly onSearch: (search: ApprovalsSearch) => void;
 }
 
@@ -44,13 +39,7 @@ const COUNTED_MAX = '99+';
 export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
   const list = useInfiniteQuery(pendingQuery);
   const waiting = rowsOf(list);
-  const shown = useSteadyRows<Consent>({
-    answer: list.data,
-    rows: waiting,
-    pages: list.data?.pages.length ?? 0,
-    hasMore: list.hasNextPage,
-    keyOf: ({ id }) => id,
-  });
+  const shown = usePagedRows(list);
   const oldest = list.hasNextPage ? undefined : waiting.at(-1);
   const count = list.hasNextPage ? COUNTED_MAX : String(waiting.length);
   return (
@@ -83,15 +72,12 @@ export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
           </Button>
         ))}
       </nav>
-      {list.isError ? <ProblemNote error={list.error} onRetry={() => void list.refetch()} /> : null}
+      <Failure query={list} />
       {show === undefined ? (
         <Waiting
+          query={list}
           list={shown}
           words={count === '1' ? 'One waits' : `${count} wait`}
-          loaded={list.isSuccess}
-          onNearEnd={() => {
-            if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError) void list.fetchNextPage();
-          }}
           open={open}
           onOpen={(id) => onSearch(id === undefined ? {} : { open: id })}
         />
@@ -109,23 +95,24 @@ export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
 }
 
 interface WaitingProps {
+  readonly query: MoreQuery & { readonly isSuccess: boolean };
   readonly list: SteadyRows<Consent>;
   /** How many wait. */
   readonly words: string;
-  readonly loaded: boolean;
-  readonly onNearEnd: () => void;
   readonly open: string | undefined;
   readonly onOpen: (id: string | undefined) => void;
 }
 
-function Waiting({ list, words, loaded, onNearEnd, open, onOpen }: WaitingProps) {
+function Waiting({ query, list, words, open, onOpen }: WaitingProps) {
   const [last, setLast] = useState<Consent>();
   const [decidedHere, setDecidedHere] = useState<ReadonlySet<string>>(new Set());
   /** Those that can still be decided, and the one that is shown. */
   const waiting = list.rows.filter(({ id }) => id === open || !(list.gone.has(id) || decidedHere.has(id)));
-  const shown = usePinned(open, waiting[0]?.id, onOpen);
-  const at = waiting.findIndex(({ id }) => id === shown);
-  useMoveKeys((step) => {
+  usePinned(open, waiting[0]?.id, onOpen);
+  const at = waiting.findIndex(({ id }) => id === open);
+  useKeys((event) => {
+    const step = { j: 1, k: -1 }[event.key];
+    if (step === undefined || isTaken(event)) return;
     const next = waiting[Math.min(waiting.length - 1, Math.max(0, at + step))];
     if (next !== undefined) onOpen(next.id);
   });
@@ -149,7 +136,7 @@ function Waiting({ list, words, loaded, onNearEnd, open, onOpen }: WaitingProps)
           </>
         )}
       </p>
-      {loaded && shown === undefined && list.rows.length === list.gone.size ? (
+      {query.isSuccess && open === undefined && list.rows.length === list.gone.size ? (
         <Empty title="Nothing is waiting for you">
           <p>
             When an agent writes to somebody for the first time, its message is held here until a person approves or
@@ -157,42 +144,79 @@ function Waiting({ list, words, loaded, onNearEnd, open, onOpen }: WaitingProps)
           </p>
         </Empty>
       ) : null}
-      {shown === undefined && list.rows.length === 0 ? null : (
-        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[300px_minmax(0,1fr)]">
-          <Queue
-            label="Held messages"
-            list={list}
-            words={words}
-            selected={shown}
-            onOpen={onOpen}
-            onNearEnd={onNearEnd}
-            className={open === undefined ? '' : 'max-lg:hidden'}
-          />
-          <div className={`min-w-0 ${open === undefined ? 'max-lg:hidden' : ''}`}>
-            {shown === undefined ? null : (
-              <>
-                <BackToList onBack={() => onOpen(undefined)} />
-                <OpenRequest key={shown} id={shown} onDecided={decided} />
-              </>
-            )}
-          </div>
-        </div>
+      {open === undefined && list.rows.length === 0 ? null : (
+        <Queue
+          label="Held messages"
+          list={list}
+          words={words}
+          open={open}
+          onOpen={onOpen}
+          query={query}
+          onDecided={decided}
+        />
       )}
     </>
   );
 }
 
-/** Calls with 1 for j and -1 for k, unless a field has the focus. */
-function useMoveKeys(move: (step: 1 | -1) => void): void {
-  const latest = useRef(move);
-  latest.current = move;
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (isTyping(event)) return;
-      if (event.key === 'j') latest.current(1);
-      else if (event.key === 'k') latest.current(-1);
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, []);
+/** The brake of the whole organization: a button while mail leaves. Owners and admins only. */
+function StopAll() {
+  const mayManage = useMayManage();
+  const sending = useQuery(sendingQuery);
+  const [asking, setAsking] = useState(false);
+  const stop = useStopSending();
+  if (!mayManage || sending.data === undefined || sending.data.stopped) return null;
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>
+        <OctagonPause size={16} aria-hidden /> Stop all sending
+      </Button>
+      {asking ? (
+        <Confirm
+          title="Stop all sending?"
+          consequence="No mailbox sends anything until somebody resumes sending, not even approved or queued mail. Agents get an explanation. Mail is still received, and nothing is lost."
+          action="Stop all sending"
+          cancel={false}
+          change={stop}
+          onConfirm={() => stop.mutate(true, { onSuccess: () => setAsking(false) })}
+          onClose={() => setAsking(false)}
+        />
+      ) : null}
+    </>
+  );
+}
+
+/** Says that nothing leaves, and ends that. */
+function StoppedNote() {
+  const mayManage = useMayManage();
+  const sending = useQuery(sendingQuery);
+  const go = useStopSending();
+  if (sending.data?.stopped !== true) return null;
+  const { messagesStopped } = sending.data;
+  return (
+    <section
+      ref={movesContent}
+      aria-label="Sending is stopped"
+      className="mb-4 flex flex-wrap items-center gap-3 rounded-lg border border-stop/40 bg-stop-soft px-4 py-3"
+    >
+      <OctagonPause size={20} aria-hidden className="text-stop" />
+      <div className="min-w-0 flex-1 basis-64">
+        <p className="font-medium text-stop">All sending is stopped</p>
+        <p>
+          Nothing leaves any mailbox.{' '}
+          {messagesStopped === 0
+            ? 'No message is waiting for the end of the stop.'
+            : `${messagesStopped.toLocaleString()} ${messagesStopped === 1 ? 'message waits' : 'messages wait'} for its end.`}
+        </p>
+        <ProblemNote error={go.error} />
+      </div>
+      {mayManage ? (
+        <Button busy={go.isPending} onClick={() => go.mutate(false)}>
+          Let sending go on
+        </Button>
+      ) : (
+        <p className="text-muted">An owner or admin can resume it.</p>
+      )}
+    </section>
+  );
 }

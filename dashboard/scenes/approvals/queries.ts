@@ -1,6 +1,7 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
 import { READ_WHOLE } from '../../api/live.ts';
+import { pagedQuery, useAttempt } from '../../api/queries.ts';
 
 export type Consent = Schemas['Consent'];
 export type ConsentMessage = Schemas['ConsentMessage'];
@@ -15,30 +16,16 @@ export interface Approval {
 
 const PAGE_LENGTH = 100;
 
-const pageOf = (status: Consent['status'], cursor: string | null) =>
-  bodyOf(
-    service.GET('/api/consents', {
-      params: { query: { status, limit: PAGE_LENGTH, ...(cursor === null ? {} : { cursor }) } },
-    }),
+const consentsQuery = (queryKey: string[], status: Consent['status']) =>
+  pagedQuery(queryKey, (from) =>
+    bodyOf(service.GET('/api/consents', { params: { query: { status, limit: PAGE_LENGTH, ...from } } })),
   );
 
 /** What waits for a decision, newest first. Read as a whole after each change: somebody else may have decided any row. */
-export const pendingQuery = infiniteQueryOptions({
-  queryKey: ['consents', 'pending'],
-  queryFn: ({ pageParam }) => pageOf('pending', pageParam),
-  initialPageParam: null as string | null,
-  getNextPageParam: (page) => page.nextCursor,
-  meta: READ_WHOLE,
-});
+export const pendingQuery = { ...consentsQuery(['consents', 'pending'], 'pending'), meta: READ_WHOLE };
 
 /** What was decided, or expired, newest request first. */
-export const decidedQuery = (status: 'approved' | 'denied') =>
-  infiniteQueryOptions({
-    queryKey: ['consents', 'decided', status],
-    queryFn: ({ pageParam }) => pageOf(status, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-  });
+export const decidedQuery = (status: 'approved' | 'denied') => consentsQuery(['consents', 'decided', status], status);
 
 /** A request with the whole message. */
 export const requestQuery = (id: string) =>
@@ -55,14 +42,6 @@ export const loadAttachment = (id: string, aid: string): Promise<Blob> =>
   bodyOf(
     service.GET('/api/consents/{id}/message/attachments/{aid}', { params: { path: { id, aid } }, parseAs: 'blob' }),
   );
-
-/** The mailbox a message leaves from: its address says more than an id. */
-export const mailboxNameQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'one', id],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}', { params: { path: { id } } })),
-    staleTime: 60_000,
-  });
 
 /** @param onDecided called before the lists change: what asked may be gone from the page by then */
 function useDecision<Input>(decide: (input: Input) => Promise<Consent>, onDecided: (consent: Consent) => void) {
@@ -88,4 +67,19 @@ export const useDeny = (id: string, onDecided: (consent: Consent) => void) =>
         service.POST('/api/consents/{id}/deny', { params: { path: { id } }, body: reason === '' ? {} : { reason } }),
       ),
     onDecided,
+  );
+
+/** The brake of the organization, and what it holds up. */
+export const sendingQuery = queryOptions({
+  queryKey: ['organization', 'sending'],
+  queryFn: () => bodyOf(service.GET('/api/organization/sending')),
+  staleTime: 15_000,
+});
+
+/** Stops all sending, or lets it go on. */
+export const useStopSending = () =>
+  useAttempt(
+    (sendingStopped: boolean) => bodyOf(service.PATCH('/api/organization', { body: { settings: { sendingStopped } } })),
+    ['organization'],
+    ['mailboxes'],
   );

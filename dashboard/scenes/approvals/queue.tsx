@@ -1,47 +1,65 @@
 import { useQuery } from '@tanstack/react-query';
-import { ListHead } from '../../components/lists/list-head.tsx';
-import { ScrolledRows } from '../../components/lists/scrolled-rows.tsx';
-import type { SteadyRows } from '../../components/lists/steady-rows.ts';
+import { ArrowLeft } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { mailboxNameQuery } from '../../api/queries.ts';
+import { Button } from '../../components/frame/button.tsx';
+import { Failure } from '../../components/frame/page.tsx';
+import { ListHead, ScrolledRows } from '../../components/lists/scrolled-rows.tsx';
+import { fetchMore, type MoreQuery, type SteadyRows } from '../../components/lists/steady-rows.ts';
 import { heldBecauseWords } from '../../components/mail/held-because.ts';
-import { visibleText } from '../../components/mail/visible-text.ts';
+import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { Time } from '../../components/shown/time.tsx';
-import { type Consent, mailboxNameQuery } from './queries.ts';
+import { finishRequest } from './decision/draft.ts';
+import { HeldRequest } from './decision/held-request.tsx';
+import { type Consent, loadAttachment, loadRaw, requestQuery, useApprove, useDeny } from './queries.ts';
 import { OutcomeBadge } from './request/outcome.tsx';
 
-export interface QueueProps {
+interface QueueProps {
   readonly label: string;
   readonly list: SteadyRows<Consent>;
   /** How many there are. */
   readonly words: string;
-  readonly selected: string | undefined;
-  readonly onOpen: (id: string) => void;
-  /** Called when the reader is near the end of the loaded rows. */
-  readonly onNearEnd: () => void;
-  readonly className?: string;
+  /** Id in the address; undefined: the list is shown where there is no room for both. */
+  readonly open: string | undefined;
+  readonly onOpen: (id: string | undefined) => void;
+  readonly query: MoreQuery;
+  readonly onDecided: (consent: Consent) => void;
 }
 
 const ROW_PX = 97;
 
-/** Requests as rows that open them. */
-export function Queue({ label, list, words, selected, onOpen, onNearEnd, className = '' }: QueueProps) {
+/** Requests as rows that open them, and beside them the open one. */
+export function Queue({ label, list, words, open, onOpen, query, onDecided }: QueueProps) {
   return (
-    <div
-      className={`flex max-h-[calc(100dvh-220px)] min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-panel lg:sticky lg:top-4 lg:max-h-[calc(100dvh-32px)] ${className}`}
-    >
-      <ListHead list={list} words={words} />
-      <ScrolledRows
-        label={label}
-        list={list}
-        keyOf={({ id }) => id}
-        idOf={({ id }) => id}
-        rowHeight={ROW_PX}
-        total={undefined}
-        open={selected}
-        onNearEnd={onNearEnd}
-        className="min-h-0 flex-1"
+    <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[300px_minmax(0,1fr)]">
+      <div
+        className={`flex max-h-[calc(100dvh-220px)] min-w-0 flex-col overflow-hidden rounded-lg border border-line bg-panel lg:sticky lg:top-4 lg:max-h-[calc(100dvh-32px)] ${open === undefined ? '' : 'max-lg:hidden'}`}
       >
-        {(consent) => <Row consent={consent} selected={consent.id === selected} onOpen={onOpen} />}
-      </ScrolledRows>
+        <ListHead list={list} words={words} />
+        <ScrolledRows
+          label={label}
+          list={list}
+          keyOf={({ id }) => id}
+          idOf={({ id }) => id}
+          rowHeight={ROW_PX}
+          total={undefined}
+          open={open}
+          onNearEnd={() => fetchMore(query)}
+          className="min-h-0 flex-1"
+        >
+          {(consent) => <Row consent={consent} selected={consent.id === open} onOpen={onOpen} />}
+        </ScrolledRows>
+      </div>
+      {open === undefined ? (
+        <div className="min-w-0 max-lg:hidden" />
+      ) : (
+        <div className="min-w-0">
+          <Button look="quiet" className="mb-2 -ml-2 lg:hidden" onClick={() => onOpen(undefined)}>
+            <ArrowLeft size={16} aria-hidden /> All requests
+          </Button>
+          <OpenRequest key={open} id={open} onDecided={onDecided} />
+        </div>
+      )}
     </div>
   );
 }
@@ -85,5 +103,64 @@ function Row({ consent, selected, onOpen }: RowProps) {
         )}
       </span>
     </button>
+  );
+}
+
+/** From this width on the list and a request are side by side. */
+const WIDE = matchMedia('(min-width: 1024px)');
+
+function useIsWide(): boolean {
+  const [isWide, setIsWide] = useState(WIDE.matches);
+  useEffect(() => {
+    const onChange = () => setIsWide(WIDE.matches);
+    onChange();
+    WIDE.addEventListener('change', onChange);
+    return () => WIDE.removeEventListener('change', onChange);
+  }, []);
+  return isWide;
+}
+
+/**
+ * Where there is room beside the list, the first request is shown when none was chosen, and is written into the address
+ * at once: what comes into the list later does not replace it.
+ *
+ * @param open that of the address
+ */
+export function usePinned(open: string | undefined, first: string | undefined, onOpen: (id: string) => void): void {
+  const isWide = useIsWide();
+  useEffect(() => {
+    if (open === undefined && isWide && first !== undefined) onOpen(first);
+  });
+}
+
+/** One request, whatever its state is. */
+function OpenRequest({ id, onDecided }: { readonly id: string; readonly onDecided: (consent: Consent) => void }) {
+  const message = useQuery(requestQuery(id));
+  const decided = (consent: Consent) => {
+    finishRequest(id);
+    onDecided(consent);
+  };
+  const approve = useApprove(id, decided);
+  const deny = useDeny(id, decided);
+  const [wasPending, setWasPending] = useState(false);
+  if (!wasPending && message.data?.consent.status === 'pending') setWasPending(true);
+  if (message.data === undefined)
+    return message.isError ? (
+      <Failure query={message} />
+    ) : (
+      <div aria-busy className="h-80 rounded-lg border border-line bg-panel" />
+    );
+  return (
+    <HeldRequest
+      key={message.data.sha256}
+      message={message.data}
+      loadAttachment={(aid) => loadAttachment(id, aid)}
+      loadRaw={() => loadRaw(id)}
+      links
+      wasPending={wasPending}
+      approve={approve}
+      deny={deny}
+      keys
+    />
   );
 }

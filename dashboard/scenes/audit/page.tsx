@@ -2,19 +2,16 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import { AUDIT_ACTIONS } from '../../../domain/organizations/audit-actions.ts';
-import { Choice, Field } from '../../components/forms/field.tsx';
+import { Choice, Field } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { saveFile } from '../../components/frame/save-file.ts';
-import { PagedList } from '../../components/lists/paged-list.tsx';
+import { Empty, PageHead, ProblemNote } from '../../components/frame/page.tsx';
+import { PagedList } from '../../components/lists/steady-list.tsx';
+import { saveFile } from '../../components/shown/save-file.ts';
 import { Time } from '../../components/shown/time.tsx';
-import { actionWords } from './actions.ts';
 import { csvOf } from './csv.ts';
 import { type AuditEntry, type AuditFilter, allEntries, auditQuery, peopleQuery } from './queries.ts';
 
-export interface AuditPageProps {
+interface AuditPageProps {
   readonly filter: AuditFilter;
   readonly onFilter: (filter: AuditFilter) => void;
 }
@@ -52,6 +49,10 @@ export function AuditPage({ filter, onFilter }: AuditPageProps) {
 
 function Filters({ filter, onFilter }: AuditPageProps) {
   const people = useQuery(peopleQuery);
+  const members = people.data?.map(({ userId, name }) => [userId, name] as const) ?? [];
+  // Somebody who is no member any more, or no person.
+  const isOther = people.data?.every(({ userId }) => userId !== filter.actor);
+  const others = filter.actor && isOther ? [[filter.actor, filter.actor] as const] : [];
   const set = (change: AuditFilter): void => onFilter({ ...filter, ...change });
   return (
     <form
@@ -59,25 +60,18 @@ function Filters({ filter, onFilter }: AuditPageProps) {
       onSubmit={(event) => event.preventDefault()}
       className="mb-4 grid gap-3 sm:grid-cols-3 lg:grid-cols-[1.3fr_1fr_1.3fr_150px_150px]"
     >
-      <Choice label="Action" value={filter.action ?? ''} onChange={(event) => set({ action: event.target.value })}>
-        <option value="">Every action</option>
-        {AUDIT_ACTIONS.map((action) => (
-          <option key={action} value={action}>
-            {actionWords(action)}
-          </option>
-        ))}
-      </Choice>
-      <Choice label="Who" value={filter.actor ?? ''} onChange={(event) => set({ actor: event.target.value })}>
-        <option value="">Everybody</option>
-        {people.data?.map(({ userId, name }) => (
-          <option key={userId} value={userId}>
-            {name}
-          </option>
-        ))}
-        {filter.actor && people.data?.every(({ userId }) => userId !== filter.actor) ? (
-          <option value={filter.actor}>{filter.actor}</option>
-        ) : null}
-      </Choice>
+      <Choice
+        label="Action"
+        value={filter.action ?? ''}
+        options={[['', 'Every action'], ...AUDIT_ACTIONS.map((action) => [action, actionWords(action)] as const)]}
+        onChoose={(action) => set({ action })}
+      />
+      <Choice
+        label="Who"
+        value={filter.actor ?? ''}
+        options={[['', 'Everybody'], ...members, ...others]}
+        onChoose={(actor) => set({ actor })}
+      />
       <Field
         label="What it happened to"
         value={filter.target ?? ''}
@@ -191,3 +185,6 @@ function DownloadButton({ filter }: { readonly filter: AuditFilter }) {
     </>
   );
 }
+
+/** `mailbox.token_rotated` as words. */
+export const actionWords = (action: string): string => action.replace('.', ': ').replaceAll('_', ' ');

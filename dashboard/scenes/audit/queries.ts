@@ -1,8 +1,9 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
+import { pagedQuery } from '../../api/queries.ts';
 
 export type AuditEntry = Schemas['AuditEntry'];
-export type AuditAction = AuditEntry['action'];
+type AuditAction = AuditEntry['action'];
 
 /** The filters in the address. Days are `YYYY-MM-DD`, in the zone of the reader. */
 export interface AuditFilter {
@@ -16,7 +17,7 @@ export interface AuditFilter {
 const DAY_MS = 86_400_000;
 const FILE_PAGE = 200;
 /** Rows of a file; more is for a program with an API key. */
-export const FILE_ROWS_MAX = 10_000;
+const FILE_ROWS_MAX = 10_000;
 
 const startOfDay = (day: string): number => new Date(`${day}T00:00:00`).getTime();
 
@@ -32,33 +33,18 @@ function parametersOf({ action, actor, target, from, until }: AuditFilter) {
   };
 }
 
-const page = (filter: AuditFilter, cursor: string | null, limit?: number) =>
-  bodyOf(
-    service.GET('/api/audit', {
-      params: {
-        query: {
-          ...parametersOf(filter),
-          ...(limit === undefined ? {} : { limit }),
-          ...(cursor === null ? {} : { cursor }),
-        },
-      },
-    }),
-  );
+const page = (filter: AuditFilter, from: { readonly limit?: number; readonly cursor?: string }) =>
+  bodyOf(service.GET('/api/audit', { params: { query: { ...parametersOf(filter), ...from } } }));
 
-export const auditQuery = (filter: AuditFilter) =>
-  infiniteQueryOptions({
-    queryKey: ['audit', filter],
-    queryFn: ({ pageParam }) => page(filter, pageParam),
-    initialPageParam: null as string | null,
-    getNextPageParam: (body) => body.nextCursor,
-  });
+export const auditQuery = (filter: AuditFilter) => pagedQuery(['audit', filter], (from) => page(filter, from));
 
 /** All entries of a filter, newest first, up to {@link FILE_ROWS_MAX}. */
 export async function allEntries(filter: AuditFilter): Promise<AuditEntry[]> {
   const entries: AuditEntry[] = [];
-  let cursor: string | null = null;
+  let cursor: string | null = '';
   do {
-    const body: { data: AuditEntry[]; nextCursor: string | null } = await page(filter, cursor, FILE_PAGE);
+    const from = { limit: FILE_PAGE, ...(cursor === '' ? {} : { cursor }) };
+    const body: Schemas['AuditEntryList'] = await page(filter, from);
     entries.push(...body.data);
     cursor = body.nextCursor;
   } while (cursor !== null && entries.length < FILE_ROWS_MAX);

@@ -1,21 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Choice, Field } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
+import { useState } from 'react';
+import { Choice, Field, Form, type Typed } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { PageHead, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
 import { ForeignText } from '../../components/mail/foreign-text.tsx';
 import {
   type Access,
-  type Decision,
   mailboxChoicesQuery,
   type OAuthRequest,
+  queryOfRequest,
   requestQuery,
   useDecide,
 } from './queries.ts';
-import { queryOfRequest } from './request-text.ts';
 
 const ACCESSES: Readonly<Record<Access, readonly [title: string, sentence: string]>> = {
   full: ['Read, send and change', 'All that the agent of this mailbox may do, deleting mail included.'],
@@ -82,35 +78,28 @@ function Question({ asked }: { readonly asked: OAuthRequest }) {
           </dd>
         </dl>
       </section>
-      <Terms asked={asked} busy={decide.isPending} error={decide.error} onDecide={(each) => decide.mutate(each)} />
+      <Terms asked={asked} decide={decide} />
     </>
   );
 }
 
-function Terms({
-  asked,
-  busy,
-  error,
-  onDecide,
-}: {
+interface TermsProps {
   readonly asked: OAuthRequest;
-  readonly busy: boolean;
-  readonly error: unknown;
-  readonly onDecide: (decision: Decision) => void;
-}) {
+  readonly decide: ReturnType<typeof useDecide>;
+}
+
+function Terms({ asked, decide }: TermsProps) {
   const [search, setSearch] = useState('');
   const mailboxes = useQuery(mailboxChoicesQuery(search));
   const hasMore = search !== '' || (mailboxes.data?.nextCursor ?? null) !== null;
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const access = asked.accesses.find((each) => each === textOfField(form, 'access'));
-    const mailboxId = textOfField(form, 'mailbox');
-    if (access !== undefined && mailboxId !== '') onDecide({ mailboxId, access });
+  const submit = (typed: Typed): void => {
+    const access = asked.accesses.find((each) => each === typed('access'));
+    const mailboxId = typed('mailbox');
+    if (access !== undefined && mailboxId !== '') decide.mutate({ mailboxId, access });
   };
   return (
-    <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-5">
-      <ProblemNote error={mailboxes.error ?? error} />
+    <Form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-5">
+      <ProblemNote error={mailboxes.error ?? decide.error} />
       {hasMore ? (
         <Field
           label="Find a mailbox"
@@ -120,13 +109,12 @@ function Terms({
           spellCheck={false}
         />
       ) : null}
-      <Choice label="Mailbox" name="mailbox" required>
-        {(mailboxes.data?.data ?? []).map(({ id, address }) => (
-          <option key={id} value={id}>
-            {address}
-          </option>
-        ))}
-      </Choice>
+      <Choice
+        label="Mailbox"
+        name="mailbox"
+        required
+        options={(mailboxes.data?.data ?? []).map(({ id, address }) => [id, address])}
+      />
       {mailboxes.data?.data.length === 0 ? (
         <p className="text-muted">There is no such mailbox in this organization.</p>
       ) : null}
@@ -150,13 +138,18 @@ function Terms({
         somebody sent you this address, refuse.
       </p>
       <div className="flex flex-wrap gap-3">
-        <Button type="submit" look="primary" busy={busy} disabled={(mailboxes.data?.data.length ?? 0) === 0}>
+        <Button
+          type="submit"
+          look="primary"
+          busy={decide.isPending}
+          disabled={(mailboxes.data?.data.length ?? 0) === 0}
+        >
           Connect it
         </Button>
-        <Button look="stop" busy={busy} onClick={() => onDecide(null)}>
+        <Button look="stop" busy={decide.isPending} onClick={() => decide.mutate(null)}>
           Refuse
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

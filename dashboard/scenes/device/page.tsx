@@ -1,9 +1,6 @@
-import type { FormEvent } from 'react';
-import { Field } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
+import { Field, Form } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { PageHead, ProblemNote } from '../../components/frame/page.tsx';
 import { ForeignText } from '../../components/mail/foreign-text.tsx';
 import { Facts } from '../../components/shown/facts.tsx';
 import { Time } from '../../components/shown/time.tsx';
@@ -14,10 +11,6 @@ export function DevicePage() {
   const look = useLookAtDevice();
   const decide = useDecideDevice();
   const userCode = look.variables ?? '';
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    look.mutate(textOfField(new FormData(event.currentTarget), 'code'));
-  };
   const approve = (yes: boolean): void => decide.mutate({ userCode, approve: yes });
   return (
     <div className="grid max-w-lg gap-5">
@@ -29,7 +22,7 @@ export function DevicePage() {
             : 'The device was refused. It is not signed in.'}
         </p>
       ) : look.data === undefined ? (
-        <form onSubmit={submit} className="grid gap-4">
+        <Form onSubmit={(typed) => look.mutate(typed('code'))}>
           <p>Enter the code that your terminal shows.</p>
           <ProblemNote error={look.error} />
           <Field label="Code" name="code" required autoComplete="off" autoCapitalize="characters" spellCheck={false} />
@@ -38,7 +31,7 @@ export function DevicePage() {
               Continue
             </Button>
           </div>
-        </form>
+        </Form>
       ) : (
         <section aria-label="The device" className="grid gap-4">
           <Facts

@@ -1,19 +1,14 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import type { FormEvent } from 'react';
 import { useAddInAddress } from '../../components/forms/add-in-address.ts';
-import { Field } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
+import { Field, Form, Submit } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { Dialog } from '../../components/frame/dialog.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
-import { PagedList } from '../../components/lists/paged-list.tsx';
-import { DnsRecords, ZoneFileButton } from '../../components/shown/dns-records.tsx';
-import { DomainStatus } from '../../components/shown/domain-status.tsx';
+import { Empty, PageHead, ProblemNote } from '../../components/frame/page.tsx';
+import { Loaded, Section } from '../../components/frame/section.tsx';
+import { PagedList } from '../../components/lists/steady-list.tsx';
+import { DnsRecords, DomainStatus, ZoneFileButton } from '../../components/shown/dns-records.tsx';
 import { Time } from '../../components/shown/time.tsx';
 import { aboutField } from '../../problem.ts';
 import { type Domain, defaultDomainQuery, domainsQuery, useAddDomain } from './queries.ts';
@@ -78,31 +73,27 @@ function DomainRow({ domain }: { readonly domain: Domain }) {
 function DefaultDomain() {
   const domain = useQuery(defaultDomainQuery);
   return (
-    <section aria-labelledby="default-domain" className="mt-8 grid gap-3">
-      <div>
-        <h2 id="default-domain">The domain of this service</h2>
-        <p className="text-muted">
-          Every organization has mailboxes in it. The operator of the service sets its records. Without them, other
-          hosts cannot deliver mail to it and do not trust mail from it.
-        </p>
-      </div>
-      {domain.isPending ? <Skeleton /> : null}
-      {domain.isError ? <ProblemNote error={domain.error} onRetry={() => void domain.refetch()} /> : null}
-      {domain.data === undefined ? null : (
-        <details className="grid gap-3">
-          <summary className="mb-2 cursor-pointer">
-            <span className="font-medium">{domain.data.name}</span>{' '}
-            <span className="text-muted">{summaryOf(domain.data.records)}</span>
-          </summary>
-          <div className="grid gap-3">
-            <div>
-              <ZoneFileButton name={domain.data.name} zoneFile={domain.data.zoneFile} />
+    <Section
+      title="The domain of this service"
+      note="Every organization has mailboxes in it. The operator of the service sets its records. Without them, other hosts cannot deliver mail to it and do not trust mail from it."
+      className="mt-8 grid gap-3"
+    >
+      <Loaded query={domain}>
+        {({ name, zoneFile, records }) => (
+          <details className="grid gap-3">
+            <summary className="mb-2 cursor-pointer">
+              <span className="font-medium">{name}</span> <span className="text-muted">{summaryOf(records)}</span>
+            </summary>
+            <div className="grid gap-3">
+              <div>
+                <ZoneFileButton name={name} zoneFile={zoneFile} />
+              </div>
+              <DnsRecords records={records} />
             </div>
-            <DnsRecords records={domain.data.records} />
-          </div>
-        </details>
-      )}
-    </section>
+          </details>
+        )}
+      </Loaded>
+    </Section>
   );
 }
 
@@ -114,20 +105,20 @@ function summaryOf(records: Domain['records']): string {
 function AddDomain({ onClose }: { readonly onClose: () => void }) {
   const add = useAddDomain();
   const navigate = useNavigate();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const name = textOfField(new FormData(event.currentTarget), 'name').trim();
-    add.mutate(name, { onSuccess: ({ id }) => void navigate({ to: '/domains/$id', params: { id } }) });
-  };
   const about = aboutField(add.error, '/name');
   return (
     <Dialog
-      open
       onClose={onClose}
       title="Add a domain"
       description="The next page shows the DNS records to set. Mailboxes can be created right away and become active when the domain is verified."
     >
-      <form onSubmit={submit} className="grid gap-4">
+      <Form
+        onSubmit={(typed) =>
+          add.mutate(typed('name').trim(), {
+            onSuccess: ({ id }) => void navigate({ to: '/domains/$id', params: { id } }),
+          })
+        }
+      >
         {about === undefined ? <ProblemNote error={add.error} /> : null}
         <Field
           label="Domain"
@@ -140,10 +131,8 @@ function AddDomain({ onClose }: { readonly onClose: () => void }) {
           error={about}
           hint="Its mail will be delivered here. If the domain already gets mail elsewhere, use a subdomain."
         />
-        <Button type="submit" look="primary" className="justify-self-end" busy={add.isPending}>
-          Add domain
-        </Button>
-      </form>
+        <Submit busy={add.isPending}>Add domain</Submit>
+      </Form>
     </Dialog>
   );
 }

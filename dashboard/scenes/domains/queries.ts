@@ -1,15 +1,14 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
-import { bodyOf, type Schemas, service } from '../../api/client.ts';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
+import { pagedQuery, useChange, useDeletion } from '../../api/queries.ts';
 
 export type Domain = Schemas['Domain'];
 
-export const domainsQuery = infiniteQueryOptions({
-  queryKey: ['domains', 'list'],
-  queryFn: ({ pageParam }) =>
-    bodyOf(service.GET('/api/domains', { params: { query: pageParam === null ? {} : { cursor: pageParam } } })),
-  initialPageParam: null as string | null,
-  getNextPageParam: (page) => page.nextCursor,
-});
+const LIST = ['domains', 'list'];
+
+export const domainsQuery = pagedQuery(LIST, (from) =>
+  bodyOf(service.GET('/api/domains', { params: { query: from } })),
+);
 
 /** The domain of the instance, as DNS says now. */
 export const defaultDomainQuery = queryOptions({
@@ -18,10 +17,30 @@ export const defaultDomainQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export function useAddDomain() {
+export const domainQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['domains', 'one', id],
+    queryFn: () => bodyOf(service.GET('/api/domains/{id}', { params: { path: { id } } })),
+  });
+
+export const useAddDomain = () =>
+  useChange((name: string) => bodyOf(service.POST('/api/domains', { body: { name } })), ['domains']);
+
+/** Looks at DNS now; the answer is what the page then shows. */
+export function useVerifyDomain(id: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (name: string) => bodyOf(service.POST('/api/domains', { body: { name } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['domains'] }),
+    mutationFn: () => bodyOf(service.POST('/api/domains/{id}/verify', { params: { path: { id } } })),
+    onSuccess: (domain) => {
+      queries.setQueryData(domainQuery(id).queryKey, domain);
+      return queries.invalidateQueries({ queryKey: LIST });
+    },
   });
 }
+
+export const useDeleteDomain = (id: string) =>
+  useDeletion(
+    () => done(service.DELETE('/api/domains/{id}', { params: { path: { id } } })),
+    domainQuery(id).queryKey,
+    LIST,
+  );

@@ -1,15 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Check, X } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { connectionSnippets, TOKEN_PLACEHOLDER } from '../../../client/snippets.ts';
+import { connectionQuery } from '../../api/queries.ts';
 import { useSignedIn } from '../../api/session.ts';
+import { Secret } from '../../components/forms/secret-dialog.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { movesContent } from '../../components/frame/shift-guard.ts';
-import { ConnectStep } from './connect-step.tsx';
-import { dismiss, isDismissed } from './dismissed.ts';
-import { MailStep } from './mail-step.tsx';
-import { MailboxStep } from './mailbox-step.tsx';
-import { firstRunQuery, hasWebhookStep, isFirstRunDone, type FirstRun as Steps } from './queries.ts';
+import { Failure, movesContent, ProblemNote } from '../../components/frame/page.tsx';
+import { Copy } from '../../components/shown/copy.tsx';
+import { SnippetTabs } from '../../components/shown/snippet-tabs.tsx';
+import { isFinal } from '../../problem.ts';
+import {
+  dismiss,
+  type FirstMailbox,
+  firstRunQuery,
+  hasWebhookStep,
+  isDismissed,
+  isFirstRunDone,
+  type FirstRun as Steps,
+  useAddFirstMailbox,
+  useSendTestMail,
+} from './steps.ts';
 import { WebhookStep } from './webhook-step.tsx';
 
 /**
@@ -47,7 +59,7 @@ export function FirstRun() {
           <X size={16} aria-hidden />
         </Button>
       </div>
-      {steps.isError ? <ProblemNote error={steps.error} onRetry={() => void steps.refetch()} /> : null}
+      <Failure query={steps} />
       <StepList steps={steps.data} hasWebhooks={hasWebhooks} token={token} onToken={setToken} />
     </section>
   );
@@ -105,21 +117,16 @@ function StepList({ steps, hasWebhooks, token, onToken }: StepListProps) {
   );
 }
 
-function Step({
-  number,
-  title,
-  done,
-  open,
-  onOpen,
-  children,
-}: {
+interface StepProps {
   readonly number: number;
   readonly title: string;
   readonly done: boolean;
   readonly open: boolean;
   readonly onOpen: () => void;
   readonly children: ReactNode;
-}) {
+}
+
+function Step({ number, title, done, open, onOpen, children }: StepProps) {
   return (
     <li>
       <h3>
@@ -141,5 +148,106 @@ function Step({
       </h3>
       {open ? <div className="grid min-w-0 gap-3 py-2 pr-2 pl-11 max-sm:pl-2">{children}</div> : null}
     </li>
+  );
+}
+
+/** @param onToken the token of the new mailbox, which the next step shows */
+function MailboxStep({ onToken }: { readonly onToken: (token: string) => void }) {
+  const add = useAddFirstMailbox(onToken);
+  // A repeated request after a lost answer gives the same mailbox and its token.
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  return (
+    <>
+      <p className="text-muted">
+        An address for one agent, with its token. You can choose the address yourself with “Add mailbox”.
+      </p>
+      <ProblemNote error={add.error} />
+      <div>
+        <Button
+          look="primary"
+          busy={add.isPending}
+          onClick={() =>
+            add.mutate(key, {
+              onError: (error) => {
+                if (isFinal(error)) setKey(crypto.randomUUID());
+              },
+            })
+          }
+        >
+          Make a mailbox
+        </Button>
+      </div>
+    </>
+  );
+}
+
+interface ConnectStepProps {
+  readonly mailbox: FirstMailbox;
+  /** Of a mailbox that was made on this page; the snippets then hold it. */
+  readonly token: string | undefined;
+}
+
+function ConnectStep({ mailbox, token }: ConnectStepProps) {
+  const connection = useQuery(connectionQuery(mailbox.id));
+  return (
+    <>
+      <p className="text-muted">
+        Run one of these with the token of{' '}
+        <Link to="/mailboxes/$id" params={{ id: mailbox.id }} className="underline">
+          {mailbox.address}
+        </Link>
+        . The step ticks when the token was used.
+      </p>
+      {token === undefined ? (
+        <p className="text-muted">
+          The token was shown when the mailbox was made. On the page of the mailbox you can rotate it for another one.
+        </p>
+      ) : (
+        <Secret
+          label="Mailbox token"
+          value={token}
+          note="It is shown this once. It is the password for IMAP, POP3 and SMTP and the token for the API, the CLI and MCP."
+        />
+      )}
+      <Failure query={connection} />
+      {connection.data === undefined ? null : (
+        <SnippetTabs
+          label="Ways to connect"
+          snippets={connectionSnippets({
+            apiUrl: location.origin,
+            address: mailbox.address,
+            token: token ?? TOKEN_PLACEHOLDER,
+            ...connection.data,
+          })}
+        />
+      )}
+    </>
+  );
+}
+
+function MailStep({ mailbox }: { readonly mailbox: FirstMailbox }) {
+  const send = useSendTestMail();
+  return (
+    <>
+      <p className="text-muted">
+        Write to <span className="font-medium break-all text-text">{mailbox.address}</span> from anywhere, or have the
+        service put a test mail there.
+      </p>
+      <ProblemNote error={send.error} />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button look="primary" busy={send.isPending} onClick={() => send.mutate(mailbox.id)}>
+          Send a test mail
+        </Button>
+        <Copy text={mailbox.address} what="address" />
+        <span role="status" className="text-ok">
+          {send.isSuccess ? 'It is in the INBOX.' : ''}
+        </span>
+        {send.isSuccess ? (
+          <Link to="/mailboxes/$id" params={{ id: mailbox.id }}>
+            Open the mailbox
+          </Link>
+        ) : null}
+      </div>
+    </>
   );
 }

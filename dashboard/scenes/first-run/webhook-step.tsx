@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Button } from '../../components/frame/button.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
-import { Badge, type Meaning } from '../../components/shown/badge.tsx';
+import { Failure, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
+import { type State, StateBadge } from '../../components/shown/badge.tsx';
 import { Copy } from '../../components/shown/copy.tsx';
 import { Time } from '../../components/shown/time.tsx';
 import {
@@ -13,7 +12,7 @@ import {
   useOpenReceiver,
   useSendTestMail,
   useTestEvent,
-} from './queries.ts';
+} from './steps.ts';
 
 /** A webhook to a receiver that the service has built in, whose requests appear as they come. */
 export function WebhookStep({ mailbox }: { readonly mailbox: FirstMailbox | null }) {
@@ -22,7 +21,7 @@ export function WebhookStep({ mailbox }: { readonly mailbox: FirstMailbox | null
   const endpoint = useQuery({ ...receiverEndpointQuery(url), enabled: url !== '' });
   const open = useOpenReceiver();
   if (state.isPending) return <Skeleton rows={2} />;
-  if (state.data === undefined) return <ProblemNote error={state.error} onRetry={() => void state.refetch()} />;
+  if (state.data === undefined) return <Failure query={state} />;
   if (url === '' || endpoint.data === null)
     return (
       <>
@@ -71,7 +70,7 @@ function Triggers({ mailbox, endpointId }: { readonly mailbox: FirstMailbox | nu
   );
 }
 
-const SIGNATURES: Readonly<Record<ReceivedRequest['signature'], readonly [Meaning, string]>> = {
+const SIGNATURES: Readonly<Record<ReceivedRequest['signature'], State>> = {
   verified: ['ok', 'Signature verified'],
   failed: ['stop', 'Signature wrong'],
   unsigned: ['wait', 'Not signed'],
@@ -96,12 +95,11 @@ function Requests({ requests }: { readonly requests: readonly ReceivedRequest[] 
 }
 
 function Request({ request: { receivedAt, headers, body, signature } }: { readonly request: ReceivedRequest }) {
-  const [meaning, words] = SIGNATURES[signature];
   return (
     <details>
       <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1">
         <span className="font-medium">{headers['x-service-event'] ?? 'Request'}</span>
-        <Badge meaning={meaning}>{words}</Badge>
+        <StateBadge of={SIGNATURES[signature]} />
         <span className="ml-auto text-muted">
           <Time value={receivedAt} />
         </span>

@@ -1,15 +1,14 @@
-import { type FormEvent, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { Expiration, expiryOf } from '../../components/forms/expiration.tsx';
-import { Field } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
+import { Field, Form, Submit, type Typed } from '../../components/forms/form.tsx';
+import { Tick } from '../../components/forms/settings.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Failure, ProblemNote } from '../../components/frame/page.tsx';
 import { aboutField } from '../../problem.ts';
-import { GroupChoice } from './group-choice.tsx';
-import type { Key, Scope } from './queries.ts';
-import { PRESETS, SCOPES } from './scopes.ts';
+import { groupsQuery, type Key, type Scope } from './queries.ts';
 
-export interface KeyFormProps {
+interface KeyFormProps {
   /** The key that is changed; undefined: a new one. */
   readonly row?: Key;
   readonly action: string;
@@ -31,23 +30,15 @@ export function KeyForm({ row, action, busy, error, onSubmit }: KeyFormProps) {
   const [groups, setGroups] = useState<ReadonlySet<string> | undefined>(
     row?.mailboxGroups ? new Set(row.mailboxGroups) : undefined,
   );
-  const toggle = (scope: Scope): void => {
-    const next = new Set(scopes);
-    if (!next.delete(scope)) next.add(scope);
-    setScopes(next);
-  };
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  const submit = (typed: Typed): void =>
     onSubmit({
-      name: textOfField(form, 'name').trim(),
+      name: typed('name').trim(),
       scopes: SCOPES.map(([scope]) => scope).filter((scope) => scopes.has(scope)),
       mailboxGroups: groups === undefined ? null : [...groups].toSorted(),
-      expiresAt: expiryOf(form, Date.now()),
+      expiresAt: expiryOf(typed, Date.now()),
     });
-  };
   return (
-    <form onSubmit={submit} className="grid gap-4">
+    <Form onSubmit={submit}>
       <ProblemNote error={error} />
       <Field
         label="Name"
@@ -69,30 +60,91 @@ export function KeyForm({ row, action, busy, error, onSubmit }: KeyFormProps) {
           ))}
         </div>
         {SCOPES.map(([scope, sentence]) => (
-          <label key={scope} className="flex items-start gap-2 max-sm:py-1">
-            <input
-              type="checkbox"
-              checked={scopes.has(scope)}
-              onChange={() => toggle(scope)}
-              className="mt-0.5 size-4 accent-(--accent)"
-            />
-            <span>
-              <code className="font-mono text-[13px]">{scope}</code> <span className="text-muted">{sentence}</span>
-            </span>
-          </label>
+          <Tick
+            key={scope}
+            type="checkbox"
+            checked={scopes.has(scope)}
+            onChange={() => setScopes(toggled(scopes, scope))}
+          >
+            <code className="font-mono text-[13px]">{scope}</code> <span className="text-muted">{sentence}</span>
+          </Tick>
         ))}
       </fieldset>
       <GroupChoice chosen={groups} onChoose={setGroups} error={aboutField(error, '/mailboxGroups')} />
       <Expiration mayStay={row !== undefined} error={aboutField(error, '/expiresAt')} />
-      <Button
-        type="submit"
-        look="primary"
-        className="justify-self-end"
-        busy={busy}
-        disabled={scopes.size === 0 || groups?.size === 0}
-      >
+      <Submit busy={busy} disabled={scopes.size === 0 || groups?.size === 0}>
         {action}
-      </Button>
-    </form>
+      </Submit>
+    </Form>
   );
 }
+
+interface GroupChoiceProps {
+  /** Undefined: every mailbox. */
+  readonly chosen: ReadonlySet<string> | undefined;
+  readonly onChoose: (groups: ReadonlySet<string> | undefined) => void;
+  readonly error: string | undefined;
+}
+
+function toggled<Value>(values: ReadonlySet<Value> | undefined, value: Value): ReadonlySet<Value> {
+  const next = new Set(values);
+  if (!next.delete(value)) next.add(value);
+  return next;
+}
+
+/** Which mailboxes a key reaches: all of them, or those of some groups. */
+function GroupChoice({ chosen, onChoose, error }: GroupChoiceProps) {
+  const groups = useQuery(groupsQuery);
+  const names = [
+    ...new Set([...(groups.data?.data.flatMap(({ name }) => name ?? []) ?? []), ...(chosen ?? [])]),
+  ].toSorted();
+  return (
+    <fieldset className="grid gap-2">
+      <legend className="mb-1 font-medium">Mailboxes</legend>
+      <Tick type="radio" name="reach" checked={chosen === undefined} onChange={() => onChoose(undefined)}>
+        All of the organization
+      </Tick>
+      <Tick type="radio" name="reach" checked={chosen !== undefined} onChange={() => onChoose(chosen ?? new Set())}>
+        Groups <span className="text-muted">Nothing about the whole organization, domains, lists or webhooks.</span>
+      </Tick>
+      {chosen === undefined ? null : (
+        <div className="ml-6 grid gap-2">
+          <Failure query={groups} />
+          {groups.isSuccess && names.length === 0 ? (
+            <p className="text-muted">No mailbox is in a group yet. A group is named in the settings of a mailbox.</p>
+          ) : null}
+          {names.map((name) => (
+            <Tick
+              key={name}
+              type="checkbox"
+              checked={chosen.has(name)}
+              onChange={() => onChoose(toggled(chosen, name))}
+            >
+              {name}
+            </Tick>
+          ))}
+        </div>
+      )}
+      {error === undefined ? null : <p className="text-stop">{error}</p>}
+    </fieldset>
+  );
+}
+
+/** Every scope of an API key with what it allows. */
+export const SCOPES: readonly (readonly [Scope, string])[] = [
+  ['mailbox:create', 'Create mailboxes and see their tokens'],
+  ['mailbox:read', 'Read mailboxes and their mail'],
+  ['mailbox:write', 'Change mailboxes, rotate tokens, send and change mail'],
+  ['mailbox:delete', 'Delete mailboxes with their mail'],
+  ['org:read', 'Read the organization, members, usage and the audit log'],
+  ['webhook:create', 'Create webhook endpoints'],
+  ['webhook:read', 'Read webhook endpoints and deliveries'],
+  ['webhook:manage', 'Change, rotate, recover and delete webhook endpoints'],
+];
+
+/** Choices that fit most keys. */
+export const PRESETS: readonly { readonly title: string; readonly scopes: readonly Scope[] }[] = [
+  { title: 'Read only', scopes: ['mailbox:read', 'org:read', 'webhook:read'] },
+  { title: 'An agent’s server', scopes: ['mailbox:create', 'mailbox:read', 'mailbox:write'] },
+  { title: 'Everything', scopes: SCOPES.map(([scope]) => scope) },
+];

@@ -4,15 +4,14 @@ import { useState } from 'react';
 import { useMayManage } from '../../api/session.ts';
 import { useAddInAddress } from '../../components/forms/add-in-address.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
-import { Expires } from '../../components/forms/expiration.tsx';
+import { Expires, LastUsed } from '../../components/forms/expiration.tsx';
+import { DoneButton, Secret } from '../../components/forms/secret-dialog.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { PagedList } from '../../components/lists/paged-list.tsx';
-import { LastUsed } from '../../components/shown/last-used.tsx';
-import { CreateKey, EditKey } from './create-key.tsx';
-import { type Key, keysQuery, useRevokeKey } from './queries.ts';
-import { SCOPES } from './scopes.ts';
+import { Dialog } from '../../components/frame/dialog.tsx';
+import { Empty, PageHead } from '../../components/frame/page.tsx';
+import { PagedList } from '../../components/lists/steady-list.tsx';
+import { KeyForm, SCOPES } from './key-form.tsx';
+import { type Key, keysQuery, type NewKey, useCreateKey, useRevokeKey, useUpdateKey } from './queries.ts';
 
 /** Keys by which programs manage the organization. */
 export function KeysPage() {
@@ -104,10 +103,63 @@ function Revoke({ row, onClose }: { readonly row: Key; readonly onClose: () => v
       title={`Revoke “${row.name}”?`}
       consequence="Programs that use this key are refused from now on. A revoked key cannot be brought back."
       action="Revoke key"
-      busy={revoke.isPending}
-      error={revoke.error}
+      change={revoke}
       onConfirm={() => revoke.mutate(row.id, { onSuccess: onClose })}
       onClose={onClose}
     />
+  );
+}
+
+/** Asks for name, scopes and expiration, then shows the key, once. */
+function CreateKey({ onClose }: { readonly onClose: () => void }) {
+  const create = useCreateKey();
+  const [made, setMade] = useState<NewKey>();
+  return (
+    <Dialog onClose={onClose} keep={made !== undefined} title={made === undefined ? 'Create an API key' : made.name}>
+      {made === undefined ? (
+        <KeyForm
+          action="Create key"
+          busy={create.isPending}
+          error={create.error}
+          onSubmit={(input) =>
+            create.mutate({ ...input, expiresAt: input.expiresAt ?? null }, { onSuccess: (key) => setMade(key) })
+          }
+        />
+      ) : (
+        <>
+          <Secret
+            label="API key"
+            value={made.key ?? ''}
+            note="It is shown this once. Send it as the header x-organization-key."
+          />
+          <DoneButton onClick={onClose} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** Changes what a key is called, may do and how long; the key itself stays. */
+function EditKey({ row, onClose }: { readonly row: Key; readonly onClose: () => void }) {
+  const update = useUpdateKey(row.id);
+  return (
+    <Dialog
+      onClose={onClose}
+      title={`Edit “${row.name}”`}
+      description="The key itself stays, and programs that use it keep working. What its scopes allow changes at once."
+    >
+      <KeyForm
+        row={row}
+        action="Save"
+        busy={update.isPending}
+        error={update.error}
+        onSubmit={({ name, scopes, mailboxGroups, expiresAt }) =>
+          update.mutate(
+            { name, scopes, mailboxGroups, ...(expiresAt === undefined ? {} : { expiresAt }) },
+            { onSuccess: onClose },
+          )
+        }
+      />
+    </Dialog>
   );
 }

@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
+import { pagedQuery, useChange } from '../../api/queries.ts';
 
 export type Key = Schemas['ApiKey'];
 export type NewKey = Schemas['ApiKeyWithSecret'];
@@ -15,13 +16,9 @@ export interface KeyInput {
   expiresAt: string | null;
 }
 
-export const keysQuery = infiniteQueryOptions({
-  queryKey: ['keys'],
-  queryFn: ({ pageParam }) =>
-    bodyOf(service.GET('/api/keys', { params: { query: pageParam === null ? {} : { cursor: pageParam } } })),
-  initialPageParam: null as string | null,
-  getNextPageParam: (page) => page.nextCursor,
-});
+const KEYS = ['keys'];
+
+export const keysQuery = pagedQuery(KEYS, (from) => bodyOf(service.GET('/api/keys', { params: { query: from } })));
 
 /** Names of the groups that mailboxes are in. */
 export const groupsQuery = queryOptions({
@@ -29,18 +26,13 @@ export const groupsQuery = queryOptions({
   queryFn: () => bodyOf(service.GET('/api/mailbox-groups')),
 });
 
-function useChange<Input, Result>(change: (input: Input) => Promise<Result>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
-  });
-}
-
-export const useCreateKey = () => useChange((body: KeyInput) => bodyOf(service.POST('/api/keys', { body })));
+export const useCreateKey = () => useChange((body: KeyInput) => bodyOf(service.POST('/api/keys', { body })), KEYS);
 
 export const useUpdateKey = (id: string) =>
-  useChange((body: Partial<KeyInput>) => bodyOf(service.PATCH('/api/keys/{id}', { params: { path: { id } }, body })));
+  useChange(
+    (body: Partial<KeyInput>) => bodyOf(service.PATCH('/api/keys/{id}', { params: { path: { id } }, body })),
+    KEYS,
+  );
 
 export const useRevokeKey = () =>
-  useChange((id: string) => done(service.DELETE('/api/keys/{id}', { params: { path: { id } } })));
+  useChange((id: string) => done(service.DELETE('/api/keys/{id}', { params: { path: { id } } })), KEYS);

@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
-import { Field } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
+import { useState } from 'react';
+import { mailboxNameQuery } from '../../api/queries.ts';
+import { Field, Form, type Typed } from '../../components/forms/form.tsx';
 import { Segments } from '../../components/forms/segments.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { PagedList } from '../../components/lists/paged-list.tsx';
+import { Empty, PageHead, ProblemNote } from '../../components/frame/page.tsx';
+import { Section } from '../../components/frame/section.tsx';
+import { PagedList } from '../../components/lists/steady-list.tsx';
+import { Badge } from '../../components/shown/badge.tsx';
 import { Time } from '../../components/shown/time.tsx';
 import { aboutField } from '../../problem.ts';
 import {
@@ -16,11 +16,11 @@ import {
   entriesQuery,
   findMailbox,
   type ListEntry,
-  mailboxAddressQuery,
   useAddEntry,
   useRemoveEntry,
+  useTestLists,
+  type Verdict,
 } from './queries.ts';
-import { TestAddress } from './test-address.tsx';
 
 const MEANING: Readonly<Record<`${Direction}/${Action}`, string>> = {
   'inbound/allow': 'Senders whose mail is accepted even if a broader entry blocks them.',
@@ -29,7 +29,7 @@ const MEANING: Readonly<Record<`${Direction}/${Action}`, string>> = {
   'outbound/block': 'Recipients to whom nothing is sent.',
 };
 
-export interface ListsPageProps {
+interface ListsPageProps {
   readonly direction: Direction;
   readonly action: Action;
   readonly onChoose: (direction: Direction, action: Action) => void;
@@ -80,13 +80,7 @@ export function ListsPage({ direction, action, onChoose }: ListsPageProps) {
               </Empty>
             }
           >
-            {(entry) => (
-              <EntryRow
-                entry={entry}
-                busy={remove.isPending && remove.variables === entry.id}
-                onRemove={() => remove.mutate(entry.id)}
-              />
-            )}
+            {(entry) => <EntryRow entry={entry} remove={remove} />}
           </PagedList>
         </div>
         <TestAddress key={direction} direction={direction} />
@@ -95,25 +89,26 @@ export function ListsPage({ direction, action, onChoose }: ListsPageProps) {
   );
 }
 
-function EntryRow({
-  entry,
-  busy,
-  onRemove,
-}: {
+interface EntryRowProps {
   readonly entry: ListEntry;
-  readonly busy: boolean;
-  readonly onRemove: () => void;
-}) {
+  readonly remove: ReturnType<typeof useRemoveEntry>;
+}
+
+function EntryRow({ entry: { id, value, mailboxId, createdAt }, remove }: EntryRowProps) {
   return (
     <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_110px_auto]">
-      <span className="min-w-0 font-medium break-all">{entry.value}</span>
+      <span className="min-w-0 font-medium break-all">{value}</span>
       <span className="min-w-0 truncate text-muted">
-        {entry.mailboxId === null ? 'all mailboxes' : <MailboxAddress id={entry.mailboxId} />}
+        {mailboxId === null ? 'all mailboxes' : <MailboxAddress id={mailboxId} />}
       </span>
       <span className="text-muted">
-        <Time value={entry.createdAt} />
+        <Time value={createdAt} />
       </span>
-      <Button aria-label={`Remove ${entry.value}`} busy={busy} onClick={onRemove}>
+      <Button
+        aria-label={`Remove ${value}`}
+        busy={remove.isPending && remove.variables === id}
+        onClick={() => remove.mutate(id)}
+      >
         Remove
       </Button>
     </div>
@@ -121,7 +116,7 @@ function EntryRow({
 }
 
 function MailboxAddress({ id }: { readonly id: string }) {
-  const mailbox = useQuery(mailboxAddressQuery(id));
+  const mailbox = useQuery(mailboxNameQuery(id));
   return <>only {mailbox.data?.address ?? id}</>;
 }
 
@@ -129,11 +124,8 @@ function AddEntry({ direction, action }: { readonly direction: Direction; readon
   const add = useAddEntry(direction, action);
   const [noMailbox, setNoMailbox] = useState<string>();
   const [failed, setFailed] = useState<unknown>();
-  const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const data = new FormData(form);
-    const [value, address] = [textOfField(data, 'value').trim(), textOfField(data, 'mailbox').trim()];
+  const submit = async (typed: Typed, form: HTMLFormElement): Promise<void> => {
+    const [value, address] = [typed('value').trim(), typed('mailbox').trim()];
     setNoMailbox(undefined);
     setFailed(undefined);
     let mailboxId: string | undefined;
@@ -151,9 +143,9 @@ function AddEntry({ direction, action }: { readonly direction: Direction; readon
   };
   const about = aboutField(add.error, '/value');
   return (
-    <form
+    <Form
       aria-label="Add an entry"
-      onSubmit={(event) => void submit(event)}
+      onSubmit={(typed, form) => void submit(typed, form)}
       className="grid items-start gap-3 rounded-lg border border-line bg-panel p-4 sm:grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto]"
     >
       <Field
@@ -182,6 +174,48 @@ function AddEntry({ direction, action }: { readonly direction: Direction; readon
           <ProblemNote error={add.error ?? failed} />
         ) : null}
       </div>
-    </form>
+    </Form>
+  );
+}
+
+/** Asks what the lists say about one address, before mail shows it. */
+function TestAddress({ direction }: { readonly direction: Direction }) {
+  const test = useTestLists();
+  return (
+    <Section
+      title="Test an address"
+      note={direction === 'inbound' ? 'Is mail from it accepted?' : 'May agents write to it without an approval?'}
+      className="grid gap-3 rounded-lg border border-line bg-panel p-4"
+    >
+      <Form className="grid gap-3" onSubmit={(typed) => test.mutate({ direction, address: typed('address').trim() })}>
+        <Field label="Address" name="address" type="email" required autoComplete="off" />
+        <Button type="submit" busy={test.isPending}>
+          Test
+        </Button>
+      </Form>
+      <ProblemNote error={test.error} />
+      <div aria-live="polite">
+        {test.data === undefined ? null : <Outcome verdict={test.data} direction={direction} />}
+      </div>
+    </Section>
+  );
+}
+
+function Outcome({ verdict, direction }: { readonly verdict: Verdict; readonly direction: Direction }) {
+  const { action, rule } = verdict;
+  if (action === null)
+    return (
+      <p>
+        <Badge meaning="none">No entry</Badge>{' '}
+        {direction === 'inbound'
+          ? 'No entry matches, so its mail is accepted.'
+          : 'No entry matches, so the approval rules of the organization apply.'}
+      </p>
+    );
+  return (
+    <p>
+      <Badge meaning={action === 'allow' ? 'ok' : 'stop'}>{action === 'allow' ? 'Allowed' : 'Blocked'}</Badge> by the
+      entry <span className="font-medium break-all">{rule}</span>.
+    </p>
   );
 }

@@ -1,14 +1,15 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useId, useState } from 'react';
+import { Field, Form, type Typed } from '../../components/forms/form.tsx';
+import { budgetOf } from '../../components/forms/settings.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { movesContent } from '../../components/frame/shift-guard.ts';
+import { movesContent, ProblemNote } from '../../components/frame/page.tsx';
+import { Section } from '../../components/frame/section.tsx';
 import { ForeignText } from '../../components/mail/foreign-text.tsx';
-import { MailboxStatus, SyncStatus, sendingStateOf } from '../../components/mail/mailbox-state.tsx';
-import { StorageBar } from '../../components/shown/storage-bar.tsx';
+import { MailboxStatus, StorageBar, SyncStatus, sendingStateOf } from '../../components/mail/mailbox-state.tsx';
 import { Time } from '../../components/shown/time.tsx';
-import { Brakes } from './brakes.tsx';
-import { type Mailbox, useResumeSending } from './queries.ts';
+import { aboutField } from '../../problem.ts';
+import { type Mailbox, useResumeSending, useUpdateMailbox } from './queries.ts';
 
 /** How a mailbox is: whether it works, how full it is, what waits in it. */
 export function MailboxOverview({ mailbox }: { readonly mailbox: Mailbox }) {
@@ -47,30 +48,20 @@ export function MailboxOverview({ mailbox }: { readonly mailbox: Mailbox }) {
       </dl>
       <Brakes mailbox={mailbox} />
       <dl aria-label="About" className="grid gap-3 sm:grid-cols-2">
-        <div>
-          <dt className="text-xs text-muted">Purpose</dt>
-          <dd className="mt-0.5 break-words">
-            {purpose === null ? (
-              <span className="text-muted">Not set. It helps the people who approve its mail.</span>
-            ) : (
-              <ForeignText text={purpose} max={purpose.length} />
-            )}
-          </dd>
-        </div>
-        <div>
-          <dt className="text-xs text-muted">Last mail</dt>
-          <dd className="mt-0.5">{lastActivityAt === null ? 'none yet' : <Time value={lastActivityAt} />}</dd>
-        </div>
-        <div>
-          <dt className="text-xs text-muted">Created</dt>
-          <dd className="mt-0.5">
-            <Time value={mailbox.createdAt} />
-          </dd>
-        </div>
-        <div>
-          <dt className="text-xs text-muted">Id</dt>
-          <dd className="mt-0.5 font-mono text-[13px] break-all">{mailbox.id}</dd>
-        </div>
+        <About title="Purpose">
+          {purpose === null ? (
+            <span className="text-muted">Not set. It helps the people who approve its mail.</span>
+          ) : (
+            <ForeignText text={purpose} max={purpose.length} />
+          )}
+        </About>
+        <About title="Last mail">{lastActivityAt === null ? 'none yet' : <Time value={lastActivityAt} />}</About>
+        <About title="Created">
+          <Time value={mailbox.createdAt} />
+        </About>
+        <About title="Id">
+          <span className="font-mono text-[13px] break-all">{mailbox.id}</span>
+        </About>
       </dl>
     </div>
   );
@@ -79,7 +70,19 @@ export function MailboxOverview({ mailbox }: { readonly mailbox: Mailbox }) {
 const used = (count: number, budget: number | null): string =>
   budget === null ? count.toLocaleString() : `${count.toLocaleString()} of ${budget.toLocaleString()}`;
 
-function Fact({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+interface FactProps {
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+const About = ({ title, children }: FactProps) => (
+  <div>
+    <dt className="text-xs text-muted">{title}</dt>
+    <dd className="mt-0.5 break-words">{children}</dd>
+  </div>
+);
+
+function Fact({ title, children }: FactProps) {
   return (
     <div className="min-w-0 bg-panel px-4 py-3">
       <dt className="text-xs text-muted">{title}</dt>
@@ -104,5 +107,102 @@ function SendingNote({ mailbox }: { readonly mailbox: Mailbox }) {
         Resume sending
       </Button>
     </section>
+  );
+}
+
+type SendingMode = Mailbox['sendingMode'];
+
+const MODES: readonly (readonly [SendingMode, string, string])[] = [
+  ['normal', 'Sends', 'Mail that needs approval is held; everything else leaves at once.'],
+  ['drafts_only', 'Drafts only', 'The agent writes drafts. A person sends them.'],
+  ['stopped', 'Stopped', 'Nothing leaves. What is queued waits until the stop ends.'],
+];
+
+/** How freely the agent may send: a switch, and budgets of a day. */
+function Brakes({ mailbox }: { readonly mailbox: Mailbox }) {
+  const { sendingMode, sending, budgets } = mailbox;
+  const change = useUpdateMailbox(mailbox.id);
+  const name = useId();
+  return (
+    <Section
+      title="Sending"
+      note="Only a person can give the agent more freedom than it has."
+      className="grid gap-4 rounded-lg border border-line bg-panel p-4"
+    >
+      {sending.stoppedBy === 'organization' ? (
+        <p ref={movesContent} className="rounded-md bg-stop-soft px-3 py-2 text-stop">
+          All sending of the organization is stopped; nothing leaves here either.
+        </p>
+      ) : null}
+      <fieldset className="grid gap-2 sm:grid-cols-3" disabled={change.isPending}>
+        <legend className="sr-only">How the mailbox sends</legend>
+        {MODES.map(([mode, title, sentence]) => (
+          <label
+            key={mode}
+            className="flex gap-2 rounded-md border border-line px-3 py-2 has-checked:border-accent has-checked:bg-accent-soft"
+          >
+            <input
+              type="radio"
+              name={name}
+              checked={sendingMode === mode}
+              onChange={() => change.mutate({ sendingMode: mode })}
+              className="mt-1"
+            />
+            <span>
+              <span className="block font-medium">{title}</span>
+              <span className="block text-muted">{sentence}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <ProblemNote error={change.error} />
+      <Budgets key={`${budgets.messagesPerDay} ${budgets.newRecipientsPerDay}`} mailbox={mailbox} />
+    </Section>
+  );
+}
+
+function Budgets({ mailbox: { id, budgets, today } }: { readonly mailbox: Mailbox }) {
+  const change = useUpdateMailbox(id);
+  const [wrong, setWrong] = useState<string>();
+  const submit = (typed: Typed) => {
+    const [messagesPerDay, newRecipientsPerDay] = [budgetOf(typed('messages')), budgetOf(typed('recipients'))];
+    const isWrong = messagesPerDay === undefined || newRecipientsPerDay === undefined;
+    setWrong(isWrong ? 'A budget is a whole number; leave it empty for no limit.' : undefined);
+    if (!isWrong) change.mutate({ budgets: { messagesPerDay, newRecipientsPerDay } });
+  };
+  const budget = (name: string, label: string, of: keyof Mailbox['budgets'], hint: string) => (
+    <Field
+      label={label}
+      name={name}
+      inputMode="numeric"
+      autoComplete="off"
+      placeholder="no limit"
+      defaultValue={budgets[of] ?? ''}
+      hint={hint}
+      error={aboutField(change.error, `/budgets/${of}`)}
+    />
+  );
+  return (
+    <Form onSubmit={submit} aria-label="Budgets" className="grid gap-3 border-t border-line pt-4">
+      <div className="grid gap-3 sm:grid-cols-2">
+        {budget('messages', 'Messages a day', 'messagesPerDay', `${today.sent.toLocaleString()} sent today.`)}
+        {budget(
+          'recipients',
+          'New recipients a day',
+          'newRecipientsPerDay',
+          `${today.newRecipients.toLocaleString()} today.`,
+        )}
+      </div>
+      {wrong === undefined ? <ProblemNote error={change.error} /> : <p className="text-stop">{wrong}</p>}
+      <div className="flex flex-wrap items-center justify-end gap-3">
+        <p className="min-w-0 flex-1 text-muted">Mail above a budget is held for approval. Days are in UTC.</p>
+        <p role="status" className="text-ok">
+          {change.isSuccess ? 'Saved' : ''}
+        </p>
+        <Button type="submit" busy={change.isPending}>
+          Save budgets
+        </Button>
+      </div>
+    </Form>
   );
 }

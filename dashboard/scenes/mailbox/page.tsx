@@ -1,23 +1,22 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { mailboxQuery } from '../../api/queries.ts';
+import { Secret } from '../../components/forms/secret-dialog.tsx';
 import { buttonClass } from '../../components/frame/button.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Tabs } from '../../components/frame/tabs.tsx';
+import { NotLoaded, PageHead } from '../../components/frame/page.tsx';
 import { ForeignText } from '../../components/mail/foreign-text.tsx';
 import { Copy } from '../../components/shown/copy.tsx';
-import { Secret } from '../../components/shown/secret.tsx';
+import { Tabs } from '../../components/shown/tabs.tsx';
 import { Connect } from './connect.tsx';
 import { MailboxOverview } from './overview.tsx';
-import { mailboxQuery } from './queries.ts';
 import { MailboxSettings } from './settings.tsx';
 import { Tokens } from './tokens.tsx';
 
 const MAILBOX_TABS = ['overview', 'connect', 'tokens', 'settings'] as const;
 type MailboxTab = (typeof MAILBOX_TABS)[number];
 
-export interface MailboxPageProps {
+interface MailboxPageProps {
   readonly id: string;
   readonly tab: MailboxTab;
   readonly onTab: (tab: MailboxTab) => void;
@@ -26,14 +25,7 @@ export interface MailboxPageProps {
 export function MailboxPage({ id, tab, onTab }: MailboxPageProps) {
   const mailbox = useQuery(mailboxQuery(id));
   const [token, setToken] = useState<string>();
-  if (mailbox.isError && mailbox.data === undefined)
-    return (
-      <>
-        <PageHead title="Mailbox" />
-        <ProblemNote error={mailbox.error} onRetry={() => void mailbox.refetch()} />
-      </>
-    );
-  if (mailbox.data === undefined) return <PageHead title="Mailbox" />;
+  if (mailbox.data === undefined) return <NotLoaded title="Mailbox" query={mailbox} />;
   const { data } = mailbox;
   return (
     <>

@@ -1,12 +1,11 @@
-import { type FormEvent, useState } from 'react';
-import { Problem } from '../../api/client.ts';
-import { Choice, Field, LongField } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { Confirm } from '../../components/forms/confirm.tsx';
+import { Choice, Field, Form, LongField, type Typed } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { type MailboxAction, MailboxActionDialog } from './actions.tsx';
-import { metadataOf, metadataText } from './metadata-text.ts';
-import { type Mailbox, useUpdateMailbox } from './queries.ts';
+import { ProblemNote } from '../../components/frame/page.tsx';
+import { aboutField } from '../../problem.ts';
+import { type Mailbox, useDeleteMailbox, useRotateToken, useUpdateMailbox } from './queries.ts';
 
 const UNAUTHENTICATED = [
   ['junk', 'Move it to Junk'],
@@ -14,15 +13,15 @@ const UNAUTHENTICATED = [
   ['reject', 'Refuse it'],
 ] as const;
 
-/** What can be changed about a mailbox, and what ends it. */
-export function MailboxSettings({
-  mailbox,
-  onToken,
-}: {
+interface MailboxSettingsProps {
   readonly mailbox: Mailbox;
   readonly onToken: (token: string) => void;
-}) {
-  const [action, setAction] = useState<MailboxAction>();
+}
+
+/** What can be changed about a mailbox, and what ends it. */
+export function MailboxSettings({ mailbox, onToken }: MailboxSettingsProps) {
+  const [action, setAction] = useState<'rotate' | 'suspend' | 'delete'>();
+  const asked = { mailbox, onClose: () => setAction(undefined) };
   const suspended = mailbox.status === 'suspended';
   return (
     <div className="grid max-w-2xl gap-6">
@@ -55,7 +54,9 @@ export function MailboxSettings({
           onAsk={() => setAction('delete')}
         />
       </section>
-      <MailboxActionDialog mailbox={mailbox} action={action} onClose={() => setAction(undefined)} onToken={onToken} />
+      {action === 'rotate' ? <Rotate {...asked} onToken={onToken} /> : null}
+      {action === 'suspend' ? <Suspend {...asked} /> : null}
+      {action === 'delete' ? <Delete {...asked} /> : null}
     </div>
   );
 }
@@ -84,22 +85,20 @@ function ActionRow({ title, sentence, button, stop = false, onAsk }: ActionRowPr
 
 function Details({ mailbox }: { readonly mailbox: Mailbox }) {
   const update = useUpdateMailbox(mailbox.id);
-  const problem = update.error instanceof Problem ? update.error : undefined;
+  const about = (path: string) => aboutField(update.error, path);
   const [unreadable, setUnreadable] = useState<string>();
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const metadata = metadataOf(textOfField(form, 'metadata'));
+  const submit = (typed: Typed) => {
+    const metadata = metadataOf(typed('metadata'));
     if (typeof metadata === 'string') {
       setUnreadable(metadata);
       return;
     }
     setUnreadable(undefined);
-    const purpose = textOfField(form, 'purpose').trim().replaceAll('\r\n', '\n');
-    const group = textOfField(form, 'group').trim();
-    const chosen = textOfField(form, 'unauthenticatedMail');
+    const purpose = typed('purpose').trim().replaceAll('\r\n', '\n');
+    const group = typed('group').trim();
+    const chosen = typed('unauthenticatedMail');
     update.mutate({
-      name: textOfField(form, 'name').trim(),
+      name: typed('name').trim(),
       purpose: purpose === '' ? null : purpose,
       metadata,
       group: group === '' ? null : group,
@@ -107,7 +106,7 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
     });
   };
   return (
-    <form onSubmit={submit} aria-label="Settings" className="grid gap-4 rounded-lg border border-line bg-panel p-4">
+    <Form onSubmit={submit} aria-label="Settings" className="grid gap-4 rounded-lg border border-line bg-panel p-4">
       <ProblemNote error={update.error} />
       <Field
         label="Display name"
@@ -115,7 +114,7 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
         defaultValue={mailbox.name}
         required
         autoComplete="off"
-        error={problem?.about('/name')}
+        error={about('/name')}
         hint="Recipients see it beside the address."
       />
       <LongField
@@ -123,7 +122,7 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
         name="purpose"
         defaultValue={mailbox.purpose ?? ''}
         rows={2}
-        error={problem?.about('/purpose')}
+        error={about('/purpose')}
         hint="What the agent may write about. Approvers see it beside the agent’s mail."
       />
       <Field
@@ -133,7 +132,7 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
-        error={problem?.about('/group')}
+        error={about('/group')}
         hint="Optional, like support. API keys can be limited to groups."
       />
       <LongField
@@ -142,21 +141,16 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
         defaultValue={metadataText(mailbox.metadata)}
         rows={3}
         className="font-mono text-[13px]"
-        error={unreadable ?? problem?.about('/metadata')}
+        error={unreadable ?? about('/metadata')}
         hint="Your own keys, one per line: team = orders"
       />
       <Choice
         label="Mail that fails DMARC"
         name="unauthenticatedMail"
         defaultValue={mailbox.unauthenticatedMail}
+        options={UNAUTHENTICATED}
         hint="When the domain of the sender asks receivers to quarantine or reject it."
-      >
-        {UNAUTHENTICATED.map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
-      </Choice>
+      />
       <div className="flex items-center justify-end gap-3">
         <p role="status" className="text-ok">
           {update.isSuccess ? 'Saved' : ''}
@@ -165,6 +159,88 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
           Save
         </Button>
       </div>
-    </form>
+    </Form>
   );
+}
+
+interface Asked {
+  readonly mailbox: Mailbox;
+  readonly onClose: () => void;
+}
+
+function Rotate({ mailbox, onClose, onToken }: Asked & { readonly onToken: (token: string) => void }) {
+  const rotate = useRotateToken(mailbox.id);
+  const made = ({ token }: { readonly token: string | null }) => {
+    if (token !== null) onToken(token);
+    onClose();
+  };
+  return (
+    <Confirm
+      title="Rotate the token?"
+      consequence="The first token stops working at once for the API, CLI, MCP, IMAP, POP3 and SMTP, and its connections are closed. Other tokens stay."
+      action="Rotate token"
+      look="primary"
+      cancel={false}
+      change={rotate}
+      onConfirm={() => rotate.mutate(undefined, { onSuccess: made })}
+      onClose={onClose}
+    />
+  );
+}
+
+function Suspend({ mailbox, onClose }: Asked) {
+  const update = useUpdateMailbox(mailbox.id);
+  const suspended = mailbox.status === 'suspended';
+  return (
+    <Confirm
+      title={suspended ? 'Resume the mailbox?' : 'Suspend the mailbox?'}
+      consequence={
+        suspended
+          ? 'It receives and sends mail again.'
+          : 'Mail to it is refused, nothing is sent, and its tokens are refused by the API, CLI, MCP and every mail protocol. Its mail is kept, and people can read it here. Only a person can resume it.'
+      }
+      action={suspended ? 'Resume' : 'Suspend'}
+      look={suspended ? 'primary' : 'stop'}
+      cancel={false}
+      change={update}
+      onConfirm={() => update.mutate({ status: suspended ? 'active' : 'suspended' }, { onSuccess: onClose })}
+      onClose={onClose}
+    />
+  );
+}
+
+function Delete({ mailbox, onClose }: Asked) {
+  const remove = useDeleteMailbox(mailbox.id);
+  const navigate = useNavigate();
+  return (
+    <Confirm
+      title="Delete the mailbox?"
+      consequence={`Its ${mailbox.quota.messageCount.toLocaleString()} messages, its token and its webhook endpoints are deleted. This cannot be undone, and the address is not given out again for 30 days.`}
+      action="Delete the mailbox and its mail"
+      cancel={false}
+      typed={mailbox.address}
+      change={remove}
+      onConfirm={() => remove.mutate(undefined, { onSuccess: () => void navigate({ to: '/mailboxes' }) })}
+      onClose={onClose}
+    />
+  );
+}
+
+/** Metadata as lines of `key = value`, which people can type. */
+const metadataText = (metadata: Readonly<Record<string, string>>): string =>
+  Object.entries(metadata)
+    .map(([key, value]) => `${key} = ${value}`)
+    .join('\n');
+
+/** @returns the metadata, or the error in the text */
+function metadataOf(text: string): Record<string, string> | string {
+  const metadata: Record<string, string> = {};
+  for (const line of text.split(/\r?\n/)) {
+    if (line.trim() === '') continue;
+    const at = line.indexOf('=');
+    const key = line.slice(0, at).trim();
+    if (at < 0 || key === '') return `“${line.trim()}” is not of the form key = value.`;
+    metadata[key] = line.slice(at + 1).trim();
+  }
+  return metadata;
 }

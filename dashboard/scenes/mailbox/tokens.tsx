@@ -2,18 +2,19 @@ import { useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Confirm } from '../../components/forms/confirm.tsx';
-import { Expires } from '../../components/forms/expiration.tsx';
+import { Expiration, Expires, expiryOf, LastUsed } from '../../components/forms/expiration.tsx';
+import { Field, Form, Submit, type Typed } from '../../components/forms/form.tsx';
+import { DoneButton, Secret } from '../../components/forms/secret-dialog.tsx';
+import { Tick } from '../../components/forms/settings.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { Dialog } from '../../components/frame/dialog.tsx';
+import { Empty, Failure, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
+import { Section } from '../../components/frame/section.tsx';
 import { SteadyList } from '../../components/lists/steady-list.tsx';
 import { ForeignText } from '../../components/mail/foreign-text.tsx';
 import { Badge } from '../../components/shown/badge.tsx';
-import { LastUsed } from '../../components/shown/last-used.tsx';
-import { CreateToken } from './create-token.tsx';
-import { type Mailbox, type Token, tokensQuery, useRevokeToken } from './queries.ts';
-import { accessTitle } from './token-access.ts';
+import { aboutField } from '../../problem.ts';
+import { type Mailbox, type NewToken, type Token, tokensQuery, useCreateToken, useRevokeToken } from './queries.ts';
 
 /** The tokens by which programs open the mailbox. */
 export function Tokens({ mailbox }: { readonly mailbox: Mailbox }) {
@@ -21,18 +22,17 @@ export function Tokens({ mailbox }: { readonly mailbox: Mailbox }) {
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Token>();
   return (
-    <section aria-labelledby="tokens" className="grid gap-3">
-      <div className="flex flex-wrap items-center gap-3">
-        <div className="min-w-0 flex-1 basis-64">
-          <h2 id="tokens">Tokens</h2>
-          <p className="text-muted">Create one for each program, so that you can revoke it without the others.</p>
-        </div>
+    <Section
+      title="Tokens"
+      note="Create one for each program, so that you can revoke it without the others."
+      aside={
         <Button look="primary" onClick={() => setCreating(true)}>
           <Plus size={16} aria-hidden /> Create token
         </Button>
-      </div>
+      }
+    >
       {tokens.isPending ? <Skeleton /> : null}
-      {tokens.isError ? <ProblemNote error={tokens.error} onRetry={() => void tokens.refetch()} /> : null}
+      <Failure query={tokens} />
       <SteadyList
         label="Tokens"
         answer={tokens.data}
@@ -49,7 +49,7 @@ export function Tokens({ mailbox }: { readonly mailbox: Mailbox }) {
       {revoking === undefined ? null : (
         <Revoke mailbox={mailbox} row={revoking} onClose={() => setRevoking(undefined)} />
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -82,25 +82,84 @@ function TokenRow({ row, onRevoke }: { readonly row: Token; readonly onRevoke: (
   );
 }
 
-function Revoke({
-  mailbox,
-  row,
-  onClose,
-}: {
+interface RevokeProps {
   readonly mailbox: Mailbox;
   readonly row: Token;
   readonly onClose: () => void;
-}) {
+}
+
+function Revoke({ mailbox, row, onClose }: RevokeProps) {
   const revoke = useRevokeToken(mailbox.id);
   return (
     <Confirm
       title={`Revoke “${row.name}”?`}
       consequence="It stops working at once for the API, CLI, MCP, IMAP, POP3 and SMTP, and its connections are closed. A revoked token cannot be brought back."
       action="Revoke token"
-      busy={revoke.isPending}
-      error={revoke.error}
+      change={revoke}
       onConfirm={() => revoke.mutate(row.id, { onSuccess: onClose })}
       onClose={onClose}
     />
   );
 }
+
+/** Asks for name, access and expiration, then shows the token, once. */
+function CreateToken({ mailbox, onClose }: { readonly mailbox: Mailbox; readonly onClose: () => void }) {
+  const create = useCreateToken(mailbox.id);
+  const [made, setMade] = useState<NewToken>();
+  const submit = (typed: Typed): void => {
+    const access = ACCESSES.find(([each]) => each === typed('access'))?.[0] ?? 'full';
+    const body = { name: typed('name').trim(), access, expiresAt: expiryOf(typed, Date.now()) ?? null };
+    create.mutate(body, { onSuccess: setMade });
+  };
+  return (
+    <Dialog
+      onClose={onClose}
+      keep={made !== undefined}
+      title={made === undefined ? 'Create a token' : made.name}
+      description={made === undefined ? `For another program that opens ${mailbox.address}.` : undefined}
+    >
+      {made === undefined ? (
+        <Form onSubmit={submit}>
+          <ProblemNote error={create.error} />
+          <Field
+            label="Name"
+            name="name"
+            required
+            maxLength={100}
+            autoComplete="off"
+            error={aboutField(create.error, '/name')}
+            hint="Say which program uses it, so that you recognize it later."
+          />
+          <fieldset className="grid gap-2">
+            <legend className="mb-1 font-medium">Access</legend>
+            {ACCESSES.map(([access, title, sentence]) => (
+              <Tick key={access} type="radio" name="access" value={access} defaultChecked={access === 'full'}>
+                {title} <span className="text-muted">{sentence}</span>
+              </Tick>
+            ))}
+          </fieldset>
+          <Expiration mayStay={false} error={aboutField(create.error, '/expiresAt')} />
+          <Submit busy={create.isPending}>Create token</Submit>
+        </Form>
+      ) : (
+        <>
+          <Secret
+            label="Mailbox token"
+            value={made.token ?? ''}
+            note={`It is shown this once. For mail clients it is the password of ${mailbox.address}.`}
+          />
+          <DoneButton onClick={onClose} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** What a token may do, with a sentence each. */
+const ACCESSES: readonly (readonly [access: Token['access'], title: string, sentence: string])[] = [
+  ['full', 'Everything', 'Can read, change and send mail.'],
+  ['read', 'Read only', 'Can read mail, but not change or send anything. Mail clients open folders read-only.'],
+  ['send', 'Send only', 'Can send mail, and read the status of sent messages.'],
+];
+
+const accessTitle = (access: Token['access']): string => ACCESSES.find(([each]) => each === access)?.[1] ?? access;

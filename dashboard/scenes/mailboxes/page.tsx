@@ -1,19 +1,27 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useDeferredValue } from 'react';
+import { useDeferredValue, useState } from 'react';
+import { Problem } from '../../api/client.ts';
 import { useAddInAddress } from '../../components/forms/add-in-address.ts';
-import { Button } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Choice, Field, Form, optionsOf, Submit, type Typed } from '../../components/forms/form.tsx';
+import { CreateDialog, type Made } from '../../components/forms/secret-dialog.tsx';
+import { Button, buttonClass } from '../../components/frame/button.tsx';
+import { Empty, Failure, PageHead, ProblemNote } from '../../components/frame/page.tsx';
+import { rowsOf } from '../../components/lists/steady-rows.ts';
 import { VirtualRows } from '../../components/lists/virtual-rows.tsx';
 import { ForeignText } from '../../components/mail/foreign-text.tsx';
-import { MailboxStatus, sendingStateOf } from '../../components/mail/mailbox-state.tsx';
-import { StorageBar } from '../../components/shown/storage-bar.tsx';
+import { MailboxStatus, StorageBar, sendingStateOf } from '../../components/mail/mailbox-state.tsx';
 import { Time } from '../../components/shown/time.tsx';
-import { AddMailbox } from './add-mailbox.tsx';
-import { type Mailbox, type MailboxFilter, mailboxesQuery } from './queries.ts';
+import { isFinal } from '../../problem.ts';
+import {
+  domainsQuery,
+  type Mailbox,
+  type MailboxFilter,
+  mailboxesQuery,
+  type NewMailbox,
+  useAddMailbox,
+} from './queries.ts';
 
 const COLUMNS = 'sm:grid-cols-[minmax(0,1fr)_150px_150px_130px_110px]';
 const ROW_HEIGHT_PX = 57;
@@ -24,7 +32,7 @@ const STATES = [
 ] as const;
 const CONTROL = 'h-8 rounded-md border border-line-strong bg-panel px-3 max-sm:h-11 max-sm:text-base';
 
-export interface MailboxesPageProps {
+interface MailboxesPageProps {
   readonly filter: MailboxFilter;
   readonly onFilter: (filter: MailboxFilter) => void;
 }
@@ -33,7 +41,7 @@ export function MailboxesPage({ filter, onFilter }: MailboxesPageProps) {
   const [adding, setAdding] = useAddInAddress();
   const q = useDeferredValue(filter.q.trim());
   const list = useInfiniteQuery(mailboxesQuery({ q, status: filter.status }));
-  const mailboxes = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const mailboxes = rowsOf(list);
   return (
     <>
       <PageHead title="Mailboxes">
@@ -59,14 +67,10 @@ export function MailboxesPage({ filter, onFilter }: MailboxesPageProps) {
           className={`${CONTROL} max-sm:w-full`}
         >
           <option value="">All states</option>
-          {STATES.map(([status, title]) => (
-            <option key={status} value={status}>
-              {title}
-            </option>
-          ))}
+          {optionsOf(STATES)}
         </select>
       </div>
-      {list.isError ? <ProblemNote error={list.error} onRetry={() => void list.refetch()} /> : null}
+      <Failure query={list} />
       {mailboxes.length > 0 ? (
         <div aria-hidden className={`hidden gap-x-4 px-4 pb-1.5 text-xs text-muted sm:grid ${COLUMNS}`}>
           <span>Mailbox</span>
@@ -92,7 +96,7 @@ export function MailboxesPage({ filter, onFilter }: MailboxesPageProps) {
           {list.hasNextPage ? 'More load as you scroll.' : counted(mailboxes.length)}
         </p>
       ) : null}
-      <AddMailbox open={adding} onClose={() => setAdding(false)} />
+      {adding ? <AddMailbox onClose={() => setAdding(false)} /> : null}
     </>
   );
 }
@@ -156,5 +160,101 @@ function NoMailboxes({ filter: { q, status }, onAdd }: { readonly filter: Mailbo
         Add the first mailbox
       </Button>
     </Empty>
+  );
+}
+
+/** Asks for an address and a name, then shows the token, once. */
+function AddMailbox({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <CreateDialog onClose={onClose} title="Add a mailbox">
+      {(onMade) => <AddForm onMade={(mailbox) => onMade(madeOf(mailbox))} />}
+    </CreateDialog>
+  );
+}
+
+const madeOf = ({ id, address, token }: NewMailbox): Made => ({
+  title: address,
+  description: 'The mailbox is ready.',
+  label: 'Mailbox token',
+  secret: token,
+  note: 'It is shown this once. It is the password for IMAP, POP3 and SMTP and the token for the API, the CLI and MCP.',
+  shownBefore: 'To get a new one, rotate it on the page of the mailbox.',
+  next: (close) => (
+    <Link
+      to="/mailboxes/$id"
+      params={{ id }}
+      search={{ tab: 'connect' }}
+      className={buttonClass('plain', 'text-text!')}
+      onClick={close}
+    >
+      Connect an agent
+    </Link>
+  ),
+});
+
+function AddForm({ onMade }: { readonly onMade: (mailbox: NewMailbox) => void }) {
+  const add = useAddMailbox();
+  const domains = useQuery(domainsQuery);
+  // One key for the dialog: a repeated request after a lost answer gives the same mailbox and its token.
+  const [key, setKey] = useState(() => crypto.randomUUID());
+  const [localPart, setLocalPart] = useState('');
+  const [domain, setDomain] = useState('');
+  const chosen = domain === '' ? domains.data?.[0] : domain;
+  const submit = (typed: Typed) => {
+    const name = typed('name').trim();
+    add.mutate(
+      {
+        key,
+        ...(localPart.trim() === '' ? {} : { localPart: localPart.trim() }),
+        ...(name === '' ? {} : { name }),
+        ...(domain === '' ? {} : { domain }),
+      },
+      {
+        onSuccess: onMade,
+        onError: (error) => {
+          if (isFinal(error)) setKey(crypto.randomUUID());
+        },
+      },
+    );
+  };
+  const problem = add.error instanceof Problem ? add.error : undefined;
+  const aboutLocalPart =
+    problem?.about('/localPart') ?? (problem?.code === 'invalid_local_part' ? problem.message : undefined);
+  return (
+    <Form onSubmit={submit}>
+      {aboutLocalPart === undefined ? <ProblemNote error={add.error} /> : null}
+      <Field
+        label="Address"
+        name="localPart"
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        placeholder="made up when left empty, like calm-otter-4821"
+        value={localPart}
+        onChange={(event) => {
+          setLocalPart(event.target.value);
+          add.reset();
+        }}
+        error={aboutLocalPart}
+        hint={
+          localPart.trim() === '' || chosen === undefined ? 'The part before the @.' : `${localPart.trim()}@${chosen}`
+        }
+      />
+      {(domains.data?.length ?? 0) > 1 ? (
+        <Choice
+          label="Domain"
+          value={domain}
+          options={(domains.data ?? []).map((each, i) => [i === 0 ? '' : each, each])}
+          onChoose={setDomain}
+        />
+      ) : null}
+      <Field
+        label="Display name"
+        name="name"
+        autoComplete="off"
+        hint="Optional. Recipients see it beside the address."
+      />
+      <Submit busy={add.isPending}>Add mailbox</Submit>
+    </Form>
   );
 }

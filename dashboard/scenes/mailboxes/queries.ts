@@ -1,37 +1,22 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
+import { pagedQuery, useChange } from '../../api/queries.ts';
 
 export type Mailbox = Schemas['Mailbox'];
 export type NewMailbox = Schemas['MailboxWithToken'];
 
-export type MailboxStatus = Mailbox['status'];
-
 export interface MailboxFilter {
   /** Part of an address or a name; empty: all. */
   readonly q: string;
-  readonly status: MailboxStatus | undefined;
+  readonly status: Mailbox['status'] | undefined;
 }
 
 const PAGE_LENGTH = 100;
 
 export const mailboxesQuery = ({ q, status }: MailboxFilter) =>
-  infiniteQueryOptions({
-    queryKey: ['mailboxes', 'list', q, status],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
-        service.GET('/api/mailboxes', {
-          params: {
-            query: {
-              limit: PAGE_LENGTH,
-              ...(q === '' ? {} : { q }),
-              ...(status === undefined ? {} : { status }),
-              ...(pageParam === null ? {} : { cursor: pageParam }),
-            },
-          },
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
+  pagedQuery(['mailboxes', 'list', q, status], (from) => {
+    const filter = { ...(q === '' ? {} : { q }), ...(status === undefined ? {} : { status }) };
+    return bodyOf(service.GET('/api/mailboxes', { params: { query: { limit: PAGE_LENGTH, ...filter, ...from } } }));
   });
 
 /** The domains a mailbox may be made in, that of the instance first. */
@@ -47,11 +32,9 @@ export const domainsQuery = queryOptions({
   staleTime: 60_000,
 });
 
-export function useAddMailbox() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: ({ key, ...body }: { key: string; localPart?: string; name?: string; domain?: string }) =>
+export const useAddMailbox = () =>
+  useChange(
+    ({ key, ...body }: { key: string; localPart?: string; name?: string; domain?: string }) =>
       bodyOf(service.POST('/api/mailboxes', { body, params: { header: { 'Idempotency-Key': key } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['mailboxes'] }),
-  });
-}
+    ['mailboxes'],
+  );

@@ -1,15 +1,28 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useMayManage } from '../../api/session.ts';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { PagedList } from '../../components/lists/paged-list.tsx';
+import { Choice, Field, Form } from '../../components/forms/form.tsx';
+import { Tick } from '../../components/forms/settings.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { Empty, PageHead, ProblemNote } from '../../components/frame/page.tsx';
+import { Loaded, Section } from '../../components/frame/section.tsx';
+import { PagedList } from '../../components/lists/steady-list.tsx';
 import { ForeignText } from '../../components/mail/foreign-text.tsx';
-import { Badge, type Meaning } from '../../components/shown/badge.tsx';
+import { type State, StateBadge } from '../../components/shown/badge.tsx';
 import { Time } from '../../components/shown/time.tsx';
-import { MySettings } from './my-settings.tsx';
-import { type Notice, noticesQuery } from './queries.ts';
+import { aboutField, Problem } from '../../problem.ts';
+import {
+  type ApprovalMail,
+  type ChatForm,
+  type Notice,
+  type NoticeSettings,
+  noticeSettingsQuery,
+  noticesQuery,
+  useChangeNoticeSettings,
+  useTestChat,
+} from './queries.ts';
 
-const STATES: Readonly<Record<string, readonly [Meaning, string]>> = {
+const STATES: Readonly<Record<string, State>> = {
   waiting: ['wait', 'Waiting'],
   sent: ['ok', 'Sent'],
   captured: ['info', 'Kept here'],
@@ -33,14 +46,10 @@ export function NoticesPage() {
 function SentNotices() {
   const list = useInfiniteQuery(noticesQuery);
   return (
-    <section aria-labelledby="sent-notices" className="grid gap-3">
-      <div>
-        <h2 id="sent-notices">Sent by the service</h2>
-        <p className="text-muted">
-          Mail to members and invited people, and messages to their chats. “Kept here” means that it was not sent to
-          another host and can be read in this list.
-        </p>
-      </div>
+    <Section
+      title="Sent by the service"
+      note="Mail to members and invited people, and messages to their chats. “Kept here” means that it was not sent to another host and can be read in this list."
+    >
       <PagedList
         label="Notices"
         query={list}
@@ -52,12 +61,11 @@ function SentNotices() {
       >
         {(notice) => <NoticeRow notice={notice} />}
       </PagedList>
-    </section>
+    </Section>
   );
 }
 
 function NoticeRow({ notice }: { readonly notice: Notice }) {
-  const [meaning, words] = STATES[notice.state] ?? (['none', notice.state] as const);
   return (
     <details>
       <summary className="grid cursor-pointer items-center gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1.4fr)_minmax(0,1fr)_100px_110px]">
@@ -66,7 +74,7 @@ function NoticeRow({ notice }: { readonly notice: Notice }) {
         </span>
         <span className="min-w-0 truncate text-muted">{notice.recipient}</span>
         <span>
-          <Badge meaning={meaning}>{words}</Badge>
+          <StateBadge of={STATES[notice.state]} word={notice.state} />
         </span>
         <span className="text-muted sm:text-right">
           <Time value={notice.createdAt} />
@@ -80,5 +88,142 @@ function NoticeRow({ notice }: { readonly notice: Notice }) {
         </p>
       </div>
     </details>
+  );
+}
+
+const MODES: readonly (readonly [ApprovalMail, string, string])[] = [
+  ['at_once', 'At once', 'The first held message at once; further ones within minutes as one mail.'],
+  ['hourly', 'Every hour', 'One mail an hour, when something waits.'],
+  ['none', 'No mail', 'You check the Approvals page yourself.'],
+];
+
+const FORMS: readonly (readonly [ChatForm, string])[] = [
+  ['slack', 'Slack'],
+  ['teams', 'Teams'],
+];
+
+const CHAT_STATES: Readonly<Record<NonNullable<NonNullable<NoticeSettings['chat']>['last']>['state'], State>> = {
+  sent: ['ok', 'Arrived'],
+  waiting: ['wait', 'On its way'],
+  captured: ['stop', 'Failed'],
+  failed: ['stop', 'Failed'],
+};
+
+const URL_CODES = new Set(['invalid_url', 'unresolvable_destination', 'unsafe_destination']);
+
+/** How the person is notified of messages that wait for a decision. */
+function MySettings() {
+  const settings = useQuery(noticeSettingsQuery);
+  return (
+    <Section
+      title="When a message waits for approval"
+      note="Only for you, in this organization."
+      className="grid max-w-2xl gap-4 rounded-lg border border-line bg-panel p-4"
+    >
+      <Loaded query={settings} rows={3}>
+        {(data) => (
+          <>
+            <Mail settings={data} />
+            <Chat settings={data} />
+          </>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Mail({ settings }: { readonly settings: NoticeSettings }) {
+  const change = useChangeNoticeSettings();
+  const shown = change.isPending ? change.variables.approvals : settings.approvals;
+  return (
+    <fieldset className="grid gap-2">
+      <legend className="mb-1 font-medium">Mail to you</legend>
+      <ProblemNote error={change.error} />
+      {MODES.map(([mode, title, sentence]) => (
+        <Tick
+          key={mode}
+          type="radio"
+          name="approvals"
+          checked={shown === mode}
+          disabled={change.isPending}
+          onChange={() => change.mutate({ approvals: mode })}
+        >
+          <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
+        </Tick>
+      ))}
+    </fieldset>
+  );
+}
+
+function Chat({ settings }: { readonly settings: NoticeSettings }) {
+  const change = useChangeNoticeSettings();
+  const test = useTestChat();
+  const { chat, approvals } = settings;
+  if (chat === null) return <AddChat approvals={approvals} />;
+  return (
+    <Section
+      level={3}
+      title={`Message in ${FORMS.find(([form]) => form === chat.form)?.[1] ?? chat.form}`}
+      className="grid gap-2"
+    >
+      <ProblemNote error={change.error ?? test.error} />
+      <p className="break-words">
+        To the webhook at <span className="font-medium">{chat.host}</span>. Its whole address is a secret and is not
+        shown again.
+      </p>
+      <div aria-live="polite">
+        {chat.last === null ? null : (
+          <p>
+            <StateBadge of={CHAT_STATES[chat.last.state]} />{' '}
+            <span className="text-muted">
+              {chat.last.reply ?? 'the last message'} <Time value={chat.last.at} />
+            </span>
+          </p>
+        )}
+      </div>
+      <div className="flex flex-wrap gap-2">
+        <Button busy={test.isPending} onClick={() => test.mutate()}>
+          Send a test message
+        </Button>
+        <Button look="stop" busy={change.isPending} onClick={() => change.mutate({ approvals, chat: null })}>
+          Remove
+        </Button>
+      </div>
+    </Section>
+  );
+}
+
+function AddChat({ approvals }: { readonly approvals: ApprovalMail }) {
+  const change = useChangeNoticeSettings();
+  const [form, setForm] = useState<ChatForm>('slack');
+  const { error } = change;
+  const about =
+    aboutField(error, '/chat/url') ??
+    aboutField(error, '/url') ??
+    (error instanceof Problem && URL_CODES.has(error.code) ? error.message : undefined);
+  return (
+    <Form
+      aria-label="Message in a chat"
+      onSubmit={(typed) => change.mutate({ approvals, chat: { form, url: typed('url').trim() } })}
+      className="grid gap-3"
+    >
+      <h3 className="font-medium">Message in a chat</h3>
+      {about === undefined ? <ProblemNote error={error} /> : null}
+      <div className="grid items-start gap-3 sm:grid-cols-[130px_minmax(0,1fr)_auto]">
+        <Choice label="Chat" value={form} options={FORMS} onChoose={setForm} />
+        <Field
+          label="Address of the incoming webhook"
+          name="url"
+          type="url"
+          required
+          autoComplete="off"
+          placeholder="https://"
+          error={about}
+        />
+        <Button type="submit" className="sm:mt-6 sm:h-9" busy={change.isPending}>
+          Add
+        </Button>
+      </div>
+    </Form>
   );
 }

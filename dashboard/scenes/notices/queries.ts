@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
+import { pagedQuery, useChange } from '../../api/queries.ts';
 
 export type Notice = Schemas['MemberNotice'];
 export type NoticeSettings = Schemas['NoticeSettings'];
@@ -13,13 +14,9 @@ export interface NoticeSettingsChange {
 }
 
 /** What the service sent to members and invited people. */
-export const noticesQuery = infiniteQueryOptions({
-  queryKey: ['notices', 'sent'],
-  queryFn: ({ pageParam }) =>
-    bodyOf(service.GET('/api/notices', { params: { query: pageParam === null ? {} : { cursor: pageParam } } })),
-  initialPageParam: null as string | null,
-  getNextPageParam: (page) => page.nextCursor,
-});
+export const noticesQuery = pagedQuery(['notices', 'sent'], (from) =>
+  bodyOf(service.GET('/api/notices', { params: { query: from } })),
+);
 
 /** How the person is notified of mail that waits. */
 export const noticeSettingsQuery = queryOptions({
@@ -35,10 +32,5 @@ export function useChangeNoticeSettings() {
   });
 }
 
-export function useTestChat() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: () => bodyOf(service.POST('/api/sessions/current/notices/test')),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['notices'] }),
-  });
-}
+export const useTestChat = () =>
+  useChange<void, unknown>(() => bodyOf(service.POST('/api/sessions/current/notices/test')), ['notices']);

@@ -1,10 +1,10 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { Confirm } from '../../components/forms/confirm.tsx';
-import { Field } from '../../components/forms/field.tsx';
-import { SaveRow } from '../../components/forms/save-row.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
+import { Field, Form } from '../../components/forms/form.tsx';
+import { SaveRow, Tick } from '../../components/forms/settings.tsx';
+import { ProblemNote } from '../../components/frame/page.tsx';
 import { aboutField } from '../../problem.ts';
-import { type ConsentMode, type Organization, useUpdateOrganization } from './queries.ts';
+import { type ConsentMode, type OrganizationProps, useUpdateOrganization } from './queries.ts';
 
 const MODES: readonly (readonly [ConsentMode, string, string])[] = [
   ['always', 'Every message', 'Each message to an address outside waits for a person.'],
@@ -17,13 +17,7 @@ const MODES: readonly (readonly [ConsentMode, string, string])[] = [
 ];
 
 /** When mail of agents waits for a person, for how long, and who may decide. */
-export function ConsentRules({
-  organization: { settings },
-  mayChange,
-}: {
-  readonly organization: Organization;
-  readonly mayChange: boolean;
-}) {
+export function ConsentRules({ organization: { settings }, mayChange }: OrganizationProps) {
   const update = useUpdateOrganization();
   const [mode, setMode] = useState(settings.outboundConsent);
   const [days, setDays] = useState(String(settings.consentExpiresInDays));
@@ -42,21 +36,13 @@ export function ConsentRules({
           consentByApiKey: byKey,
         },
       },
-      {
-        onSuccess: () => setSaved(true),
-        onSettled: () => setAsking(false),
-      },
+      { onSuccess: () => setSaved(true), onSettled: () => setAsking(false) },
     );
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    if (loosens) setAsking(true);
-    else save();
-  };
   const aboutDays = aboutField(update.error, '/settings/consentExpiresInDays');
   return (
-    <form
+    <Form
       aria-label="Approvals"
-      onSubmit={submit}
+      onSubmit={() => (loosens ? setAsking(true) : save())}
       onChange={() => setSaved(false)}
       className="grid gap-4 rounded-lg border border-line bg-panel p-4"
     >
@@ -65,34 +51,22 @@ export function ConsentRules({
       <fieldset disabled={!mayChange} className="grid gap-2">
         <legend className="mb-1 font-medium">What needs approval</legend>
         {MODES.map(([value, title, sentence]) => (
-          <label key={value} className="flex items-start gap-2 max-sm:py-1">
-            <input
-              type="radio"
-              name="mode"
-              checked={mode === value}
-              onChange={() => setMode(value)}
-              className="mt-0.5 size-4 accent-(--accent)"
-            />
-            <span>
-              <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
-            </span>
-          </label>
+          <Tick key={value} type="radio" name="mode" checked={mode === value} onChange={() => setMode(value)}>
+            <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
+          </Tick>
         ))}
       </fieldset>
       {mode === 'first_contact' ? (
-        <label className="flex items-start gap-2">
-          <input
-            type="checkbox"
-            disabled={!mayChange}
-            checked={replies}
-            onChange={(event) => setReplies(event.target.checked)}
-            className="mt-0.5 size-4 accent-(--accent)"
-          />
-          <span>
-            <span className="font-medium">Replies need approval</span>
-            <span className="block text-muted">Also replies to people who wrote first.</span>
-          </span>
-        </label>
+        <Tick
+          type="checkbox"
+          className="flex items-start gap-2"
+          disabled={!mayChange}
+          checked={replies}
+          onChange={(event) => setReplies(event.target.checked)}
+        >
+          <span className="font-medium">Replies need approval</span>
+          <span className="block text-muted">Also replies to people who wrote first.</span>
+        </Tick>
       ) : null}
       <Field
         label="Days until a request expires and is denied"
@@ -106,23 +80,20 @@ export function ConsentRules({
         error={aboutDays}
         className="max-w-32"
       />
-      <label className="flex items-start gap-2">
-        <input
-          type="checkbox"
-          disabled={!mayChange}
-          checked={byKey}
-          onChange={(event) => setByKey(event.target.checked)}
-          className="mt-0.5 size-4 accent-(--accent)"
-        />
-        <span>
-          <span className="font-medium">API keys may approve</span>
-          <span className="block text-muted">
-            For an approval system of your own. An agent that holds such a key can approve its own messages.
-          </span>
+      <Tick
+        type="checkbox"
+        className="flex items-start gap-2"
+        disabled={!mayChange}
+        checked={byKey}
+        onChange={(event) => setByKey(event.target.checked)}
+      >
+        <span className="font-medium">API keys may approve</span>
+        <span className="block text-muted">
+          For an approval system of your own. An agent that holds such a key can approve its own messages.
         </span>
-      </label>
+      </Tick>
       {mayChange ? (
-        <SaveRow saved={saved} busy={update.isPending}>
+        <SaveRow done={saved ? 'Saved' : ''} busy={update.isPending}>
           Save the rules
         </SaveRow>
       ) : null}
@@ -135,12 +106,11 @@ export function ConsentRules({
               : 'No message waits for a person any more, to any recipient. The change is in the audit log.'
           }
           action="Yes, change the rules"
-          busy={update.isPending}
-          error={update.error}
+          change={update}
           onConfirm={save}
           onClose={() => setAsking(false)}
         />
       ) : null}
-    </form>
+    </Form>
   );
 }

@@ -1,16 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { organizationQuery } from '../../api/queries.ts';
 import { useMayManage } from '../../api/session.ts';
-import { Field } from '../../components/forms/field.tsx';
-import { textOfField } from '../../components/forms/form-text.ts';
-import { SaveRow } from '../../components/forms/save-row.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { Choice, Field, Form, type Typed } from '../../components/forms/form.tsx';
+import { budgetOf, SaveRow } from '../../components/forms/settings.tsx';
+import { PageHead, ProblemNote } from '../../components/frame/page.tsx';
+import { Loaded } from '../../components/frame/section.tsx';
 import { aboutField } from '../../problem.ts';
 import { ConsentRules } from './consent-rules.tsx';
-import { type Organization, organizationQuery, useUpdateOrganization } from './queries.ts';
-import { SendingLimits } from './sending-limits.tsx';
+import { type OrganizationProps, type SendingMode, useUpdateOrganization } from './queries.ts';
 
 /** Name of the organization, when a person has to approve what agents send, and how much they may send. */
 export function OrganizationPage() {
@@ -19,36 +17,30 @@ export function OrganizationPage() {
   return (
     <>
       <PageHead title="Organization" />
-      {organization.isPending ? <Skeleton /> : null}
-      {organization.isError ? (
-        <ProblemNote error={organization.error} onRetry={() => void organization.refetch()} />
-      ) : null}
-      {organization.data === undefined ? null : (
-        <div className="grid max-w-2xl gap-8">
-          {mayManage ? null : <p className="text-muted">Admins and owners can change these settings.</p>}
-          <Names organization={organization.data} mayChange={mayManage} />
-          <ConsentRules organization={organization.data} mayChange={mayManage} />
-          <SendingLimits organization={organization.data} mayChange={mayManage} />
-        </div>
-      )}
+      <Loaded query={organization}>
+        {(data) => (
+          <div className="grid max-w-2xl gap-8">
+            {mayManage ? null : <p className="text-muted">Admins and owners can change these settings.</p>}
+            <Names organization={data} mayChange={mayManage} />
+            <ConsentRules organization={data} mayChange={mayManage} />
+            <SendingLimits organization={data} mayChange={mayManage} />
+          </div>
+        )}
+      </Loaded>
     </>
   );
 }
 
-function Names({ organization, mayChange }: { readonly organization: Organization; readonly mayChange: boolean }) {
+function Names({ organization, mayChange }: OrganizationProps) {
   const update = useUpdateOrganization();
   const [saved, setSaved] = useState(false);
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const [name, slug] = [textOfField(form, 'name').trim(), textOfField(form, 'slug').trim()];
-    update.mutate({ name, slug }, { onSuccess: () => setSaved(true) });
-  };
   const problems = [aboutField(update.error, '/name'), aboutField(update.error, '/slug')] as const;
   return (
-    <form
+    <Form
       aria-label="Name"
-      onSubmit={submit}
+      onSubmit={(typed) =>
+        update.mutate({ name: typed('name').trim(), slug: typed('slug').trim() }, { onSuccess: () => setSaved(true) })
+      }
       onChange={() => setSaved(false)}
       className="grid gap-4 rounded-lg border border-line bg-panel p-4"
     >
@@ -75,10 +67,111 @@ function Names({ organization, mayChange }: { readonly organization: Organizatio
         hint="Events name the organization by it: lower-case letters, digits and hyphens."
       />
       {mayChange ? (
-        <SaveRow saved={saved} busy={update.isPending}>
+        <SaveRow done={saved ? 'Saved' : ''} busy={update.isPending}>
           Save the name
         </SaveRow>
       ) : null}
-    </form>
+    </Form>
+  );
+}
+
+const MODES: readonly (readonly [SendingMode, string])[] = [
+  ['normal', 'Sends'],
+  ['drafts_only', 'Drafts only: a person sends them'],
+  ['stopped', 'Stopped until a person allows it'],
+];
+const BUDGETS = [
+  'dailyMessages',
+  'dailyNewRecipients',
+  'newMailboxDailyMessages',
+  'newMailboxDailyNewRecipients',
+] as const;
+type BudgetName = (typeof BUDGETS)[number];
+
+/** How much all mailboxes together may send in a day, and how freely a new mailbox may send. */
+function SendingLimits({ organization: { settings }, mayChange }: OrganizationProps) {
+  const update = useUpdateOrganization();
+  const [wrong, setWrong] = useState<BudgetName>();
+  const [saved, setSaved] = useState(false);
+  const [before, setBefore] = useState(settings);
+  const submit = (typed: Typed): void => {
+    const budgets: { [Name in BudgetName]?: number | null } = {};
+    // Only what was changed here: somebody else may have changed the rest meanwhile.
+    for (const name of BUDGETS) {
+      const budget = budgetOf(typed(name));
+      if (budget === undefined) {
+        setWrong(name);
+        return;
+      }
+      if (budget !== before[name]) budgets[name] = budget;
+    }
+    setWrong(undefined);
+    const mode = MODES.find(([value]) => value === typed('mode'))?.[0] ?? settings.newMailboxSendingMode;
+    update.mutate(
+      { settings: { ...budgets, newMailboxSendingMode: mode } },
+      {
+        onSuccess: (organization) => {
+          setBefore(organization.settings);
+          setSaved(true);
+        },
+      },
+    );
+  };
+  const budget = (name: BudgetName, label: string) => (
+    <Field
+      label={label}
+      name={name}
+      inputMode="numeric"
+      autoComplete="off"
+      placeholder="no limit"
+      disabled={!mayChange}
+      defaultValue={settings[name] ?? ''}
+      error={
+        wrong === name ? 'Enter a whole number, or leave it empty.' : aboutField(update.error, `/settings/${name}`)
+      }
+    />
+  );
+  return (
+    <Form
+      aria-label="Sending limits"
+      onSubmit={submit}
+      onChange={() => setSaved(false)}
+      className="grid gap-4 rounded-lg border border-line bg-panel p-4"
+    >
+      <div>
+        <h2>Sending limits</h2>
+        <p className="text-muted">Mail above a limit is held for approval. Days are in UTC.</p>
+      </div>
+      <ProblemNote error={update.error} />
+      <fieldset className="grid gap-3 sm:grid-cols-2">
+        <legend className="mb-1 font-medium">All mailboxes together</legend>
+        {budget('dailyMessages', 'Messages a day')}
+        {budget('dailyNewRecipients', 'New recipients a day')}
+      </fieldset>
+      <fieldset className="grid gap-3 border-t border-line pt-4 sm:grid-cols-2">
+        <legend className="sr-only">New mailboxes</legend>
+        <p className="text-muted sm:col-span-2">
+          <span className="block font-medium text-text">New mailboxes</span>
+          Each mailbox starts with these limits, even if an agent creates it. Only a person can loosen them, on the page
+          of the mailbox.
+        </p>
+        <div className="sm:col-span-2">
+          <Choice
+            label="Sending"
+            name="mode"
+            disabled={!mayChange}
+            defaultValue={settings.newMailboxSendingMode}
+            options={MODES}
+          />
+        </div>
+        {budget('newMailboxDailyMessages', 'Messages a day')}
+        {budget('newMailboxDailyNewRecipients', 'New recipients a day')}
+      </fieldset>
+      {mayChange ? (
+        <SaveRow done={saved ? 'Saved' : ''} busy={update.isPending}>
+          Save the limits
+        </SaveRow>
+      ) : null}
+    </Form>
   );
 }

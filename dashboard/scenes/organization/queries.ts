@@ -1,16 +1,18 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
+import { organizationQuery } from '../../api/queries.ts';
 
 export type Organization = Schemas['Organization'];
 export type ConsentMode = Organization['settings']['outboundConsent'];
 export type SendingMode = Organization['settings']['newMailboxSendingMode'];
 
-export const organizationQuery = queryOptions({
-  queryKey: ['organization'],
-  queryFn: () => bodyOf(service.GET('/api/organization')),
-});
+/** What each form of the page is given. */
+export interface OrganizationProps {
+  readonly organization: Organization;
+  readonly mayChange: boolean;
+}
 
-export interface OrganizationChange {
+interface OrganizationChange {
   name?: string;
   slug?: string;
   settings?: Partial<Organization['settings']>;

@@ -1,16 +1,17 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
+import { mailboxQuery } from '../../api/queries.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
-import { buttonClass } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { PagedList } from '../../components/lists/paged-list.tsx';
+import { Button, buttonClass } from '../../components/frame/button.tsx';
+import { Empty, Failure, PageHead } from '../../components/frame/page.tsx';
+import { PagedList } from '../../components/lists/steady-list.tsx';
 import { ForeignText } from '../../components/mail/foreign-text.tsx';
-import { visibleText } from '../../components/mail/visible-text.ts';
-import { OutboxRow } from './outbox-row.tsx';
-import { addressQuery, type OutboxMessage, outboxQuery, useWithdraw } from './queries.ts';
+import { heldBecauseWords } from '../../components/mail/held-because.ts';
+import { visibleText } from '../../components/mail/unseen-characters.ts';
+import { type State, StateBadge } from '../../components/shown/badge.tsx';
+import { Time } from '../../components/shown/time.tsx';
+import { type OutboxMessage, outboxQuery, useWithdraw } from './queries.ts';
 
 interface Withdrawn {
   readonly subject: string;
@@ -20,7 +21,7 @@ interface Withdrawn {
 
 /** What waits to leave a mailbox: why, until when, and how to take it back. */
 export function OutboxPage({ id }: { readonly id: string }) {
-  const mailbox = useQuery(addressQuery(id));
+  const mailbox = useQuery(mailboxQuery(id));
   const list = useInfiniteQuery(outboxQuery(id));
   const [asked, setAsked] = useState<OutboxMessage>();
   const [withdrawn, setWithdrawn] = useState<Withdrawn>();
@@ -42,7 +43,7 @@ export function OutboxPage({ id }: { readonly id: string }) {
       <p className="mb-4 text-muted">
         What is held, scheduled or queued, and what was decided or failed within the last day.
       </p>
-      {mailbox.isError ? <ProblemNote error={mailbox.error} onRetry={() => void mailbox.refetch()} /> : null}
+      <Failure query={mailbox} />
       <WithdrawnNote mailboxId={id} withdrawn={withdrawn} />
       <PagedList
         label="Outbox"
@@ -70,13 +71,12 @@ export function OutboxPage({ id }: { readonly id: string }) {
   );
 }
 
-function WithdrawnNote({
-  mailboxId,
-  withdrawn,
-}: {
+interface WithdrawnNoteProps {
   readonly mailboxId: string;
   readonly withdrawn: Withdrawn | undefined;
-}) {
+}
+
+function WithdrawnNote({ mailboxId, withdrawn }: WithdrawnNoteProps) {
   return (
     <div role="status">
       {withdrawn === undefined ? null : (
@@ -119,10 +119,103 @@ function Withdraw({ mailboxId, message, onDone, onClose }: WithdrawProps) {
       title={`Withdraw “${visibleText(message.subject) || '(no subject)'}”?`}
       consequence={`Nobody gets it. ${afterwards}`}
       action="Withdraw"
-      busy={withdraw.isPending}
-      error={withdraw.error}
+      change={withdraw}
       onConfirm={() => withdraw.mutate(message.id, { onSuccess: ({ draftId }) => onDone(draftId) })}
       onClose={onClose}
     />
+  );
+}
+
+const STATES: Readonly<Record<OutboxMessage['state'], State>> = {
+  held: ['wait', 'Held'],
+  scheduled: ['info', 'Scheduled'],
+  queued: ['info', 'Queued'],
+  sending: ['info', 'Sending'],
+  sent: ['ok', 'Sent'],
+  failed: ['stop', 'Failed'],
+  denied: ['stop', 'Denied'],
+  withdrawn: ['none', 'Withdrawn'],
+};
+/** Recipients that are named; a person can open the rest. */
+const NAMED_MAX = 3;
+
+/** A message with its state, the reason for it, and what can be done. */
+function OutboxRow({ message, onWithdraw }: { readonly message: OutboxMessage; readonly onWithdraw: () => void }) {
+  const { id, state, subject, consentId, withdraw, recipients } = message;
+  const why = whyOf(message);
+  const named = recipients.slice(0, NAMED_MAX).map(({ address }) => address);
+  const more = recipients.length - named.length;
+  return (
+    <article className="grid gap-x-4 gap-y-1.5 sm:grid-cols-[100px_minmax(0,1fr)_auto]">
+      <div>
+        <StateBadge of={STATES[state]} />
+      </div>
+      <div className="grid min-w-0 gap-0.5">
+        <h2 className="truncate text-[14px] leading-5 font-medium">
+          <ForeignText text={subject === '' ? '(no subject)' : subject} max={300} />
+        </h2>
+        <p className="truncate text-muted">
+          To <ForeignText text={named.join(', ')} max={300} />
+          {more > 0 ? ` and ${more} more` : ''}
+        </p>
+        {why === null ? null : (
+          <p className="wrap-anywhere">
+            <ForeignText text={why} long />
+          </p>
+        )}
+        <p className="text-xs text-muted">{timesOf(message)}</p>
+      </div>
+      <div className="flex flex-wrap items-start gap-2 sm:justify-end">
+        {state === 'held' && consentId !== null ? (
+          <Link to="/approvals" search={{ open: consentId }} className={buttonClass('plain', 'text-text!')}>
+            Decide
+          </Link>
+        ) : (
+          <Link to="/activity" search={{ q: id }} className={buttonClass('quiet')}>
+            What happened
+          </Link>
+        )}
+        {withdraw === null ? null : (
+          <Button look="stop" onClick={onWithdraw}>
+            Withdraw
+          </Button>
+        )}
+      </div>
+    </article>
+  );
+}
+
+/** The reason of the service is for agents: it repeats times and says what they should not do. */
+function whyOf({ state, reason, heldBecause }: OutboxMessage): string | null {
+  if (heldBecause !== null) return heldBecauseWords(heldBecause);
+  return state === 'scheduled' || reason === state ? null : reason;
+}
+
+function timesOf({ state, submittedAt, sendAt, expiresAt, finishedAt, recipients }: OutboxMessage): ReactNode {
+  const next = recipients.flatMap(({ nextAttemptAt }) => nextAttemptAt ?? []).sort()[0];
+  return (
+    <>
+      submitted <Time value={submittedAt} />
+      {state === 'held' && expiresAt !== null ? (
+        <>
+          {' · '}denied automatically <Time value={expiresAt} />
+        </>
+      ) : null}
+      {sendAt === null || finishedAt !== null ? null : (
+        <>
+          {' · '}is sent <Time value={sendAt} /> at the earliest
+        </>
+      )}
+      {finishedAt === null && next !== undefined && state !== 'held' ? (
+        <>
+          {' · '}next attempt <Time value={next} />
+        </>
+      ) : null}
+      {finishedAt === null ? null : (
+        <>
+          {' · '}over <Time value={finishedAt} />
+        </>
+      )}
+    </>
   );
 }

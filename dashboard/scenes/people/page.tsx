@@ -4,26 +4,29 @@ import { useState } from 'react';
 import { useMayManage, useSignedIn } from '../../api/session.ts';
 import { useAddInAddress } from '../../components/forms/add-in-address.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
+import { Choice, Field, Form, optionsOf, Submit } from '../../components/forms/form.tsx';
+import { DoneButton, Secret } from '../../components/forms/secret-dialog.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { PagedList } from '../../components/lists/paged-list.tsx';
-import { visibleText } from '../../components/mail/visible-text.ts';
+import { Dialog } from '../../components/frame/dialog.tsx';
+import { Empty, PageHead, ProblemNote } from '../../components/frame/page.tsx';
+import { Section } from '../../components/frame/section.tsx';
+import { PagedList } from '../../components/lists/steady-list.tsx';
+import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { Time } from '../../components/shown/time.tsx';
-import { Invite } from './invite.tsx';
+import { aboutField } from '../../problem.ts';
 import {
   type Invitation,
   invitationsQuery,
   type Member,
   membersQuery,
+  type NewInvitation,
   type Role,
   useChangeRole,
+  useInvite,
   useRemoveMember,
+  useResetPassword,
   useWithdrawInvitation,
 } from './queries.ts';
-import { ResetPassword } from './reset-password.tsx';
-import { ROLES, roleTitle } from './roles.ts';
 
 /** Members of the organization and who was invited. */
 export function PeoplePage() {
@@ -49,12 +52,9 @@ export function PeoplePage() {
           {(member) => (
             <MemberRow
               member={member}
-              roles={mayManage ? (isOwner ? 'all' : member.role === 'owner' ? 'none' : 'below-owner') : 'none'}
-              mayRemove={mayManage && (isOwner || member.role !== 'owner')}
-              busy={changeRole.isPending}
-              onRole={(role) => changeRole.mutate({ id: member.id, role })}
+              changeRole={changeRole}
               onRemove={() => setRemoving(member)}
-              onReset={isOwner ? () => setResetting(member) : undefined}
+              onReset={() => setResetting(member)}
             />
           )}
         </PagedList>
@@ -69,18 +69,16 @@ export function PeoplePage() {
 
 interface MemberRowProps {
   readonly member: Member;
-  /** Roles the reader may give this member. */
-  readonly roles: 'all' | 'below-owner' | 'none';
-  readonly mayRemove: boolean;
-  readonly busy: boolean;
-  readonly onRole: (role: Role) => void;
+  readonly changeRole: ReturnType<typeof useChangeRole>;
   readonly onRemove: () => void;
-  /** Undefined: the reader may not. */
-  readonly onReset: (() => void) | undefined;
+  readonly onReset: () => void;
 }
 
-function MemberRow({ member, roles, mayRemove, busy, onRole, onRemove, onReset }: MemberRowProps) {
-  const { user } = useSignedIn();
+function MemberRow({ member, changeRole, onRemove, onReset }: MemberRowProps) {
+  const { user, organization } = useSignedIn();
+  const isOwner = organization?.role === 'owner';
+  /** Nobody but an owner changes owners or makes some. */
+  const mayChange = useMayManage() && (isOwner || member.role !== 'owner');
   const isSelf = user.id === member.userId;
   return (
     <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1fr)_110px_150px_210px]">
@@ -91,25 +89,21 @@ function MemberRow({ member, roles, mayRemove, busy, onRole, onRemove, onReset }
         </span>
         <span className="block truncate text-muted">{member.email}</span>
       </div>
-      {roles === 'none' ? (
-        <span>{roleTitle(member.role)}</span>
-      ) : (
+      {mayChange ? (
         <select
           aria-label={`Role of ${member.name}`}
           value={member.role}
-          disabled={busy}
+          disabled={changeRole.isPending}
           onChange={(event) => {
             const chosen = ROLES.find(([role]) => role === event.target.value);
-            if (chosen !== undefined) onRole(chosen[0]);
+            if (chosen !== undefined) changeRole.mutate({ id: member.id, role: chosen[0] });
           }}
           className="h-8 rounded-md border border-line-strong bg-panel px-2 max-sm:h-11"
         >
-          {ROLES.filter(([role]) => role !== 'owner' || roles === 'all').map(([role, title]) => (
-            <option key={role} value={role}>
-              {title}
-            </option>
-          ))}
+          {optionsOf(ROLES.filter(([role]) => role !== 'owner' || isOwner))}
         </select>
+      ) : (
+        <span>{roleTitle(member.role)}</span>
       )}
       <span className="text-muted">
         <span className="block">
@@ -127,12 +121,12 @@ function MemberRow({ member, roles, mayRemove, busy, onRole, onRemove, onReset }
       </span>
       {isSelf ? null : (
         <div className="flex gap-2 sm:justify-end">
-          {onReset === undefined ? null : (
+          {isOwner ? (
             <Button aria-label={`New password for ${member.name}`} onClick={onReset}>
               New password
             </Button>
-          )}
-          {mayRemove ? (
+          ) : null}
+          {mayChange ? (
             <Button look="stop" aria-label={`Remove ${member.name}`} onClick={onRemove}>
               Remove
             </Button>
@@ -150,8 +144,7 @@ function Remove({ member, onClose }: { readonly member: Member; readonly onClose
       title={`Remove ${member.name}?`}
       consequence="This person loses access at once and gets no more notices. Mailboxes and API keys stay as they are, also those the person made."
       action="Remove from the organization"
-      busy={remove.isPending}
-      error={remove.error}
+      change={remove}
       onConfirm={() => remove.mutate(member.id, { onSuccess: onClose })}
       onClose={onClose}
     />
@@ -162,8 +155,7 @@ function Invitations() {
   const list = useInfiniteQuery(invitationsQuery);
   const withdraw = useWithdrawInvitation();
   return (
-    <section aria-labelledby="invitations" className="mt-8 grid gap-3">
-      <h2 id="invitations">Open invitations</h2>
+    <Section title="Open invitations" className="mt-8 grid gap-3">
       <ProblemNote error={withdraw.error} />
       <PagedList
         label="Open invitations"
@@ -174,27 +166,18 @@ function Invitations() {
           </Empty>
         }
       >
-        {(invitation) => (
-          <InvitationRow
-            invitation={invitation}
-            busy={withdraw.isPending && withdraw.variables === invitation.id}
-            onWithdraw={() => withdraw.mutate(invitation.id)}
-          />
-        )}
+        {(invitation) => <InvitationRow invitation={invitation} withdraw={withdraw} />}
       </PagedList>
-    </section>
+    </Section>
   );
 }
 
-function InvitationRow({
-  invitation,
-  busy,
-  onWithdraw,
-}: {
+interface InvitationRowProps {
   readonly invitation: Invitation;
-  readonly busy: boolean;
-  readonly onWithdraw: () => void;
-}) {
+  readonly withdraw: ReturnType<typeof useWithdrawInvitation>;
+}
+
+function InvitationRow({ invitation, withdraw }: InvitationRowProps) {
   return (
     <div className="grid items-center gap-x-4 gap-y-1 sm:grid-cols-[minmax(0,1fr)_110px_150px_210px]">
       <span className="min-w-0">
@@ -210,11 +193,99 @@ function InvitationRow({
       <Button
         className="sm:justify-self-end"
         aria-label={`Withdraw the invitation of ${invitation.email}`}
-        busy={busy}
-        onClick={onWithdraw}
+        busy={withdraw.isPending && withdraw.variables === invitation.id}
+        onClick={() => withdraw.mutate(invitation.id)}
       >
         Withdraw
       </Button>
     </div>
   );
 }
+
+interface InviteProps {
+  readonly mayInviteOwners: boolean;
+  readonly onClose: () => void;
+}
+
+/** Asks for an address and a role, then says how the link reaches the person. */
+function Invite({ mayInviteOwners, onClose }: InviteProps) {
+  const invite = useInvite();
+  const [role, setRole] = useState<Role>('member');
+  const [made, setMade] = useState<NewInvitation>();
+  if (made !== undefined)
+    return (
+      <Dialog onClose={onClose} keep={made.acceptUrl !== null} title={`Invitation for ${made.email}`}>
+        {made.acceptUrl === null ? (
+          <p>A link was sent to {made.email}. It can be used once, within a week.</p>
+        ) : (
+          <Secret
+            label="Invitation link"
+            value={made.acceptUrl}
+            note="No mail was sent, because agents may read that address or this service sends no mail. Hand the link over yourself, in a way that only this person sees. It is shown this once and can be used once, within a week."
+          />
+        )}
+        <DoneButton onClick={onClose} />
+      </Dialog>
+    );
+  const about = aboutField(invite.error, '/email');
+  return (
+    <Dialog onClose={onClose} title="Invite a person">
+      <Form onSubmit={(typed) => invite.mutate({ email: typed('email').trim(), role }, { onSuccess: setMade })}>
+        {about === undefined ? <ProblemNote error={invite.error} /> : null}
+        <Field label="Email" name="email" type="email" required autoComplete="off" error={about} />
+        <Choice
+          label="Role"
+          value={role}
+          options={ROLES.filter(([each]) => each !== 'owner' || mayInviteOwners)}
+          onChoose={setRole}
+          hint={ROLES.find(([each]) => each === role)?.[2]}
+        />
+        <Submit busy={invite.isPending}>Invite</Submit>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** Makes the link by which a member without a mailbox outside chooses a new password. */
+function ResetPassword({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const reset = useResetPassword();
+  const url = reset.data?.resetUrl ?? null;
+  return (
+    <Dialog
+      onClose={onClose}
+      keep={url !== null}
+      title={`New password for ${member.name}`}
+      description="For members who cannot get the link by mail themselves. Pass it on in a way that only this person sees."
+    >
+      <ProblemNote error={reset.error} />
+      {url === null ? (
+        <Button
+          look="primary"
+          className="justify-self-end"
+          busy={reset.isPending}
+          onClick={() => reset.mutate(member.id)}
+        >
+          Make the link
+        </Button>
+      ) : (
+        <>
+          <Secret
+            label="Password link"
+            value={url}
+            note="It is shown this once and works once, within an hour. The password of today works until then."
+          />
+          <DoneButton onClick={onClose} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** Roles with what they may do. */
+const ROLES: readonly (readonly [Role, string, string])[] = [
+  ['member', 'Member', 'Reads and sends mail, adds mailboxes, decides approvals'],
+  ['admin', 'Admin', 'Also manages people, API keys and settings'],
+  ['owner', 'Owner', 'Also makes and removes owners'],
+];
+
+const roleTitle = (role: Role): string => ROLES.find(([each]) => each === role)?.[1] ?? role;

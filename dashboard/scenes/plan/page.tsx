@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
+import { organizationQuery } from '../../api/queries.ts';
 import { Segments } from '../../components/forms/segments.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
+import { PageHead, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
+import { Section } from '../../components/frame/section.tsx';
 import { byteSize } from '../../components/shown/byte-size.ts';
-import { organizationQuery, type Usage, usageQuery } from './queries.ts';
-import { UsageDays } from './usage-days.tsx';
+import { type Usage, type UsageDay, usageQuery } from './queries.ts';
 
 const DAYS = ['7', '30', '90'] as const;
 export type Days = (typeof DAYS)[number];
@@ -30,20 +29,20 @@ export function PlanPage({ days, onDays }: { readonly days: Days; readonly onDay
       {organization.data === undefined || usage.data === undefined ? null : (
         <div className="grid gap-8">
           <Limits limits={organization.data.limits} usage={usage.data} />
-          <section aria-labelledby="by-day" className="grid min-w-0 gap-3">
-            <div className="flex flex-wrap items-center gap-3">
-              <h2 id="by-day" className="flex-1">
-                By day
-              </h2>
+          <Section
+            title="By day"
+            aside={
               <Segments
                 label="Days"
                 value={days}
                 options={DAYS.map((each) => [each, `${each} days`] as const)}
                 onChange={onDays}
               />
-            </div>
+            }
+            className="grid min-w-0 gap-3"
+          >
             <UsageDays days={usage.data.days} />
-          </section>
+          </Section>
         </div>
       )}
     </>
@@ -100,6 +99,70 @@ function Limits({ limits, usage }: { readonly limits: Limits; readonly usage: Us
         ))}
       </dl>
       <p className="text-muted">The operator of this service can move the organization to another plan.</p>
+    </div>
+  );
+}
+
+const BAR_WIDTH = 64;
+const BAR_HEIGHT = 8;
+
+/** A bar beside a number, so that the eye finds the busy days. */
+function Bar({ value, max, className }: { readonly value: number; readonly max: number; readonly className: string }) {
+  return (
+    <svg width={BAR_WIDTH} height={BAR_HEIGHT} aria-hidden className="inline-block max-sm:hidden">
+      <rect width={BAR_WIDTH} height={BAR_HEIGHT} rx={2} className="fill-sunken" />
+      <rect width={max === 0 ? 0 : (value / max) * BAR_WIDTH} height={BAR_HEIGHT} rx={2} className={className} />
+    </svg>
+  );
+}
+
+/** The days of a period, the latest first. */
+function UsageDays({ days }: { readonly days: readonly UsageDay[] }) {
+  const most = (of: (day: UsageDay) => number): number => Math.max(0, ...days.map(of));
+  const [mostIn, mostOut] = [most((day) => day.messagesIn), most((day) => day.messagesOut)];
+  return (
+    // Scrolls, so the keyboard must reach it.
+    <div
+      role="region"
+      aria-label="Usage by day"
+      tabIndex={0}
+      className="max-h-[70vh] min-w-0 overflow-auto rounded-lg border border-line bg-panel"
+    >
+      <table className="w-full border-collapse text-right tabular-nums [&_td]:px-4 [&_td]:py-1.5 [&_th]:px-4 [&_th]:py-2 [&_th]:font-medium [&_th]:text-muted max-sm:[&_td]:px-2 max-sm:[&_th]:px-2">
+        <thead className="sticky top-0 bg-panel">
+          <tr className="border-b border-line">
+            <th className="text-left">Day (UTC)</th>
+            <th>Received</th>
+            <th>Sent</th>
+            <th className="max-sm:hidden">Bytes</th>
+            <th>Webhooks</th>
+            <th className="max-sm:hidden">Given up</th>
+            <th className="max-sm:hidden">Mailboxes</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.toReversed().map((day) => {
+            const { pending, success, failed, exhausted } = day.deliveries;
+            return (
+              <tr key={day.date} className="border-t border-line first:border-t-0">
+                <td className="text-left whitespace-nowrap">{day.date}</td>
+                <td className="whitespace-nowrap">
+                  {day.messagesIn.toLocaleString()} <Bar value={day.messagesIn} max={mostIn} className="fill-info" />
+                </td>
+                <td className="whitespace-nowrap">
+                  {day.messagesOut.toLocaleString()} <Bar value={day.messagesOut} max={mostOut} className="fill-ok" />
+                </td>
+                <td className="whitespace-nowrap max-sm:hidden">{byteSize(day.messageBytes)}</td>
+                <td>{(pending + success + failed + exhausted).toLocaleString()}</td>
+                <td className={`max-sm:hidden ${exhausted > 0 ? 'font-medium text-stop' : ''}`}>
+                  {exhausted.toLocaleString()}
+                </td>
+                <td className="max-sm:hidden">{day.mailboxes.toLocaleString()}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
     </div>
   );
 }

@@ -16,9 +16,3 @@ export const usageQuery = (days: number) =>
     },
     staleTime: 60_000,
   });
-
-/** Plan and limits. */
-export const organizationQuery = queryOptions({
-  queryKey: ['organization'],
-  queryFn: () => bodyOf(service.GET('/api/organization')),
-});

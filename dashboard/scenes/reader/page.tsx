@@ -2,24 +2,21 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tansta
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Keyboard, PenLine, Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react';
+import { mailboxQuery } from '../../api/queries.ts';
 import { Button } from '../../components/frame/button.tsx';
 import { Dialog } from '../../components/frame/dialog.tsx';
-import { ProblemNote } from '../../components/frame/problem-note.tsx';
-import { Skeleton } from '../../components/frame/skeleton.tsx';
-import { ListHead } from '../../components/lists/list-head.tsx';
-import { useSteadyRows } from '../../components/lists/steady-rows.ts';
-import { visibleText } from '../../components/mail/visible-text.ts';
-import { refreshLists } from './cache.ts';
-import { beginForward, beginNew, beginReply } from './compose/begin-draft.ts';
-import { useMarkAsRead } from './conversation/mark-as-read.ts';
-import { type MessageActions, MessagePane } from './conversation/message.tsx';
-import { type Notice, NoticeBar } from './conversation/notice.tsx';
+import { Failure, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
+import { ListHead } from '../../components/lists/scrolled-rows.tsx';
+import { fetchMore, useSteadyRows } from '../../components/lists/steady-rows.ts';
+import { visibleText } from '../../components/mail/unseen-characters.ts';
+import { beginForward, beginNew, beginReply } from './compose/drafts.ts';
 import { Folders } from './list/folders.tsx';
 import { KeysHelp, type ReaderKey, useReaderKeys } from './list/keys.tsx';
 import { List } from './list/list.tsx';
-import { useLiveMailbox } from './live.ts';
+import { refreshLists, useLiveMailbox } from './live.ts';
+import { type MessageActions, MessagePane } from './message/message.tsx';
+import { type Notice, NoticeBar, useMarkAsRead } from './notice.tsx';
 import {
-  addressQuery,
   type Draft,
   draftOfMessage,
   type Folder,
@@ -31,7 +28,7 @@ import {
   useDeleteMessage,
 } from './queries.ts';
 import type { Row } from './rows.ts';
-import { type ReaderSearch, titleOf, type View, viewOf } from './view.ts';
+import { type ReaderSearch, readerSearch, titleOf, type View, viewOf } from './view.ts';
 
 // Loaded with the first draft: most mail is only read.
 const Compose = lazy(async () => ({ default: (await import('./compose/compose.tsx')).Compose }));
@@ -41,15 +38,17 @@ const OWN_ROLES = new Set<Folder['role']>(['sent', 'drafts']);
 
 interface ReaderPageProps {
   readonly id: string;
-  readonly search: ReaderSearch;
+  /** Texts of the address of the page. */
+  readonly address: Readonly<Record<string, unknown>>;
   readonly onSearch: (search: ReaderSearch, how?: { replace: boolean }) => void;
 }
 
 /** The mail of one mailbox: folders, messages, and the open one. */
-export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
+export function ReaderPage({ id, address: given, onSearch }: ReaderPageProps) {
+  const search = useMemo(() => readerSearch(given), [given]);
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const mailbox = useQuery(addressQuery(id));
+  const mailbox = useQuery(mailboxQuery(id));
   const folders = useQuery(foldersQuery(id));
   const view = useMemo(() => viewOf(search), [search]);
   const list = useInfiniteQuery(listQuery(id, view));
@@ -257,7 +256,7 @@ export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
         >
           {list.isError && list.data === undefined ? (
             <div className="p-3">
-              <ProblemNote error={list.error} onRetry={() => void list.refetch()} />
+              <Failure query={list} />
             </div>
           ) : null}
           {list.isSuccess && shown.rows.length === 0 ? <Nothing view={view} address={address} /> : null}
@@ -272,10 +271,7 @@ export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
                 open={search.open}
                 byRecipient={OWN_ROLES.has(folder?.role ?? null)}
                 onOpen={(row) => open(row.id, false)}
-                onNearEnd={() => {
-                  if (list.hasNextPage && !list.isFetchingNextPage && !list.isFetchNextPageError)
-                    void list.fetchNextPage();
-                }}
+                onNearEnd={() => fetchMore(list)}
               />
             </>
           )}
@@ -315,36 +311,35 @@ export function ReaderPage({ id, search, onSearch }: ReaderPageProps) {
           ) : null}
         </div>
       </div>
-      <KeysHelp open={help} onClose={() => setHelp(false)} />
-      <Dialog
-        open={forGood !== undefined}
-        onClose={() => setForGood(undefined)}
-        title="Delete for good?"
-        description="The message is removed from every folder and cannot be brought back."
-      >
-        <div className="flex justify-end gap-2">
-          <Button onClick={() => setForGood(undefined)}>Keep it</Button>
-          <Button
-            look="stop"
-            busy={remove.isPending}
-            onClick={() => {
-              const message = forGood;
-              if (message === undefined) return;
-              // Closed first: what shows it would ask for a message that is gone.
-              leave(message);
-              remove.mutate(
-                { mid: message.id, permanent: true },
-                {
-                  onSuccess: () => setNotice({ kind: 'words', words: 'Deleted for good.' }),
-                  onSettled: () => setForGood(undefined),
-                },
-              );
-            }}
-          >
-            Delete for good
-          </Button>
-        </div>
-      </Dialog>
+      {help ? <KeysHelp onClose={() => setHelp(false)} /> : null}
+      {forGood === undefined ? null : (
+        <Dialog
+          onClose={() => setForGood(undefined)}
+          title="Delete for good?"
+          description="The message is removed from every folder and cannot be brought back."
+        >
+          <div className="flex justify-end gap-2">
+            <Button onClick={() => setForGood(undefined)}>Keep it</Button>
+            <Button
+              look="stop"
+              busy={remove.isPending}
+              onClick={() => {
+                // Closed first: what shows it would ask for a message that is gone.
+                leave(forGood);
+                remove.mutate(
+                  { mid: forGood.id, permanent: true },
+                  {
+                    onSuccess: () => setNotice({ kind: 'words', words: 'Deleted for good.' }),
+                    onSettled: () => setForGood(undefined),
+                  },
+                );
+              }}
+            >
+              Delete for good
+            </Button>
+          </div>
+        </Dialog>
+      )}
     </div>
   );
 }

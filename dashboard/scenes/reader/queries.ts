@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
 import { AUTOMATIC } from '../../components/lists/steady-rows.ts';
-import { patchMessage, refreshLists } from './cache.ts';
+import { patchMessage, refreshLists } from './live.ts';
 import { loadRows } from './rows.ts';
 import type { View } from './view.ts';
 
@@ -25,12 +25,6 @@ export const listQuery = (id: string, view: View) =>
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnReconnect: false,
     gcTime: 0,
-  });
-
-export const addressQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'one', id],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}', { params: { path: { id } } })),
   });
 
 export const foldersQuery = (id: string) =>

@@ -84,3 +84,16 @@ export async function loadRows(id: string, { folder, label, q, by }: View, curso
   const found = await bodyOf(service.GET('/api/mailboxes/{id}/messages', { params: { path, query } }));
   return { rows: found.data.map((message) => rowOf(message)), nextCursor: found.nextCursor };
 }
+
+/** The parts of `Name <a@b.c>` or `a@b.c`. */
+export function partsOf(address: string): { readonly name: string; readonly address: string } {
+  const found = /^\s*"?(.*?)"?\s*<([^<>]*)>\s*$/s.exec(address);
+  if (found === null) return { name: '', address };
+  return { name: (found[1] ?? '').replaceAll('\\"', '"'), address: found[2] ?? '' };
+}
+
+/** What a list has room for: the name, else the address. */
+export function shortName(address: string): string {
+  const parts = partsOf(address);
+  return parts.name === '' ? parts.address : parts.name;
+}

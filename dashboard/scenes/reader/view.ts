@@ -1,4 +1,4 @@
-import { visibleText } from '../../components/mail/visible-text.ts';
+import { visibleText } from '../../components/mail/unseen-characters.ts';
 
 /** What the list shows, as the address of the page says it. */
 export interface View {

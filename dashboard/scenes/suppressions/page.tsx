@@ -3,9 +3,8 @@ import { useDeferredValue, useState } from 'react';
 import { Confirm } from '../../components/forms/confirm.tsx';
 import { Segments } from '../../components/forms/segments.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { Empty } from '../../components/frame/empty.tsx';
-import { PageHead } from '../../components/frame/page-head.tsx';
-import { PagedList } from '../../components/lists/paged-list.tsx';
+import { Empty, PageHead } from '../../components/frame/page.tsx';
+import { PagedList } from '../../components/lists/steady-list.tsx';
 import { Badge } from '../../components/shown/badge.tsx';
 import { Time } from '../../components/shown/time.tsx';
 import {
@@ -21,7 +20,7 @@ const REASONS: readonly (readonly [Reason, string])[] = [
   ['complaint', 'Complaint'],
 ];
 
-export interface SuppressionsPageProps {
+interface SuppressionsPageProps {
   readonly filter: SuppressionFilter;
   readonly onFilter: (filter: SuppressionFilter) => void;
 }
@@ -104,8 +103,7 @@ function Remove({ entry, onClose }: { readonly entry: Suppression; readonly onCl
           : 'The address did not exist. If it still does not, the next message bounces and it is put here again.'
       }
       action="Remove"
-      busy={remove.isPending}
-      error={remove.error}
+      change={remove}
       onConfirm={() => remove.mutate(entry.id, { onSuccess: onClose })}
       onClose={onClose}
     />

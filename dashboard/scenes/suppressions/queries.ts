@@ -1,5 +1,5 @@
-import { infiniteQueryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
+import { pagedQuery, useChange } from '../../api/queries.ts';
 
 export type Suppression = Schemas['Suppression'];
 export type Reason = Suppression['reason'];
@@ -13,28 +13,14 @@ export interface SuppressionFilter {
 const ADDRESS_MIN_CHARACTERS = 3;
 
 export const suppressionsQuery = ({ address, reason }: SuppressionFilter) =>
-  infiniteQueryOptions({
-    queryKey: ['suppressions', address, reason ?? ''],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
-        service.GET('/api/suppressions', {
-          params: {
-            query: {
-              ...(address.length < ADDRESS_MIN_CHARACTERS ? {} : { address }),
-              ...(reason === undefined ? {} : { reason }),
-              ...(pageParam === null ? {} : { cursor: pageParam }),
-            },
-          },
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
+  pagedQuery(['suppressions', address, reason ?? ''], (from) => {
+    const of = address.length < ADDRESS_MIN_CHARACTERS ? {} : { address };
+    const filter = { ...of, ...(reason === undefined ? {} : { reason }) };
+    return bodyOf(service.GET('/api/suppressions', { params: { query: { ...filter, ...from } } }));
   });
 
-export function useRemoveSuppression() {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => done(service.DELETE('/api/suppressions/{id}', { params: { path: { id } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['suppressions'] }),
-  });
-}
+export const useRemoveSuppression = () =>
+  useChange(
+    (id: string) => done(service.DELETE('/api/suppressions/{id}', { params: { path: { id } } })),
+    ['suppressions'],
+  );

@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
+import { pagedQuery, useAttempt, useDeletion } from '../../api/queries.ts';
 
 export type Webhook = Schemas['WebhookEndpoint'];
 export type ChangedWebhook = Schemas['ChangedWebhookEndpoint'];
@@ -14,30 +15,11 @@ export type StatusCounts = Schemas['WebhookEndpointStats']['total'];
 
 const PAGE_LENGTH = 50;
 
-export const organizationQuery = queryOptions({
-  queryKey: ['organization'],
-  queryFn: () => bodyOf(service.GET('/api/organization')),
-  staleTime: 60_000,
-});
-
 /** @param mailboxId only endpoints of this mailbox; empty: all */
 export const webhooksQuery = (mailboxId: string) =>
-  infiniteQueryOptions({
-    queryKey: ['webhooks', 'list', mailboxId],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
-        service.GET('/api/webhooks', {
-          params: {
-            query: {
-              limit: PAGE_LENGTH,
-              ...(mailboxId === '' ? {} : { mailboxId }),
-              ...(pageParam === null ? {} : { cursor: pageParam }),
-            },
-          },
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
+  pagedQuery(['webhooks', 'list', mailboxId], (from) => {
+    const query = { limit: PAGE_LENGTH, ...(mailboxId === '' ? {} : { mailboxId }), ...from };
+    return bodyOf(service.GET('/api/webhooks', { params: { query } }));
   });
 
 export const webhookQuery = (id: string) =>
@@ -73,13 +55,6 @@ export const urlCheckQuery = (url: string) =>
     retry: false,
   });
 
-export const mailboxQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'one', id],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}', { params: { path: { id } } })),
-    staleTime: 60_000,
-  });
-
 /** Mailboxes to choose from. @param q part of an address or a name */
 export const mailboxChoicesQuery = (q: string) =>
   queryOptions({
@@ -100,21 +75,13 @@ export interface DeliveryFilters {
 }
 
 export const deliveriesQuery = (id: string, filters: DeliveryFilters) =>
-  infiniteQueryOptions({
-    queryKey: ['webhooks', 'one', id, 'deliveries', filters],
-    queryFn: ({ pageParam }) =>
-      bodyOf(
-        service.GET('/api/webhooks/{id}/deliveries', {
-          params: {
-            path: { id },
-            query: { limit: PAGE_LENGTH, ...filters, ...(pageParam === null ? {} : { cursor: pageParam }) },
-          },
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.nextCursor,
-    // Further down, all loaded pages would be loaded again, to show rows that are out of sight.
-  });
+  pagedQuery(['webhooks', 'one', id, 'deliveries', filters], (from) =>
+    bodyOf(
+      service.GET('/api/webhooks/{id}/deliveries', {
+        params: { path: { id }, query: { limit: PAGE_LENGTH, ...filters, ...from } },
+      }),
+    ),
+  );
 
 export const deliveryQuery = (id: string, did: string) =>
   queryOptions({
@@ -133,30 +100,7 @@ export const recoveryQuery = (id: string) =>
   });
 
 /** A change of webhooks, after which their queries are repeated. */
-function useChange<Input, Result>(change: (input: Input) => Promise<Result>) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: change,
-    onSettled: () => queries.invalidateQueries({ queryKey: ['webhooks'] }),
-  });
-}
-
-export const useCreateWebhook = () =>
-  useChange(
-    ({
-      key,
-      ...body
-    }: {
-      key: string;
-      url: string;
-      eventTypes: EventType[];
-      mailboxId?: string;
-      description?: string;
-      authHeader?: { name: string; value: string };
-      publicKeySignature?: boolean;
-      includeExtracts?: boolean;
-    }) => bodyOf(service.POST('/api/webhooks', { body, params: { header: { 'Idempotency-Key': key } } })),
-  );
+const useWebhookChange = <Input, Result>(change: (input: Input) => Promise<Result>) => useAttempt(change, ['webhooks']);
 
 export interface WebhookChanges {
   url?: string;
@@ -168,32 +112,35 @@ export interface WebhookChanges {
   includeExtracts?: boolean;
 }
 
+export const useCreateWebhook = () =>
+  useWebhookChange(({ key, ...body }: Schemas['NewWebhookEndpoint'] & { key: string }) =>
+    bodyOf(service.POST('/api/webhooks', { body, params: { header: { 'Idempotency-Key': key } } })),
+  );
+
 export const useChangeWebhook = (id: string) =>
-  useChange((body: WebhookChanges) => bodyOf(service.PATCH('/api/webhooks/{id}', { params: { path: { id } }, body })));
+  useWebhookChange((body: WebhookChanges) =>
+    bodyOf(service.PATCH('/api/webhooks/{id}', { params: { path: { id } }, body })),
+  );
 
 export const useRotateSecret = (id: string) =>
-  useChange((overlapSeconds: number) =>
+  useWebhookChange((overlapSeconds: number) =>
     bodyOf(service.POST('/api/webhooks/{id}/rotate-secret', { params: { path: { id } }, body: { overlapSeconds } })),
   );
 
 export const useTestWebhook = (id: string) =>
-  useChange((eventType: EventType) =>
+  useWebhookChange((eventType: EventType) =>
     bodyOf(service.POST('/api/webhooks/{id}/test', { params: { path: { id } }, body: { eventType } })),
   );
 
-export function useDeleteWebhook(id: string) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: () => done(service.DELETE('/api/webhooks/{id}', { params: { path: { id } } })),
-    onSuccess: () => {
-      queries.removeQueries({ queryKey: ['webhooks', 'one', id] });
-      return queries.invalidateQueries({ queryKey: ['webhooks', 'list'] });
-    },
-  });
-}
+export const useDeleteWebhook = (id: string) =>
+  useDeletion(
+    () => done(service.DELETE('/api/webhooks/{id}', { params: { path: { id } } })),
+    webhookQuery(id).queryKey,
+    ['webhooks', 'list'],
+  );
 
 export const useResend = (id: string, did: string) =>
-  useChange(() =>
+  useWebhookChange(() =>
     bodyOf(service.POST('/api/webhooks/{id}/deliveries/{did}/resend', { params: { path: { id, did } } })),
   );
 
@@ -204,12 +151,12 @@ export interface RecoveryRange {
 }
 
 export const useRecover = (id: string) =>
-  useChange((body: RecoveryRange) =>
+  useWebhookChange((body: RecoveryRange) =>
     bodyOf(service.POST('/api/webhooks/{id}/recover', { params: { path: { id } }, body })),
   );
 
 export const useMoveRecovery = (id: string, rid: string) =>
-  useChange((verb: 'pause' | 'resume' | 'cancel') => {
+  useWebhookChange((verb: 'pause' | 'resume' | 'cancel') => {
     const params = { params: { path: { id, rid } } };
     if (verb === 'pause') return bodyOf(service.POST('/api/webhooks/{id}/recoveries/{rid}/pause', params));
     if (verb === 'resume') return bodyOf(service.POST('/api/webhooks/{id}/recoveries/{rid}/resume', params));

@@ -1,4 +1,6 @@
-import { Badge, type Meaning } from '../../components/shown/badge.tsx';
+import { useQuery } from '@tanstack/react-query';
+import { mailboxNameQuery } from '../../api/queries.ts';
+import { Badge, type Meaning, StateBadge } from '../../components/shown/badge.tsx';
 import type { Delivery, Webhook } from './queries.ts';
 
 /** Whether an endpoint gets anything, in one or two words. */
@@ -18,10 +20,9 @@ export const STATUS_MEANINGS: Readonly<Record<Delivery['status'], readonly [Mean
   exhausted: ['stop', 'Exhausted', 'given up'],
 };
 
-export function DeliveryStatus({ status }: { readonly status: Delivery['status'] }) {
-  const [meaning, words] = STATUS_MEANINGS[status];
-  return <Badge meaning={meaning}>{words}</Badge>;
-}
+export const DeliveryStatus = ({ status }: { readonly status: Delivery['status'] }) => (
+  <StateBadge of={STATUS_MEANINGS[status]} />
+);
 
 /** Why a delivery was given up. */
 export const REASONS: Readonly<Record<NonNullable<Delivery['reason']>, string>> = {
@@ -33,3 +34,10 @@ export const REASONS: Readonly<Record<NonNullable<Delivery['reason']>, string>> 
   unsafe_destination: 'the address was not publicly routable',
   mailbox_deleted: 'the mailbox was deleted',
 };
+
+/** What an endpoint is about: the organization, or a mailbox by its address. */
+export function ScopeOf({ mailboxId }: { readonly mailboxId: string | null }) {
+  const mailbox = useQuery({ ...mailboxNameQuery(mailboxId ?? ''), enabled: mailboxId !== null });
+  if (mailboxId === null) return <>whole organization</>;
+  return <>{mailbox.data?.address ?? 'one mailbox'}</>;
+}

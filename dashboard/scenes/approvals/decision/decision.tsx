@@ -1,13 +1,14 @@
+import { Menu } from '@base-ui/react/menu';
 import type { UseMutationResult } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { Field } from '../../../components/forms/field.tsx';
-import { Button } from '../../../components/frame/button.tsx';
-import { Dialog } from '../../../components/frame/dialog.tsx';
-import { ProblemNote } from '../../../components/frame/problem-note.tsx';
+import { ChevronDown } from 'lucide-react';
+import { type Ref, useEffect, useRef, useState } from 'react';
+import { Confirm } from '../../../components/forms/confirm.tsx';
+import { Field } from '../../../components/forms/form.tsx';
+import { Button, buttonClass } from '../../../components/frame/button.tsx';
+import { isTaken, useKeys } from '../../../components/frame/keys.ts';
+import { ProblemNote } from '../../../components/frame/page.tsx';
 import { Time } from '../../../components/shown/time.tsx';
-import type { Approval, Consent } from '../queries.ts';
-import { ApproveMenu } from './approve-menu.tsx';
-import { isTyping } from './typing.ts';
+import type { Approval, ApprovalScope, Consent } from '../queries.ts';
 
 /** How a decision is made. */
 export interface DecideProps {
@@ -34,18 +35,12 @@ export function Decision(props: DecisionProps) {
   const { consent, sha256, settled, approve, deny, keys, onEdit } = props;
   const trigger = useRef<HTMLButtonElement>(null);
   const [denying, setDenying] = useState(false);
-  const actions = useRef({ a: () => {}, d: () => {}, e: () => {} });
-  actions.current = { a: () => trigger.current?.click(), d: () => setDenying(true), e: onEdit };
-  useEffect(() => {
-    if (!keys || !settled) return undefined;
-    const onKey = (event: KeyboardEvent) => {
-      if (event.repeat || isTyping(event) || (event.key !== 'a' && event.key !== 'd' && event.key !== 'e')) return;
-      event.preventDefault();
-      actions.current[event.key]();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  }, [keys, settled]);
+  useKeys((event) => {
+    const action = { a: () => trigger.current?.click(), d: () => setDenying(true), e: onEdit }[event.key];
+    if (action === undefined || event.repeat || isTaken(event)) return;
+    event.preventDefault();
+    action();
+  }, keys && settled);
   return (
     <div
       className={`sticky bottom-0 grid gap-3 rounded-b-lg border-t border-line bg-panel px-4 py-3 ${keys ? 'max-sm:bottom-16' : ''}`}
@@ -82,42 +77,107 @@ export function Decision(props: DecisionProps) {
   );
 }
 
-function Deny({
-  deny,
-  reason,
-  onReason,
-  onClose,
-}: {
-  readonly reason: string;
-  readonly onReason: (reason: string) => void;
-  readonly deny: UseMutationResult<Consent, Error, string>;
+interface DenyProps extends Pick<DecisionProps, 'deny' | 'reason' | 'onReason'> {
   readonly onClose: () => void;
-}) {
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    deny.mutate(reason.trim(), { onSuccess: onClose });
-  };
+}
+
+const Deny = ({ deny, reason, onReason, onClose }: DenyProps) => (
+  <Confirm
+    title="Deny the message?"
+    consequence="It is not sent. The agent is given your reason."
+    action="Deny"
+    cancel={false}
+    change={deny}
+    onConfirm={() => deny.mutate(reason.trim(), { onSuccess: onClose })}
+    onClose={onClose}
+  >
+    <Field
+      label="Reason"
+      name="reason"
+      autoComplete="off"
+      hint="Optional."
+      value={reason}
+      onChange={(event) => onReason(event.target.value)}
+    />
+  </Confirm>
+);
+
+interface ApproveMenuProps {
+  readonly label: string;
+  /** Addresses the approval is about. */
+  readonly recipients: readonly string[];
+  readonly busy: boolean;
+  /** It is not to be pressed yet. */
+  readonly disabled: boolean;
+  readonly onApprove: (scope: ApprovalScope) => void;
+  readonly trigger?: Ref<HTMLButtonElement>;
+}
+
+/** What an approval covers, as a menu under one button. */
+export function ApproveMenu({ label, recipients, busy, disabled, onApprove, trigger }: ApproveMenuProps) {
   return (
-    <Dialog
-      open
-      onClose={onClose}
-      title="Deny the message?"
-      description="It is not sent. The agent is given your reason."
-    >
-      <form onSubmit={submit} className="grid gap-4">
-        <ProblemNote error={deny.error} />
-        <Field
-          label="Reason"
-          name="reason"
-          autoComplete="off"
-          hint="Optional."
-          value={reason}
-          onChange={(event) => onReason(event.target.value)}
-        />
-        <Button type="submit" look="stop" className="justify-self-end" busy={deny.isPending}>
-          Deny
-        </Button>
-      </form>
-    </Dialog>
+    <Menu.Root>
+      <Menu.Trigger
+        ref={trigger}
+        disabled={busy || disabled}
+        aria-busy={busy || undefined}
+        className={buttonClass('primary', 'max-sm:flex-1')}
+      >
+        {label} <ChevronDown size={16} aria-hidden />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner align="start" sideOffset={4} className="z-20">
+          <Menu.Popup className="max-w-[min(380px,calc(100vw-24px))] rounded-lg border border-line bg-panel p-1">
+            {scopesFor(recipients).map(([scope, title, sentence]) => (
+              <Menu.Item
+                key={scope}
+                onClick={() => onApprove(scope)}
+                className="cursor-default rounded-md px-3 py-2 data-[highlighted]:bg-sunken"
+              >
+                <span className="block font-medium">{title}</span>
+                <span className="block text-muted wrap-anywhere">{sentence}</span>
+              </Menu.Item>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
   );
+}
+
+function scopesFor(recipients: readonly string[]): readonly (readonly [ApprovalScope, string, string])[] {
+  const domains = [...new Set(recipients.map((each) => each.slice(each.lastIndexOf('@') + 1)))];
+  return [
+    ['message', 'This message', 'Only this message and answers in its thread.'],
+    [
+      'address',
+      recipients.length === 1 ? 'This address' : 'These addresses',
+      `This message, and everything to ${listed(recipients)} from now on.`,
+    ],
+    [
+      'domain',
+      domains.length === 1 ? 'This domain' : 'These domains',
+      `This message, and everything to everybody at ${listed(domains)} from now on.`,
+    ],
+  ];
+}
+
+const NAMED_MAX = 3;
+
+const listed = (names: readonly string[]): string =>
+  names.length <= NAMED_MAX
+    ? names.join(', ')
+    : `${names.slice(0, NAMED_MAX - 1).join(', ')} and ${names.length - NAMED_MAX + 1} more`;
+
+/** A decision is not taken within this time after another message was shown: it was meant for the one before. */
+const DECISION_GUARD_MS = 700;
+
+/** Whether what is shown has been shown long enough to be decided. @param shown another value: another content */
+export function useSettled(shown: string): boolean {
+  const [settled, setSettled] = useState<string>();
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(shown), DECISION_GUARD_MS);
+    return () => clearTimeout(timer);
+  }, [shown]);
+  return settled === shown;
 }

@@ -1,14 +1,12 @@
 import { useState } from 'react';
-import { Field, LongField } from '../../../components/forms/field.tsx';
-import { textOfField } from '../../../components/forms/form-text.ts';
+import { Field, Form, LongField, typedIn } from '../../../components/forms/form.tsx';
 import { Button } from '../../../components/frame/button.tsx';
-import { ProblemNote } from '../../../components/frame/problem-note.tsx';
+import { ProblemNote } from '../../../components/frame/page.tsx';
 import type { ConsentMessage } from '../queries.ts';
-import { FieldDifferences } from '../request/field-difference.tsx';
-import { ApproveMenu } from './approve-menu.tsx';
-import { type Draft, editOf, recipientsOf } from './draft.ts';
+import { FieldDifferences } from '../request/differences.tsx';
+import { ApproveMenu } from './decision.tsx';
+import { type Draft, editOf, recipientsOf, type Unfinished } from './draft.ts';
 import type { HeldRequestProps } from './held-request.tsx';
-import type { Unfinished } from './unfinished.ts';
 
 interface EditProps extends Pick<HeldRequestProps, 'approve'> {
   readonly message: ConsentMessage;
@@ -75,20 +73,18 @@ export function Edit({ message, work, settled, focus, approve, onChange, onClose
   );
 }
 
-interface EditFormProps {
+interface EditFormProps extends Pick<EditProps, 'focus' | 'onClose'> {
   readonly draft: Draft;
-  readonly focus: boolean;
   readonly onChange: (draft: Draft) => void;
   readonly onReview: (draft: Draft) => void;
-  readonly onClose: () => void;
 }
 
 function EditForm({ draft, focus, onChange, onReview, onClose }: EditFormProps) {
   // The fields hold what is written; a new value from outside would move the cursor.
   const [first] = useState(draft);
   const draftIn = (element: HTMLFormElement): Draft => {
-    const form = new FormData(element);
-    const typed = (name: string) => textOfField(form, name).replaceAll('\r\n', '\n');
+    const given = typedIn(element);
+    const typed = (name: string) => given(name).replaceAll('\r\n', '\n');
     return {
       to: typed('to'),
       cc: typed('cc'),
@@ -100,12 +96,9 @@ function EditForm({ draft, focus, onChange, onReview, onClose }: EditFormProps) 
   };
   const rows = (text: string) => Math.max(1, text.split('\n').length);
   return (
-    <form
+    <Form
       onInput={(event) => onChange(draftIn(event.currentTarget))}
-      onSubmit={(event) => {
-        event.preventDefault();
-        onReview(draftIn(event.currentTarget));
-      }}
+      onSubmit={(_, form) => onReview(draftIn(form))}
       aria-label="Edit the message"
       className="grid gap-4 rounded-lg border border-line bg-panel p-4"
     >
@@ -149,6 +142,6 @@ function EditForm({ draft, focus, onChange, onReview, onClose }: EditFormProps) 
           Cancel
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

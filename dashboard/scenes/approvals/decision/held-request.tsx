@@ -1,11 +1,9 @@
 import { lazy, Suspense, useState } from 'react';
-import { Skeleton } from '../../../components/frame/skeleton.tsx';
+import { Skeleton } from '../../../components/frame/page.tsx';
 import { Outcome } from '../request/outcome.tsx';
 import { Request, type RequestProps } from '../request/request.tsx';
-import { type DecideProps, Decision } from './decision.tsx';
-import { useSettled } from './decision-guard.ts';
-import { draftOf } from './draft.ts';
-import { useUnfinished } from './unfinished.ts';
+import { type DecideProps, Decision, useSettled } from './decision.tsx';
+import { draftOf, useUnfinished } from './draft.ts';
 
 // Few messages are changed: the form is loaded with the first one.
 const Edit = lazy(async () => ({ default: (await import('./edit.tsx')).Edit }));

@@ -1,18 +1,16 @@
 import { Button } from '../../../components/frame/button.tsx';
 import type { ConsentMessage } from '../queries.ts';
-import { FieldDifferences } from '../request/field-difference.tsx';
+import { FieldDifferences } from '../request/differences.tsx';
 import { type Draft, editOf } from './draft.ts';
 
-/** An edit that can no longer be sent: its words are not lost. */
-export function LostEdit({
-  message,
-  draft,
-  onDrop,
-}: {
+interface LostEditProps {
   readonly message: ConsentMessage;
   readonly draft: Draft;
   readonly onDrop: () => void;
-}) {
+}
+
+/** An edit that can no longer be sent: its words are not lost. */
+export function LostEdit({ message, draft, onDrop }: LostEditProps) {
   return (
     <details className="border-t border-line px-4 py-3">
       <summary className="cursor-default">You were changing this message; your changes were not sent</summary>

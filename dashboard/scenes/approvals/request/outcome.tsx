@@ -1,8 +1,8 @@
-import { visibleText } from '../../../components/mail/visible-text.ts';
-import { Badge, type Meaning } from '../../../components/shown/badge.tsx';
+import { visibleText } from '../../../components/mail/unseen-characters.ts';
+import { type State, StateBadge } from '../../../components/shown/badge.tsx';
 import { Time } from '../../../components/shown/time.tsx';
 import type { Consent } from '../queries.ts';
-import { type FieldChange, FieldDifferences } from './field-difference.tsx';
+import { type FieldChange, FieldDifferences } from './differences.tsx';
 
 type Decision = NonNullable<Consent['decision']>;
 
@@ -13,19 +13,16 @@ const SCOPE_WORDS: Readonly<Record<NonNullable<Decision['scope']>, string>> = {
 };
 
 /** The decision in one word. */
-export function OutcomeBadge({ consent }: { readonly consent: Consent }) {
-  const [meaning, words] = outcomeOf(consent);
-  return <Badge meaning={meaning}>{words}</Badge>;
-}
+export const OutcomeBadge = ({ consent }: { readonly consent: Consent }) => <StateBadge of={outcomeOf(consent)} />;
 
-function outcomeOf({ status, decision }: Consent): readonly [Meaning, string] {
+function outcomeOf({ status, decision }: Consent): State {
   if (status === 'pending') return ['wait', 'Held'];
   if (status === 'approved') return ['ok', (decision?.changes ?? null) === null ? 'Approved' : 'Approved with changes'];
   return decision?.decidedBy.type === 'system' ? ['none', 'Expired'] : ['stop', 'Denied'];
 }
 
 /** Who decided. */
-export const deciderOf = ({ decidedBy }: Decision): string =>
+const deciderOf = ({ decidedBy }: Decision): string =>
   decidedBy.name ?? decidedBy.email ?? decidedBy.address ?? 'the service';
 
 const FIELDS = ['to', 'cc', 'bcc', 'subject', 'text', 'html'] as const;
@@ -40,18 +37,16 @@ function fieldChanges(changes: NonNullable<Decision['changes']>): FieldChange[] 
 const lines = (value: readonly string[] | string | null): string =>
   typeof value === 'string' ? value : (value ?? []).join('\n');
 
-/** What was decided, by whom, and what was changed: in place of the actions. */
-export function Outcome({
-  consent,
-  refused,
-  meanwhile,
-}: {
+interface OutcomeProps {
   readonly consent: Consent;
   /** The reader's own decision was refused. */
   readonly refused: boolean;
   /** It was decided while it was shown. */
   readonly meanwhile: boolean;
-}) {
+}
+
+/** What was decided, by whom, and what was changed: in place of the actions. */
+export function Outcome({ consent, refused, meanwhile }: OutcomeProps) {
   const { decision } = consent;
   if (decision === null) return null;
   const { changes } = decision;

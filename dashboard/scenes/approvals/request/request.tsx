@@ -1,12 +1,14 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { FileCheck, ShieldAlert } from 'lucide-react';
+import { FileCheck, ShieldAlert, TriangleAlert } from 'lucide-react';
 import { lazy, type ReactNode, Suspense } from 'react';
-import { Skeleton } from '../../../components/frame/skeleton.tsx';
-import { visibleText } from '../../../components/mail/visible-text.ts';
+import { Failure, Skeleton } from '../../../components/frame/page.tsx';
+import { MailHtml } from '../../../components/mail/mail-html.tsx';
+import { visibleText } from '../../../components/mail/unseen-characters.ts';
 import { byteSize } from '../../../components/shown/byte-size.ts';
+import { type Tab, Tabs } from '../../../components/shown/tabs.tsx';
 import { Time } from '../../../components/shown/time.tsx';
-import { Content, type ContentProps } from './content.tsx';
-import { Recipients } from './recipients.tsx';
+import type { ConsentMessage } from '../queries.ts';
 
 // Few held messages have files.
 const Attachments = lazy(async () => ({
@@ -130,4 +132,188 @@ function Hash({ message: { hashMatches, sha256, sizeBytes } }: Pick<RequestProps
       </span>
     </p>
   );
+}
+
+type Recipient = ConsentMessage['recipients'][number];
+
+const FIELDS = [
+  ['to', 'To'],
+  ['cc', 'Cc'],
+  ['bcc', 'Bcc'],
+] as const;
+
+/** Everybody who gets the message, each with what was written there before: rows of a list of facts. */
+export function Recipients({ message }: { readonly message: ConsentMessage }) {
+  return FIELDS.map(([field, title]) => {
+    const recipients = message.recipients.filter(({ as }) => as === field);
+    if (recipients.length === 0) return null;
+    return (
+      <div key={field} className="contents">
+        <dt className="text-muted">{title}</dt>
+        <dd className="grid min-w-0 grid-cols-[minmax(0,1fr)] gap-1">
+          {recipients.map((recipient) => (
+            <RecipientRow key={recipient.address} recipient={recipient} />
+          ))}
+        </dd>
+      </div>
+    );
+  });
+}
+
+function RecipientRow({ recipient }: { readonly recipient: Recipient }) {
+  const { address, toAddress, toDomain } = recipient;
+  const newest = toAddress.count > 0 ? toAddress.newest : toDomain.newest;
+  const words = history(recipient);
+  const ascii = asciiDomainOf(address);
+  return (
+    <div className="min-w-0 wrap-anywhere">
+      <bdi className="font-medium break-all">{visibleText(address)}</bdi>{' '}
+      {ascii === undefined ? null : <span className="text-wait">({ascii}) </span>}
+      {newest.length === 0 ? (
+        <span className="text-muted">· {words}</span>
+      ) : (
+        <details className="inline-block max-w-full text-muted open:block">
+          <summary className="cursor-default">· {words}</summary>
+          <ul className="mt-1 grid gap-1 border-l-2 border-line pl-3">
+            {newest.map(({ messageId, subject, sentAt }) => (
+              <li key={messageId} className="truncate">
+                <Time value={sentAt} />: <bdi>{visibleText(subject) || '(no subject)'}</bdi>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** What was written to a recipient before, in a few words. */
+function history({ toAddress, toDomain, domain }: Recipient): string {
+  if (toAddress.count > 0) return `${counted(toAddress.count)} to this address before`;
+  if (toDomain.count > 0) return `first mail to this address, ${counted(toDomain.count)} to ${visibleText(domain)}`;
+  return `first mail to ${visibleText(domain)}`;
+}
+
+const counted = (count: number): string => (count === 1 ? 'one mail' : `${count.toLocaleString()} mails`);
+
+const TEXT = 'max-h-[60vh] overflow-auto py-1 leading-[22px] break-words whitespace-pre-wrap';
+
+export interface ContentProps {
+  readonly message: ConsentMessage;
+  readonly loadAttachment: (attachmentId: string) => Promise<Blob>;
+  /** The message byte for byte; left out where it cannot be read. */
+  readonly loadRaw?: (() => Promise<string>) | undefined;
+}
+
+/** The message as its recipients see it, as text, and byte for byte. */
+export function Content({ message, loadAttachment, loadRaw }: ContentProps) {
+  const { html, attachments } = message;
+  const text = message.text ?? message.textOfHtml ?? '';
+  const loadPart = async (contentId: string): Promise<Blob | undefined> => {
+    const part = attachments.find((each) => each.contentId?.replaceAll(/[<>]/g, '') === contentId);
+    return part === undefined ? undefined : loadAttachment(part.id);
+  };
+  const asText: Tab = {
+    id: 'text',
+    title: 'Text',
+    content:
+      text.trim() === '' ? (
+        <p className="text-muted">{html === null ? 'The message is empty.' : 'There are no words in it.'}</p>
+      ) : (
+        // Scrolls, so the keyboard must reach it.
+        <p tabIndex={0} role="group" aria-label="Text of the message" className={TEXT}>
+          {visibleText(text)}
+        </p>
+      ),
+  };
+  const tabs: Tab[] = [asText];
+  // What most recipients see comes first.
+  if (html !== null)
+    tabs.unshift({
+      id: 'html',
+      title: 'As sent',
+      content: (
+        <div className="max-h-[60vh] overflow-auto rounded-md border border-line">
+          <MailHtml html={html} text={text} title="The message as its recipients see it" loadPart={loadPart} />
+        </div>
+      ),
+    });
+  if (loadRaw !== undefined)
+    tabs.push({ id: 'raw', title: 'Raw', content: <Raw id={message.consent.id} load={loadRaw} /> });
+  return (
+    <div className="px-4 pt-2 pb-3">
+      <Tabs label="Views of the message" tabs={tabs} />
+      {message.text === null && html !== null ? (
+        <p className="mt-2 text-muted">The message has only HTML; this text was made from it.</p>
+      ) : null}
+      <TextAndHtml difference={message.textAndHtml} />
+      {message.truncated ? <p className="mt-2 text-wait">It is longer than what is shown here.</p> : null}
+    </div>
+  );
+}
+
+function Raw({ id, load }: { readonly id: string; readonly load: () => Promise<string> }) {
+  const raw = useQuery({ queryKey: ['consents', 'raw', id], queryFn: load, staleTime: Number.POSITIVE_INFINITY });
+  if (raw.isError) return <Failure query={raw} />;
+  return (
+    <pre
+      tabIndex={0}
+      aria-label="Raw message"
+      aria-busy={raw.isPending}
+      className="max-h-[60vh] min-h-16 overflow-auto rounded-md bg-sunken p-3 font-mono text-[13px] leading-5"
+    >
+      {raw.data === undefined ? '' : visibleText(raw.data)}
+    </pre>
+  );
+}
+
+type Difference = NonNullable<ConsentMessage['textAndHtml']>;
+
+const PARTS = [
+  ['onlyInHtml', 'Words only as sent'],
+  ['onlyInText', 'Words only in the text'],
+  ['linksOnlyInHtml', 'Links only as sent'],
+  ['linksOnlyInText', 'Links only in the text'],
+] as const;
+
+const isDifferent = (found: Difference): boolean => !found.complete || PARTS.some(([part]) => found[part].length > 0);
+
+/** Says where the two forms of a message differ: a recipient sees one of them, a person here should know of both. */
+export function TextAndHtml({ difference }: { readonly difference: Difference | null }) {
+  if (difference === null) return null;
+  if (!isDifferent(difference)) return <p className="mt-2 text-muted">Text and HTML have the same words and links.</p>;
+  return (
+    <div role="note" className="mt-3 grid gap-2 rounded-md bg-wait-soft px-3 py-2">
+      <p className="flex gap-2 font-medium text-wait">
+        <TriangleAlert size={16} aria-hidden className="mt-0.5 shrink-0" />
+        {PARTS.some(([part]) => difference[part].length > 0)
+          ? 'The text says something else than what most people see under “As sent”.'
+          : 'Text and HTML are too long to be compared whole.'}
+      </p>
+      <dl className="grid gap-x-3 gap-y-1 sm:grid-cols-[max-content_minmax(0,1fr)]">
+        {PARTS.map(([part, title]) =>
+          difference[part].length === 0 ? null : (
+            <div key={part} className="contents">
+              <dt className="text-muted">{title}</dt>
+              <dd className="max-h-32 min-w-0 overflow-auto wrap-anywhere">
+                {difference[part].map((piece, i) => (
+                  <bdi key={i} className="block">
+                    {visibleText(piece)}
+                  </bdi>
+                ))}
+              </dd>
+            </div>
+          ),
+        )}
+      </dl>
+      {difference.complete ? null : <p className="text-muted">There may be more: only a part was compared.</p>}
+    </div>
+  );
+}
+
+/** The domain of an address as DNS writes it, if that differs from the text: the text may look like another domain. */
+export function asciiDomainOf(address: string): string | undefined {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  if (/^[\x00-\x7f]*$/.test(domain)) return undefined;
+  return URL.parse(`https://${domain}`)?.hostname ?? 'not a domain of DNS';
 }

@@ -10,7 +10,7 @@ import {
   Trash2,
 } from 'lucide-react';
 import { ForeignText } from '../../../components/mail/foreign-text.tsx';
-import { visibleText } from '../../../components/mail/visible-text.ts';
+import { visibleText } from '../../../components/mail/unseen-characters.ts';
 import type { Folder } from '../queries.ts';
 import type { View } from '../view.ts';
 

@@ -1,5 +1,5 @@
-import { useEffect, useRef } from 'react';
 import { Dialog } from '../../../components/frame/dialog.tsx';
+import { isTaken, useKeys } from '../../../components/frame/keys.ts';
 
 /** The keys of the page and what they do, in the order in which they are explained. */
 export const KEYS = {
@@ -23,33 +23,19 @@ export type ReaderKey = keyof typeof KEYS;
 
 const isReaderKey = (key: string): key is ReaderKey => Object.hasOwn(KEYS, key);
 
-/** Whether a key belongs to a field, a button or the browser. */
-function isTaken(event: KeyboardEvent): boolean {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return true;
-  const { target } = event;
-  if (!(target instanceof HTMLElement)) return false;
-  if (event.key === 'Enter' && target.closest('button, a, summary') !== null) return true;
-  return target.closest('input, textarea, select, [role="dialog"]') !== null;
-}
-
 /** Calls for each key of the page, unless a field has the focus. */
-export function useReaderKeys(onKey: (key: ReaderKey) => void): void {
-  const latest = useRef(onKey);
-  latest.current = onKey;
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (!isReaderKey(event.key) || isTaken(event)) return;
-      event.preventDefault();
-      latest.current(event.key);
-    };
-    addEventListener('keydown', listen);
-    return () => removeEventListener('keydown', listen);
-  }, []);
-}
+export const useReaderKeys = (onKey: (key: ReaderKey) => void): void =>
+  useKeys((event) => {
+    const { key, target } = event;
+    if (!isReaderKey(key) || isTaken(event)) return;
+    if (key === 'Enter' && target instanceof HTMLElement && target.closest('button, a, summary') !== null) return;
+    event.preventDefault();
+    onKey(key);
+  });
 
-export function KeysHelp({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export function KeysHelp({ onClose }: { readonly onClose: () => void }) {
   return (
-    <Dialog open={open} onClose={onClose} title="Keys">
+    <Dialog onClose={onClose} title="Keys">
       <dl className="grid grid-cols-[64px_1fr] gap-y-2">
         {Object.entries(KEYS).map(([key, words]) => (
           <div key={key} className="contents">
@@ -63,3 +49,6 @@ export function KeysHelp({ open, onClose }: { readonly open: boolean; readonly o
     </Dialog>
   );
 }
+
+/** A `ref` that moves the focus to a field when it appears: where a person asked for it, and what had the focus is gone. */
+export const focusWhenShown = (field: HTMLElement | null): void => field?.focus();

@@ -5,8 +5,7 @@ import type { SteadyRows } from '../../../components/lists/steady-rows.ts';
 import { ForeignText } from '../../../components/mail/foreign-text.tsx';
 import { withoutUnseen } from '../../../components/mail/unseen-characters.ts';
 import { Time } from '../../../components/shown/time.tsx';
-import { shortName } from '../address.ts';
-import type { Highlight, Row } from '../rows.ts';
+import { type Highlight, type Row, shortName } from '../rows.ts';
 
 const ROW_PX = 76;
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense } from 'react';
-import { ProblemNote } from '../../../components/frame/problem-note.tsx';
+import { Failure } from '../../../components/frame/page.tsx';
 import { statsQuery } from '../queries.ts';
 import { STATUS_MEANINGS, STATUSES } from '../states.tsx';
 
@@ -9,17 +9,16 @@ const Chart = lazy(() => import('./chart.tsx'));
 const DOTS = { success: 'bg-ok', failed: 'bg-wait', pending: 'bg-info', exhausted: 'bg-stop' } as const;
 const HOUR_MS = 3_600_000;
 
-/** The last 24 hours by outcome: the sums, the hours as a chart, and as a table for screen readers. */
-export function LastDay({
-  id,
-  onHour,
-}: {
+interface LastDayProps {
   readonly id: string;
   /** Narrows the list of deliveries to an hour. */
   readonly onHour: (since: string, until: string) => void;
-}) {
+}
+
+/** The last 24 hours by outcome: the sums, the hours as a chart, and as a table for screen readers. */
+export function LastDay({ id, onHour }: LastDayProps) {
   const stats = useQuery(statsQuery(id));
-  if (stats.isError) return <ProblemNote error={stats.error} onRetry={() => void stats.refetch()} />;
+  if (stats.isError) return <Failure query={stats} />;
   const { total, hours = [] } = stats.data ?? {};
   return (
     <section aria-label="Last 24 hours" className="rounded-lg border border-line bg-panel p-4">

@@ -1,0 +1,88 @@
+/** Shapes of queries and changes, and the queries that several pages ask. */
+import {
+  infiniteQueryOptions,
+  type QueryClient,
+  type QueryKey,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { bodyOf, service } from './client.ts';
+
+/** Where a page of a list begins. */
+type From = { cursor?: string };
+
+/** A list that the service pages. @param read reads the page that begins there; nothing: the first one */
+export const pagedQuery = <Page extends { readonly nextCursor: string | null }, Key extends QueryKey>(
+  queryKey: Key,
+  read: (from: From) => Promise<Page>,
+) =>
+  infiniteQueryOptions({
+    queryKey,
+    queryFn: ({ pageParam }) => read(pageParam === null ? {} : { cursor: pageParam }),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+
+const askAgain = (queries: QueryClient, about: readonly QueryKey[]) =>
+  Promise.all(about.map((queryKey) => queries.invalidateQueries({ queryKey })));
+
+/** A change, after which the queries about these things are repeated. */
+export function useChange<Input, Result>(change: (input: Input) => Promise<Result>, ...about: readonly QueryKey[]) {
+  const queries = useQueryClient();
+  return useMutation({ mutationFn: change, onSuccess: () => askAgain(queries, about) });
+}
+
+/** A change, after which the queries are repeated also if it was refused: what it is about may be different by now. */
+export function useAttempt<Input, Result>(change: (input: Input) => Promise<Result>, ...about: readonly QueryKey[]) {
+  const queries = useQueryClient();
+  return useMutation({ mutationFn: change, onSettled: () => askAgain(queries, about) });
+}
+
+/** A deletion, after which the thing itself is not asked for again. */
+export function useDeletion(remove: () => Promise<void>, one: QueryKey, list: QueryKey) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: remove,
+    onSuccess: () => {
+      queries.removeQueries({ queryKey: one });
+      return queries.invalidateQueries({ queryKey: list });
+    },
+  });
+}
+
+/** Counted up to here; beyond it "many" is all that anybody needs to know. */
+const COUNTED_MAX = 99;
+
+/** How many messages wait for a decision. */
+export const waitingQuery = queryOptions({
+  queryKey: ['consents', 'count'],
+  queryFn: async () => {
+    const page = await bodyOf(
+      service.GET('/api/consents', { params: { query: { status: 'pending', limit: COUNTED_MAX } } }),
+    );
+    return { count: page.data.length, more: page.nextCursor !== null };
+  },
+});
+
+export const organizationQuery = queryOptions({
+  queryKey: ['organization'],
+  queryFn: () => bodyOf(service.GET('/api/organization')),
+});
+
+export const mailboxQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['mailboxes', 'one', id],
+    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}', { params: { path: { id } } })),
+  });
+
+/** For the address of a mailbox, which seldom changes. */
+export const mailboxNameQuery = (id: string) => ({ ...mailboxQuery(id), staleTime: 60_000 });
+
+/** Where mail programs and the API reach a mailbox. */
+export const connectionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['mailboxes', 'connection', id],
+    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/connection', { params: { path: { id } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
