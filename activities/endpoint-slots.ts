@@ -2,10 +2,10 @@
  * Keeps one endpoint from delaying the others, within one worker.
  *
  * Each endpoint has ten slots. In a fan-out a delivery waits for a slot only while its endpoint is healthy. If the
- * endpoint was recently slow or failing, or becomes so during the wait, the delivery leaves for the endpoint's own
- * lane. At most ten deliveries of lanes queue for a slot; if the queue is full, a lane waits in its workflow, by a
- * durable timer, and tries again. So a hanging endpoint occupies twenty deliveries of the worker, whatever the number
- * of its waiting deliveries.
+ * endpoint was recently slow or failing, or becomes so during the wait, the delivery leaves for a workflow of the
+ * endpoint's own. At most ten deliveries of such workflows queue for a slot; if the queue is full, they wait in their
+ * workflow, by a durable timer, and try again. So a hanging endpoint occupies twenty deliveries of the worker, whatever
+ * the number of its waiting deliveries.
  *
  *   well ──three failures in a row, or a request over a second──▶ in trouble ──ten quiet seconds──▶ well
  *
@@ -15,21 +15,20 @@
  * The dispatcher reads slow endpoints from their rows and does not put their deliveries into a fan-out.
  */
 import { ENDPOINT_CONCURRENCY, ENDPOINT_TROUBLE_MS } from '#domain/webhooks/delivery-limits.ts';
-import type { AttemptInput } from '#domain/webhooks/delivery-workflows.ts';
+import type { AttemptKind } from '#domain/webhooks/delivery-workflows.ts';
 import { RECOVERY_CONCURRENCY } from '#domain/webhooks/recovery.ts';
-
-type Lane = AttemptInput['lane'];
 
 export interface EndpointSlots {
   /**
    * Waits for a slot. Resolves to undefined in a fan-out if the endpoint is in trouble or silent, becomes so before a
-   * slot is free, or gives none for five seconds, in an endpoint's lane if the queue is full, in a recovery if half of
-   * the slots are in use, and in every lane when the worker shuts down. Attempts requested by a person (`manual`) wait in a queue without a limit.
+   * slot is free, or gives none for five seconds, in a workflow of the endpoint if the queue is full, in a recovery if
+   * half of the slots are in use, and always when the worker shuts down. Attempts requested by a person (`manual`) wait
+   * in a queue without a limit.
    */
-  acquire(endpointId: string, lane: Lane): Promise<Slot | undefined>;
+  acquire(endpointId: string, kind: AttemptKind): Promise<Slot | undefined>;
   /** How many deliveries of a recovery would find a slot now. */
   roomForRecovery(endpointId: string): number;
-  /** When a lane that found the queue full should return: one for each slot that becomes free until then. */
+  /** When a workflow that found the queue full should return: one for each slot that becomes free until then. */
   comeBackInMs(endpointId: string): number;
 }
 
@@ -57,7 +56,7 @@ const COME_BACK_MIN_MS = 1_000;
 const COME_BACK_MAX_MS = 60_000;
 
 interface Waiter {
-  readonly lane: Lane;
+  readonly kind: AttemptKind;
   readonly sinceMs: number;
   readonly give: (slot: Slot | undefined) => void;
 }
@@ -76,7 +75,7 @@ interface EndpointState {
   usedAt: number;
   /** How long the last request took. */
   lastMs: number;
-  /** When the last lane that found the queue full returns. */
+  /** When the last workflow that found the queue full returns. */
   lastTurnAt: number;
   watch: NodeJS.Timeout | undefined;
 }
@@ -84,7 +83,7 @@ interface EndpointState {
 /**
  * @param draining aborted when the worker shuts down: waiting callers leave, and no slot is given any more
  * @param onSlow called when an endpoint is found slow, often
- * @param now milliseconds; see `responsive-clock.ts`
+ * @param now milliseconds; see `responsiveClock`
  */
 export function endpointSlots(
   draining: AbortSignal,
@@ -124,7 +123,7 @@ export function endpointSlots(
 
   /** Removes deliveries of a fan-out that should leave the queue. */
   function leave(state: EndpointState, leaves: (waiter: Waiter) => boolean): void {
-    const isLeaving = (waiter: Waiter) => waiter.lane === 'fan-out' && leaves(waiter);
+    const isLeaving = (waiter: Waiter) => waiter.kind === 'fan-out' && leaves(waiter);
     const leaving = state.waiting.filter(isLeaving);
     if (leaving.length === 0) return;
     state.waiting = state.waiting.filter((waiter) => !isLeaving(waiter));
@@ -144,14 +143,14 @@ export function endpointSlots(
   function nextLookMs({ begun, silentSince, waiting }: EndpointState): number {
     const nowMs = now();
     const [oldest = nowMs] = begun;
-    const inLine = waiting.find(({ lane }) => lane === 'fan-out')?.sinceMs ?? nowMs;
+    const inLine = waiting.find(({ kind }) => kind === 'fan-out')?.sinceMs ?? nowMs;
     const silentAt = (begun.size > 0 ? silentSince : nowMs) + SILENCE_MS;
     return Math.max(LOOK_MIN_MS, Math.min(silentAt, oldest + SLOW_REQUEST_MS, inLine + WAIT_MAX_MS) - nowMs);
   }
 
   /** Checks whether the endpoint hangs, while a delivery of a fan-out waits. */
   function watch(state: EndpointState): void {
-    if (state.watch !== undefined || state.waiting.every(({ lane }) => lane !== 'fan-out')) return;
+    if (state.watch !== undefined || state.waiting.every(({ kind }) => kind !== 'fan-out')) return;
     state.watch = setTimeout(() => {
       state.watch = undefined;
       const [oldest = Number.POSITIVE_INFINITY] = state.begun;
@@ -197,17 +196,17 @@ export function endpointSlots(
   });
 
   return {
-    async acquire(endpointId, lane) {
+    async acquire(endpointId, kind) {
       const state = stateOf(endpointId);
       const [oldest = Number.POSITIVE_INFINITY] = state.begun;
       if (now() - oldest >= SLOW_REQUEST_MS) trouble(state, true);
-      if (draining.aborted || (lane === 'fan-out' && state.troubledUntil > now())) return undefined;
-      if (lane === 'recovery' && (state.taken >= RECOVERY_CONCURRENCY || state.waiting.length > 0)) return undefined;
+      if (draining.aborted || (kind === 'fan-out' && state.troubledUntil > now())) return undefined;
+      if (kind === 'recovery' && (state.taken >= RECOVERY_CONCURRENCY || state.waiting.length > 0)) return undefined;
       if (state.taken < ENDPOINT_CONCURRENCY && state.waiting.length === 0) return take(state);
-      if (lane === 'endpoint' && state.waiting.length >= LINE_MAX) return undefined;
-      if (lane === 'fan-out' && isSilent(state)) return undefined;
+      if (kind === 'endpoint' && state.waiting.length >= LINE_MAX) return undefined;
+      if (kind === 'fan-out' && isSilent(state)) return undefined;
       return new Promise((give) => {
-        state.waiting.push({ lane, sinceMs: now(), give });
+        state.waiting.push({ kind, sinceMs: now(), give });
         watch(state);
       });
     },
@@ -226,5 +225,38 @@ export function endpointSlots(
       state.lastTurnAt = Math.min(turnAt, nowMs + COME_BACK_MAX_MS);
       return state.lastTurnAt - nowMs;
     },
+  };
+}
+
+const TICK_MS = 25;
+/** Timers are this late on an idle machine, too. */
+const ON_TIME_WITHIN_MS = 10;
+
+/** How much of the time since the last tick was lost. */
+function lostSince(tickedAt: number, now: number): number {
+  const lateMs = now - tickedAt - TICK_MS;
+  return lateMs > ON_TIME_WITHIN_MS ? lateMs : 0;
+}
+
+/**
+ * A clock that runs only while this process does. Where the machine is busy with others, or this process with itself,
+ * answers are not read for a while: that must not make an endpoint look slow.
+ *
+ * @param until ends the clock's timer; afterwards it runs like any other
+ * @returns milliseconds since an arbitrary moment, without the time in which no timer of this process came due in time
+ */
+export function responsiveClock(until: AbortSignal): () => number {
+  let lostMs = 0;
+  let tickedAt = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    lostMs += lostSince(tickedAt, now);
+    tickedAt = now;
+  }, TICK_MS);
+  timer.unref();
+  until.addEventListener('abort', () => clearInterval(timer), { once: true });
+  return () => {
+    const now = performance.now();
+    return now - lostMs - (until.aborted ? 0 : lostSince(tickedAt, now));
   };
 }

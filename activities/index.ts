@@ -1,42 +1,44 @@
+/**
+ * The effects that workflows ask for, and the parts that those of a worker share.
+ *
+ * Results are recorded before anything throws, so each activity can be repeated from its start after an outage of the
+ * database: the rows say what remains.
+ */
 import { Context } from '@temporalio/activity';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { patientDatabase } from '#core/platform/process/patient-database.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { type Disabled, disableFailingEndpoints } from '#core/webhooks/endpoints/disable-failing-endpoints.ts';
 import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import type { Sql } from '#db/database.ts';
+import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { probeWrites } from '#db/queries/platform/probe-writes.ts';
+import type { MemberNoticeProgress } from '#domain/organizations/member-notices.ts';
 import type { RetentionInput, RetentionOutput } from '#domain/retention.ts';
+import type { GateResult, OutboundProgress } from '#domain/sending/outbound-workflow.ts';
 import { HEARTBEAT_TIMEOUT_MS } from '#domain/webhooks/delivery-limits.ts';
 import type { AttemptInput, AttemptOutput } from '#domain/webhooks/delivery-workflows.ts';
 import type { RecoveryInput, RecoveryProgress } from '#domain/webhooks/recovery.ts';
-import type { StartNotices } from '#sending/consent/consent-gate.ts';
+import { attemptMessage, cancelMessage, type RoundControl } from '#sending/attempt/attempt-message.ts';
+import { passConsentGate, type StartNotices } from '#sending/consent/consent-gate.ts';
+import { sendMemberNotice } from '#sending/notices/send-member-notice.ts';
 import { chooseTransport } from '#sending/transports/choose-transport.ts';
 import type { Transport } from '#sending/transports/transport.ts';
-import { type AttemptContext, attemptDeliveries } from './attempt-deliveries.ts';
-import { attemptRecorder } from './attempt-recorder.ts';
+import { type AttemptContext, attemptDeliveries, type LaneAttempts, ShuttingDown } from './attempt-deliveries.ts';
 import { retentionStep } from './delete-history.ts';
-import { endpointNotes } from './endpoint-notes.ts';
-import { endpointSlots } from './endpoint-slots.ts';
-import type { LaneAttempts } from './fast-lane/wait-for-lanes.ts';
-import type { AttemptDependencies } from './make-attempt.ts';
-import { type OutboundActivities, outboundActivities } from './outbound.ts';
-import { quietFaults } from './quiet-faults.ts';
+import { type EndpointsSetInactive, endpointHealth } from './endpoint-health.ts';
+import { endpointSlots, responsiveClock } from './endpoint-slots.ts';
+import { type AttemptDependencies, attemptRecorder } from './make-attempt.ts';
 import { recoverSome } from './recover-deliveries.ts';
-import { responsiveClock } from './responsive-clock.ts';
-import { troubleNotes } from './trouble-notes.ts';
 
 /** What the attempts of a worker need from outside. */
-export interface WorkerAttempts {
+export interface WorkerAttempts extends EndpointsSetInactive {
   readonly services: Services;
   readonly sender: WebhookSender;
   /** Connections for statements that are repeated often; default: those of the services. */
   readonly steady?: Sql | undefined;
   /** Aborted when the worker shuts down: requests in flight end, no others start. */
   readonly draining: AbortSignal;
-  /** Called when an endpoint answered 410 throughout and was set inactive. */
-  readonly onEndpointGone: (endpointId: string) => void;
-  /** Called when endpoints had failed for too long and were set inactive. */
-  readonly onDisabled: (disabled: readonly Disabled[]) => void;
 }
 
 export interface ActivityDependencies extends WorkerAttempts {
@@ -49,26 +51,25 @@ export interface ActivityDependencies extends WorkerAttempts {
   readonly startNotices: StartNotices;
 }
 
-/** The effects that workflows ask for. One set per worker: slots and recorder are shared by all its activities. */
-export interface Activities extends OutboundActivities {
+/** One set per worker: slots and recorder are shared by all its activities. */
+export interface Activities {
   attemptDeliveries(input: AttemptInput): Promise<AttemptOutput>;
   /** Continues a recovery for some seconds. */
   recoverSome(input: RecoveryInput): Promise<RecoveryProgress>;
+  passConsentGate(messageId: string): Promise<GateResult>;
+  attemptOutbound(messageId: string): Promise<OutboundProgress>;
+  cancelOutbound(messageId: string): Promise<void>;
+  sendMemberNotice(noticeId: string): Promise<MemberNoticeProgress>;
   /** Carries out one step of retention for half a minute at most. */
   retentionStep(input: RetentionInput): Promise<RetentionOutput>;
 }
 
-/** The parts of attempts that a worker has once: slots, recorder, notes. */
-export function attemptDependencies({
-  services,
-  sender,
-  steady,
-  draining,
-  onEndpointGone,
-  onDisabled,
-}: WorkerAttempts): AttemptDependencies {
+/** The parts of attempts that a worker has once. */
+export function attemptDependencies(worker: WorkerAttempts): AttemptDependencies {
+  const { services, sender, steady, draining } = worker;
   const { secrets, log, now } = services;
   const db = patientDatabase(services.db, log, draining);
+  const health = endpointHealth(services, db, worker);
   draining.addEventListener('abort', () => sender.drain());
   return {
     db,
@@ -77,24 +78,22 @@ export function attemptDependencies({
     sender,
     log,
     now,
-    slots: endpointSlots(draining, troubleNotes(services.db, log), responsiveClock(draining)),
+    slots: endpointSlots(draining, health.slow, responsiveClock(draining)),
     draining,
     recorder: attemptRecorder({ sql: services.db, probe: () => probeWrites(services.db), draining, log }),
-    notes: endpointNotes(db, now),
-    onEndpointGone,
-    async reviewFailing(endpointIds: readonly string[]) {
-      const disabled = await db.patiently(() => disableFailingEndpoints(services, endpointIds));
-      if (disabled.length > 0) onDisabled(disabled);
-    },
+    health,
   };
 }
 
 const HEARTBEATS_PER_TIMEOUT = 3;
 
 export function createActivities(dependencies: ActivityDependencies): Activities {
-  const { services, sender, transport, draining, startNotices, laneAttempts } = dependencies;
-  const attempt = dependencies.attempts ?? attemptDependencies(dependencies);
-  const attemptContext = (): AttemptContext => {
+  const { services, sender, draining, startNotices, laneAttempts } = dependencies;
+  const attempts = dependencies.attempts ?? attemptDependencies(dependencies);
+  const { patiently } = attempts.db;
+  const transport = dependencies.transport ?? chooseTransport(services.settings);
+
+  function attemptContext(): AttemptContext {
     const context = Context.current();
     return {
       workflowId: context.info.workflowExecution?.workflowId ?? '',
@@ -104,20 +103,33 @@ export function createActivities(dependencies: ActivityDependencies): Activities
       repeated: context.info.attempt > 1,
       laneAttempts,
     };
-  };
-  const outbound = outboundActivities(
-    services,
-    { transport: transport ?? chooseTransport(services.settings), chat: sender, startNotices },
-    attempt.db,
-    draining,
-  );
+  }
+
+  function sendingControl(): RoundControl {
+    const context = Context.current();
+    return {
+      heartbeat: () => context.heartbeat(),
+      mayBegin: () => !draining.aborted && !context.cancellationSignal.aborted,
+    };
+  }
+
   return {
-    attemptDeliveries: quietFaults((input) => attemptDeliveries(attempt, input, attemptContext())),
-    recoverSome: quietFaults((input) => recoverSome(attempt, input, attemptContext())),
-    passConsentGate: quietFaults(outbound.passConsentGate),
-    attemptOutbound: quietFaults(outbound.attemptOutbound),
-    cancelOutbound: quietFaults(outbound.cancelOutbound),
-    sendMemberNotice: quietFaults(outbound.sendMemberNotice),
+    attemptDeliveries: quietFaults((input) => attemptDeliveries(attempts, input, attemptContext())),
+    recoverSome: quietFaults((input) => recoverSome(attempts, input, attemptContext())),
+    // It has no heartbeat and must not outlive its time: the engine repeats it.
+    passConsentGate: quietFaults((messageId) => passConsentGate(services, messageId, startNotices)),
+    attemptOutbound: quietFaults((messageId) => {
+      const control = sendingControl();
+      return patiently(() => attemptMessage(services, transport, messageId, control), control.heartbeat);
+    }),
+    cancelOutbound: quietFaults((messageId) =>
+      patiently(() => cancelMessage(services, messageId), sendingControl().heartbeat),
+    ),
+    sendMemberNotice: quietFaults((noticeId) => {
+      const control = sendingControl();
+      const send = () => sendMemberNotice(services, { transport, chat: sender }, noticeId, control);
+      return patiently(send, control.heartbeat);
+    }),
     retentionStep(input) {
       const context = Context.current();
       return retentionStep(services, input, {
@@ -125,5 +137,26 @@ export function createActivities(dependencies: ActivityDependencies): Activities
         isEnding: () => context.cancellationSignal.aborted || draining.aborted,
       });
     },
+  };
+}
+
+/**
+ * Lets an activity fail without a log line if the cause is an outage of a dependency, which has its line already
+ * (`core/platform/log/outage-log.ts`). The engine retries as after every failure.
+ */
+function quietFaults<Args extends unknown[], Result>(
+  activity: (...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
+    try {
+      return await activity(...args);
+    } catch (error) {
+      if (!(error instanceof ShuttingDown) && !isInfrastructureError(error)) throw error;
+      throw ApplicationFailure.create({
+        message: reasonOf(error),
+        category: ApplicationFailureCategory.BENIGN,
+        ...(error instanceof Error ? { cause: error } : {}),
+      });
+    }
   };
 }

@@ -1,20 +1,49 @@
 /**
- * One attempt, from its reserved number to its recorded result: a slot of the endpoint, a place at the origin, a last
- * check, the request, the record. Workflows and the fast lane make attempts this way alone.
+ * One attempt, from its reserved number to its stored result. Workflows and the fast lane make attempts this way alone.
+ *
+ *   slot of the endpoint ─▶ place at the origin ─▶ last check ─▶ request ─▶ record: its outcome, the status of the
+ *        └──────────────────────┴────────────────────┴─▶ nothing sent          delivery, when the next one is due
+ *
+ * **Recorder.** Writes results as they arrive, many in one commit: those that arrive during a write are written
+ * together. Fewer than four wait for more, for ten milliseconds. So a hanging neighbour delays no result, and a busy
+ * worker makes few commits.
+ *
+ *   unproven ──a probe was written──▶ well ──a write failed by the database's fault──▶ failing ──written──▶ well
+ *
+ * While the database is unreachable, full or read-only, results are kept and written again as long as the process runs:
+ * lost ones would be sent twice. Until they are written nothing further is sent. A batch with a row that PostgreSQL
+ * refuses is written row by row, that row in a form that PostgreSQL accepts.
  */
+import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
+import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
-import type { PatientDatabase } from '#core/platform/process/patient-database.ts';
+import { attemptSeconds, attemptsTotal, deliverySeconds, exhaustedTotal } from '#core/platform/log/metrics.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
+import { DATABASE, type PatientDatabase } from '#core/platform/process/patient-database.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import type { AttemptResult, WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
+import {
+  authHeaderPlace,
+  signingKeyPlace,
+  type WebhookSigner,
+  webhookSecretPlace,
+  webhookSigner,
+} from '#core/webhooks/signing/webhook-signature.ts';
 import type { Sql } from '#db/database.ts';
-import { type AttemptRecord, eventPayloadOf, type ReservedAttempt } from '#db/queries/deliveries/attempts.ts';
-import { type SendableEndpoint, sendableEndpoint } from '#db/queries/deliveries/sendable-endpoint.ts';
-import { disableGoneEndpoint } from '#db/queries/webhooks/endpoint-health.ts';
-import type { AttemptInput } from '#domain/webhooks/delivery-workflows.ts';
-import { type AttemptedBy, countAttempt, recordOf } from './attempt-record.ts';
-import type { AttemptRecorder } from './attempt-recorder.ts';
-import { type EndpointCredentials, endpointCredentials } from './endpoint-credentials.ts';
-import type { EndpointNotes } from './endpoint-notes.ts';
+import { isInfrastructureError } from '#db/infrastructure-error.ts';
+import {
+  type AttemptRecord,
+  eventPayloadOf,
+  type ReservedAttempt,
+  recordAttempts,
+  type SendableEndpoint,
+  sendableEndpoint,
+} from '#db/queries/deliveries/attempts.ts';
+import { timeOfIdMs } from '#domain/ids.ts';
+import { type AttemptKind, endpointDeliveryId } from '#domain/webhooks/delivery-workflows.ts';
+import { retryDelayMs } from '#domain/webhooks/retry-ladder.ts';
+import type { EndpointHealth } from './endpoint-health.ts';
 import type { EndpointSlots, Slot } from './endpoint-slots.ts';
 
 export interface AttemptDependencies {
@@ -25,11 +54,7 @@ export interface AttemptDependencies {
   readonly sender: WebhookSender;
   readonly slots: EndpointSlots;
   readonly recorder: AttemptRecorder;
-  readonly notes: EndpointNotes;
-  /** Called when an endpoint was set inactive because every attempt of a delivery was answered with 410. */
-  readonly onEndpointGone: (endpointId: string) => void;
-  /** Called when attempts of deliveries of these endpoints were used up: some may have failed for too long. */
-  readonly reviewFailing: (endpointIds: readonly string[]) => Promise<void>;
+  readonly health: EndpointHealth;
   /** Aborted when the worker shuts down: requests in flight end, no others start. */
   readonly draining: AbortSignal;
   readonly log: Logger;
@@ -37,7 +62,14 @@ export interface AttemptDependencies {
 }
 
 /** The run that attempts belong to. */
-export interface AttemptingRun extends Omit<AttemptedBy, 'nowMs'> {
+export interface AttemptingRun {
+  readonly kind: AttemptKind;
+  /** Waits after each failed attempt. */
+  readonly ladderMs: readonly number[];
+  /** Null: of a fast lane, the workflow begins later. */
+  readonly workflowId: string | null;
+  /** 0 to 1: the place in the allowed lateness of retries. */
+  readonly lateness: number;
   /** Asked before every step: false ends it, and nothing is sent. */
   mayBegin(): boolean;
 }
@@ -54,19 +86,19 @@ export type MakeAttempt = (reserved: ReservedAttempt, reservedAtMs: number) => P
 
 const GONE = 410;
 /** Endpoint data older than this is read again before sending. */
-const FRESH_MS: Record<AttemptInput['lane'], number> = { 'fan-out': 200, endpoint: 5, manual: 5, recovery: 5 };
+const FRESH_MS: Record<AttemptKind, number> = { 'fan-out': 200, endpoint: 5, manual: 5, recovery: 5 };
 
 /** Attempts of one run, which share what was read and opened for them. */
 export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): MakeAttempt {
-  const { db, sender, slots, recorder, log, now, onEndpointGone } = deps;
-  const credentials: EndpointCredentials = endpointCredentials(deps.secrets);
+  const { db, sender, slots, recorder, health, log, now } = deps;
+  const credentials = endpointCredentials(deps.secrets);
   /** Endpoints as they were at the last read. */
   const endpoints = new Map<string, { readonly atMs: number; readonly read: Promise<SendableEndpoint | undefined> }>();
 
   /** The attempt with the endpoint's current fields, or undefined if nothing may be sent to it any more. */
   async function asItIsNow(reserved: ReservedAttempt, reservedAtMs: number): Promise<ReservedAttempt | undefined> {
     const nowMs = performance.now();
-    const freshMs = FRESH_MS[run.lane];
+    const freshMs = FRESH_MS[run.kind];
     if (nowMs - reservedAtMs < freshMs) return reserved;
     let known = endpoints.get(reserved.endpointId);
     if (known === undefined || nowMs - known.atMs >= freshMs) {
@@ -101,7 +133,7 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
    */
   async function sendInTurn(reserved: ReservedAttempt, reservedAtMs: number, slot: Slot): Promise<Sent | undefined> {
     if (!(await recorder.ready(() => run.mayBegin()))) return undefined;
-    const leave = await sender.enter(reserved.url, run.lane !== 'fan-out');
+    const leave = await sender.enter(reserved.url, run.kind !== 'fan-out');
     if (leave === undefined) return undefined;
     try {
       const attempt = await asItIsNow(reserved, reservedAtMs);
@@ -117,13 +149,11 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
   }
 
   async function record({ attempt, result }: Sent): Promise<AttemptEnd> {
-    const written = recordOf(attempt, result, { ...run, nowMs: now() });
+    const written = recordOf(attempt, result, run, now());
     countAttempt(written, attempt);
     try {
       await recorder.record(written);
-      if (result.responseCode === GONE && written.status === 'exhausted')
-        if (await disableGoneEndpoint(db, attempt.endpointId, attempt.url, attempt.id))
-          onEndpointGone(attempt.endpointId);
+      if (result.responseCode === GONE && written.status === 'exhausted') await health.gone(attempt);
     } catch (fault) {
       return { kind: 'unrecorded', fault };
     }
@@ -131,7 +161,7 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
   }
 
   return async (reserved, reservedAtMs) => {
-    const slot = await slots.acquire(reserved.endpointId, run.lane);
+    const slot = await slots.acquire(reserved.endpointId, run.kind);
     if (slot === undefined) return { kind: 'unsent', withoutSlot: true };
     if (!run.mayBegin()) {
       slot.release();
@@ -143,7 +173,7 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
       sent = await sendInTurn(reserved, reservedAtMs, slot);
     } catch (error) {
       // A secret that does not open, a payload that cannot be read: nothing was sent.
-      log.error({ deliveryId: reserved.id, error: messageOf(error) }, 'a delivery could not be attempted');
+      log.error({ deliveryId: reserved.id, error: reasonOf(error) }, 'a delivery could not be attempted');
       fault = error;
     }
     slot.release(sent === undefined ? undefined : sent.result.error === null);
@@ -157,4 +187,251 @@ interface Sent {
   readonly result: AttemptResult;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+function recordOf(attempt: ReservedAttempt, result: AttemptResult, run: AttemptingRun, nowMs: number): AttemptRecord {
+  const manual = run.kind === 'manual' || run.kind === 'recovery';
+  const base = {
+    deliveryId: attempt.id,
+    number: attempt.number,
+    trigger: manual ? ('manual' as const) : ('automatic' as const),
+    startedAt: result.startedAt,
+    durationMs: result.durationMs,
+    responseCode: result.responseCode,
+    error: result.error,
+    responseHeaders: result.responseHeaders,
+    responseBody: result.responseBody,
+    remoteAddress: result.remoteAddress,
+    lastError: result.error === null ? null : (result.message ?? result.error),
+    nextAttemptAt: null,
+    workflowId: null,
+  };
+  if (result.error === null) return { ...base, status: 'success', reason: null };
+  if (result.error === 'unsafe_destination') return { ...base, status: 'exhausted', reason: 'unsafe_destination' };
+  // A resend of a given-up delivery is one more try, not a new ladder.
+  if (attempt.status === 'exhausted') return { ...base, status: 'exhausted', reason: 'attempts_exhausted' };
+  const delayMs = retryDelayMs(run.ladderMs, attempt.number, run.lateness, result.retryAfterMs);
+  if (delayMs === undefined || attempt.number >= attempt.maxAttempts)
+    return { ...base, status: 'exhausted', reason: 'attempts_exhausted' };
+  return {
+    ...base,
+    status: 'failed',
+    reason: null,
+    nextAttemptAt: new Date(nowMs + delayMs),
+    workflowId:
+      run.kind === 'fan-out' && run.workflowId !== null ? endpointDeliveryId(attempt.endpointId, run.workflowId) : null,
+  };
+}
+
+/** Adds an attempt to the metrics. */
+function countAttempt(record: AttemptRecord, attempt: ReservedAttempt): void {
+  attemptsTotal.inc({ outcome: record.error ?? 'delivered' });
+  attemptSeconds.observe(record.durationMs / 1_000);
+  if (record.reason !== null) exhaustedTotal.inc({ reason: record.reason });
+  const recordedAtMs = timeOfIdMs(attempt.id);
+  if (attempt.number > 1 || recordedAtMs === undefined) return;
+  deliverySeconds.observe(Math.max(0, record.startedAt.getTime() + record.durationMs - recordedAtMs) / 1_000);
+}
+
+/** The opened secrets of endpoints, for the time of one run. They throw if a secret does not open. */
+function endpointCredentials(secrets: SealedSecrets) {
+  const signers = new Map<string, WebhookSigner>();
+
+  function signer(attempt: ReservedAttempt): WebhookSigner {
+    const signingKeys = attempt.signingKeys ?? [];
+    const key = [attempt.secretSealed, attempt.previousSecretSealed, ...signingKeys.map(([id]) => id)].join(' ');
+    let known = signers.get(key);
+    if (known === undefined) {
+      const sealed = [attempt.secretSealed, attempt.previousSecretSealed].filter((each) => each !== null);
+      const place = webhookSecretPlace(attempt.endpointId);
+      known = webhookSigner(
+        sealed.map((each) => secrets.open(each, place)),
+        signingKeys.map(([id = '', privateKey = '']) => secrets.open(privateKey, signingKeyPlace(id))),
+      );
+      signers.set(key, known);
+    }
+    return known;
+  }
+
+  function authHeader(attempt: ReservedAttempt): { name: string; value: string } | undefined {
+    const { authHeaderName: name, authHeaderValueSealed: sealed, endpointId } = attempt;
+    if (name === null || sealed === null) return undefined;
+    return { name, value: secrets.open(sealed, authHeaderPlace(endpointId)) };
+  }
+
+  return { signer, authHeader };
+}
+
+export interface AttemptRecorder {
+  /**
+   * Resolves when results can be written and few are waiting. Awaited before a number is reserved and before sending: a
+   * crash sends unrecorded attempts twice, so a slow database must slow the sending.
+   *
+   * @param goOn polled during the wait; false ends the wait
+   * @param doubtful results may not be writable, as far as the caller knows: tests first
+   * @returns false when nothing may be sent: the worker shuts down, or the caller must not go on
+   */
+  ready(goOn: () => boolean, doubtful?: boolean): Promise<boolean>;
+  /** Whether a result could be written when last one was. */
+  readonly isWell: boolean;
+  /** Resolves when the record is committed. Rejects only for one that PostgreSQL refuses in every form. */
+  record(record: AttemptRecord): Promise<void>;
+}
+
+export interface RecorderDependencies {
+  readonly sql: Sql;
+  /** Writes a probe like a result; see `db/queries/platform/probe-writes.ts`. */
+  readonly probe: () => Promise<void>;
+  /** Aborted when the worker shuts down. */
+  readonly draining: AbortSignal;
+  readonly log: Logger;
+}
+
+const GATHER_MS = 10;
+const RECORDS_PER_WRITE = 200;
+/** Most results in one write. Results that are not written when the process dies are sent twice. */
+const ENOUGH_FOR_WRITE = 4;
+/** Results that may wait to be written before sending pauses. */
+const UNWRITTEN_MAX = 24;
+/** How often a waiting caller polls `goOn`. */
+const LOOK_AGAIN_MS = 500;
+
+export function attemptRecorder({ sql, probe, draining, log }: RecorderDependencies): AttemptRecorder {
+  // Conflicts too: while a result cannot be written, the next attempt is not sent.
+  const writes: Circuit = circuit({ isFault: isInfrastructureError, outage: outageLog(log, DATABASE) });
+  let proven = false;
+  /** Results not yet committed. */
+  let unwritten = 0;
+  let pausing: (() => void)[] = [];
+
+  function resume(): void {
+    const resumed = pausing;
+    pausing = [];
+    for (const each of resumed) each();
+  }
+
+  draining.addEventListener('abort', () => {
+    resume();
+    writes.wake();
+  });
+
+  /** Written in the first form that PostgreSQL accepts. */
+  async function writeAlone(record: AttemptRecord): Promise<void> {
+    let refusal: unknown;
+    for (const form of [record, ...storableForms(record)]) {
+      try {
+        await writes.run(() => recordAttempts(sql, [form]));
+        if (refusal !== undefined)
+          log.warn({ deliveryId: record.deliveryId, error: reasonOf(refusal) }, 'a result was stored in part');
+        return;
+      } catch (error) {
+        refusal = error;
+      }
+    }
+    throw refusal;
+  }
+
+  const records = batcher<AttemptRecord, 'written'>({
+    policy: {
+      ...inOrder(RECORDS_PER_WRITE),
+      gatherMs: (waiting) => (waiting >= ENOUGH_FOR_WRITE ? undefined : GATHER_MS),
+    },
+    concurrency: 1,
+    async carryOut(batch) {
+      const [only, ...others] = batch;
+      try {
+        if (only !== undefined && others.length === 0) await writeAlone(only);
+        else await writes.run(() => recordAttempts(sql, batch));
+      } finally {
+        proven = true;
+      }
+      return batch.map(() => 'written');
+    },
+  });
+
+  const mayGoOn = () => !draining.aborted;
+
+  let proving: Promise<void> | undefined;
+  async function probeOnce(): Promise<void> {
+    await writes.run(probe, mayGoOn).catch((error: unknown) => {
+      // Any error other than an infrastructure error is an error of the probe, not a reason to stop.
+      if (isInfrastructureError(error)) throw error;
+    });
+    proven = true;
+  }
+  /** Several that doubt at once share a probe. */
+  function prove(): Promise<void> {
+    proving ??= probeOnce().finally(() => {
+      proving = undefined;
+    });
+    return proving;
+  }
+
+  return {
+    get isWell() {
+      return !writes.isOpen;
+    },
+    async ready(goOn, doubtful = false) {
+      let proof = doubtful || !proven ? prove() : undefined;
+      const proved = () => {
+        proof = undefined;
+      };
+      proof?.then(proved, proved); // it fails only when the worker shuts down
+      while (mayGoOn() && goOn()) {
+        if (proof !== undefined) await settledWithin(proof, LOOK_AGAIN_MS);
+        else if (writes.isOpen) await writes.closed();
+        else if (unwritten >= UNWRITTEN_MAX) await new Promise<void>((resolve) => pausing.push(resolve));
+        else return true;
+      }
+      return false;
+    },
+    async record(record) {
+      unwritten++;
+      try {
+        await records.add(record);
+      } finally {
+        unwritten--;
+        if (unwritten < UNWRITTEN_MAX) resume();
+      }
+    },
+  };
+}
+
+/** Resolves when a promise is settled, or after the time. */
+function settledWithin(promise: Promise<unknown>, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    const settled = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    promise.then(settled, settled);
+  });
+}
+
+/**
+ * The result of an attempt in increasingly safe forms, for a row that PostgreSQL refused: without the characters that
+ * text and JSON cannot contain (NUL, halves of surrogate pairs), then without the response.
+ */
+function storableForms(record: AttemptRecord): readonly AttemptRecord[] {
+  const { responseHeaders, lastError } = record;
+  return [
+    {
+      ...record,
+      lastError: lastError === null ? null : storableText(lastError),
+      responseHeaders:
+        responseHeaders === null
+          ? null
+          : Object.fromEntries(
+              Object.entries(responseHeaders).map(([name, value]) => [storableText(name), storableText(value)]),
+            ),
+    },
+    {
+      ...record,
+      responseHeaders: null,
+      responseBody: null,
+      remoteAddress: null,
+      lastError: record.error,
+    },
+  ];
+}
+
+const storableText = (text: string): string => text.toWellFormed().replaceAll('\0', '');

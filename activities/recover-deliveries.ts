@@ -30,9 +30,8 @@ import {
   type RecoveryProgress,
   recoveryPerSecond,
 } from '#domain/webhooks/recovery.ts';
-import { type AttemptContext, attemptDeliveries } from './attempt-deliveries.ts';
+import { type AttemptContext, attemptDeliveries, ShuttingDown } from './attempt-deliveries.ts';
 import type { AttemptDependencies } from './make-attempt.ts';
-import { ShuttingDown } from './quiet-faults.ts';
 
 /** How often it reports its progress to the engine. */
 const RUN_MS = 30_000;

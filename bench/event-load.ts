@@ -1,6 +1,16 @@
+/** The load of a measurement: events to create, the marks by which they are found again, and the clock for both. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMs } from './monotonic-clock.ts';
 import type { Subscriber } from './subscribers.ts';
+
+/** Milliseconds on the machine's monotonic clock: comparable between processes of one machine, unlike `performance.now`. */
+export const monotonicMs = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
+
+/**
+ * The mark by which the sink identifies the event and the run of a request: it is in the subject of a mail, in the name
+ * of a mailbox, or in the data of a recorded event.
+ */
+export const eventMark = (run: number, event: number): string => `bench-${run}-${event}-`;
+export const EVENT_MARK = /bench-(\d+)-(\d+)-/;
 
 /** Events to create; subscribers take turns. */
 export interface EventLoad {

@@ -9,17 +9,12 @@
 import { parseArgs } from 'node:util';
 import { closeOnSignal } from './child-calls.ts';
 import { machineAndDatabase } from './machine.ts';
-import { beside } from './mail/beside.ts';
-import { body, fetch } from './mail/fetch.ts';
-import { idleMemory } from './mail/idle-memory.ts';
-import { ingestIdle } from './mail/ingest-idle.ts';
+import { idleMemory, ingestIdle, push } from './mail/idle-clients.ts';
 import { mbsync } from './mail/mbsync.ts';
 import { pop3 } from './mail/pop3.ts';
-import { push } from './mail/push.ts';
-import { search } from './mail/search.ts';
-import { select } from './mail/select.ts';
+import { beside, body, fetch, search, select } from './mail/reading.ts';
 import { openMailBenchWorld } from './mail/world.ts';
-import { textTable } from './report.ts';
+import { textTable } from './measure.ts';
 
 const ALL_SCENARIOS = [fetch, body, select, search, push, ingestIdle, idleMemory, pop3, mbsync];
 

@@ -24,10 +24,10 @@ import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { developmentCertificates } from '../operations/certificates.ts';
 import { type Child, startChild } from './child-calls.ts';
 import type { ListenerCalls } from './ingest-listener.ts';
-import { ownTimes } from './mail/own-times.ts';
-import { summaryOf } from './mail/samples.ts';
+import { summaryOf } from './mail/scenario.ts';
+import { textTable } from './measure.ts';
 import { cpuSeconds } from './processes.ts';
-import { textTable } from './report.ts';
+import { ownTimes } from './profile-calls.ts';
 import { smtpLoad } from './smtp-load.ts';
 import { FREE_LISTENER_PORTS, insertMailbox } from './subscribers.ts';
 

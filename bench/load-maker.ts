@@ -1,17 +1,15 @@
 /** The clients of the service, a process of their own: callers of the API and senders of mail. */
 import { Pool } from 'undici';
 import { answerCalls } from './child-calls.ts';
-import { type EventLoad, type LoadTimes, noTimes, timedLoad } from './event-load.ts';
-import { eventMark } from './event-mark.ts';
-import { monotonicMs } from './monotonic-clock.ts';
+import { type EventLoad, eventMark, type LoadTimes, monotonicMs, noTimes, timedLoad } from './event-load.ts';
 import { smtpLoad } from './smtp-load.ts';
 import type { Subscriber } from './subscribers.ts';
 
-export interface ApiLoad extends EventLoad {
+interface ApiLoad extends EventLoad {
   readonly apiUrl: string;
 }
 
-export interface MailLoad extends EventLoad {
+interface MailLoad extends EventLoad {
   readonly host: string;
   readonly port: number;
   readonly messageBytes: number;

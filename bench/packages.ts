@@ -16,8 +16,8 @@ import { parseArgs } from 'node:util';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { packPackages } from '#dev/build/packed-packages.ts';
 import { findRuntime, RUNTIMES } from '#dev/build/runtimes.ts';
+import { textTable } from './measure.ts';
 import { cpuSeconds } from './processes.ts';
-import { textTable } from './report.ts';
 
 const STARTS = 20;
 const root = fileURLToPath(new URL('..', import.meta.url));

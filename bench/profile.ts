@@ -3,10 +3,10 @@
 import { writeFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
 import { fileURLToPath } from 'node:url';
-import { textTable } from './report.ts';
+import { textTable } from './measure.ts';
 import type { World } from './world.ts';
 
-export interface RunProfiler {
+interface RunProfiler {
   /** Profiles the work passed to it; several runs add up. */
   readonly watch: <Result>(work: () => Promise<Result>) => Promise<Result>;
   report(): Promise<string>;

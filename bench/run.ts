@@ -8,8 +8,9 @@
 import { parseArgs } from 'node:util';
 import { closeOnSignal } from './child-calls.ts';
 import { machineLine } from './machine.ts';
+import { measuredTable } from './measure.ts';
 import { profiler } from './profile.ts';
-import { measuredTable } from './report.ts';
+import { SOURCES, sourceNamed } from './scenario.ts';
 import { backlog } from './scenarios/backlog.ts';
 import { crash } from './scenarios/crash.ts';
 import { drain, idle, tenants } from './scenarios/drain.ts';
@@ -17,7 +18,6 @@ import { engine } from './scenarios/engine.ts';
 import { fairness } from './scenarios/fairness.ts';
 import { faults } from './scenarios/faults.ts';
 import { requests } from './scenarios/requests.ts';
-import { SOURCES, sourceNamed } from './sources.ts';
 import { openWorld } from './world.ts';
 
 const SCENARIOS = [idle, drain, tenants, fairness, faults, crash, engine, backlog, requests];

@@ -3,8 +3,7 @@
  *
  *   node bench/signatures.ts
  */
-import { newWebhookKeyPair } from '#core/webhooks/signing/webhook-key-pair.ts';
-import { newWebhookSecret, webhookSigner } from '#core/webhooks/signing/webhook-signature.ts';
+import { newWebhookKeyPair, newWebhookSecret, webhookSigner } from '#core/webhooks/signing/webhook-signature.ts';
 
 const SIGNATURES = 20_000;
 const ROUNDS = 5;

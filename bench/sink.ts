@@ -18,8 +18,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { answerCalls } from './child-calls.ts';
-import { EVENT_MARK } from './event-mark.ts';
-import { monotonicMs } from './monotonic-clock.ts';
+import { EVENT_MARK, monotonicMs } from './event-load.ts';
 
 /** Requests of one webhook-id. */
 export interface Receipt {

@@ -1,8 +1,7 @@
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
-import { webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
-import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webhook-signature.ts';
+import { newWebhookSecret, webhookSecretHint, webhookSecretPlace } from '#core/webhooks/signing/webhook-signature.ts';
 import type { Database } from '#db/database.ts';
 import { createMailFolders, createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';

@@ -223,7 +223,7 @@ export function openSteadyPlans(url: string, connections: number, onError: (erro
     connectionString: url,
     max: connections,
     idleTimeoutMillis: 0, // a new connection would plan everything again
-    application_name: 'agent-mailbox lane',
+    application_name: 'agent-mailbox deliveries',
     onConnect: onConnect(STEADY_PLANS),
   });
   pool.on('error', onError);

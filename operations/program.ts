@@ -8,6 +8,8 @@ import { type Command, EXIT, optionFlag } from './command.ts';
 
 /** By name, in the order of help and documentation. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  'answer-probes': async () => (await import('./commands/answer-probes.ts')).answerProbesCommand,
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand,
   'check-mailstore': async () => (await import('./commands/check-mailstore.ts')).checkMailstoreCommand,
   reseal: async () => (await import('./commands/reseal.ts')).resealCommand,

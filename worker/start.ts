@@ -14,7 +14,7 @@ import {
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
-import { startFastLane } from '#activities/fast-lane/fast-lane.ts';
+import { startFastLane } from '#activities/fast-lane.ts';
 import {
   type ActivityDependencies,
   attemptDependencies,
@@ -22,8 +22,10 @@ import {
   type WorkerAttempts,
 } from '#activities/index.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
-import { type TemporalClient, temporalClient } from '#core/platform/engine/temporal-client.ts';
+import { ENGINE, type TemporalClient, temporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { outageLog } from '#core/platform/log/outage-log.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { storeAgreedTemporal } from '#core/platform/settings/agreed-settings.ts';
@@ -34,7 +36,6 @@ import { deliverToReceiver } from '#core/webhooks/webhook-receiver.ts';
 import { openSteadyPlans } from '#db/database.ts';
 import { workflowBundle } from './bundle.ts';
 import { keepTemporalSetup } from './keep-temporal-setup.ts';
-import { logSdkLine } from './sdk-log.ts';
 import { watchWorker } from './watch-worker.ts';
 
 export interface RunningWorker {
@@ -178,4 +179,20 @@ async function senderOf(services: Services): Promise<WebhookSender> {
     receiver: (url, request) => deliverToReceiver(services, url, request),
     ...(file === undefined ? {} : { extraCa: [await readFile(file, 'utf8')] }),
   });
+}
+
+/** Pollers of the SDK report each of their retries from the 16th on, about two lines a second. */
+const RETRIED_CALL = /^gRPC call \w+ retried \d+ times/;
+
+/**
+ * Logs a line of the Temporal SDK. Retries of its calls are part of an outage of Temporal: one line for all of them.
+ */
+export function logSdkLine(
+  log: Logger,
+  level: 'trace' | 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  reason: string | undefined,
+): void {
+  if (RETRIED_CALL.test(message)) outageLog(log, ENGINE).noticed(reason ?? message);
+  else log[level]({ temporal: true, reason }, message);
 }

@@ -8,12 +8,13 @@ import type { Settings } from '#core/platform/settings/settings.ts';
 import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
 import { sendTestDelivery } from '#core/webhooks/test-delivery.ts';
-import type { HourOfDeliveries } from '#db/queries/deliveries/delivery-counts.ts';
-import type { AttemptView, DeliveryWithPayload } from '#db/queries/deliveries/list-deliveries.ts';
 import {
+  type AttemptView,
   countDeliveries,
   type DeliveryFilter,
+  type DeliveryWithPayload,
   findDelivery,
+  type HourOfDeliveries,
   listAttempts,
   listDeliveries,
   type ResponseCodes,

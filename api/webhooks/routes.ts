@@ -1,14 +1,12 @@
 import { requireScope } from '#api/auth/authorize.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { listBody, pageOf, timeOf } from '#api/http/schema-parts.ts';
-import { changeEndpoint } from '#core/webhooks/endpoints/change-endpoint.ts';
-import { checkEndpointUrl } from '#core/webhooks/endpoints/check-endpoint-url.ts';
+import { changeEndpoint, deleteEndpoint, rotateSecret } from '#core/webhooks/endpoints/change-endpoint.ts';
 import { createEndpoint } from '#core/webhooks/endpoints/create-endpoint.ts';
-import { deleteEndpoint } from '#core/webhooks/endpoints/delete-endpoint.ts';
+import { liftSuspension, suspendEndpoint } from '#core/webhooks/endpoints/disable-endpoint.ts';
 import { getEndpoint, listEndpoints, requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
-import { rotateSecret } from '#core/webhooks/endpoints/rotate-secret.ts';
-import { liftSuspension, suspendEndpoint } from '#core/webhooks/endpoints/suspend-endpoint.ts';
-import { countByHour } from '#db/queries/deliveries/delivery-counts.ts';
+import { checkEndpointUrl } from '#core/webhooks/endpoints/endpoint-rules.ts';
+import { countByHour } from '#db/queries/deliveries/list-deliveries.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { STATS_HOURS_DEFAULT, URL_CHECKS_PER_MINUTE } from '#domain/webhooks/delivery-limits.ts';
 import {

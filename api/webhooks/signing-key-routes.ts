@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, dateTime, nullable, timeOf } from '#api/http/schema-parts.ts';
 import { rotateSigningKey } from '#core/webhooks/signing/signing-keys.ts';
-import { publicJwk } from '#core/webhooks/signing/webhook-key-pair.ts';
+import { publicJwk } from '#core/webhooks/signing/webhook-signature.ts';
 import { type PublicSigningKey, publishedSigningKeys, signingKeysInForce } from '#db/queries/webhooks/signing-keys.ts';
 import { idPattern } from '#domain/ids.ts';
 import {

@@ -1,5 +1,5 @@
 /** Compares the answers that clients got with the rows of the database and with the requests that the receivers got. */
-import { textTable } from '#bench/report.ts';
+import { textTable } from '#bench/measure.ts';
 import type { Receipt } from '#bench/sink.ts';
 import { firstIdAt } from '#domain/ids.ts';
 import type { EventType } from '#domain/webhooks/event-types.ts';
@@ -84,7 +84,7 @@ export async function readFacts({ postgres, customer, sink, relay }: Cluster, lo
 }
 
 /** Of the operations of one kind, by name. */
-export type KindCounts = Readonly<Record<(typeof KIND_COUNTS)[number], number>>;
+type KindCounts = Readonly<Record<(typeof KIND_COUNTS)[number], number>>;
 const KIND_COUNTS = [
   ...(['begun', 'accepted', 'never accepted', 'refused', 'lost', 'truncated'] as const),
   ...(['without event', 'events twice', 'duplicated', 'sent again'] as const),

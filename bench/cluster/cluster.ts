@@ -24,11 +24,12 @@ import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { TEST_ENVIRONMENT, testVariables } from '#test/support/services.ts';
 import { freePorts } from '#test/support/started-service.ts';
 import { developmentCertificates } from '../../operations/certificates.ts';
-import { mountSmallDisk, type SmallDisk } from './namespace.ts';
 import {
+  mountSmallDisk,
   type PostgresServer,
   type Program,
   RESTART_DELAYS_MS,
+  type SmallDisk,
   startPostgresServer,
   startTemporalServer,
   type TemporalServer,
@@ -51,7 +52,7 @@ const SENDER_RECORDS = [
   { type: 'TXT', name: '_dmarc.sender.test', value: 'v=DMARC1; p=reject' },
 ] as const;
 
-export type ProcessKind = 'api' | 'worker' | 'mail';
+type ProcessKind = 'api' | 'worker' | 'mail';
 
 export interface ServiceProcess extends Program {
   readonly kind: ProcessKind;

@@ -1,13 +1,12 @@
 /** The faults of a run, in the order in which they happen, and how the cluster recovers from each. */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMs } from '#bench/monotonic-clock.ts';
+import { monotonicMs } from '#bench/event-load.ts';
 import { signalTree } from '#bench/processes.ts';
 import { firstIdAt } from '#domain/ids.ts';
 import { type Cluster, SERVICE_DATABASE, type ServiceProcess } from './cluster.ts';
 import { isOpen, type Load } from './load.ts';
-import type { SmallDisk } from './namespace.ts';
-import type { Program } from './servers.ts';
+import type { Program, SmallDisk } from './servers.ts';
 
 export interface Fault {
   readonly name: string;

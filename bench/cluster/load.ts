@@ -1,11 +1,181 @@
 /**
- * The load: operations start at a constant rate, whatever happens to earlier ones. Each is tried until it is accepted,
- * at the two copies of its process in turn, like a client with both addresses. The ledger keeps the answers that the
- * clients got: the rows of the database and the receivers' counts are compared with them.
+ * The load and its clients. Operations start at a constant rate, whatever happens to earlier ones. Each is tried until it is
+ * accepted, at the two copies of its process in turn, like a client with both addresses. The ledger keeps the answers that
+ * the clients got: the rows of the database and the receivers' counts are compared with them.
  */
+
 import { setTimeout as delay } from 'node:timers/promises';
-import { openImapClient, openRestClient, openSmtpClient, type TryOutcome } from './clients.ts';
-import { type Cluster, SENDER, type WantedEndpoint } from './cluster.ts';
+import { ImapFlow } from 'imapflow';
+import { createTransport } from 'nodemailer';
+import { Pool } from 'undici';
+import { type Cluster, type LoadMailbox, SENDER, type WantedEndpoint } from './cluster.ts';
+
+/** The outcome of one try for a client. */
+type TryOutcome =
+  | { readonly kind: 'accepted'; readonly tokenMissing?: boolean }
+  /** The server answered "try again". */
+  | { readonly kind: 'deferred'; readonly by: string; readonly afterMs?: number | undefined }
+  /** No answer: it is unknown whether it was accepted. */
+  | { readonly kind: 'uncertain' }
+  /** There was no connection: certainly not accepted. */
+  | { readonly kind: 'unreachable' }
+  | { readonly kind: 'refused'; readonly by: string };
+
+const ANSWER_WITHIN_MS = 15_000;
+const CONNECT_WITHIN_MS = 3_000;
+const REST_CONNECTIONS = 8;
+const SMTP_CONNECTIONS = 4;
+const FOLDER = 'Archive';
+
+const property = (error: unknown, name: string): string =>
+  error instanceof Error && name in error ? String(Object(error)[name]) : '';
+
+/** Of a connection that failed. */
+function failedTry(error: unknown): TryOutcome {
+  const codes = [error, error instanceof Error ? error.cause : undefined].map((each) => property(each, 'code'));
+  const unreachable =
+    codes.some((code) => ['ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT'].includes(code)) ||
+    property(error, 'message').includes('ECONNREFUSED');
+  return { kind: unreachable ? 'unreachable' : 'uncertain' };
+}
+
+interface RestClient {
+  createMailbox(name: string): Promise<TryOutcome>;
+  sendMessage(mailboxId: string, to: string, subject: string): Promise<TryOutcome>;
+  close(): Promise<void>;
+}
+
+/** Each request has an Idempotency-Key, which its repetitions keep. */
+export function openRestClient(apiUrl: string, apiKey: string): RestClient {
+  const pool = new Pool(apiUrl, {
+    connections: REST_CONNECTIONS,
+    pipelining: 1,
+    headersTimeout: ANSWER_WITHIN_MS,
+    bodyTimeout: ANSWER_WITHIN_MS,
+    connect: { timeout: CONNECT_WITHIN_MS },
+  });
+  async function post(path: string, key: string, content: unknown, hasToken: boolean): Promise<TryOutcome> {
+    try {
+      const { statusCode, headers, body } = await pool.request({
+        method: 'POST',
+        path,
+        headers: { 'content-type': 'application/json', 'x-organization-key': apiKey, 'idempotency-key': key },
+        body: JSON.stringify(content),
+      });
+      const text = await body.text();
+      if (statusCode === 201) return { kind: 'accepted', tokenMissing: hasToken && !/"token":"/.test(text) };
+      const again = statusCode >= 500 || statusCode === 429 || (statusCode === 409 && text.includes('still running'));
+      if (!again) return { kind: 'refused', by: `${statusCode} ${text.slice(0, 200)}` };
+      const afterMs = Number(headers['retry-after']) * 1_000;
+      if (Number.isFinite(afterMs)) return { kind: 'deferred', by: `${statusCode}`, afterMs };
+      return { kind: 'deferred', by: `${statusCode}${statusCode >= 500 ? ' without Retry-After' : ''}` };
+    } catch (error) {
+      return failedTry(error);
+    }
+  }
+  return {
+    createMailbox: (name) => post('/api/mailboxes', name, { name }, true),
+    sendMessage: (mailboxId, to, subject) =>
+      post(`/api/mailboxes/${mailboxId}/messages`, subject, { to: [to], subject, text: 'Your order is ready.' }, false),
+    close: () => pool.destroy(),
+  };
+}
+
+export interface SmtpClient {
+  send(from: string, to: string, message: Buffer): Promise<TryOutcome>;
+  close(): void;
+}
+
+/** A sending mail server with several connections. @param ca root certificate, PEM */
+export function openSmtpClient(port: number, ca: string): SmtpClient {
+  const transport = createTransport({
+    ...{ pool: true, maxConnections: SMTP_CONNECTIONS, maxMessages: 1_000 },
+    ...{ host: '127.0.0.1', port, name: 'sender.test', tls: { ca } },
+    connectionTimeout: CONNECT_WITHIN_MS,
+    greetingTimeout: ANSWER_WITHIN_MS,
+    socketTimeout: ANSWER_WITHIN_MS,
+  });
+  return {
+    async send(from, to, message) {
+      try {
+        await transport.sendMail({ envelope: { from, to: [to] }, raw: message });
+        return { kind: 'accepted' };
+      } catch (error) {
+        const code = Number.parseInt(property(error, 'responseCode'), 10);
+        if (Number.isNaN(code)) return failedTry(error);
+        if (code < 500) return { kind: 'deferred', by: String(code) };
+        return { kind: 'refused', by: `${code} ${property(error, 'message').slice(0, 120)}` };
+      }
+    },
+    close: () => transport.close(),
+  };
+}
+
+export interface ImapClient {
+  append(message: Buffer): Promise<TryOutcome>;
+  close(): void;
+}
+
+/** Files messages by APPEND over one connection, which it opens again as needed. */
+function openImapClient(port: number, ca: string, { address, token }: LoadMailbox): ImapClient {
+  let client: ImapFlow | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  function drop(): void {
+    client?.close();
+    client = undefined;
+  }
+  async function connected(): Promise<ImapFlow> {
+    if (client?.usable) return client;
+    const fresh = new ImapFlow({
+      ...{ host: '127.0.0.1', port, secure: true, auth: { user: address, pass: token }, tls: { ca }, logger: false },
+      connectionTimeout: ANSWER_WITHIN_MS,
+      greetingTimeout: ANSWER_WITHIN_MS,
+      socketTimeout: 4 * ANSWER_WITHIN_MS,
+    });
+    fresh.on('error', () => fresh.close());
+    client = fresh;
+    await fresh.connect();
+    return fresh;
+  }
+  async function append(message: Buffer): Promise<TryOutcome> {
+    let opened: ImapFlow;
+    try {
+      opened = await within(connected());
+    } catch {
+      drop();
+      return { kind: 'unreachable' }; // nothing was appended yet
+    }
+    try {
+      const result = await within(opened.append(FOLDER, message, ['\\Seen']));
+      return result === false ? { kind: 'uncertain' } : { kind: 'accepted' };
+    } catch (error) {
+      const response = property(error, 'responseStatus');
+      if (response === 'NO' || response === 'BAD')
+        return { kind: 'deferred', by: `${response} ${property(error, 'serverResponseCode')}`.trim() };
+      drop();
+      return { kind: 'uncertain' };
+    }
+  }
+  return {
+    append(message) {
+      const own = last.then(() => append(message));
+      last = own.catch(() => {});
+      return own;
+    },
+    close: drop,
+  };
+}
+
+async function within<Result>(work: Promise<Result>): Promise<Result> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('no answer in time')), ANSWER_WITHIN_MS);
+  work.catch(() => {});
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
 
 /**
  * - `mailbox`: POST /api/mailboxes → mailbox_created

@@ -4,16 +4,14 @@
  * not, in turn, first quiet, then beside the load, with many deliveries in the tables.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { percentiles } from '#bench/measure.ts';
-import { monotonicMs } from '#bench/monotonic-clock.ts';
+import { monotonicMs } from '#bench/event-load.ts';
+import { percentiles, textTable } from '#bench/measure.ts';
 import { cpuSeconds } from '#bench/processes.ts';
-import { textTable } from '#bench/report.ts';
 import { createSubscribers } from '#bench/subscribers.ts';
 import { insertDeliveries } from '#test/support/many-rows.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { openRestClient, openSmtpClient } from './clients.ts';
 import { type Cluster, SENDER, SERVICE_DATABASE, type WantedEndpoint } from './cluster.ts';
-import { loadMessage, startLoad } from './load.ts';
+import { loadMessage, openRestClient, openSmtpClient, startLoad } from './load.ts';
 import type { PostgresServer } from './servers.ts';
 
 const WARM_UP = 100;

@@ -15,8 +15,7 @@ import { type Cluster, openCluster, SERVICE_DATABASE } from './cluster.ts';
 import { FAULTS, type Fault, type FaultFigures, openBefore, runFault } from './faults.ts';
 import { LOAD_ENDPOINTS, startLoad } from './load.ts';
 import { IDLE_ENDPOINTS, idleReport, loneMailReport, RATIO_MAX } from './lone.ts';
-import { folderInNamespace, leaveNamespace, runInNamespace } from './namespace.ts';
-import { TEMPORAL_VERSION } from './servers.ts';
+import { folderInNamespace, leaveNamespace, runInNamespace, TEMPORAL_VERSION } from './servers.ts';
 
 const RATE = 8;
 /** Before the first fault: everything has started and is warm. */

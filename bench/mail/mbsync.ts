@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { readerMailbox } from './reader-mailbox.ts';
-import { figure } from './samples.ts';
-import type { MailScenario } from './scenario.ts';
+import { readerMailbox } from './reading.ts';
+import { figure, type MailScenario } from './scenario.ts';
 
 const run = promisify(execFile);
 const LATER_RUNS = 5;

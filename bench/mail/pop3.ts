@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import tls from 'node:tls';
 import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { mixedMessage } from './messages.ts';
-import { figure, repeated, spread } from './samples.ts';
-import type { MailScenario } from './scenario.ts';
+import { figure, type MailScenario, repeated, spread } from './scenario.ts';
 import type { Account } from './world.ts';
 
 const MESSAGES = 2_000;

@@ -5,8 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Child, startChild } from '#bench/child-calls.ts';
+import { textTable } from '#bench/measure.ts';
 import { cpuSeconds, machineCpuSeconds } from '#bench/processes.ts';
-import { textTable } from '#bench/report.ts';
+import { ownTimes } from '#bench/profile-calls.ts';
 import { FREE_LISTENER_PORTS, insertMailbox } from '#bench/subscribers.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
@@ -18,7 +19,6 @@ import { developmentCertificates } from '../../operations/certificates.ts';
 import type { BareTlsCalls } from './bare-tls.ts';
 import { ImapClient } from './imap-client.ts';
 import type { ListenerCalls } from './listeners.ts';
-import { ownTimes } from './own-times.ts';
 
 const DOMAIN = 'agents.test';
 

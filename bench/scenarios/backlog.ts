@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { workflowCount } from '#bench/measure.ts';
+import { type FigureRow, workflowCount } from '#bench/measure.ts';
 import { openDeliveriesReach } from '#bench/open-deliveries.ts';
 import { memoryMegabytes } from '#bench/processes.ts';
-import type { FigureRow } from '#bench/report.ts';
 import { counted, nextRun, producersOf, type Scenario, subscribersOf, warmUp } from '#bench/scenario.ts';
 import type { Services } from '#core/platform/process/services.ts';
 

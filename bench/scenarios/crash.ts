@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { noTimes } from '#bench/event-load.ts';
+import { monotonicMs, noTimes } from '#bench/event-load.ts';
 import { acknowledgedReceipts, allAcknowledged, type Outcome, outcomeOf } from '#bench/measure.ts';
-import { monotonicMs } from '#bench/monotonic-clock.ts';
 import { openDeliveriesReach, retire } from '#bench/open-deliveries.ts';
 import { nextRun, producersOf, type Scenario, type ScenarioContext, subscribersOf, warmUp } from '#bench/scenario.ts';
 import type { Part } from '#bench/world.ts';

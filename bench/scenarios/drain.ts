@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { noTimes } from '#bench/event-load.ts';
-import type { Figures } from '#bench/measure.ts';
-import { figureRows, type Measured } from '#bench/report.ts';
+import { type Figures, figureRows, type Measured } from '#bench/measure.ts';
 import {
   burst,
   counted,

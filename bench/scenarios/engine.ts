@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { acknowledgedReceipts, allAcknowledged, outcomeOf, percentiles } from '#bench/measure.ts';
-import { monotonicMs } from '#bench/monotonic-clock.ts';
+import { monotonicMs } from '#bench/event-load.ts';
+import { acknowledgedReceipts, allAcknowledged, type FigureRow, outcomeOf, percentiles } from '#bench/measure.ts';
 import { openDeliveriesReach, retire } from '#bench/open-deliveries.ts';
-import type { FigureRow } from '#bench/report.ts';
 import { nextRun, producersOf, type Scenario, type ScenarioContext, subscribersOf, warmUp } from '#bench/scenario.ts';
 import type { Receipt } from '#bench/sink.ts';
 import { firstIdAt } from '#domain/ids.ts';

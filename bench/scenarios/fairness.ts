@@ -1,6 +1,5 @@
-import type { Figures } from '#bench/measure.ts';
+import { type Figures, figureRows } from '#bench/measure.ts';
 import { retire } from '#bench/open-deliveries.ts';
-import { figureRows } from '#bench/report.ts';
 import {
   counted,
   measureShape,

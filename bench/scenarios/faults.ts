@@ -1,6 +1,4 @@
-import type { Figures } from '#bench/measure.ts';
-import { percentiles } from '#bench/measure.ts';
-import { type FigureRow, figureRows } from '#bench/report.ts';
+import { type FigureRow, type Figures, figureRows, percentiles } from '#bench/measure.ts';
 import { burst, type Scenario, warmUp } from '#bench/scenario.ts';
 
 const ORGANIZATIONS = 50;

@@ -1,8 +1,7 @@
 /** What the two most frequent writing requests cost: their time, their rate, CPU, and traffic with PostgreSQL. */
 import type { EventLoad, LoadTimes } from '#bench/event-load.ts';
-import { percentiles } from '#bench/measure.ts';
+import { type FigureRow, type Measured, percentiles } from '#bench/measure.ts';
 import { openDeliveriesReach } from '#bench/open-deliveries.ts';
-import type { FigureRow, Measured } from '#bench/report.ts';
 import { counted, nextRun, type Scenario, type ScenarioContext } from '#bench/scenario.ts';
 import { createSubscribers, type Subscriber } from '#bench/subscribers.ts';
 

@@ -1,7 +1,9 @@
 /**
- * The DNS records a customer's domain needs so that this instance can receive and send its mail, and whether DNS has
- * them. Pure: the look-up is in `check-domain.ts`.
+ * The DNS records a customer's domain needs so that this instance can receive and send its mail, whether DNS has them,
+ * and how questions are asked.
  */
+import { Resolver } from 'node:dns/promises';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import type { DomainRecord } from '#db/entities/mail-domain.ts';
 
 export type RecordState = Pick<DomainRecord, 'status' | 'found'>;
@@ -135,4 +137,52 @@ function txtStrings(value: string): string[] {
   for (let at = 0; at < value.length; at += TXT_STRING_MAX)
     strings.push(`"${value.slice(at, at + TXT_STRING_MAX).replaceAll(/["\\]/g, '\\$&')}"`);
   return strings;
+}
+
+const QUERY_TIMEOUT_MS = 3_000;
+const QUERY_TRIES = 2;
+/** DNS says that there is nothing, as against saying nothing. */
+const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
+
+/** Asks DNS. @returns values; undefined when DNS gave no answer at all (timeout, SERVFAIL). Never throws. */
+type AskDns = <Value>(query: (resolver: Resolver) => Promise<Value[]>) => Promise<Value[] | undefined>;
+
+/** With the servers of DNS_SERVERS, else those of the system. */
+export function askDns({ DNS_SERVERS }: Pick<Settings, 'DNS_SERVERS'>): AskDns {
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  if (DNS_SERVERS.length > 0) resolver.setServers([...DNS_SERVERS]);
+  return async (query) => {
+    try {
+      return await query(resolver);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      return NOTHING_THERE.has(code) ? [] : undefined;
+    }
+  };
+}
+
+/** Values of a name, MX as `preference host`, SRV as `priority weight port host`. */
+async function lookUp(resolver: Resolver, { type, name }: DomainRecord): Promise<string[]> {
+  if (type === 'MX') return (await resolver.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
+  if (type === 'SRV')
+    return (await resolver.resolveSrv(name)).map((found) =>
+      [found.priority, found.weight, found.port, found.name].join(' '),
+    );
+  return (await resolver.resolveTxt(name)).map((strings) => strings.join(''));
+}
+
+/** The records with the current result of DNS. One without an answer (timeout, SERVFAIL) is `pending`. Never throws. */
+export async function checkRecords(
+  settings: Pick<Settings, 'DNS_SERVERS'>,
+  records: readonly DomainRecord[],
+): Promise<DomainRecord[]> {
+  const ask = askDns(settings);
+  return Promise.all(
+    records.map(async (record) => {
+      const values = await ask((resolver) => lookUp(resolver, record));
+      return values === undefined
+        ? { ...record, status: 'pending' as const, found: [] }
+        : { ...record, ...recordState(record, values) };
+    }),
+  );
 }

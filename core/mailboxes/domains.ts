@@ -13,7 +13,6 @@
  */
 
 import { generateKeyPair, randomBytes } from 'node:crypto';
-import { Resolver } from 'node:dns/promises';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { promisify } from 'node:util';
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
@@ -31,7 +30,7 @@ import { CatalogueError } from '#domain/errors.ts';
 import { domainNameProblem } from '#domain/mail/domain-name.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { publicListenerPorts } from './client-settings.ts';
-import { domainRecords, mailRecords, recordState } from './domain-records.ts';
+import { checkRecords, domainRecords, mailRecords } from './domain-records.ts';
 import { instanceDkimKey } from './instance-dkim.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
 
@@ -41,41 +40,6 @@ export async function isServedDomain(sql: Sql, defaultDomain: string, domain: st
   if (name === defaultDomain.toLowerCase()) return true;
   const rows = await sql.query(`select 1 from domains where name = $1 and status = 'verified'`, [name]);
   return rows.length > 0;
-}
-
-const QUERY_TIMEOUT_MS = 3_000;
-const QUERY_TRIES = 2;
-/** DNS says that there is nothing, as against saying nothing. */
-const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
-
-/** Values of a name, MX as `preference host`, SRV as `priority weight port host`; undefined when DNS gave no answer at all. */
-async function lookUp(resolver: Resolver, record: DomainRecord): Promise<string[] | undefined> {
-  try {
-    if (record.type === 'MX')
-      return (await resolver.resolveMx(record.name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
-    if (record.type === 'SRV')
-      return (await resolver.resolveSrv(record.name)).map((found) =>
-        [found.priority, found.weight, found.port, found.name].join(' '),
-      );
-    return (await resolver.resolveTxt(record.name)).map((strings) => strings.join(''));
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return NOTHING_THERE.has(code) ? [] : undefined;
-  }
-}
-
-/** The records with the current result of DNS. One without an answer (timeout, SERVFAIL) is `pending`. Never throws. */
-async function checkRecords(settings: Settings, records: readonly DomainRecord[]): Promise<DomainRecord[]> {
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
-  if (settings.DNS_SERVERS.length > 0) resolver.setServers([...settings.DNS_SERVERS]);
-  return Promise.all(
-    records.map(async (record) => {
-      const values = await lookUp(resolver, record);
-      return values === undefined
-        ? { ...record, status: 'pending' as const, found: [] }
-        : { ...record, ...recordState(record, values) };
-    }),
-  );
 }
 
 /**

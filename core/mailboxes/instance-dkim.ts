@@ -2,6 +2,8 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Services } from '#core/platform/process/services.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
+import type { Sql } from '#db/database.ts';
 
 const DKIM_BITS = 2_048;
 const makeKeyPair = promisify(generateKeyPair);
@@ -23,6 +25,15 @@ interface KeyRow {
 /** Place of the instance's DKIM keys (see `core/platform/secrets/sealed-secrets.ts`). */
 export const instanceDkimPlace = (domain: string): string => `dkim_key:private_key:${domain}`;
 const FIND_KEY = `select selector, public_key, private_key_sealed from dkim_key where domain = $1`;
+
+/** What DNS publishes of that key; undefined: it was not made yet. */
+export async function instanceDkimRecord(
+  db: Sql,
+  { MAIL_DOMAIN }: Pick<Settings, 'MAIL_DOMAIN'>,
+): Promise<Omit<InstanceDkimKey, 'privateKey'> | undefined> {
+  const [row] = await db.query<KeyRow>(FIND_KEY, [MAIL_DOMAIN.toLowerCase()]);
+  return row === undefined ? undefined : { selector: row.selector, publicKey: row.public_key };
+}
 
 export async function instanceDkimKey({
   db,

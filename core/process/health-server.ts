@@ -8,6 +8,7 @@ import { collectDefaultMetrics, register } from '@prometheus-io/client';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { limitConnections } from '#core/platform/process/database-connections.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
+import type { Finding } from './diagnosis/finding.ts';
 import type { Readiness } from './readiness.ts';
 
 interface HealthServer {
@@ -26,11 +27,15 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** @param readiness asked on each `/readyz` */
+/**
+ * @param readiness asked on each `/readyz`
+ * @param diagnosis asked on `/readyz?verbose`: here alone, since it names what the service is made of
+ */
 export async function startHealthServer(
   settings: Settings,
   log: Logger,
   readiness: () => Promise<Readiness>,
+  diagnosis: () => Promise<readonly Finding[]>,
 ): Promise<HealthServer> {
   if (settings.METRICS_PORT === 0) return { url: undefined, close: async () => {} };
   if (!defaultMetricsCollected) collectDefaultMetrics();
@@ -42,12 +47,14 @@ export async function startHealthServer(
   };
   const server = createServer(timeouts, (request, response) => {
     const answer = async () => {
-      switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+      switch (pathname) {
         case '/healthz':
           return sendJson(response, 200, { status: 'ok' });
         case '/readyz': {
           const found = await readiness();
-          return sendJson(response, found.status === 'ready' ? 200 : 503, found);
+          const body = searchParams.has('verbose') ? { ...found, findings: await diagnosis() } : found;
+          return sendJson(response, found.status === 'ready' ? 200 : 503, body);
         }
         case '/metrics': {
           const metrics = await register.metrics();

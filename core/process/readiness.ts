@@ -118,7 +118,8 @@ function isBlocking(process: ProcessName, check: CheckName, state: string): bool
   }
 }
 
-const MESSAGES: Readonly<Record<CheckName, Readonly<Record<string, string>>>> = {
+/** Meaning of each state that is not `ok`, and what to do. */
+export const MESSAGES: Readonly<Record<CheckName, Readonly<Record<string, string>>>> = {
   postgresql: {
     unreachable: 'PostgreSQL does not answer: check that it runs, and DATABASE_URL.',
     read_only:

@@ -8,6 +8,7 @@ import { hasAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
 import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';
 import { isPreparing, pendingMigrations } from '#db/migrate.ts';
 import { requirePostgres } from './dependencies.ts';
+import { logStartFindings, openDiagnosis } from './diagnosis/diagnose.ts';
 import { startHealthServer } from './health-server.ts';
 import { openReadiness, type ReadinessMonitor } from './readiness.ts';
 import { requireOwnInstallation } from './start-checks.ts';
@@ -53,11 +54,12 @@ export async function runPart(part: Part): Promise<void> {
       const readiness = openReadiness(services, part.name);
       life.onStop('readiness', () => readiness.close());
       // First of all: a waiting process must log what it waits for.
-      const health = await startHealthServer(settings, log, readiness.current);
+      const health = await startHealthServer(settings, log, readiness.current, openDiagnosis(services, part.name));
       life.onStop('health server', () => health.close());
       await awaitMigrations(services, life.stopping);
       if (life.stopping.aborted) return;
       await requireOwnInstallation(services);
+      await logStartFindings(services, log);
       await part.start(services, life, readiness);
       // Warnings are logged before the line that says it runs.
       await readiness.current();

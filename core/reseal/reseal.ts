@@ -14,7 +14,7 @@ import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { instanceDkimPlace } from '#core/mailboxes/instance-dkim.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { idempotencyAnswerPlace, type SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
-import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
+import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-signature.ts';
 import type { Sql } from '#db/database.ts';
 
 export interface SealedColumn {

@@ -21,7 +21,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/settings.ts';
-import { assignWorkflow, makeDueNow } from '#db/queries/deliveries/assign-workflow.ts';
+import { assignWorkflow, makeDueNow } from '#db/queries/deliveries/delivery-workflows.ts';
 import { type DeliveryRecord, type DeliveryWithPayload, findDelivery } from '#db/queries/deliveries/list-deliveries.ts';
 import type { OfEndpoint } from '#db/queries/webhooks/recoveries.ts';
 import { CatalogueError } from '#domain/errors.ts';
@@ -34,7 +34,7 @@ import {
   endpointDeliveryId,
   isSlowEndpointDelivery,
 } from '#domain/webhooks/delivery-workflows.ts';
-import { requireSendableEndpoint } from './endpoints/sendable-endpoint.ts';
+import { requireSendableEndpoint } from './endpoints/endpoint-queries.ts';
 
 const ENGINE_TIMEOUT_MS = 5_000;
 const RETRY_AFTER_SECONDS = 5;

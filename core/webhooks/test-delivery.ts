@@ -15,7 +15,7 @@ import {
   EVENT_SCOPES,
   type EventType,
 } from '#domain/webhooks/event-types.ts';
-import { requireSendableEndpoint } from './endpoints/sendable-endpoint.ts';
+import { requireSendableEndpoint } from './endpoints/endpoint-queries.ts';
 
 /** The part of an example envelope that does not depend on the organization and the time. */
 interface ExampleEvent {

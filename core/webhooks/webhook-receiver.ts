@@ -30,7 +30,7 @@ import {
   receiverPath,
   type SignatureVerdict,
 } from '#domain/webhooks/webhook-receiver.ts';
-import { webhookSecretPlace } from './signing/webhook-secrets.ts';
+import { webhookSecretPlace } from './signing/webhook-signature.ts';
 
 export interface WebhookReceiver {
   readonly id: string;

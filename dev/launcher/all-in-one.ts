@@ -8,6 +8,7 @@ import { sendNotices } from '#core/organizations/member-notices.ts';
 import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
 import type { ProcessLife } from '#core/platform/process/process-life.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import { logStartFindings, openDiagnosis } from '#core/process/diagnosis/diagnose.ts';
 import { startHealthServer } from '#core/process/health-server.ts';
 import { openReadiness } from '#core/process/readiness.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
@@ -30,6 +31,7 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   const { settings } = services;
   // The mail listeners come last: a wrong certificate must not be found after everything else has started.
   await readCertificate(settings);
+  await logStartFindings(services, services.log);
   installTemporalRuntime(services);
   const connection = await NativeConnection.connect(temporalConnectionOptions(settings));
   life.onStop('Temporal connection', () => connection.close());
@@ -41,7 +43,7 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('readiness', () => readiness.close());
   readiness.useTemporal(temporal);
   readiness.useWorker(worker);
-  const health = await startHealthServer(settings, services.log, readiness.current);
+  const health = await startHealthServer(settings, services.log, readiness.current, openDiagnosis(services, 'all'));
   life.onStop('health server', () => health.close());
   const dispatcher = startDispatcher(services, temporal);
   life.onStop('dispatcher', () => dispatcher.close());

@@ -68,16 +68,19 @@ export interface EndpointDeliveryState {
   readonly stopReason: StopReason | null;
 }
 
+/**
+ * `fan-out`: first attempts of many endpoints, where an endpoint in trouble must not delay the others. `endpoint`: those
+ * of one endpoint, in a workflow of its own. `manual`: requested by a person, due or not, final or not. `recovery`: the
+ * same for many deliveries; uses only slots that live deliveries leave free, and claims no delivery.
+ */
+export type AttemptKind = 'fan-out' | 'endpoint' | 'manual' | 'recovery';
+
 /** Input of the activity `attemptDeliveries`. */
 export interface AttemptInput {
   readonly deliveryIds: readonly string[];
   readonly ladderMs: readonly number[];
-  /**
-   * `fan-out`: first attempts of many endpoints, where an endpoint in trouble must not delay the others. `endpoint`:
-   * one endpoint's own lane. `manual`: requested by a person, due or not, final or not. `recovery`: the same for many
-   * deliveries; uses only slots that live deliveries leave free, and claims no delivery.
-   */
-  readonly lane: 'fan-out' | 'endpoint' | 'manual' | 'recovery';
+  /** Named so in the histories of workflows that run; it has nothing to do with fast lanes. */
+  readonly lane: AttemptKind;
 }
 
 /** Deliveries that still need an attempt after an activity, by endpoint. All others of its input are final. */

@@ -7,7 +7,7 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { rootCertificates, type TLSSocket } from 'node:tls';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
-import { type ConnectAttempts, connectAttempts } from '#core/webhooks/requests/connect-attempts.ts';
+import { type ConnectAttempts, connectAttempts } from '#core/webhooks/requests/connection-pools.ts';
 import {
   checkDestination,
   type DestinationPolicy,

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { sweepNotices } from '#core/organizations/member-notices.ts';
 import { engineStarts } from '#core/platform/engine/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
-import { disableFailingEndpoints } from '#core/webhooks/endpoints/disable-failing-endpoints.ts';
+import { disableFailingEndpoints } from '#core/webhooks/endpoints/disable-endpoint.ts';
 import { noteEndpointFailure, noteEndpointSuccess } from '#db/queries/webhooks/endpoint-health.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/organizations/member-notices.ts';
 import { FAILING_AFTER_MS, FAILING_EXHAUSTED_MIN } from '#domain/webhooks/endpoint-limits.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gatherTime } from '#core/webhooks/dispatcher/gather-time.ts';
+import { gatherTime } from '#core/webhooks/dispatcher/claim-loop.ts';
 
 test('little is gathered while the engine accepts workflows quickly', () => {
   const gather = gatherTime();

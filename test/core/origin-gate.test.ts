@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { type OriginGate, originGate } from '#core/webhooks/requests/origin-gate.ts';
+import { type OriginGate, originGate } from '#core/webhooks/requests/connection-pools.ts';
 
 /** Waits for a place. */
 async function entered(gate: OriginGate, origin: string): Promise<() => void> {

@@ -12,7 +12,7 @@ import { isNamespaceMissing } from '#core/platform/engine/temporal-setup.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
-import { webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
+import { webhookSecretPlace } from '#core/webhooks/signing/webhook-signature.ts';
 import { migrate, preparingAlone } from '#db/migrate.ts';
 import { startPart } from '#test/support/part-process.ts';
 import { createTestDatabase, type TestDatabase, testLog, testSettings, testVariables } from '#test/support/services.ts';

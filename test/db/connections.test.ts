@@ -98,7 +98,7 @@ test('a connection that replaces a lost one begins with the same settings', asyn
     assert.deepEqual(await settingsOf(steady), OURS);
     await services.db.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
-        where application_name = 'agent-mailbox lane' and datname = current_database()`,
+        where application_name = 'agent-mailbox deliveries' and datname = current_database()`,
     );
     assert.deepEqual(await waitUntil('a new connection', () => settingsOf(steady).catch(() => undefined)), OURS);
   } finally {

@@ -7,14 +7,13 @@ import net from 'node:net';
 import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import { failureOf } from '#core/webhooks/requests/attempt-failure.ts';
-import { connectAttempts } from '#core/webhooks/requests/connect-attempts.ts';
+import { connectAttempts } from '#core/webhooks/requests/connection-pools.ts';
 import {
   checkDestination,
   type DestinationAddress,
   type DestinationPolicy,
 } from '#core/webhooks/requests/destination-guard.ts';
-import { createWebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
+import { createWebhookSender, failureOf } from '#core/webhooks/requests/webhook-sender.ts';
 import { newWebhookSecret, webhookSigner } from '#core/webhooks/signing/webhook-signature.ts';
 import { CONNECT_TIMEOUT_MS, FAILURE_REASON_MAX_CHARACTERS } from '#domain/webhooks/delivery-limits.ts';
 import { downloadPublic } from '#mailstore/messages/public-download.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attemptRecorder } from '#activities/attempt-recorder.ts';
+import { attemptRecorder } from '#activities/make-attempt.ts';
 import type { AttemptRecord } from '#db/queries/deliveries/attempts.ts';
 import { probeWrites } from '#db/queries/platform/probe-writes.ts';
 import { deliveryWorld, rowsOf } from '#test/support/delivery-world.ts';

@@ -4,10 +4,8 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Followed } from '#core/platform/engine/follow-workflow.ts';
+import { fanOutBatches, newDispatcherState, slowEndpointDeliveries } from '#core/webhooks/dispatcher/claim-loop.ts';
 import { deliveryClaims } from '#core/webhooks/dispatcher/claims.ts';
-import { newDispatcherState } from '#core/webhooks/dispatcher/dispatcher-state.ts';
-import { fanOutBatches } from '#core/webhooks/dispatcher/fan-out-batches.ts';
-import { slowLanes } from '#core/webhooks/dispatcher/slow-lanes.ts';
 import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts';
 import { FAN_OUT_BATCH_MAX } from '#domain/webhooks/delivery-limits.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
@@ -143,35 +141,35 @@ test('a fan-out that the engine lost is started again', async () => {
   assert.deepEqual(started, ['a', 'a']);
 });
 
-type Stamp = Parameters<typeof slowLanes>[0]['stamp'];
+type Stamp = Parameters<typeof slowEndpointDeliveries>[0]['stamp'];
 
 const stampAll: Stamp = (assigned) => Promise.resolve(new Set(assigned.map(({ id }) => id)));
 
-/** Lanes that remember which deliveries they were started with. */
-function rememberedLanes(stamp: Stamp) {
+/** Workflows of slow endpoints that remember which deliveries they were started with. */
+function rememberedStarts(stamp: Stamp) {
   const state = newDispatcherState();
   const started: { workflowId: string; endpointId: string; ids: string[] }[] = [];
-  const lanes = slowLanes({
+  const slowEndpoints = slowEndpointDeliveries({
     state,
     starts: { areStuck: false, run: (start) => start() },
     count: (_claimed, run) => run(),
     now: () => 0,
     stamp,
-    startLane: ({ workflowId, endpointId, deliveries: due }) => {
+    startEndpoint: ({ workflowId, endpointId, deliveries: due }) => {
       started.push({ workflowId, endpointId, ids: due.map(({ id }) => id) });
       return Promise.resolve();
     },
   });
-  return { state, lanes, started };
+  return { state, slowEndpoints, started };
 }
 
-test('claims of a slow endpoint gather in one lane, those of another in its own', async () => {
-  const { state, lanes, started } = rememberedLanes(stampAll);
-  const runs = [lanes.run('a', [delivery(1), delivery(2, 'whe_2')]), lanes.run('b', [delivery(3)])];
+test('claims of a slow endpoint gather in one workflow, those of another in its own', async () => {
+  const { state, slowEndpoints, started } = rememberedStarts(stampAll);
+  const runs = [slowEndpoints.run('a', [delivery(1), delivery(2, 'whe_2')]), slowEndpoints.run('b', [delivery(3)])];
   await nextTurn(); // the rows are stamped
   assert.deepEqual(started, []);
   state.closed = true;
-  await lanes.close(); // ends the gathering
+  await slowEndpoints.close(); // ends the gathering
   await Promise.all(runs);
   assert.deepEqual(started, [
     { workflowId: 'delivery/whe_1/slow/a', endpointId: 'whe_1', ids: ['dlv_1', 'dlv_3'] },
@@ -179,17 +177,20 @@ test('claims of a slow endpoint gather in one lane, those of another in its own'
   ]);
 });
 
-test('what a lane has no room for starts at once in another', async () => {
-  const { state, lanes, started } = rememberedLanes(stampAll);
+test('what a workflow has no room for starts at once in another', async () => {
+  const { state, slowEndpoints, started } = rememberedStarts(stampAll);
   const all = deliveries(FAN_OUT_BATCH_MAX + 1);
-  const runs = [lanes.run('a', all.slice(0, FAN_OUT_BATCH_MAX)), lanes.run('b', all.slice(FAN_OUT_BATCH_MAX))];
+  const runs = [
+    slowEndpoints.run('a', all.slice(0, FAN_OUT_BATCH_MAX)),
+    slowEndpoints.run('b', all.slice(FAN_OUT_BATCH_MAX)),
+  ];
   await runs[1];
   assert.deepEqual(
     started.map(({ ids }) => ids.length),
     [1],
   );
   state.closed = true;
-  await lanes.close();
+  await slowEndpoints.close();
   await runs[0];
   assert.deepEqual(
     started.map(({ ids }) => ids.length),
@@ -197,14 +198,14 @@ test('what a lane has no room for starts at once in another', async () => {
   );
 });
 
-test('a lane is not started before its rows are stamped', async () => {
+test('a workflow is not started before its rows are stamped', async () => {
   let tries = 0;
-  const { state, lanes, started } = rememberedLanes((assigned) => {
+  const { state, slowEndpoints, started } = rememberedStarts((assigned) => {
     tries++;
     return tries > 1 ? stampAll(assigned) : Promise.resolve(undefined);
   });
-  const run = lanes.run('a', [delivery(1)]);
-  const closing = lanes.close(); // ends the gathering
+  const run = slowEndpoints.run('a', [delivery(1)]);
+  const closing = slowEndpoints.close(); // ends the gathering
   await waitUntil('the second statement', () => tries === 2);
   await run;
   state.closed = true;
@@ -212,14 +213,14 @@ test('a lane is not started before its rows are stamped', async () => {
   assert.equal(started.length, 1);
 });
 
-test('deliveries that are stamped when their lane has started join it', async () => {
+test('deliveries that are stamped when their workflow has started join it', async () => {
   const slow = Promise.withResolvers<void>();
-  const { lanes, started } = rememberedLanes(async (assigned) => {
+  const { slowEndpoints, started } = rememberedStarts(async (assigned) => {
     if (assigned.some(({ id }) => id === 'dlv_2')) await slow.promise;
     return stampAll(assigned);
   });
-  const runs = [lanes.run('a', [delivery(1)]), lanes.run('b', [delivery(2)])];
-  const closing = lanes.close(); // ends the gathering
+  const runs = [slowEndpoints.run('a', [delivery(1)]), slowEndpoints.run('b', [delivery(2)])];
+  const closing = slowEndpoints.close(); // ends the gathering
   await runs[0];
   slow.resolve();
   await runs[1];
@@ -231,13 +232,13 @@ test('deliveries that are stamped when their lane has started join it', async ()
   ]);
 });
 
-test('a lane leaves alone what another workflow has taken over', async () => {
-  const { state, lanes, started } = rememberedLanes((assigned) =>
+test('a workflow leaves alone what another one has taken over', async () => {
+  const { state, slowEndpoints, started } = rememberedStarts((assigned) =>
     stampAll(assigned.filter(({ id }) => id !== 'dlv_1')),
   );
-  const run = lanes.run('a', [delivery(1), delivery(2)]);
+  const run = slowEndpoints.run('a', [delivery(1), delivery(2)]);
   state.closed = true;
-  await lanes.close(); // ends the gathering
+  await slowEndpoints.close(); // ends the gathering
   await run;
   assert.deepEqual(
     started.flatMap(({ ids }) => ids),

@@ -1,8 +1,7 @@
 /** What makes an endpoint look slow to a worker. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { type EndpointSlots, endpointSlots, type Slot } from '#activities/endpoint-slots.ts';
-import { responsiveClock } from '#activities/responsive-clock.ts';
+import { type EndpointSlots, endpointSlots, responsiveClock, type Slot } from '#activities/endpoint-slots.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let nowMs = 0;

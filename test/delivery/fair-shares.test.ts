@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { recordEvents } from '#core/events/record-event.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { fairShares } from '#core/webhooks/dispatcher/fair-shares.ts';
+import { fairShares } from '#core/webhooks/dispatcher/claims.ts';
 import { claimFairly } from '#db/queries/deliveries/claim-deliveries.ts';
 import { type AllowanceWanted, leaseAllowances } from '#db/queries/deliveries/delivery-allowances.ts';
 import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
 import { recordEvents } from '#core/events/record-event.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
-import { leasedUnder, leaseOldest } from '#db/queries/deliveries/fast-lane.ts';
+import { leasedUnder, leaseOldest } from '#db/queries/deliveries/claim-deliveries.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';

@@ -102,7 +102,7 @@ test(`${FAN_OUTS} fan-outs leave neither listeners nor memory`, { timeout: 900_0
   const follower = workflowFollower(idle, testLog());
   let next = 0;
   async function run(until: number): Promise<void> {
-    const lane = async () => {
+    const producer = async () => {
       while (next < until) {
         const id = `fan-out/long-run-${next++}`;
         const delivery = { id: 'dlv_0', endpointId: 'whe_0', eventId: 'evt_0', organizationId: 'org_0' };
@@ -113,7 +113,7 @@ test(`${FAN_OUTS} fan-outs leave neither listeners nor memory`, { timeout: 900_0
         assert.equal(await followed, 'lost');
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    await Promise.all(Array.from({ length: AT_ONCE }, producer));
   }
   await run(WARM_UP);
   const before = await measured();

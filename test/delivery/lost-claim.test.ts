@@ -1,8 +1,8 @@
 /** A claim of a lane whose answer was lost: the lane may have leased deliveries that it does not know of. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startFastLane } from '#activities/fast-lane/fast-lane.ts';
-import { type LaneAttempts, waitForLanes } from '#activities/fast-lane/wait-for-lanes.ts';
+import { type LaneAttempts, waitForLanes } from '#activities/attempt-deliveries.ts';
+import { startFastLane } from '#activities/fast-lane.ts';
 import { attemptDependencies } from '#activities/index.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';

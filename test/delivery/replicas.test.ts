@@ -6,7 +6,7 @@ import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
 import { engineStarts } from '#core/platform/engine/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { startDeliverySweep } from '#core/webhooks/dispatcher/sweep-deliveries.ts';
-import { takeOverdueWorkflows } from '#db/queries/deliveries/overdue-workflows.ts';
+import { takeOverdueWorkflows } from '#db/queries/deliveries/delivery-workflows.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { type DeliveryWorld, deliveryWorld, rowsOf, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, afterEach, before, test } from 'node:test';
 import { recordEvents } from '#core/events/record-event.ts';
+import { newDispatcherState, slowEndpointDeliveries } from '#core/webhooks/dispatcher/claim-loop.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
-import { newDispatcherState } from '#core/webhooks/dispatcher/dispatcher-state.ts';
-import { slowLanes } from '#core/webhooks/dispatcher/slow-lanes.ts';
 import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliveries.ts';
 import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
 import { settleUnattempted } from '#db/queries/deliveries/attempts.ts';
@@ -228,13 +227,13 @@ test('a resend of what is set aside adds no request', async () => {
 
 test('workflows of many slow endpoints do not start at the same moment', async () => {
   const startedAtMs: number[] = [];
-  const lanes = slowLanes({
+  const slowEndpoints = slowEndpointDeliveries({
     state: newDispatcherState(),
     starts: { areStuck: false, run: (start) => start() },
     count: (_claimed, run) => run(),
     now: () => 0,
     stamp: (assigned) => Promise.resolve(new Set(assigned.map(({ id }) => id))),
-    startLane: () => Promise.resolve(startedAtMs.push(performance.now())),
+    startEndpoint: () => Promise.resolve(startedAtMs.push(performance.now())),
   });
   const claimed = Array.from({ length: 30 }, (_, n) => ({
     id: `dlv_${n}`,
@@ -247,7 +246,7 @@ test('workflows of many slow endpoints do not start at the same moment', async (
     troubled: true,
     inLane: false,
   }));
-  await lanes.run('fan-out/1', claimed);
+  await slowEndpoints.run('fan-out/1', claimed);
   assert.equal(startedAtMs.length, claimed.length);
   const spreadMs = Math.max(...startedAtMs) - Math.min(...startedAtMs);
   assert.ok(spreadMs > TROUBLED_GATHER_SPREAD_MS / 4, `all started within ${Math.round(spreadMs)} ms`);

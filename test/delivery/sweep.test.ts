@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
-import { overdueWorkflows } from '#db/queries/deliveries/overdue-workflows.ts';
+import { overdueWorkflows } from '#db/queries/deliveries/delivery-workflows.ts';
 import type { EndpointDeliveryState } from '#domain/webhooks/delivery-workflows.ts';
 import { type DeliveryWorld, deliveryWorld, rowsOf, waitsForRetry } from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';

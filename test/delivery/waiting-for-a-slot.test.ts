@@ -44,7 +44,7 @@ function heldAnswers() {
   };
 }
 
-const isInLane = ({ workflowId }: DeliveryState) => workflowId?.startsWith('delivery/') === true;
+const isPassedOn = ({ workflowId }: DeliveryState) => workflowId?.startsWith('delivery/') === true;
 
 /** Events recorded in one transaction, so that one claim finds them all. */
 async function happenAtOnce(own: DeliveryWorld, organization: EnvelopeOrganization, events: number): Promise<void> {
@@ -59,26 +59,26 @@ async function happenAtOnce(own: DeliveryWorld, organization: EnvelopeOrganizati
 }
 
 /**
- * An endpoint known to be slow, with two lanes: ten deliveries of the first are in flight, ten of the second wait for a
+ * An endpoint known to be slow, with two workflows: ten deliveries of the first are in flight, ten of the second wait for a
  * slot with their attempt reserved, the others wait in their workflows.
  */
-async function slowEndpoint(eventsOfLane: number) {
+async function slowEndpoint(eventsEach: number) {
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   await world.sql(`update webhook_endpoints set troubled_until = now() + interval '1 hour' where id = $1`, [
     endpoint.id,
   ]);
   const held = heldAnswers();
-  const inLanes = (count: number) =>
-    waitUntil('a lane to carry them', async () => {
+  const passedOn = (count: number) =>
+    waitUntil('a workflow to carry them', async () => {
       const rows = await world.deliveries(endpoint.id);
-      return rows.length === count && rows.every(isInLane);
+      return rows.length === count && rows.every(isPassedOn);
     });
-  await happenAtOnce(world, organization, eventsOfLane);
-  await inLanes(eventsOfLane);
+  await happenAtOnce(world, organization, eventsEach);
+  await passedOn(eventsEach);
   await waitUntil('all slots to be taken', () => held.count() === 10);
-  await happenAtOnce(world, organization, eventsOfLane);
-  await inLanes(2 * eventsOfLane);
+  await happenAtOnce(world, organization, eventsEach);
+  await passedOn(2 * eventsEach);
   await waitUntil('ten to wait for a slot', async () => {
     const rows = await world.deliveries(endpoint.id);
     return rows.filter(({ attemptCount }) => attemptCount === 1).length === 20;
@@ -96,7 +96,7 @@ async function slowEndpoint(eventsOfLane: number) {
   };
 }
 
-/** Above the time for which a lane takes what it has read of an endpoint for current. */
+/** Above the time for which a workflow takes what it has read of an endpoint for current. */
 const FRESH_MS = 50;
 
 test('deliveries that wait for a slot when their endpoint is set inactive are not sent', async () => {
@@ -184,7 +184,7 @@ test('deliveries set aside for a slow endpoint are started before the process en
   }
 });
 
-test('events of an endpoint that is known to be slow gather into one lane, past the fan-outs', async () => {
+test('events of an endpoint that is known to be slow gather into one workflow, past the fan-outs', async () => {
   const organization = await world.organization();
   const endpoint = await world.endpoint(organization, { url: receiver.url });
   const well = await world.endpoint(organization, { url: `${receiver.url}/well` });
@@ -224,9 +224,9 @@ test('events of an endpoint that is known to be slow gather into one lane, past 
       );
     });
   const [slow, healthy] = await Promise.all([ended(endpoint.id), ended(well.id)]);
-  const lanes = new Set(slow.slice(before).map(({ workflowId }) => workflowId));
-  assert.equal(lanes.size, 1);
-  assert.match(String([...lanes][0]), /^delivery\//);
+  const workflows = new Set(slow.slice(before).map(({ workflowId }) => workflowId));
+  assert.equal(workflows.size, 1);
+  assert.match(String([...workflows][0]), /^delivery\//);
   assert.ok(healthy.every(({ workflowId }) => workflowId?.startsWith('fan-out/')));
   for (const { id } of slow) assert.equal(receiver.of(id).length, 1);
 });

@@ -6,8 +6,12 @@ import type { Services } from '#core/platform/process/services.ts';
 import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { ensureSigningKey } from '#core/webhooks/signing/signing-keys.ts';
-import { authHeaderPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
-import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webhook-signature.ts';
+import {
+  authHeaderPlace,
+  newWebhookSecret,
+  webhookSecretHint,
+  webhookSecretPlace,
+} from '#core/webhooks/signing/webhook-signature.ts';
 import {
   type EnvelopeMailbox,
   type EnvelopeOrganization,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import { createLogger } from '#core/platform/log/logger.ts';
-import { logSdkLine } from '#worker/sdk-log.ts';
+import { logSdkLine } from '#worker/start.ts';
 
 test('retries of pollers while Temporal is away are one line, other errors are logged as they are', () => {
   const lines: string[] = [];

@@ -2,7 +2,7 @@
  * A number of places; callers that find none free wait in a queue, first come, first served.
  *
  * All code in this process that waits for one of several equal places uses it. Code that works differently:
- * `activities/endpoint-slots.ts` (lanes with different rights, which leave the queue when an endpoint gets slow),
+ * `activities/endpoint-slots.ts` (kinds of attempts with different rights, which leave the queue when an endpoint gets slow),
  * `mail/connection-counter.ts` and `limit-connections.ts` (connections over a limit are refused and never wait), and
  * `mail/login/login-throttle.ts` (tokens that are used up and come back with time).
  */

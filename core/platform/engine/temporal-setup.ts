@@ -20,6 +20,8 @@ const LOOK_AGAIN_MS = 500;
 const NAMESPACE_RETENTION_MS = 72 * 3_600_000;
 /** temporal.api.enums.v1.IndexedValueType */
 const INDEXED_VALUE_TYPE = { Keyword: 2, KeywordList: 7 } as const;
+/** temporal.api.enums.v1.TaskQueueType */
+const WORKFLOW_TASK_QUEUE = 1;
 /** google.rpc.Code */
 const GRPC = { notFound: 5, alreadyExists: 6 } as const;
 
@@ -134,11 +136,52 @@ async function makeNamespace(connection: TemporalServices, namespace: string): P
   }
 }
 
+/** What a namespace has of what the service needs. */
+export interface TemporalState {
+  readonly namespaceId: string | undefined;
+  readonly missingAttributes: readonly string[];
+  /** Workers that ask for tasks of the queue. */
+  readonly workers: number;
+}
+
+/**
+ * Looks, and changes nothing, over its own connection.
+ *
+ * @throws if the server does not answer
+ */
+export async function inspectTemporal(
+  options: TemporalConnectionOptions,
+  namespace: string,
+  taskQueue: string,
+): Promise<TemporalState> {
+  const connection = await Connection.connect({ ...options, connectTimeout: CONNECT_WITHIN_MS });
+  try {
+    const namespaceId = await namespaceIdOf(connection, namespace);
+    if (namespaceId === undefined) return { namespaceId, missingAttributes: [], workers: 0 };
+    const missing = await missingAttributes(connection, namespace);
+    const { pollers } = await answer(connection, () =>
+      connection.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name: taskQueue },
+        taskQueueType: WORKFLOW_TASK_QUEUE,
+      }),
+    );
+    return { namespaceId, missingAttributes: missing.map(([name]) => name), workers: pollers.length };
+  } finally {
+    await connection.close();
+  }
+}
+
+async function missingAttributes(connection: TemporalServices, namespace: string) {
+  const { operatorService } = connection;
+  const { customAttributes } = await answer(connection, () => operatorService.listSearchAttributes({ namespace }));
+  return Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => customAttributes[name] === undefined);
+}
+
 /** @returns names of those that were added */
 async function addSearchAttributes(connection: TemporalServices, namespace: string): Promise<string[]> {
   const { operatorService } = connection;
-  const { customAttributes } = await answer(connection, () => operatorService.listSearchAttributes({ namespace }));
-  const missing = Object.entries(SEARCH_ATTRIBUTES).filter(([name]) => customAttributes[name] === undefined);
+  const missing = await missingAttributes(connection, namespace);
   if (missing.length === 0) return [];
   try {
     await answer(connection, () =>
@@ -149,8 +192,7 @@ async function addSearchAttributes(connection: TemporalServices, namespace: stri
     );
   } catch (error) {
     // Another process may have added them meanwhile.
-    const now = await answer(connection, () => operatorService.listSearchAttributes({ namespace }));
-    if (missing.every(([name]) => now.customAttributes[name] !== undefined)) return [];
+    if ((await missingAttributes(connection, namespace)).length === 0) return [];
     throw new SettingsError([
       `TEMPORAL_NAMESPACE: "${namespace}" lacks search attributes and does not let this service add them (${reasonOf(error)}). ` +
         `Add them yourself: temporal operator search-attribute create --namespace ${namespace} ` +

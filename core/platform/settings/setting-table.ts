@@ -41,7 +41,7 @@ export const SETTINGS = {
     }),
     METRICS_PORT: setting(port, {
       fallback: '9464',
-      text: 'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` of each process, on API_HOST. 0 switches it off, and with it the HEALTHCHECK of the image.',
+      text: 'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` of each process, on API_HOST; `/readyz?verbose` is only here and adds what `agent-mailbox-admin doctor` finds. 0 switches it off, and with it the HEALTHCHECK of the image.',
     }),
     SHUTDOWN_DEADLINE_SECONDS: setting(integer(1, 600), {
       fallback: '40',

@@ -3,7 +3,7 @@
  * restored engine. A workflow that still runs is not affected.
  *
  * A process that starts checks everything that is due: the workflows it ran before may be gone. After that all replicas
- * share a round every 30 seconds (`db/queries/deliveries/overdue-workflows.ts`).
+ * share a round every 30 seconds (`db/queries/deliveries/delivery-workflows.ts`).
  */
 
 import { sweepNotices } from '#core/organizations/member-notices.ts';
@@ -22,7 +22,7 @@ import {
   overdueWorkflows,
   takeFirstSweep,
   takeOverdueWorkflows,
-} from '#db/queries/deliveries/overdue-workflows.ts';
+} from '#db/queries/deliveries/delivery-workflows.ts';
 import { OVERDUE_SWEEP_AFTER_MS } from '#domain/webhooks/delivery-limits.ts';
 import { startEndpointDelivery, startFanOut, startOrJoinEndpointDelivery } from './start-deliveries.ts';
 

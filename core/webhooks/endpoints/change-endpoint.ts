@@ -1,3 +1,4 @@
+/** What an organization changes at its endpoint: fields, the secret, its deletion. Each locks the row, and is audited. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '#core/organizations/audit.ts';
@@ -5,15 +6,24 @@ import type { Caller } from '#core/platform/caller.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { ensureSigningKey } from '#core/webhooks/signing/signing-keys.ts';
-import { authHeaderPlace } from '#core/webhooks/signing/webhook-secrets.ts';
+import {
+  authHeaderPlace,
+  newWebhookSecret,
+  webhookSecretHint,
+  webhookSecretPlace,
+} from '#core/webhooks/signing/webhook-signature.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
 import { WebhookEndpoint, type WebhookEndpointRow } from '#db/entities/webhook-endpoint.ts';
-import { givenUpSince } from '#db/queries/webhooks/endpoint-health.ts';
+import { givenUpSince, type Recoverable } from '#db/queries/webhooks/endpoint-health.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { requireEndpointDestination } from './endpoint-destination.ts';
-import type { Recoverable } from './endpoint-notices.ts';
 import { requireEndpoint } from './endpoint-queries.ts';
-import { type AuthHeader, auditedUrl, requireAuthHeader, requireEventTypes } from './endpoint-rules.ts';
+import {
+  type AuthHeader,
+  auditedUrl,
+  requireAuthHeader,
+  requireEndpointDestination,
+  requireEventTypes,
+} from './endpoint-rules.ts';
 import { stopDeliveries } from './stop-deliveries.ts';
 
 /** Omitted fields do not change. */
@@ -118,4 +128,76 @@ export async function changeEndpoint(
   // Also when it was inactive already: a signal may have been lost.
   if (active === false) stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_inactive');
   return failedFrom === undefined ? undefined : givenUpSince(services.db, endpointId, failedFrom, services.now());
+}
+
+const SECOND_MS = 1_000;
+
+export interface RotatedSecret {
+  /** For this once. */
+  readonly secret: string;
+  /** Until then attempts carry the signature of the old secret too; null: it signs nothing any more. */
+  readonly previousSecretExpiresAt: Date | null;
+}
+
+/**
+ * Replaces the signing secret. The secret before the one replaced now, should its overlap still run, ends.
+ *
+ * @param overlapSeconds how long attempts are signed with both secrets; 0: not at all
+ * @throws {CatalogueError} not_found
+ */
+export async function rotateSecret(
+  services: Services,
+  organizationId: string,
+  endpointId: string,
+  caller: Caller,
+  overlapSeconds: number,
+): Promise<RotatedSecret> {
+  const secret = newWebhookSecret();
+  const previousSecretExpiresAt = overlapSeconds === 0 ? null : new Date(services.now() + overlapSeconds * SECOND_MS);
+  await services.db.entityTransaction(async (em) => {
+    const endpoint = await lockEndpoint(em, organizationId, endpointId);
+    endpoint.previousSecretSealed = previousSecretExpiresAt === null ? null : endpoint.secretSealed;
+    endpoint.previousSecretExpiresAt = previousSecretExpiresAt;
+    endpoint.secretSealed = services.secrets.seal(secret, webhookSecretPlace(endpointId));
+    endpoint.secretPrefix = webhookSecretHint(secret);
+    await em.flush();
+    await recordAudit(sqlOfEntityManager(em), caller, {
+      organizationId,
+      action: 'webhook.secret_rotated',
+      targetId: endpointId,
+      details: { overlapSeconds },
+    });
+  });
+  return { secret, previousSecretExpiresAt };
+}
+
+/**
+ * Deletes an endpoint and stops its waiting deliveries. The row stays, so that their workflows can read it; the
+ * authentication header and the previous secret are deleted.
+ *
+ * @throws {CatalogueError} not_found
+ */
+export async function deleteEndpoint(
+  services: Services,
+  temporal: TemporalClient,
+  organizationId: string,
+  endpointId: string,
+  caller: Caller,
+): Promise<void> {
+  await services.db.entityTransaction(async (em) => {
+    const endpoint = await lockEndpoint(em, organizationId, endpointId);
+    endpoint.deletedAt = new Date(services.now());
+    endpoint.authHeaderName = null;
+    endpoint.authHeaderValueSealed = null;
+    endpoint.previousSecretSealed = null;
+    endpoint.previousSecretExpiresAt = null;
+    await em.flush();
+    await recordAudit(sqlOfEntityManager(em), caller, {
+      organizationId,
+      action: 'webhook.deleted',
+      targetId: endpointId,
+      details: { url: auditedUrl(endpoint.url) },
+    });
+  });
+  stopDeliveries(services, temporal, { endpointIds: [endpointId] }, 'endpoint_deleted');
 }

@@ -5,15 +5,24 @@ import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { ensureSigningKey } from '#core/webhooks/signing/signing-keys.ts';
-import { authHeaderPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-secrets.ts';
-import { newWebhookSecret, webhookSecretHint } from '#core/webhooks/signing/webhook-signature.ts';
+import {
+  authHeaderPlace,
+  newWebhookSecret,
+  webhookSecretHint,
+  webhookSecretPlace,
+} from '#core/webhooks/signing/webhook-signature.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
 import { WebhookEndpoint } from '#db/entities/webhook-endpoint.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { MAX_ENDPOINTS_PER_MAILBOX, PLANS, type PlanName, requireWebhookPlan } from '#domain/organizations/plans.ts';
-import { requireEndpointDestination } from './endpoint-destination.ts';
 import { type EndpointView, getEndpoint } from './endpoint-queries.ts';
-import { type AuthHeader, auditedUrl, requireAuthHeader, requireEventTypes } from './endpoint-rules.ts';
+import {
+  type AuthHeader,
+  auditedUrl,
+  requireAuthHeader,
+  requireEndpointDestination,
+  requireEventTypes,
+} from './endpoint-rules.ts';
 
 export interface NewEndpoint {
   readonly url: string;

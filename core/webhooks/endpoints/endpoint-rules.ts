@@ -1,8 +1,13 @@
 /** What a webhook endpoint may be: every rejection of interface §7 that is about its own fields. */
 
+import type { Services } from '#core/platform/process/services.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import { checkDestination, destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
+import { isOwnReceiver } from '#core/webhooks/webhook-receiver.ts';
+import { countUse } from '#db/queries/platform/count-use.ts';
 import { CatalogueError, type ErrorDetail } from '#domain/errors.ts';
+import { type PlanName, requireWebhookPlan } from '#domain/organizations/plans.ts';
+import { URL_CHECKS_PER_MINUTE } from '#domain/webhooks/delivery-limits.ts';
 import { authHeaderProblem, ENDPOINT_URL_MAX } from '#domain/webhooks/endpoint-limits.ts';
 import { EVENT_TYPES, type EventType, isEventType, MAILBOX_EVENT_TYPES } from '#domain/webhooks/event-types.ts';
 
@@ -78,3 +83,43 @@ export async function requireSafeDestination(settings: Settings, url: string): P
  * A destination as shown in the audit log, which more people can read: without the query, which may contain a token.
  */
 export const auditedUrl = (url: string): string => url.replace(/[?#].*$/s, '');
+
+/**
+ * Where an endpoint of an organization may send to: a safe destination, or the organization's own built-in receiver,
+ * to which no connection is made.
+ *
+ * Asks DNS, so it must not be called within a transaction of its own.
+ *
+ * @returns the URL in its stored form
+ * @throws {CatalogueError} invalid_url, unresolvable_destination, unsafe_destination
+ */
+export async function requireEndpointDestination(
+  { db, settings, now }: Pick<Services, 'db' | 'settings' | 'now'>,
+  organizationId: string,
+  url: string,
+): Promise<string> {
+  return (await isOwnReceiver(db, organizationId, url, now())) ? url : requireSafeDestination(settings, url);
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Checks the URL of an endpoint as its creation would, while a person types it. Nothing is sent to it.
+ *
+ * @returns the URL in its normal form
+ * @throws {CatalogueError} plan_required, rate_limited, invalid_url, unresolvable_destination, unsafe_destination
+ */
+export async function checkEndpointUrl(
+  services: Services,
+  organization: { readonly id: string; readonly plan: PlanName },
+  url: string,
+): Promise<string> {
+  requireWebhookPlan(organization.plan);
+  const key = `url-check:${organization.id}`;
+  const { used, resetsInMs } = await countUse(services.db, key, MINUTE_MS, services.now());
+  if (used > URL_CHECKS_PER_MINUTE)
+    throw new CatalogueError('rate_limited', `At most ${URL_CHECKS_PER_MINUTE} URLs can be checked in a minute.`, {
+      retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
+    });
+  return requireSafeDestination(services.settings, url);
+}

@@ -36,8 +36,7 @@ import {
   type RecoveryInput,
   recoveryWorkflowId,
 } from '#domain/webhooks/recovery.ts';
-import { requireEndpoint } from './endpoint-queries.ts';
-import { requireSendableEndpoint } from './sendable-endpoint.ts';
+import { requireEndpoint, requireSendableEndpoint } from './endpoint-queries.ts';
 
 const DAY_MS = 86_400_000;
 /** No caller waits longer for the engine: the row is stored, and the sweep starts the workflow. */

@@ -4,7 +4,7 @@ import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { openDeliveryWorkflows } from '#db/queries/deliveries/open-delivery-workflows.ts';
+import { openDeliveryWorkflows } from '#db/queries/deliveries/delivery-workflows.ts';
 import { STOP_DELIVERIES_SIGNAL, type StopDeliveries, type StopReason } from '#domain/webhooks/delivery-workflows.ts';
 import { wakeRecoveries } from './recover-deliveries.ts';
 

@@ -1,14 +1,43 @@
 /**
- * Kept-alive connections to webhook endpoints. Pools are keyed by origin and checked addresses, so a changed DNS answer
- * never reuses an old socket, and each new socket is checked once more.
+ * Connections to the hosts of webhook endpoints.
+ *
+ * **Pools** keep them alive. They are keyed by origin and checked addresses, so a changed DNS answer never reuses an old
+ * socket, and each new socket is checked once more. A host with several addresses is connected to one address after
+ * another, each for a part of the time.
+ *
+ * **Gate.** It limits new connections to one origin when many requests start at the same time, without letting hanging
+ * requests block the others: many organizations may have endpoints on the same host.
+ *
+ *   wait for one of 64 places ──▶ in flight ──▶ answered, or a second has passed ──▶ the place is free
+ *
+ * So at most 64 requests younger than a second are in flight to an origin. The number of older ones is limited by the
+ * endpoints' slots (`activities/endpoint-slots.ts`). Retries, and first attempts at endpoints known to be slow, have 24
+ * of the places: when many endpoints of one host hang, their requests time out and start again together, and would take
+ * all places for seconds.
  */
 import type { LookupFunction } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector, Pool } from 'undici';
-import { CONNECT_TIMEOUT_MS } from '#domain/webhooks/delivery-limits.ts';
-import { BrokenSocketError, UnsafeSocketError } from './attempt-failure.ts';
-import { type ConnectAttempts, connectAttempts } from './connect-attempts.ts';
+import { semaphoreByKey } from '#core/platform/batching/semaphore.ts';
+import {
+  CONNECT_ADDRESSES_MAX,
+  CONNECT_ATTEMPT_MAX_MS,
+  CONNECT_ATTEMPT_MIN_MS,
+  CONNECT_TIMEOUT_MS,
+} from '#domain/webhooks/delivery-limits.ts';
 import { type DestinationAddress, type DestinationPolicy, isPublicAddress } from './destination-guard.ts';
+
+/** The address that was connected to is not a public one. */
+export class UnsafeSocketError extends Error {}
+
+/** The other side ended the connection before its address could be asked for. */
+export class BrokenSocketError extends Error {
+  readonly code = 'ECONNRESET';
+  constructor() {
+    super('the connection broke at once');
+    this.name = 'BrokenSocketError';
+  }
+}
 
 export interface OriginPool {
   readonly pool: Pool;
@@ -129,5 +158,78 @@ export function connectionPools({ policy, extraCa, timeoutMs }: PoolOptions): Co
       await Promise.all([...pools.values()].map(({ pool }) => pool.destroy()));
       pools.clear();
     },
+  };
+}
+
+export interface ConnectAttempts {
+  readonly addresses: readonly DestinationAddress[];
+  /** How long each of them is tried before the next one; the last one for what is left. */
+  readonly attemptMs: number;
+}
+
+const FAMILIES = [4, 6] as const;
+
+/**
+ * Chooses the first addresses of each family, in their order, and divides the time among those of a family. A name can
+ * have thousands of addresses, of anybody: all of them are checked, but no request tries all of them. The families are
+ * not added up: without IPv6 on this machine its addresses fail at once and take no time.
+ *
+ * @param withinMs limit of all attempts together
+ */
+export function connectAttempts(checked: readonly DestinationAddress[], withinMs: number): ConnectAttempts {
+  const fitting = Math.max(1, Math.floor(withinMs / CONNECT_ATTEMPT_MIN_MS));
+  const families = FAMILIES.map((wanted) =>
+    checked.filter(({ family }) => family === wanted).slice(0, Math.min(CONNECT_ADDRESSES_MAX, fitting)),
+  );
+  const tried = new Set(families.flat());
+  const attemptMs = Math.floor(withinMs / Math.max(1, ...families.map(({ length }) => length)));
+  return {
+    addresses: checked.filter((address) => tried.has(address)),
+    attemptMs: Math.min(CONNECT_ATTEMPT_MAX_MS, Math.max(CONNECT_ATTEMPT_MIN_MS, attemptMs)),
+  };
+}
+
+export interface OriginGate {
+  /**
+   * Waits for a place.
+   *
+   * @param isRetry of an endpoint that was in trouble
+   * @returns a function that frees it; must be called when the request has ended. Undefined: closed, no request may
+   * start
+   */
+  enter(origin: string, isRetry?: boolean): Promise<(() => void) | undefined>;
+  /** Closes the gate: callers that wait now or come later get no place. */
+  close(): void;
+}
+
+const YOUNG_REQUESTS_MAX = 64;
+const YOUNG_RETRIES_MAX = 24;
+const YOUNG_MS = 1_000;
+
+export function originGate(): OriginGate {
+  const places = semaphoreByKey(YOUNG_REQUESTS_MAX);
+  const retryPlaces = semaphoreByKey(YOUNG_RETRIES_MAX);
+  const closing = new AbortController();
+  const until = closing.signal;
+  return {
+    async enter(origin, isRetry = false) {
+      const leaveRetries = isRetry ? await retryPlaces.takeWithin(origin, { until }) : () => {};
+      if (leaveRetries === undefined) return undefined;
+      const leavePlaces = await places.takeWithin(origin, { until });
+      if (leavePlaces === undefined) {
+        leaveRetries();
+        return undefined;
+      }
+      const release = () => {
+        leaveRetries();
+        leavePlaces();
+      };
+      const timer = setTimeout(release, YOUNG_MS);
+      return () => {
+        clearTimeout(timer);
+        release();
+      };
+    },
+    close: () => closing.abort(),
   };
 }

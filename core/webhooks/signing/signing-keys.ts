@@ -17,8 +17,7 @@ import {
   type PublicSigningKey,
   signingKeysInForce,
 } from '#db/queries/webhooks/signing-keys.ts';
-import { newWebhookKeyPair } from './webhook-key-pair.ts';
-import { signingKeyPlace } from './webhook-secrets.ts';
+import { newWebhookKeyPair, signingKeyPlace } from './webhook-signature.ts';
 
 const SECOND_MS = 1_000;
 

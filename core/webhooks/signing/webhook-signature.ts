@@ -1,6 +1,22 @@
-import { createHmac, randomBytes, sign } from 'node:crypto';
-import { WEBHOOK_SECRET_BYTES, WEBHOOK_SECRET_PREFIX } from '#domain/webhooks/delivery-limits.ts';
-import { privateKeyOf } from './webhook-key-pair.ts';
+/**
+ * Signatures of deliveries, after Standard Webhooks 1.0: `v1` with the secret of the endpoint (HMAC-SHA256), `v1a` with
+ * the key pair of the organization (Ed25519). The text forms of secrets and keys are those of the standard too.
+ */
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
+import {
+  WEBHOOK_PRIVATE_KEY_PREFIX,
+  WEBHOOK_PUBLIC_KEY_PREFIX,
+  WEBHOOK_SECRET_BYTES,
+  WEBHOOK_SECRET_PREFIX,
+} from '#domain/webhooks/delivery-limits.ts';
 
 /** A new signing secret in its text form, `whsec_` and base64 (Standard Webhooks 1.0). */
 export const newWebhookSecret = (): string =>
@@ -36,3 +52,60 @@ export function webhookSigner(secrets: readonly string[], privateKeys: readonly 
     },
   };
 }
+
+export interface WebhookKeyPair {
+  /** Thumbprint of the public key (RFC 7638). */
+  readonly id: string;
+  /** `whpk_` and base64 of its 32 bytes. */
+  readonly publicKey: string;
+  /** `whsk_` and base64 of the seed and the public key, 64 bytes. */
+  readonly privateKey: string;
+}
+
+/** A public key in a key set (RFC 7517, RFC 8037). */
+export interface PublicJwk {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly x: string;
+  readonly kid: string;
+  readonly use: 'sig';
+  readonly alg: 'EdDSA';
+}
+
+const SEED_BYTES = 32;
+
+export function newWebhookKeyPair(): WebhookKeyPair {
+  const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const publicKey = Buffer.from(x, 'base64url');
+  return {
+    // The members that RFC 8037 requires, in the order of RFC 7638.
+    id: createHash('sha256')
+      .update(JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }))
+      .digest('base64url'),
+    publicKey: WEBHOOK_PUBLIC_KEY_PREFIX + publicKey.toString('base64'),
+    privateKey: WEBHOOK_PRIVATE_KEY_PREFIX + Buffer.concat([Buffer.from(d, 'base64url'), publicKey]).toString('base64'),
+  };
+}
+
+/** @param text `whsk_…` */
+export function privateKeyOf(text: string): KeyObject {
+  const bytes = Buffer.from(text.slice(WEBHOOK_PRIVATE_KEY_PREFIX.length), 'base64');
+  const d = bytes.subarray(0, SEED_BYTES).toString('base64url');
+  const x = bytes.subarray(SEED_BYTES).toString('base64url');
+  return createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
+}
+
+/** @param publicKey `whpk_…` */
+export const publicJwk = (kid: string, publicKey: string): PublicJwk => ({
+  kty: 'OKP',
+  crv: 'Ed25519',
+  x: Buffer.from(publicKey.slice(WEBHOOK_PUBLIC_KEY_PREFIX.length), 'base64').toString('base64url'),
+  kid,
+  use: 'sig',
+  alg: 'EdDSA',
+});
+
+/** Places under which secrets of endpoints and signing keys are sealed (see `core/platform/secrets/sealed-secrets.ts`). */
+export const webhookSecretPlace = (endpointId: string): string => `webhook_endpoints:secret:${endpointId}`;
+export const authHeaderPlace = (endpointId: string): string => `webhook_endpoints:auth_header:${endpointId}`;
+export const signingKeyPlace = (keyId: string): string => `webhook_signing_key:private_key:${keyId}`;

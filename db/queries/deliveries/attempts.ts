@@ -4,15 +4,13 @@
  * Deliveries and events are partitioned by their ids. The planner cannot derive partitions from an array of ids, so
  * each statement contains the smallest and largest id beside it; without them all days would be searched.
  */
-
 import type { Sql } from '#db/database.ts';
 import { signingKeysOf } from '#db/queries/webhooks/signing-keys.ts';
 import { ID_PREFIXES } from '#domain/ids.ts';
 import { PLANS_WITH_WEBHOOKS } from '#domain/organizations/plans.ts';
 import type { DeliveryStatus, ExhaustedReason } from '#domain/webhooks/delivery-status.ts';
 import { laneIsDead, NO_LANE } from './lane-life.ts';
-import type { AttemptView } from './list-deliveries.ts';
-import { sentPayload } from './sent-payload.ts';
+import { type AttemptView, sentPayload } from './list-deliveries.ts';
 
 /** What an attempt needs to know, read in the statement that reserves its number. */
 export interface ReservedAttempt {
@@ -45,12 +43,15 @@ const INLINE_PAYLOAD_BYTES = 32 * 1024;
 const IN_A_LANE = /* sql */ `exists (
   select from delivery_lanes l where l.id = d.lease and not ${laneIsDead('l')})`;
 
+const ENDPOINT_COLUMNS = /* sql */ `
+  e.url, e.auth_header_name as "authHeaderName", e.auth_header_value_sealed as "authHeaderValueSealed",
+  e.secret_sealed as "secretSealed",
+  case when e.previous_secret_expires_at > now() then e.previous_secret_sealed end as "previousSecretSealed",
+  ${signingKeysOf('e')} as "signingKeys"`;
+
 export const RESERVE_COLUMNS = /* sql */ `
   d.id, d.attempt_count as number, d.max_attempts as "maxAttempts", d.status, d.endpoint_id as "endpointId",
-  d.event_type as "eventType", e.url, e.auth_header_name as "authHeaderName",
-  e.auth_header_value_sealed as "authHeaderValueSealed", e.secret_sealed as "secretSealed",
-  case when e.previous_secret_expires_at > now() then e.previous_secret_sealed end as "previousSecretSealed",
-  ${signingKeysOf('e')} as "signingKeys", d.with_extracts as "withExtracts",
+  d.event_type as "eventType", ${ENDPOINT_COLUMNS}, d.with_extracts as "withExtracts",
   case when octet_length(v.payload) <= ${INLINE_PAYLOAD_BYTES} then ${sentPayload('d', 'v')} end as payload,
   v.id as "eventId"`;
 
@@ -325,4 +326,21 @@ export function settleUnattempted(
   const [low, high] = ranges(ids);
   const values = [ids, low, high, PLANS_WITH_WEBHOOKS, next.prefix, next.suffix, workflowId];
   return sql.query<OpenDelivery>(SETTLE, values);
+}
+
+/** The data of an endpoint that an attempt needs. */
+export type SendableEndpoint = Pick<
+  ReservedAttempt,
+  'url' | 'authHeaderName' | 'authHeaderValueSealed' | 'secretSealed' | 'previousSecretSealed' | 'signingKeys'
+>;
+
+const SENDABLE = /* sql */ `
+  select ${ENDPOINT_COLUMNS}
+    from webhook_endpoints e join organizations o on o.id = e.organization_id
+   where e.id = $1 and e.active and e.deleted_at is null and o.plan = any($2)`;
+
+/** The current endpoint; undefined if it is inactive or deleted, or its organization's plan has no webhooks. */
+export async function sendableEndpoint(sql: Sql, endpointId: string): Promise<SendableEndpoint | undefined> {
+  const [endpoint] = await sql.query<SendableEndpoint>(SENDABLE, [endpointId, PLANS_WITH_WEBHOOKS]);
+  return endpoint;
 }

@@ -3,9 +3,8 @@
  *
  * Both tables are partitioned by day through their ids. Each statement carries bounds that spare it the other days: a
  * delivery is never older than its endpoint nor newer than now, a cursor is the id of a delivery, and payloads are read
- * by the bounds of the page.
+ * by the bounds of the page. Counts by outcome and hour are read in the index `deliveries_endpoint` alone.
  */
-
 import type { Sql } from '#db/database.ts';
 import { firstIdAt, timeOfIdMs } from '#domain/ids.ts';
 import type {
@@ -15,7 +14,6 @@ import type {
   ExhaustedReason,
 } from '#domain/webhooks/delivery-status.ts';
 import type { EventType } from '#domain/webhooks/event-types.ts';
-import { sentPayload } from './sent-payload.ts';
 
 export interface DeliveryRecord {
   readonly id: string;
@@ -193,3 +191,64 @@ export const listAttempts = (sql: Sql, deliveryId: string): Promise<AttemptView[
        from delivery_attempts where delivery_id = $1 order by number`,
     [deliveryId],
   );
+
+export type StatusCounts = Readonly<Record<DeliveryStatus, number>>;
+
+export interface HourOfDeliveries {
+  /** The full hour, UTC, in which they were made. */
+  readonly from: Date;
+  readonly counts: StatusCounts;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Ids sort by time: `$4` has the smallest id of each hour but the first. */
+const COUNT_BY_HOUR = /* sql */ `
+  select width_bucket(id, $4::text[]) as hour, status, count(*)::int as count
+    from deliveries
+   where endpoint_id = $1 and id >= $2 and id < $3
+     and exists (select from webhook_endpoints where id = $1 and organization_id = $5)
+   group by hour, status`;
+
+/**
+ * The hours until now, oldest first, empty ones included. The newest has just begun.
+ *
+ * @param hours 1 or more
+ */
+export async function countByHour(
+  sql: Sql,
+  { organizationId, endpointId }: { readonly organizationId: string; readonly endpointId: string },
+  hours: number,
+  nowMs: number,
+): Promise<HourOfDeliveries[]> {
+  const firstMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS - (hours - 1) * HOUR_MS;
+  const starts = Array.from({ length: hours }, (_, hour) => firstMs + hour * HOUR_MS);
+  const rows = await sql.query<{ hour: number; status: DeliveryStatus; count: number }>(COUNT_BY_HOUR, [
+    endpointId,
+    firstIdAt('delivery', firstMs),
+    afterLastDelivery(nowMs),
+    starts.slice(1).map((startMs) => firstIdAt('delivery', startMs)),
+    organizationId,
+  ]);
+  const counts = starts.map(() => ({ pending: 0, success: 0, failed: 0, exhausted: 0 }));
+  for (const { hour, status, count } of rows) {
+    const counted = counts[hour];
+    if (counted !== undefined) counted[status] += count;
+  }
+  return starts.map((startMs, hour) => ({
+    from: new Date(startMs),
+    counts: counts[hour] ?? { pending: 0, success: 0, failed: 0, exhausted: 0 },
+  }));
+}
+
+/**
+ * SQL expression: the text that a delivery sends. It is that of the event; for an endpoint that asked for them, with
+ * codes and links as the last field of `data`. An event's text ends with the braces of `data`, which is not empty, and
+ * of the envelope.
+ *
+ * @param delivery alias of the delivery's row
+ * @param event alias of the event's row
+ */
+export const sentPayload = (delivery: string, event: string): string => /* sql */ `
+  case when ${delivery}.with_extracts and ${event}.extracts is not null
+       then left(${event}.payload, -2) || ',"extracts":' || ${event}.extracts || '}}' else ${event}.payload end`;

@@ -136,13 +136,20 @@ const GIVEN_UP = /* sql */ `
     from deliveries
    where endpoint_id = $1 and id >= $2 and status = 'exhausted' and completed_at >= $3`;
 
-/** Deliveries that a recovery would send again: those given up since a time. */
+/** Deliveries that can be sent again by a recovery. */
+export interface Recoverable {
+  /** Creation of the oldest of them. */
+  readonly since: Date;
+  readonly deliveries: number;
+}
+
+/** Those given up since a time. */
 export async function givenUpSince(
   sql: Sql,
   endpointId: string,
   from: Date,
   nowMs: number,
-): Promise<{ readonly deliveries: number; readonly since: Date } | undefined> {
+): Promise<Recoverable | undefined> {
   const lowest = Math.max(from.getTime() - MADE_BEFORE_MS, nowMs - OLDEST_MS);
   const [row] = await sql.query<{ deliveries: number; since: Date | null }>(GIVEN_UP, [
     endpointId,
