@@ -80,7 +80,9 @@ class StatementBatch implements pg.Submittable {
       query.handleError = (error) => {
         failed ??= error;
       };
-      failed ??= query.submit(recorder);
+      // Evaluated before `failed` is read: an error may have been reported meanwhile.
+      const refused = query.submit(recorder);
+      failed ??= refused;
       Reflect.deleteProperty(query, 'handleError');
       if (failed !== null) {
         this.#forgetUnprepared(connection);

@@ -1,11 +1,14 @@
 /** What becomes of statements that were sent in one message when one of them fails, is stopped, or loses its connection. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import net from 'node:net';
 import { after, before, test } from 'node:test';
 import { type Database, openDatabase, type Sql } from '#db/database.ts';
 import { openUnitOfWork } from '#db/unit-of-work.ts';
 import { type PgBouncer, startPgBouncer } from '#test/support/pgbouncer.ts';
 import { needs } from '#test/support/programs.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/services.ts';
+import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let server: TestDatabase;
@@ -54,9 +57,13 @@ interface Hazard {
   readonly stop?: (pid: number) => Promise<unknown>;
   readonly code: RegExp;
 }
+function failing(): never {
+  throw new Error('no text');
+}
 const SLEEP = `select pg_sleep(600)`;
 const HAZARDS: readonly Hazard[] = [
   { name: 'one that fails', middle: 'select 1 / $1::int', values: [0], code: /^22012$/ },
+  { name: 'one whose value cannot be sent', middle: 'select $1::text', values: [{ toJSON: failing }], code: /no text/ },
   { name: 'one that cannot be parsed', middle: 'selec', code: /^42601$/ },
   {
     name: 'one that is canceled',
@@ -131,3 +138,105 @@ test('the same through PgBouncer in session mode', needs('pgbouncer'), async (t)
     await pooler.stop();
   }
 });
+
+/** Ends the backend that has run the test's statements, and waits until it is gone. */
+async function endBackend(pid: number): Promise<void> {
+  await observer.query('select pg_terminate_backend($1::int)', [pid]);
+  await waitUntil('the end of the backend', async () => {
+    const rows = await observer.query('select from pg_stat_activity where pid = $1', [pid]);
+    return rows.length === 0;
+  });
+}
+
+const VALUES = ['after', 'before'];
+const OWN_PID = 'select pg_backend_pid() as pid';
+
+async function withOneConnection(work: (db: Database) => Promise<void>, url = server.url): Promise<void> {
+  const db = await openDatabase({ url, poolMax: 1 });
+  try {
+    await work(db);
+    assert.equal(db.pool.totalCount - db.pool.idleCount, 0, 'a connection was not given back');
+  } finally {
+    await db.close();
+    await observer.query('delete from noted');
+  }
+}
+
+const ofTransactions = WAYS.filter((way) => way !== 'together');
+
+for (const way of ofTransactions) {
+  test(`${way}: a connection that is lost between a message and the commit undoes the message`, () =>
+    withOneConnection(async (db) => {
+      const run1 = run(db, way, async (sql) => {
+        for (const each of await together(sql, 'select 1 / $1::int', [1])) assert.equal(each.status, 'fulfilled');
+        const [row] = await sql.query<{ pid: number }>(OWN_PID);
+        await endBackend(row?.pid ?? 0);
+      });
+      await assert.rejects(run1);
+      assert.deepEqual(await noted(), []);
+      await run(db, way, (sql) => together(sql, 'select 1 / $1::int', [1]));
+      assert.deepEqual(await noted(), VALUES);
+    }));
+
+  test(`${way}: an error of the caller rolls back what was sent, and what still waits to be sent`, () =>
+    withOneConnection(async (db) => {
+      const failed = run(db, way, async (sql) => {
+        await together(sql, 'select 1 / $1::int', [1]);
+        void sql.query(INSERT, ['waiting']).catch(() => {});
+        throw new Error('changed its mind');
+      });
+      await assert.rejects(failed, /changed its mind/);
+      assert.deepEqual(await noted(), []);
+      await run(db, way, (sql) => together(sql, 'select 1 / $1::int', [1]));
+      assert.deepEqual(await noted(), VALUES);
+    }));
+}
+
+for (const way of WAYS) {
+  test(`${way}: the first message on a connection that the server closed while it was idle is sent on another`, () =>
+    withOneConnection(async (db) => {
+      const [row] = await db.query<{ pid: number }>(OWN_PID);
+      await run(db, way, (sql) => together(sql, 'select 1 / $1::int', [1]));
+      await observer.query('delete from noted');
+      await endBackend(row?.pid ?? 0);
+      await waitUntil('the pool to notice', () => db.pool.totalCount === 0);
+      await run(db, way, (sql) => together(sql, 'select 1 / $1::int', [1]));
+      assert.deepEqual(await noted(), VALUES);
+    }));
+
+  test(`${way}: a pool that cannot connect sends nothing, and connects later`, async () => {
+    const address = new URL(server.url);
+    const to = { host: address.hostname, port: Number(address.port) };
+    address.port = String(await testPort());
+    const sockets = new Set<net.Socket>();
+    const forwarder = net.createServer((client) => {
+      const upstream = net.connect(to);
+      client.pipe(upstream).pipe(client);
+      for (const socket of [client, upstream]) {
+        sockets.add(socket);
+        socket.on('error', () => {});
+      }
+    });
+    const listen = () => new Promise<void>((resolve) => forwarder.listen(Number(address.port), '127.0.0.1', resolve));
+    const stop = async () => {
+      const closed = once(forwarder, 'close');
+      forwarder.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    };
+    await listen();
+    try {
+      await withOneConnection(async (db) => {
+        await stop();
+        await waitUntil('the pool to notice', () => db.pool.totalCount === 0);
+        const refused = run(db, way, (sql) => together(sql, 'select 1 / $1::int', [1]));
+        await assert.rejects(refused, /ECONNREFUSED/);
+        await listen();
+        await run(db, way, (sql) => together(sql, 'select 1 / $1::int', [1]));
+        assert.deepEqual(await noted(), VALUES);
+      }, address.href);
+    } finally {
+      await stop();
+    }
+  });
+}
