@@ -2,12 +2,9 @@
  * Notices to owners and admins of an organization: one each, written in the transaction of the change, sent by mail by
  * its own workflow, and listed in the API for members whom no mail reaches.
  */
-import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
-import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
-import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
-import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { ANSWER_WITHIN_MS, callAfterCommit, inTime, startOptions } from '#core/platform/engine/start-workflow.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
@@ -28,7 +25,6 @@ import {
 /** A notice that is written and not sent yet. */
 export type NewMemberNotice = Pick<MemberNoticeRow, 'id' | 'organizationId' | 'kind'>;
 
-const ENGINE_TIMEOUT_MS = 2_000;
 const SWEEP_ROWS = 100;
 
 /** Writes a notice for each owner and admin. Call it in the transaction of the change, and `sendNotices` after it. */
@@ -56,14 +52,12 @@ export async function sendNotices(
   notices: readonly NewMemberNotice[],
 ): Promise<void> {
   for (const notice of notices)
-    await services.db.afterCommit(() =>
-      inTime(temporal, () => start(temporal, notice)).catch((error: unknown) => {
-        if (!noticeOutage(services.log, error))
-          services.log.warn(
-            { reason: reasonOf(error), noticeId: notice.id },
-            'a notice was not started; the sweep will start it',
-          );
-      }),
+    await callAfterCommit(
+      services,
+      temporal,
+      () => start(temporal, notice),
+      { noticeId: notice.id },
+      'a notice was not started; the sweep will start it',
     );
 }
 
@@ -76,24 +70,15 @@ export async function sweepNotices(
   const now = new Date(services.now());
   const before = new Date(now.getTime() - MEMBER_NOTICE_OVERDUE_MS);
   const overdue = await takeOverdueNotices(services.db, before, now, SWEEP_ROWS);
-  for (const notice of overdue) await starts.run(() => inTime(temporal, () => start(temporal, notice)));
+  for (const notice of overdue)
+    await starts.run(() => inTime(temporal, ANSWER_WITHIN_MS, () => start(temporal, notice)));
   return overdue.length;
 }
-
-const inTime = <Result>({ client }: TemporalClient, call: () => Promise<Result>): Promise<Result> =>
-  client.withDeadline(Date.now() + ENGINE_TIMEOUT_MS, call);
 
 async function start(temporal: TemporalClient, { id, organizationId, kind }: NewMemberNotice): Promise<void> {
   const input: MemberNoticeInput = { noticeId: id };
   await temporal.client.workflow.start(MEMBER_NOTICE, {
-    workflowId: memberNoticeWorkflowId(id),
-    taskQueue: temporal.taskQueue,
+    ...startOptions(temporal, memberNoticeWorkflowId(id), `notify a member: ${kind}`, { organizationId }),
     args: [input],
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-    staticSummary: `notify a member: ${kind}`,
-    typedSearchAttributes: new TypedSearchAttributes(
-      organizationId === null ? [] : [{ key: searchKeys.organizationId, value: organizationId }],
-    ),
   });
 }

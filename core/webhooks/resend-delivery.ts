@@ -8,17 +8,11 @@
  *   final ───────────────▶ a workflow of its own makes one attempt, marked `manual`
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowIdConflictPolicy,
-  WorkflowIdReusePolicy,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { isGrpcServiceError, ServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { inTime } from '#core/platform/engine/start-workflow.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/settings.ts';
 import { assignWorkflow, makeDueNow } from '#db/queries/deliveries/delivery-workflows.ts';
@@ -29,11 +23,10 @@ import type { PlanName } from '#domain/organizations/plans.ts';
 import {
   ATTEMPT_NOW_SIGNAL,
   type AttemptNow,
-  ENDPOINT_DELIVERY,
-  type EndpointDeliveryInput,
   endpointDeliveryId,
   isSlowEndpointDelivery,
 } from '#domain/webhooks/delivery-workflows.ts';
+import { type EndpointDeliveryStart, startEndpointDelivery } from './dispatcher/start-deliveries.ts';
 import { requireSendableEndpoint } from './endpoints/endpoint-queries.ts';
 
 const ENGINE_TIMEOUT_MS = 5_000;
@@ -116,7 +109,8 @@ async function attemptNow(services: Services, temporal: TemporalClient, delivery
 async function signalAttemptNow(temporal: TemporalClient, workflowId: string, deliveryId: string): Promise<boolean> {
   const input: AttemptNow = { deliveryId };
   try {
-    await reach(temporal, () => temporal.client.workflow.getHandle(workflowId).signal(ATTEMPT_NOW_SIGNAL, input));
+    const handle = temporal.client.workflow.getHandle(workflowId);
+    await reach(() => inTime(temporal, ENGINE_TIMEOUT_MS, () => handle.signal(ATTEMPT_NOW_SIGNAL, input)));
     return true;
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
@@ -126,7 +120,8 @@ async function signalAttemptNow(temporal: TemporalClient, workflowId: string, de
 
 async function isRunning(temporal: TemporalClient, workflowId: string): Promise<boolean> {
   try {
-    const { status } = await reach(temporal, () => temporal.client.workflow.getHandle(workflowId).describe());
+    const handle = temporal.client.workflow.getHandle(workflowId);
+    const { status } = await reach(() => inTime(temporal, ENGINE_TIMEOUT_MS, () => handle.describe()));
     return status.name === 'RUNNING';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return false;
@@ -138,38 +133,22 @@ async function isRunning(temporal: TemporalClient, workflowId: string): Promise<
 async function startManualAttempt(services: Services, temporal: TemporalClient, delivery: DeliveryRecord) {
   const { id, endpointId } = delivery;
   const workflowId = endpointDeliveryId(endpointId, `resend/${id}/${delivery.attemptCount + 1}`);
-  const input: EndpointDeliveryInput = {
+  await assignWorkflow(services.db, id, workflowId);
+  const start: EndpointDeliveryStart = {
+    workflowId,
     endpointId,
-    deliveries: [{ id, dueAtMs: services.now() }],
+    deliveries: [{ ...delivery, dueAtMs: services.now() }],
     ladderMs: retryDelaysMs(services.settings),
+    summary: `resend of ${id} to ${endpointId}`,
     manual: true,
   };
-  await assignWorkflow(services.db, id, workflowId);
-  await reach(temporal, () =>
-    temporal.client.workflow.start(ENDPOINT_DELIVERY, {
-      workflowId,
-      taskQueue: temporal.taskQueue,
-      args: [input],
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-      requestEagerStart: temporal.eager,
-      staticSummary: `resend of ${id} to ${endpointId}`,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: searchKeys.organizationId, value: delivery.organizationId },
-        { key: searchKeys.endpointId, value: endpointId },
-        ...(delivery.mailboxId === null ? [] : [{ key: searchKeys.mailboxId, value: delivery.mailboxId }]),
-        { key: searchKeys.eventType, value: delivery.eventType },
-        { key: searchKeys.deliveryIds, value: [id] },
-        { key: searchKeys.eventIds, value: [delivery.eventId] },
-      ]),
-    }),
-  );
+  await reach(() => startEndpointDelivery(temporal, start, ENGINE_TIMEOUT_MS));
 }
 
-/** A call to the engine with a short timeout, because a client waits for the answer. */
-async function reach<Result>(temporal: TemporalClient, call: () => Promise<Result>): Promise<Result> {
+/** @throws {CatalogueError} unavailable, if the engine is not reachable in the time that a client waits for the answer */
+async function reach<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
-    return await temporal.client.withDeadline(Date.now() + ENGINE_TIMEOUT_MS, call);
+    return await call();
   } catch (error) {
     if (error instanceof ServiceError || isGrpcServiceError(error))
       throw new CatalogueError('unavailable', 'The workflow engine is not reachable at the moment.', {

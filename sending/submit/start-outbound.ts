@@ -2,12 +2,12 @@
  * Starts the workflows of unfinished messages: at once after the commit, and by a sweep for those without a workflow
  * (a crash between commit and start, an engine that was unreachable or emptied). Starting a running one has no effect.
  */
-import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { semaphore } from '#core/platform/batching/semaphore.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { isEngineFault, noticeOutage } from '#core/platform/engine/engine-fault.ts';
-import { ENGINE, searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { ANSWER_WITHIN_MS, inTime, startOptions } from '#core/platform/engine/start-workflow.ts';
+import { ENGINE, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE } from '#core/platform/process/patient-database.ts';
@@ -30,21 +30,13 @@ export interface OutboundToStart {
   readonly mailboxId: string;
 }
 
-/** The submitting client does not wait longer for the engine: the message is stored, and the sweep starts it. */
-const ANSWER_WITHIN_MS = 2_000;
-
 const optionsOf = (temporal: TemporalClient, { messageId, organizationId, mailboxId }: OutboundToStart) => ({
-  workflowId: outboundWorkflowId(messageId),
-  taskQueue: temporal.taskQueue,
+  ...startOptions(temporal, outboundWorkflowId(messageId), `send ${messageId}`, {
+    organizationId,
+    mailboxId,
+    messageId,
+  }),
   args: [{ messageId }] as [OutboundInput],
-  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-  typedSearchAttributes: new TypedSearchAttributes([
-    { key: searchKeys.organizationId, value: organizationId },
-    { key: searchKeys.mailboxId, value: mailboxId },
-    { key: searchKeys.messageId, value: messageId },
-  ]),
-  staticSummary: `send ${messageId}`,
 });
 
 const start = (temporal: TemporalClient, message: OutboundToStart): Promise<unknown> =>
@@ -66,7 +58,7 @@ export async function startOutbound(
   temporal: TemporalClient,
   message: OutboundToStart,
 ): Promise<void> {
-  const started = temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => start(temporal, message));
+  const started = inTime(temporal, ANSWER_WITHIN_MS, () => start(temporal, message));
   await started.catch(async (error: unknown) => {
     await leaveToSweep(services, [message.messageId]);
     if (!noticeOutage(log, error))
@@ -99,7 +91,7 @@ export async function signalDecided(
         // Each would wait as long as the first.
         if (isAway) return void lost.push(messageId);
         const handle = temporal.client.workflow.getHandle(outboundWorkflowId(messageId));
-        await temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => handle.signal(DECIDE_SIGNAL));
+        await inTime(temporal, ANSWER_WITHIN_MS, () => handle.signal(DECIDE_SIGNAL));
       } catch (error) {
         lost.push(messageId);
         isAway ||= isEngineFault(error);
@@ -163,7 +155,7 @@ export function startOutboundSweep(services: Services, temporal: TemporalClient)
   async function startAgain({ id, organization_id, mailbox_id, held, deleted }: OverdueRow): Promise<void> {
     const message = { messageId: id, organizationId: organization_id, mailboxId: mailbox_id };
     try {
-      await temporal.client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => {
+      await inTime(temporal, ANSWER_WITHIN_MS, () => {
         if (held) return wake(temporal, message, DECIDE_SIGNAL);
         return deleted ? wake(temporal, message, CANCEL_SIGNAL) : start(temporal, message);
       });

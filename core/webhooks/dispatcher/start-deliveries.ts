@@ -2,9 +2,9 @@
  * Starts the workflows of deliveries, for the first time or again: always under the id that their rows carry, with the
  * same search attributes. Starting one that runs does no harm.
  */
-import { type WorkflowHandle, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
-import { searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import type { WorkflowHandle } from '@temporalio/client';
+import { inTime, startOptions } from '#core/platform/engine/start-workflow.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import {
   type DescribedDelivery,
   describedValues,
@@ -24,29 +24,6 @@ import {
 /** The engine takes one in milliseconds; after this the answer is taken for lost, and the start is repeated. */
 const START_TIMEOUT_MS = 10_000;
 
-const IDEMPOTENT = {
-  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-} as const;
-
-function searchAttributes(deliveries: readonly DescribedDelivery[]): TypedSearchAttributes {
-  const { deliveryIds, eventIds, ...values } = describedValues(deliveries);
-  const texts = [
-    { key: searchKeys.organizationId, value: values.organizationId },
-    { key: searchKeys.endpointId, value: values.endpointId },
-    { key: searchKeys.mailboxId, value: values.mailboxId },
-    { key: searchKeys.eventType, value: values.eventType },
-  ].flatMap(({ key, value }) => (value === undefined ? [] : [{ key, value }]));
-  return new TypedSearchAttributes([
-    ...texts,
-    { key: searchKeys.deliveryIds, value: [...deliveryIds] },
-    { key: searchKeys.eventIds, value: [...eventIds] },
-  ]);
-}
-
-const inTime = <Result>({ client }: TemporalClient, call: () => Promise<Result>): Promise<Result> =>
-  client.withDeadline(Date.now() + START_TIMEOUT_MS, call);
-
 /** Starts the first attempts of deliveries. */
 export function startFanOut(
   temporal: TemporalClient,
@@ -55,15 +32,11 @@ export function startFanOut(
   ladderMs: readonly number[],
 ): Promise<WorkflowHandle> {
   const input: FanOutInput = { deliveryIds: deliveries.map(({ id }) => id), ladderMs };
-  return inTime(temporal, () =>
+  return inTime(temporal, START_TIMEOUT_MS, () =>
     temporal.client.workflow.start(EVENT_FAN_OUT, {
-      ...IDEMPOTENT,
-      workflowId,
-      taskQueue: temporal.taskQueue,
+      ...startOptions(temporal, workflowId, fanOutSummary(deliveries), describedValues(deliveries)),
       args: [input],
       requestEagerStart: temporal.eager,
-      typedSearchAttributes: searchAttributes(deliveries),
-      staticSummary: fanOutSummary(deliveries),
     }),
   );
 }
@@ -81,6 +54,8 @@ export interface EndpointDeliveryStart {
   readonly ladderMs: readonly number[];
   /** Default: that they are retries. */
   readonly summary?: string;
+  /** A person asked for one attempt of deliveries that may be final already. */
+  readonly manual?: boolean;
 }
 
 const waitingOf = ({ deliveries }: EndpointDeliveryStart): WaitingDelivery[] =>
@@ -88,21 +63,31 @@ const waitingOf = ({ deliveries }: EndpointDeliveryStart): WaitingDelivery[] =>
 
 function endpointDeliveryOptions(temporal: TemporalClient, start: EndpointDeliveryStart) {
   const { workflowId, endpointId, deliveries, ladderMs, summary = retrySummary(endpointId, deliveries.length) } = start;
-  const input: EndpointDeliveryInput = { endpointId, deliveries: waitingOf(start), ladderMs };
-  return {
-    ...IDEMPOTENT,
-    workflowId,
-    taskQueue: temporal.taskQueue,
-    args: [input],
-    typedSearchAttributes: searchAttributes(deliveries),
-    staticSummary: summary,
+  const input: EndpointDeliveryInput = {
+    endpointId,
+    deliveries: waitingOf(start),
+    ladderMs,
+    ...(start.manual ? { manual: true } : {}),
   };
+  return { ...startOptions(temporal, workflowId, summary, describedValues(deliveries)), args: [input] };
 }
 
-/** Starts the waits and attempts of one endpoint's deliveries. */
-export function startEndpointDelivery(temporal: TemporalClient, start: EndpointDeliveryStart): Promise<WorkflowHandle> {
-  const options = endpointDeliveryOptions(temporal, start);
-  return inTime(temporal, () => temporal.client.workflow.start(ENDPOINT_DELIVERY, options));
+/**
+ * Starts the waits and attempts of one endpoint's deliveries.
+ *
+ * @param withinMs how long the caller waits for the engine
+ */
+export function startEndpointDelivery(
+  temporal: TemporalClient,
+  start: EndpointDeliveryStart,
+  withinMs = START_TIMEOUT_MS,
+): Promise<WorkflowHandle> {
+  const options = {
+    ...endpointDeliveryOptions(temporal, start),
+    // Somebody waits for an attempt that was asked for.
+    requestEagerStart: start.manual === true && temporal.eager,
+  };
+  return inTime(temporal, withinMs, () => temporal.client.workflow.start(ENDPOINT_DELIVERY, options));
 }
 
 /** As `startEndpointDelivery`, but a workflow that runs already carries the deliveries beside its own. */
@@ -115,5 +100,5 @@ export function startOrJoinEndpointDelivery(
     signal: CARRY_DELIVERIES_SIGNAL,
     signalArgs: [{ deliveries: waitingOf(start) } satisfies CarryDeliveries],
   };
-  return inTime(temporal, () => temporal.client.workflow.signalWithStart(ENDPOINT_DELIVERY, options));
+  return inTime(temporal, START_TIMEOUT_MS, () => temporal.client.workflow.signalWithStart(ENDPOINT_DELIVERY, options));
 }

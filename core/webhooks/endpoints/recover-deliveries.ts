@@ -3,14 +3,12 @@
  * `recoverDeliveries`. The row has the requested state; the sweep, and the workflow's own checks, replace a lost start
  * or signal.
  */
-import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy, WorkflowNotFoundError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { isEngineFault } from '#core/platform/engine/engine-fault.ts';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
-import { ENGINE, searchKeys, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
-import { outageLog } from '#core/platform/log/outage-log.ts';
+import { ANSWER_WITHIN_MS, callAfterCommit, inTime, startOptions } from '#core/platform/engine/start-workflow.ts';
+import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/settings.ts';
@@ -39,8 +37,6 @@ import {
 import { requireEndpoint, requireSendableEndpoint } from './endpoint-queries.ts';
 
 const DAY_MS = 86_400_000;
-/** No caller waits longer for the engine: the row is stored, and the sweep starts the workflow. */
-const ENGINE_TIMEOUT_MS = 2_000;
 const SWEEP_ROWS = 100;
 
 interface NewRecoveryRange {
@@ -182,28 +178,23 @@ export async function sweepRecoveries(
 ): Promise<number> {
   const overdue = await takeOverdueRecoveries(services.db, RECOVERY_OVERDUE_MS, SWEEP_ROWS);
   for (const row of overdue)
-    await starts.run(() =>
-      temporal.client.withDeadline(Date.now() + ENGINE_TIMEOUT_MS, () => startWorkflow(services, temporal, row)),
-    );
+    await starts.run(() => inTime(temporal, ANSWER_WITHIN_MS, () => startWorkflow(services, temporal, row)));
   return overdue.length;
 }
 
 /** Wakes the workflow, which is started when there is none. */
 async function startWorkflow(services: Services, temporal: TemporalClient, row: RecoveryRow): Promise<void> {
+  const { organizationId, endpointId, mailboxId } = row;
+  const summary = `recover ${row.total} ${row.status} deliveries of ${endpointId}`;
   const input: RecoveryInput = { recoveryId: row.id, ladderMs: retryDelaysMs(services.settings) };
   await temporal.client.workflow.signalWithStart(RECOVER_DELIVERIES, {
-    workflowId: recoveryWorkflowId(row.endpointId, row.id),
-    taskQueue: temporal.taskQueue,
+    ...startOptions(temporal, recoveryWorkflowId(endpointId, row.id), summary, {
+      organizationId,
+      endpointId,
+      mailboxId,
+    }),
     args: [input],
     signal: LOOK_AGAIN_SIGNAL,
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-    staticSummary: `recover ${row.total} ${row.status} deliveries of ${row.endpointId}`,
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: searchKeys.organizationId, value: row.organizationId },
-      { key: searchKeys.endpointId, value: row.endpointId },
-      ...(row.mailboxId === null ? [] : [{ key: searchKeys.mailboxId, value: row.mailboxId }]),
-    ]),
   });
 }
 
@@ -219,25 +210,11 @@ async function signalLookAgain(
   }
 }
 
-/** A call to the engine with a short timeout that never fails: the caller already has the row. */
-async function callEngine(
-  services: Services,
-  temporal: TemporalClient,
-  { id }: RecoveryRow,
-  call: () => Promise<void>,
-) {
-  const outage = outageLog(services.log, ENGINE);
-  await services.db.afterCommit(async () => {
-    try {
-      await temporal.client.withDeadline(Date.now() + ENGINE_TIMEOUT_MS, call);
-      outage.recovered();
-    } catch (error) {
-      if (isEngineFault(error)) outage.failed(error);
-      else
-        services.log.warn(
-          { error: String(error), recoveryId: id },
-          'a recovery was not started or signalled; the sweep will do it',
-        );
-    }
-  });
-}
+const callEngine = (services: Services, temporal: TemporalClient, { id }: RecoveryRow, call: () => Promise<void>) =>
+  callAfterCommit(
+    services,
+    temporal,
+    call,
+    { recoveryId: id },
+    'a recovery was not started or signalled; the sweep will do it',
+  );
