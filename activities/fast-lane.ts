@@ -79,8 +79,7 @@ export function startFastLane(
   const { lasting } = deps.db;
   const id = randomUUID();
   const ladderMs = retryDelaysMs(settings);
-  // A lost connection shows in the statement that needed it.
-  const db = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.fastLane, () => {});
+  const db = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.fastLane);
   const life = signOfLife(db, id, log);
   const inFlight = new Map<string, Promise<void>>();
   const reported = reportedSql(db, log);

@@ -218,7 +218,7 @@ const STEADY_PLANS = {
  *
  * @param connections at most; they are opened when they are needed
  */
-export function openSteadyPlans(url: string, connections: number, onError: (error: Error) => void): SteadyPlans {
+export function openSteadyPlans(url: string, connections: number): SteadyPlans {
   const pool = new pg.Pool({
     connectionString: url,
     max: connections,
@@ -226,7 +226,7 @@ export function openSteadyPlans(url: string, connections: number, onError: (erro
     application_name: 'agent-mailbox deliveries',
     onConnect: onConnect(STEADY_PLANS),
   });
-  pool.on('error', onError);
+  pool.on('error', () => {}); // a lost connection shows in the statement that needs it
   let closed: Promise<void> | undefined;
   return {
     ...sqlOfPool(pool),

@@ -7,10 +7,10 @@
  * (PostgreSQL, "Message Flow", "Pipelining"), so a statement never runs after one before it failed: not even outside of
  * the transaction that the first of them was to begin. All of them then fail with the same error.
  *
- * It saves round trips (`test/api/round-trips.test.ts` counts them); no other gain was measured: with PostgreSQL on the same machine,
- * which was busy with other work, the medians of three turns of `drain` (365 deliveries/s with it, 566 without; by the API 284
- * and 255) and four of `ingest` (206 mails/s, 214) differ less than the turns do (217 to 624). Failures, cancels, timeouts
- * and lost connections in the middle: `test/db/statements-together.test.ts`.
+ * It saves round trips (`test/api/round-trips.test.ts` counts them), and with them CPU and time: of `POST /api/mailboxes` a
+ * tenth of the CPU of service and PostgreSQL, and a quarter of the time of its answer (`bench/history/requests.md`). What
+ * happens at failures, cancels, timeouts, lost connections and values that cannot be sent:
+ * `test/db/statements-together.test.ts`.
  */
 import type { Writable } from 'node:stream';
 import pg from 'pg';

@@ -4,13 +4,20 @@
  * without the search attributes no workflow would start.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isGrpcServiceError } from '@temporalio/client';
+import {
+  isGrpcServiceError,
+  ScheduleAlreadyRunning,
+  type ScheduleHandle,
+  ScheduleNotFoundError,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
 import { namespaceIdOf, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { completeTemporal } from '#core/platform/engine/temporal-setup.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { keepSchedules, restoreSchedules } from './schedules.ts';
+import { DELETE_HISTORY } from '#domain/webhooks/delivery-workflows.ts';
 
 const LOOK_EVERY_MS = 15_000;
 const RETRY_MS = 2_000;
@@ -41,9 +48,7 @@ export function keepTemporalSetup(
     const found = await namespaceIdOf(client.connection, namespace);
     if (found !== undefined && namespaceId !== undefined && found !== namespaceId) await onNamespaceMadeAnew?.(found);
     namespaceId = found ?? namespaceId;
-    const schedules = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () =>
-      defined ? restoreSchedules(temporal) : keepSchedules(temporal),
-    );
+    const schedules = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => keepSchedules(temporal, defined));
     made.push(...schedules.map((id) => `Schedule ${id}`));
     // At the first check it is a new installation; later Temporal has lost it.
     if (made.length > 0) log[defined ? 'warn' : 'info']({ made }, 'made what Temporal lacked');
@@ -82,4 +87,56 @@ export function keepTemporalSetup(
       await running;
     },
   };
+}
+
+/** Installations that share a namespace have task queues of their own. */
+export const historyScheduleId = (taskQueue: string): string => `${taskQueue}/delete-history`;
+
+function deleteHistorySchedule(taskQueue: string) {
+  const scheduleId = historyScheduleId(taskQueue);
+  return {
+    scheduleId,
+    spec: { intervals: [{ every: '6 hours' }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: DELETE_HISTORY,
+      workflowId: scheduleId,
+      taskQueue,
+      args: [],
+      staticSummary: 'retention: remove what is past its period, make the coming days',
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 day' },
+  } as const satisfies ScheduleOptions;
+}
+
+/**
+ * Creates the Schedules of the service. A paused Schedule stays paused. Safe to call from every worker.
+ *
+ * @param areDefined false: an existing one is updated; true: it is left alone, and only read while it is there
+ * @returns ids of those that were created
+ */
+export async function keepSchedules(temporal: TemporalClient, areDefined = false): Promise<string[]> {
+  const { schedule } = temporal.client;
+  const definition = deleteHistorySchedule(temporal.taskQueue);
+  const handle = schedule.getHandle(definition.scheduleId);
+  if (areDefined && (await exists(handle))) return [];
+  try {
+    await schedule.create(definition);
+    return [definition.scheduleId];
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    const { spec, action, policies } = definition;
+    if (!areDefined) await handle.update(({ state }) => ({ spec, action, policies, state }));
+    return [];
+  }
+}
+
+async function exists(handle: ScheduleHandle): Promise<boolean> {
+  try {
+    await handle.describe();
+    return true;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
+  }
 }

@@ -91,7 +91,7 @@ export async function startWorker(
   const sender = extras.sender ?? (await senderOf(services));
   const temporal = temporalClient(connection, settings, { eager: true, close: () => connection.close() });
   const draining = new AbortController();
-  const steady = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.workflows, () => {});
+  const steady = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.workflows);
   const ofWorker: WorkerAttempts = {
     services,
     sender,

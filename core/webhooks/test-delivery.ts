@@ -4,7 +4,6 @@ import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { type DeliveryWithPayload, findDelivery } from '#db/queries/deliveries/list-deliveries.ts';
-import { recordTestDelivery } from '#db/queries/deliveries/record-test-delivery.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
@@ -25,6 +24,14 @@ interface ExampleEvent {
   /** What endpoints that ask for codes and links get beside it. */
   readonly extracts?: object;
 }
+
+/** An event for one endpoint only, whatever other endpoints subscribed to its type. The ids are of one millisecond. */
+const RECORD = /* sql */ `
+  with stored as (
+    insert into events (id, organization_id, mailbox_id, type, payload, occurred_at) values ($1, $4, $5, $6, $7, $8)
+  )
+  insert into deliveries (id, event_id, endpoint_id, organization_id, mailbox_id, event_type, created_at)
+  values ($2, $1, $3, $4, $5, $6, $8)`;
 
 /**
  * Sends an example event to one endpoint: a real delivery, signed, retried and stored like any other. Its `data` says
@@ -71,16 +78,7 @@ export async function sendTestDelivery(
   await db.transaction(async (sql) => {
     const { mailboxId } = endpoint;
     const organizationId = organization.id;
-    await recordTestDelivery(sql, {
-      eventId,
-      deliveryId,
-      endpointId,
-      organizationId,
-      mailboxId,
-      type,
-      payload,
-      occurredAt,
-    });
+    await sql.query(RECORD, [eventId, deliveryId, endpointId, organizationId, mailboxId, type, payload, occurredAt]);
     await recordAudit(sql, caller, {
       organizationId,
       action: 'webhook.tested',

@@ -46,6 +46,9 @@ export interface WaitingDelivery {
 export const STOP_REASONS = ['endpoint_inactive', 'endpoint_deleted', 'plan_downgraded', 'mailbox_deleted'] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
+/** Whose deliveries stop. */
+export type StopTarget = { readonly endpointIds: readonly string[] } | { readonly organizationId: string };
+
 export interface StopDeliveries {
   readonly reason: StopReason;
 }

@@ -64,7 +64,7 @@ test('a session of a stranger has the settings of the database', async () => {
 
 test('sessions of the service do not depend on settings of the database', async () => {
   const { db } = services;
-  const steady = openSteadyPlans(database.url, 1, () => {});
+  const steady = openSteadyPlans(database.url, 1);
   const single = newConnection(database.url, 'test');
   await connect(single);
   try {
@@ -93,7 +93,7 @@ test('sessions of the service do not depend on settings of the database', async 
 });
 
 test('a connection that replaces a lost one begins with the same settings', async () => {
-  const steady = openSteadyPlans(database.url, 1, () => {});
+  const steady = openSteadyPlans(database.url, 1);
   try {
     assert.deepEqual(await settingsOf(steady), OURS);
     await services.db.query(
@@ -109,7 +109,7 @@ test('a connection that replaces a lost one begins with the same settings', asyn
 test('the service works through PgBouncer in session mode', needs('pgbouncer'), async () => {
   const pooler = await startPgBouncer(database.url, { mode: 'session' });
   const through = await openServices(testSettings({ DATABASE_URL: pooler.url }), testLog());
-  const steady = openSteadyPlans(pooler.url, 2, () => {});
+  const steady = openSteadyPlans(pooler.url, 2);
   try {
     assert.deepEqual(await settingsOf(through.db), OURS);
     assert.deepEqual(await settingsOf(steady), OURS);

@@ -21,7 +21,7 @@ import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { freePorts, startService } from '#test/support/started-service.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { historyScheduleId } from '#worker/schedules.ts';
+import { historyScheduleId } from '#worker/keep-temporal-setup.ts';
 import { developmentCertificates } from '../../operations/certificates.ts';
 import { openImap, readFolders } from './read-folders.ts';
 import {

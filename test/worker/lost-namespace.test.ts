@@ -25,8 +25,7 @@ import {
 } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { keepTemporalSetup } from '#worker/keep-temporal-setup.ts';
-import { historyScheduleId } from '#worker/schedules.ts';
+import { historyScheduleId, keepTemporalSetup } from '#worker/keep-temporal-setup.ts';
 import { watchWorker } from '#worker/watch-worker.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'lost-namespace-'));

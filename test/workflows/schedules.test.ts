@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { testSettings } from '#test/support/services.ts';
-import { historyScheduleId, keepSchedules } from '#worker/schedules.ts';
+import { historyScheduleId, keepSchedules } from '#worker/keep-temporal-setup.ts';
 
 let temporal: TemporalClient;
 before(() => {

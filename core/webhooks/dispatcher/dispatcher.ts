@@ -67,8 +67,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
   const state = newDispatcherState();
   const starts = engineStarts(log);
   const follower = workflowFollower(temporal, log);
-  // A lost connection is reported by the statement that uses it.
-  const connections = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.dispatcher, () => {});
+  const connections = openSteadyPlans(settings.DATABASE_URL ?? '', FURTHER_CONNECTIONS.dispatcher);
   const db = reportedSql(services.db, log);
   const steady = reportedSql(connections, log);
   const shares = fairShares(IN_FLIGHT_MAX * ORGANIZATION_SHARE, (wanted) => leaseAllowances(db, wanted));

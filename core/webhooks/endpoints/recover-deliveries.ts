@@ -26,6 +26,7 @@ import { CatalogueError } from '#domain/errors.ts';
 import { firstIdAt } from '#domain/ids.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
 import { DELIVERY_RETENTION_DAYS } from '#domain/webhooks/delivery-limits.ts';
+import type { StopTarget } from '#domain/webhooks/delivery-workflows.ts';
 import {
   LOOK_AGAIN_SIGNAL,
   RECOVER_DELIVERIES,
@@ -162,11 +163,7 @@ export async function moveRecovery(
 }
 
 /** Makes recoveries check their endpoints again. Call it after the commit; running ones check anyway. */
-export async function wakeRecoveries(
-  services: Services,
-  temporal: TemporalClient,
-  target: { readonly endpointIds: readonly string[] } | { readonly organizationId: string },
-): Promise<void> {
+export async function wakeRecoveries(services: Services, temporal: TemporalClient, target: StopTarget): Promise<void> {
   for (const recovery of await openRecoveries(services.db, target)) await signalLookAgain(temporal, recovery);
 }
 

@@ -5,11 +5,13 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { openDeliveryWorkflows } from '#db/queries/deliveries/delivery-workflows.ts';
-import { STOP_DELIVERIES_SIGNAL, type StopDeliveries, type StopReason } from '#domain/webhooks/delivery-workflows.ts';
+import {
+  STOP_DELIVERIES_SIGNAL,
+  type StopDeliveries,
+  type StopReason,
+  type StopTarget,
+} from '#domain/webhooks/delivery-workflows.ts';
 import { wakeRecoveries } from './recover-deliveries.ts';
-
-/** Whose deliveries stop. */
-export type StopTarget = { readonly endpointIds: readonly string[] } | { readonly organizationId: string };
 
 const CONCURRENT_SIGNALS = 20;
 /** Longer than the slowest neighbour can delay the fan-out that is about to start the workflow. */

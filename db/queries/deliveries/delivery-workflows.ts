@@ -7,6 +7,7 @@
  */
 import type { Database, Sql } from '#db/database.ts';
 import type { DescribedDelivery } from '#domain/webhooks/delivery-summary.ts';
+import type { StopTarget } from '#domain/webhooks/delivery-workflows.ts';
 
 /** Records which workflow processes a delivery from now on. */
 export async function assignWorkflow(sql: Sql, deliveryId: string, workflowId: string): Promise<void> {
@@ -58,10 +59,7 @@ const OF_ORGANIZATION = /* sql */ `
    where e.organization_id = $1`;
 
 /** Ids of the workflows in which deliveries of these endpoints, or of this organization, wait. */
-export async function openDeliveryWorkflows(
-  sql: Sql,
-  target: { readonly endpointIds: readonly string[] } | { readonly organizationId: string },
-): Promise<string[]> {
+export async function openDeliveryWorkflows(sql: Sql, target: StopTarget): Promise<string[]> {
   const rows =
     'endpointIds' in target
       ? await sql.query<{ workflow_id: string }>(OF_ENDPOINTS, [target.endpointIds])

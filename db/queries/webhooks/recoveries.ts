@@ -9,7 +9,7 @@ import type { Sql } from '#db/database.ts';
 import { deletePortion, type Portion } from '#db/delete-portion.ts';
 import { noteChange } from '#db/queries/organizations/note-change.ts';
 import { PLANS_WITH_WEBHOOKS, type PlanName } from '#domain/organizations/plans.ts';
-import type { StopReason } from '#domain/webhooks/delivery-workflows.ts';
+import type { StopReason, StopTarget } from '#domain/webhooks/delivery-workflows.ts';
 import type { RecoverableStatus, RecoveryState } from '#domain/webhooks/recovery.ts';
 
 export interface RecoveryRow {
@@ -233,7 +233,7 @@ export const takeOverdueRecoveries = (sql: Sql, overdueMs: number, limit: number
 /** Those of endpoints, or of an organization, that have not ended. */
 export const openRecoveries = (
   sql: Sql,
-  target: { readonly endpointIds: readonly string[] } | { readonly organizationId: string },
+  target: StopTarget,
 ): Promise<{ readonly id: string; readonly endpointId: string }[]> =>
   'endpointIds' in target
     ? sql.query(
