@@ -1,8 +1,7 @@
 /** NUL: in literal8 alone, in both directions (RFC 9051 §4.3, RFC 3516). */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { FETCH_MACROS } from '#imap/commands/fetch.ts';
-import { SIMPLE_ITEMS } from '#imap/fetch/fetch-messages.ts';
+import { FETCH_MACROS, SIMPLE_ITEMS } from '#imap/fetch/fetch-items.ts';
 import { loggedIn, play } from './dialogue.ts';
 import { MemoryStore } from './memory-store.ts';
 import { note } from './messages.ts';

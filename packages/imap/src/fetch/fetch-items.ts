@@ -1,46 +1,26 @@
 /**
- * Answers FETCH. The items become a plan: what must be read, and a printer for each of them. A plan takes one of three
- * paths, the cheapest first:
- *
- *     map      flags, UIDs, MODSEQs                   the map of the selected folder has them: no query
- *     listed   header lines too, sizes and dates      an index of header lines, formatted as bytes (`fetch-listed.ts`);
- *                                                     messages that it does not have take the next path
- *     rows     everything else                        rows in portions; the next one is read while this one is written
- *
- * If bytes are requested, those of small messages are read many at a time, those of large ones slice by slice as the
- * client reads them (`message-content.ts`).
+ * The items of a FETCH (RFC 9051 §6.4.5; BINARY RFC 3516, PREVIEW RFC 8970, SAVEDATE RFC 8514, OBJECTID RFC 8474): read from
+ * the command, and made a plan: what must be read of the messages, and a printer for each item.
  */
-
 import type { MessageColumns, MessageRow } from '@agent-mailbox/mail-store';
-import { MAIL_FLAGS } from '@agent-mailbox/mail-store/flags';
-import { wantedFields } from '@agent-mailbox/mail-store/header-index';
-import { readAhead } from '@agent-mailbox/mail-store/read-ahead';
 import { fieldsOf, OPEN } from '@agent-mailbox/mime-structure/envelope';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import type { Session } from '#imap/session/session.ts';
-import { BrokenAnswer, Refusal } from '#imap/wire/completion.ts';
+import { Refusal } from '#imap/wire/completion.ts';
 import { unicodeString } from '#imap/wire/encoder.ts';
+import type { Scanner } from '#imap/wire/parser.ts';
 import { printDateTime } from '#imap/wire/values.ts';
-import { fetchListed, type ListedItem, type Listing, PLAIN_ITEMS } from './fetch-listed.ts';
 import {
   decodedPartSize,
-  decodedSlices,
   type EncodedPart,
   findPart,
-  MessageBytes,
+  type MessageBytes,
   type Partial,
   type Section,
   type SectionBytes,
   sectionBytes,
   sizeOf,
-  withoutNul,
 } from './message-content.ts';
-
-/** Messages up to this are read many at a time. */
-const SMALL_MESSAGE_BYTES = 131_072;
-/** Bytes of small messages that are written at a time; the same number is read meanwhile. */
-const PORTION_BYTES = 524_288;
-const PORTION_MESSAGES = 200;
 
 /** Items without a section. */
 export const SIMPLE_ITEMS = [
@@ -72,197 +52,148 @@ export type FetchItem =
     }
   | { readonly kind: 'binary-size'; readonly section: Section };
 
-/**
- * @param indices ascending
- * @param withModseq CHANGEDSINCE: MODSEQ is sent although it was not requested
- * @returns the number of removed messages
- */
-export async function fetchMessages(
-  session: Session,
-  indices: readonly number[],
-  items: readonly FetchItem[],
-  byUid: boolean,
-  withModseq: boolean,
-): Promise<number> {
-  const { selected, out } = session;
-  const plan = planOf(session, items, byUid, withModseq);
-  const live = indices.filter((index) => !selected.isGone(selected.map.uidAt(index)));
-  if (plan.fromMap) {
-    for (const index of live) {
-      const message: Message = { index, uid: selected.map.uidAt(index), row: undefined, bytes: undefined };
-      const texts: string[] = [];
-      for (const print of plan.printers) {
-        const value = print(message);
-        if (typeof value === 'string') texts.push(value);
-      }
-      out.line(`* ${index + 1} FETCH (${texts.join(' ')})`);
-      if (out.full) await out.ready();
-    }
-    return indices.length - live.length;
+export const FETCH_MACROS: Record<string, readonly SimpleItem[]> = {
+  ALL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE'],
+  FAST: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE'],
+  FULL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE', 'BODY'],
+};
+/** Without `[`, so that it ends before a section. */
+const ITEM_NAME = /[A-Za-z0-9.]+/y;
+const ITEMS_MAX = 200;
+const FIELD_NAMES_MAX = 200;
+const PATH_MAX = 64;
+
+const simple = (name: SimpleItem): FetchItem => ({ kind: 'simple', name });
+
+export function parseFetchItems(scan: Scanner): FetchItem[] {
+  if (scan.peek() === '(') {
+    let count = 0;
+    return scan.list(() => {
+      if (++count > ITEMS_MAX) scan.fail(`at most ${ITEMS_MAX} items`);
+      return parseItem(scan, itemName(scan));
+    }, false);
   }
-  let uids: Uint32Array = Uint32Array.from(live, (index) => selected.map.uidAt(index));
-  let served = 0;
-  const listing = plan.setsSeen ? undefined : listingOf(session, plan.items);
-  if (listing !== undefined) {
-    const listed = await fetchListed(session, listing, uids);
-    served += listed.served;
-    uids = listed.toRead;
-  }
-  for await (const portion of readAhead(portions(session, plan, uids))) {
-    served += portion.rows.length;
-    await servePortion(session, plan, portion);
-  }
-  return indices.length - served;
+  const name = itemName(scan);
+  const macro = FETCH_MACROS[name];
+  return macro === undefined ? [parseItem(scan, name)] : macro.map(simple);
 }
 
-/** Rows that are written together, with the contents of the small messages among them if bytes are requested. */
-interface Portion {
-  readonly rows: readonly MessageRow[];
-  readonly contents: ReadonlyMap<string, Uint8Array>;
+const itemName = (scan: Scanner): string => (scan.match(ITEM_NAME) ?? scan.fail('an item')).toUpperCase();
+
+function parseItem(scan: Scanner, name: string): FetchItem {
+  if (scan.peek() === '[')
+    switch (name) {
+      case 'BODY':
+      case 'BODY.PEEK':
+        return { kind: 'body', peek: name === 'BODY.PEEK', section: parseSection(scan), partial: parsePartial(scan) };
+      case 'BINARY':
+      case 'BINARY.PEEK':
+        return {
+          kind: 'binary',
+          peek: name === 'BINARY.PEEK',
+          section: parsePartOnly(scan),
+          partial: parsePartial(scan),
+        };
+      case 'BINARY.SIZE':
+        return { kind: 'binary-size', section: parsePartOnly(scan) };
+      default:
+        return scan.fail('an item that has sections');
+    }
+  if (name === 'PREVIEW' && scan.skip(' (')) {
+    scan.expect('LAZY');
+    scan.expect(')');
+  }
+  const known = SIMPLE_ITEMS.find((each) => each === name);
+  return known === undefined ? scan.fail('a known item') : simple(known);
 }
 
-async function* portions({ selected, store }: Session, plan: Plan, uids: Uint32Array): AsyncGenerator<Portion> {
-  for await (const all of store.rows(selected.folder.id, uids, plan.columns)) {
-    if (!plan.needsBytes) {
-      yield { rows: all, contents: new Map() };
-      continue;
-    }
-    for (const rows of boundedPortions(all)) {
-      const small = rows.filter(({ size }) => size <= SMALL_MESSAGE_BYTES).map(({ messageId }) => messageId);
-      const contents = small.length === 0 ? new Map() : await store.contents([...new Set(small)], SMALL_MESSAGE_BYTES);
-      yield { rows, contents };
-    }
-  }
+function parsePartial(scan: Scanner): Partial | null {
+  if (!scan.skip('<')) return null;
+  const from = scan.number();
+  scan.expect('.');
+  const length = scan.number(1);
+  scan.expect('>');
+  return { from, length };
 }
 
-function* boundedPortions(rows: readonly MessageRow[]): Generator<readonly MessageRow[]> {
-  let portion: MessageRow[] = [];
-  let bytes = 0;
-  for (const row of rows) {
-    const size = row.size <= SMALL_MESSAGE_BYTES ? row.size : 0;
-    if (portion.length >= PORTION_MESSAGES || bytes + size > PORTION_BYTES) {
-      yield portion;
-      portion = [];
-      bytes = 0;
-    }
-    portion.push(row);
-    bytes += size;
+function parsePath(scan: Scanner): number[] {
+  const path: number[] = [];
+  while (/\d/.test(scan.peek())) {
+    if (path.length >= PATH_MAX) scan.fail('a part that is less deeply nested');
+    path.push(scan.number(1));
+    if (!scan.skip('.')) break;
   }
-  if (portion.length > 0) yield portion;
+  return path;
 }
 
-async function servePortion(session: Session, plan: Plan, { rows, contents }: Portion): Promise<void> {
-  const { selected, store, out } = session;
-  const seen = plan.setsSeen ? await setSeen(session, rows) : undefined;
-  for (const row of rows) {
-    const index = selected.map.indexOf(row.uid);
-    if (index < 0) continue;
-    const bytes = plan.needsBytes
-      ? new MessageBytes(store, row.messageId, row.size, contents.get(row.messageId))
-      : undefined;
-    const values: (string | Content)[] = [];
-    for (const print of plan.printers) {
-      const value = print({ index, uid: row.uid, row, bytes });
-      values.push(typeof value === 'object' && 'then' in value ? await value : value);
-    }
-    if (seen?.has(row.uid) === true) {
-      selected.markReported(row.uid);
-      if (!plan.printsFlags) values.push(selected.flagsItem(index, session));
-      if (session.condstore && !plan.printsModseq) values.push(`MODSEQ (${selected.map.modseqAt(index)})`);
-    }
-    await write(session, index, values, bytes);
-    if (out.full) await out.ready();
-  }
+function parsePartOnly(scan: Scanner): Section {
+  scan.expect('[');
+  const path = parsePath(scan);
+  scan.expect(']');
+  return { path, text: { kind: 'whole' }, printed: path.join('.') };
 }
 
-/** BODY[…] without PEEK sets \Seen. @returns the UIDs that got it */
-async function setSeen(session: Session, rows: readonly MessageRow[]): Promise<Set<number>> {
-  const { selected, store, out } = session;
-  const uids = rows
-    .map(({ uid }) => uid)
-    .filter((uid) => {
-      const index = selected.map.indexOf(uid);
-      return index >= 0 && (selected.map.flagsAt(index) & MAIL_FLAGS.seen) === 0;
-    });
-  if (uids.length === 0) return new Set();
-  const { states } = await store.storeFlags({
-    folderId: selected.folder.id,
-    uids,
-    change: 'add',
-    flags: MAIL_FLAGS.seen,
-    keywords: [],
-    unchangedSince: null,
-  });
-  for (const state of states) selected.apply(state, true);
-  selected.reportKeywords(out);
-  return new Set(states.map(({ uid }) => uid));
-}
+const TEXTS = /HEADER\.FIELDS\.NOT|HEADER\.FIELDS|HEADER|TEXT|MIME/iy;
 
-async function write(
-  { out }: Session,
-  index: number,
-  values: readonly (string | Content)[],
-  bytes: MessageBytes | undefined,
-): Promise<void> {
-  out.text(`* ${index + 1} FETCH (`);
-  let first = true;
-  for (const value of values) {
-    if (!first) out.text(' ');
-    first = false;
-    if (typeof value === 'string') out.text(value);
-    else await writeContent(out, value, bytes);
-  }
-  out.line(')');
-}
-
-async function writeContent(out: Session['out'], content: Content, message: MessageBytes | undefined): Promise<void> {
-  const { name, bytes, partial, binary } = content;
-  out.text(`${name}${partial === null ? '' : `<${partial.from}>`} `);
-  if (bytes === undefined) {
-    out.text('NIL');
-    return;
-  }
-  const total = sizeOf(bytes);
-  const from = Math.min(partial?.from ?? 0, total);
-  const to = Math.min(total, from + (partial?.length ?? total));
-  if (to === from) {
-    out.text('""');
-    return;
-  }
-  const piece =
-    bytes.kind === 'bytes'
-      ? bytes.bytes.subarray(from, to)
-      : bytes.kind === 'range'
-        ? message?.held(bytes.from + from, bytes.from + to)
-        : undefined;
-  if (piece !== undefined) {
-    out.text(`${binary && piece.includes(0) ? '~' : ''}{${piece.length}}\r\n`);
-    await out.content(binary ? piece : withoutNul(piece));
-    return;
-  }
-  if (message === undefined || bytes.kind === 'bytes') throw new Error('no bytes were read');
-  let first = true;
-  try {
-    const slices =
-      bytes.kind === 'range'
-        ? message.slices(bytes.from + from, bytes.from + to)
-        : decodedSlices(message, bytes.part, from, to);
-    for await (const slice of slices) {
-      // The first slice is read before its size is announced: most errors occur before the answer starts.
-      if (first) out.text(`${binary ? '~' : ''}{${to - from}}\r\n`);
-      first = false;
-      await out.content(binary ? slice : withoutNul(slice));
+function parseSection(scan: Scanner): Section {
+  scan.expect('[');
+  const path = parsePath(scan);
+  const printedPath = path.join('.');
+  if (scan.skip(']')) return { path, text: { kind: 'whole' }, printed: printedPath };
+  const word = (scan.match(TEXTS) ?? scan.fail('a section')).toUpperCase();
+  const printed = printedPath === '' ? word : `${printedPath}.${word}`;
+  let section: Section;
+  switch (word) {
+    case 'HEADER':
+      section = { path, text: { kind: 'header' }, printed };
+      break;
+    case 'TEXT':
+      section = { path, text: { kind: 'text' }, printed };
+      break;
+    case 'MIME':
+      if (path.length === 0) scan.fail('a part before MIME');
+      section = { path, text: { kind: 'mime' }, printed };
+      break;
+    default: {
+      scan.space();
+      const names = scan.list(() => scan.astring(), false);
+      if (names.length > FIELD_NAMES_MAX) scan.fail(`at most ${FIELD_NAMES_MAX} header names`);
+      const list = names.map((name) => (/^[!#-'*-9;-Z^-z|}~+]+$/.test(name) ? name : quotedName(scan, name))).join(' ');
+      section = {
+        path,
+        text: { kind: 'fields', not: word === 'HEADER.FIELDS.NOT', names: names.map((name) => name.toLowerCase()) },
+        printed: `${printed} (${list})`,
+      };
     }
-  } catch (error) {
-    throw new BrokenAnswer('content of a message cannot be read', { cause: error });
   }
+  scan.expect(']');
+  return section;
+}
+
+function quotedName(scan: Scanner, name: string): string {
+  if (!/^[\x20-\x7e]*$/.test(name)) return scan.fail('header names in ASCII');
+  return `"${name.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** ` (CHANGEDSINCE n VANISHED)`, RFC 7162 §3.1.4.1 and §3.2.6. */
+export function parseFetchModifiers(scan: Scanner, uid: boolean): { changedSince: number | null; vanished: boolean } {
+  let changedSince: number | null = null;
+  let vanished = false;
+  if (scan.skip(' '))
+    scan.list(() => {
+      if (scan.skip('CHANGEDSINCE ')) changedSince = scan.number64();
+      else if (uid && scan.skip('VANISHED')) vanished = true;
+      else scan.fail('CHANGEDSINCE');
+    }, false);
+  if (vanished && changedSince === null) scan.fail('CHANGEDSINCE beside VANISHED');
+  return { changedSince, vanished };
 }
 
 /** Larger parts are decoded while they are sent, and before that once to learn their size. */
 const DECODED_AT_ONCE_BYTES = 1_048_576;
 
 /** What a FETCH reads and prints. */
-interface Plan {
+export interface Plan {
   /** As printed, each once. */
   readonly items: readonly FetchItem[];
   readonly columns: MessageColumns;
@@ -276,10 +207,10 @@ interface Plan {
   readonly printers: readonly Printer[];
 }
 
-type Printer = (message: Message) => string | Content | Promise<string | Content>;
+export type Printer = (message: Message) => string | Content | Promise<string | Content>;
 
 /** An item whose value is a literal that may be large. */
-interface Content {
+export interface Content {
   readonly name: string;
   readonly bytes: SectionBytes;
   readonly partial: Partial | null;
@@ -287,14 +218,14 @@ interface Content {
 }
 
 /** A message as the printers of its items see it. */
-interface Message {
+export interface Message {
   readonly index: number;
   readonly uid: number;
   readonly row: MessageRow | undefined;
   readonly bytes: MessageBytes | undefined;
 }
 
-function planOf(session: Session, asked: readonly FetchItem[], byUid: boolean, withModseq: boolean): Plan {
+export function planOf(session: Session, asked: readonly FetchItem[], byUid: boolean, withModseq: boolean): Plan {
   const items: FetchItem[] = [];
   const names = new Set<string>();
   const add = (item: FetchItem) => {
@@ -437,27 +368,6 @@ async function binaryBytes({ row, bytes }: Message, section: Section): Promise<S
     return { kind: 'decoded', part, size: await decodedPartSize(bytes, part) };
   }
   return { kind: 'bytes', bytes: decodeTransfer(await bytes.read(body, end), encoding) };
-}
-
-/** @returns undefined if something else was requested, or the store has no index of header lines */
-function listingOf({ store }: Session, items: readonly FetchItem[]): Listing | undefined {
-  if (store.listed === undefined) return undefined;
-  let fields: readonly string[] | undefined;
-  const listed: ListedItem[] = [];
-  for (const item of items) {
-    if (item.kind === 'body') {
-      const { path, text, printed } = item.section;
-      const isListed = text.kind === 'fields' && !text.not && path.length === 0 && item.partial === null;
-      if (!isListed || fields !== undefined || wantedFields(text.names) === undefined) return undefined;
-      fields = text.names;
-      listed.push({ kind: 'lines', name: Buffer.from(`BODY[${printed}] {`, 'latin1') });
-      continue;
-    }
-    const kind = item.kind === 'simple' ? PLAIN_ITEMS.find((name) => name === item.name) : undefined;
-    if (kind === undefined) return undefined;
-    listed.push({ kind });
-  }
-  return fields === undefined ? undefined : { read: store.listed.bind(store), fields, items: listed };
 }
 
 /**
