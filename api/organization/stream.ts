@@ -21,6 +21,7 @@ import {
   readChanges,
 } from '#core/organizations/organization-changes.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { readRestoreState } from '#core/platform/settings/restore-state.ts';
 import type { Database } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { STREAM_HEARTBEAT_MS, STUCK_READER_TIMEOUT_MS } from '#domain/mail/mail-limits.ts';
@@ -101,7 +102,11 @@ export async function openOrganizationStream(request: StreamRequest, rule: AuthR
     unsubscribe = await hub.subscribe(organizationId, (read) => pending.add(read));
     if (stopped) unsubscribe();
     const begin = known?.place ?? (await presentPlace(services.db));
-    const isKept = known === undefined || known.atMs > services.now() - ORGANIZATION_CHANGE_RETENTION_DAYS * DAY_MS;
+    const isKept =
+      known === undefined ||
+      (known.atMs > services.now() - ORGANIZATION_CHANGE_RETENTION_DAYS * DAY_MS &&
+        // Places are those of one PostgreSQL server, and a restore takes changes back.
+        known.atMs > ((await readRestoreState(services.db))?.at.getTime() ?? 0));
     if (isKept) pending.add(await readChanges(services.db, [{ organizationId, place: begin }]));
     else pending.add({ place: await presentPlace(services.db), changes: [], overflow: true });
     const requireAccess = async () => {

@@ -6,6 +6,7 @@
  */
 import { createHmac } from 'node:crypto';
 import type { Sql } from '#db/database.ts';
+import { requireNoOpenRestore } from './restore-state.ts';
 import { type Settings, SettingsError } from './settings.ts';
 
 /** The argument of `migrate` and `npm start` that confirms a change. */
@@ -75,9 +76,10 @@ function differing(settings: AgreedSettings, values: ReadonlyMap<string, string>
 /**
  * For processes: compares, and changes nothing. What the database does not know, or `settings` lacks, is not compared.
  *
- * @throws {SettingsError} if a setting differs
+ * @throws {SettingsError} if a setting differs, or the database is being restored
  */
 export async function requireAgreedSettings(sql: Sql, settings: AgreedSettings): Promise<void> {
+  await requireNoOpenRestore(sql);
   const problems = differing(settings, await stored(sql), false);
   if (problems.length > 0)
     throw new SettingsError(
@@ -88,9 +90,10 @@ export async function requireAgreedSettings(sql: Sql, settings: AgreedSettings):
 /**
  * For `migrate` and `npm start`, before they change or create anything: a harmful difference needs a confirmation.
  *
- * @throws {SettingsError} if a setting differs and `accept` is false
+ * @throws {SettingsError} if a setting differs and `accept` is false, or the database is being restored
  */
 export async function requireAcceptedSettings(sql: Sql, settings: AgreedSettings, accept: boolean): Promise<void> {
+  await requireNoOpenRestore(sql);
   if (accept) return;
   const problems = differing(settings, await stored(sql), true);
   if (problems.length > 0)
@@ -145,6 +148,10 @@ export const storeAgreedTemporal = (sql: Sql, { namespaceId, address }: AgreedTe
     [NAMESPACE_ID, namespaceId],
     [ADDRESS, address],
   ]);
+
+/** After a restore any Temporal will do: every workflow follows from the rows. Those who start store theirs. */
+export const forgetAgreedTemporal = (sql: Sql): Promise<unknown> =>
+  sql.query('delete from installation_setting where name = any($1::text[])', [[NAMESPACE_ID, ADDRESS]]);
 
 /**
  * Another id at the same address is the same server, which has lost its state.

@@ -1,0 +1,411 @@
+/**
+ * Makes a backup while the service runs, over PostgreSQL's protocol alone.
+ *
+ *   lock all tables (ACCESS SHARE) ─▶ one snapshot ─▶ list of blobs ─▶ other tables        ─▶ manifest
+ *                                                          └─▶ blobs, on two connections ─┘
+ *
+ * Everything is read in one snapshot, so a backup is the state of one moment. Its locks let everything pass but changes
+ * of the schema: partitions are made and dropped later, and a migration waits for the end of the backup.
+ *
+ * An interrupted backup has no manifest. The next one into the same folder makes the tables anew, of a new snapshot, and
+ * keeps the blobs that are there: a file under its name is whole, and its name is the hash of its bytes.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { access, copyFile, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { createZstdDecompress, zstdCompress } from 'node:zlib';
+import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { connect, newConnection } from '#db/connections.ts';
+import {
+  type BackedUpPartition,
+  type BackedUpTable,
+  BackupError,
+  type BackupManifest,
+  beginBackup,
+  blobPath,
+  COMPRESSION,
+  finishBackup,
+  flushFolder,
+  linesOf,
+  readManifest,
+  tableFile,
+  writeCompressed,
+  writeDurably,
+} from './backup-folder.ts';
+import { binaryRows } from './binary-rows.ts';
+import { quoted, readSchema, type Schema, schemaSha256 } from './schema.ts';
+import { type BackedUpSecrets, writeSecrets } from './secrets.ts';
+import { BLOB_BYTES_COLUMN, BLOB_TABLE, LEFT_OUT_TABLES } from './tables.ts';
+
+const compress = promisify(zstdCompress);
+
+const CONNECTION_NAME = 'agent-mailbox backup';
+/** A migration or a new partition has a lock for moments; afterwards it is tried again. */
+const LOCK_WITHIN_MS = 10_000;
+const LOCK_ROUNDS = 6;
+const BLOB_READERS = 2;
+/** Blobs that are read by one statement. */
+const BATCH_BLOBS = 256;
+const BATCH_BYTES = 8 * 1024 * 1024;
+/** Batches that wait for a reader. */
+const BATCHES_AHEAD = 2;
+const FILES_AT_ONCE = 8;
+const DAMAGED_NAMED_MAX = 100;
+
+export interface BackupOptions {
+  readonly url: string;
+  readonly folder: string;
+  /** An older, finished backup: blobs that it has are linked, or copied from another file system. */
+  readonly since?: string | undefined;
+  /** Undefined: they are not part of the backup. */
+  readonly secrets?: BackedUpSecrets | undefined;
+  readonly passphrase?: string | undefined;
+  readonly productVersion: string;
+  /** Called with what is being done. */
+  onProgress?(text: string): void;
+}
+
+export interface BackupResult {
+  readonly manifest: BackupManifest;
+  /** It used blobs of an interrupted backup in the same folder. */
+  readonly continued: boolean;
+  readonly blobs: BlobCounts;
+}
+
+/** Blobs of a backup by where their files come from. */
+interface BlobCounts {
+  /** Read from the database. */
+  written: number;
+  /** Shared with the older backup. */
+  shared: number;
+  /** Already there. */
+  kept: number;
+}
+
+/** @throws {BackupError} if the folder cannot be used, or the database does not let it read a consistent state */
+export async function writeBackup(options: BackupOptions): Promise<BackupResult> {
+  const { url, folder, onProgress = () => {} } = options;
+  const since = options.since === undefined ? undefined : await readManifest(options.since);
+  const continued = await beginBackup(folder);
+  const lead = newConnection(url, CONNECTION_NAME);
+  lead.on('error', () => {}); // The statement that runs fails with it.
+  await connect(lead);
+  try {
+    const schema = await beginSnapshot(lead, onProgress);
+    const [snapshot] = (await lead.query<SnapshotRow>(SNAPSHOT)).rows;
+    if (snapshot === undefined) throw new Error('a statement without a row');
+    const sequences = await lead.query<{ name: string; lastValue: string }>(SEQUENCES);
+    const partitions = await lead.query<BackedUpPartition>(PARTITIONS);
+    const tables = [await backUpTable(lead, folder, BLOB_TABLE, blobColumns(schema))];
+    const counts: BlobCounts = { written: 0, shared: 0, kept: 0 };
+    const damaged: string[] = [];
+    const [list] = tables;
+    if (list === undefined) throw new Error('no list of blobs');
+    const total = list.rows;
+    let bytes = 0;
+    const source: BlobSource = { url, snapshot: snapshot.id, folder, since: options.since, list, counts, damaged };
+    const ends = await Promise.allSettled([
+      backUpBlobs(source, (size) => {
+        bytes += size;
+        const done = counts.written + counts.shared + counts.kept;
+        if (done % 1_000 === 0) onProgress(`mail ${done} of ${total}`);
+      }),
+      (async () => {
+        for (const [table, columns] of schema)
+          if (table !== BLOB_TABLE && !(table in LEFT_OUT_TABLES)) {
+            onProgress(`table ${table}`);
+            tables.push(await backUpTable(lead, folder, table, columns.map(({ name }) => name)));
+          }
+      })(),
+    ]);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    await lead.query('commit');
+    if (continued) await removeOthers(folder, list);
+    for (const prefix of await readdir(path.join(folder, 'blobs'))) await flushFolder(path.join(folder, 'blobs', prefix));
+    await flushFolder(path.join(folder, 'blobs'));
+    const secrets =
+      options.secrets === undefined ? 'absent' : await writeSecrets(folder, options.secrets, options.passphrase);
+    const manifest = await finishBackup(folder, {
+      id: randomBytes(8).toString('hex'),
+      productVersion: options.productVersion,
+      takenAt: snapshot.takenAt,
+      finishedAt: new Date().toISOString(),
+      since: since === undefined ? null : { id: since.id, takenAt: since.takenAt },
+      server: {
+        version: snapshot.version,
+        walPosition: snapshot.walPosition,
+        databaseBytes: Number(snapshot.databaseBytes),
+      },
+      migrations: snapshot.migrations.map((name) => name.replace(/\.[jt]s$/, '')).toSorted(),
+      schemaSha256: schemaSha256(schema),
+      tables,
+      partitions: partitions.rows,
+      sequences: sequences.rows.map(({ name, lastValue }) => ({ name, lastValue: Number(lastValue) })),
+      blobs: { count: total, bytes, damaged },
+      secrets,
+    });
+    return { manifest, continued, blobs: counts };
+  } finally {
+    await lead.end().catch(() => {});
+  }
+}
+
+interface SnapshotRow {
+  readonly id: string;
+  readonly takenAt: string;
+  readonly version: string;
+  readonly walPosition: string | null;
+  readonly databaseBytes: string;
+  readonly migrations: string[];
+}
+
+const SNAPSHOT = `
+  select pg_export_snapshot() as id,
+         to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "takenAt",
+         current_setting('server_version') as version,
+         (case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end)::text as "walPosition",
+         pg_database_size(current_database())::text as "databaseBytes",
+         array(select name from migrations order by name) as migrations`;
+
+/** Values above those of the snapshot do no harm. */
+const SEQUENCES = `
+  select sequencename as name, last_value::text as "lastValue" from pg_sequences
+   where schemaname = current_schema() and last_value is not null order by 1`;
+
+const PARTITIONS = `
+  select child.relname as table, parent.relname as of, pg_get_expr(child.relpartbound, child.oid) as bound
+    from pg_inherits join pg_class child on child.oid = inhrelid join pg_class parent on parent.oid = inhparent
+   where child.relispartition and child.relkind = 'r' and parent.relnamespace = current_schema()::regnamespace
+     and pg_get_expr(child.relpartbound, child.oid) <> 'DEFAULT'
+   order by 1`;
+
+/** What a transaction over hours needs, whatever the settings of the server. */
+const BEGIN = `
+  begin isolation level repeatable read, read only;
+  set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0; set local bytea_output = 'hex'`;
+
+/**
+ * The locks come first, and the snapshot after them: no column that it shows can change any more.
+ *
+ * @returns tables with their columns
+ */
+async function beginSnapshot(lead: pg.Client, onProgress: (text: string) => void): Promise<Schema> {
+  for (let round = 1; round <= LOCK_ROUNDS; round++) {
+    const before = await readSchema(lead);
+    if (!before.has('migrations'))
+      throw new BackupError('This database has no Agent Mailbox. Set DATABASE_URL to the database of the service');
+    await lead.query(BEGIN);
+    try {
+      await lead.query(`set local lock_timeout = ${LOCK_WITHIN_MS}`);
+      await lead.query(`lock table ${[...before.keys()].map(quoted).join(', ')} in access share mode`);
+      const schema = await readSchema(lead);
+      if (schemaSha256(schema) === schemaSha256(before)) return schema;
+      onProgress('the schema has just changed; beginning again');
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      onProgress('a migration changes the tables; waiting for its end');
+    }
+    await lead.query('rollback');
+  }
+  throw new BackupError('The tables could not be locked for reading within a minute, because their schema is being changed. Wait for the end of the migration, then try again');
+}
+
+/** lock_not_available, undefined_table */
+const isLockTimeout = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '42P01');
+
+function blobColumns(schema: Schema): string[] {
+  const columns = (schema.get(BLOB_TABLE) ?? []).map(({ name }) => name).filter((name) => name !== BLOB_BYTES_COLUMN);
+  // The list is read by its first column.
+  return ['sha256', ...columns.filter((name) => name !== 'sha256')];
+}
+
+async function backUpTable(client: pg.Client, folder: string, table: string, columns: readonly string[]): Promise<BackedUpTable> {
+  const order = table === BLOB_TABLE ? ' order by sha256' : '';
+  const rows = client.query(copyTo(`copy (select ${columns.map(quoted).join(', ')} from ${quoted(table)}${order}) to stdout`));
+  const file = tableFile(table);
+  const measured = await writeCompressed(path.join(folder, file), rows);
+  return { table, columns, rows: rows.rowCount, file, ...measured };
+}
+
+interface BlobSource {
+  readonly url: string;
+  readonly snapshot: string;
+  readonly folder: string;
+  readonly since: string | undefined;
+  readonly list: BackedUpTable;
+  readonly counts: BlobCounts;
+  readonly damaged: string[];
+}
+
+/** A stored content that is listed: SHA-256 in hexadecimal, and size. */
+interface ListedBlob {
+  readonly sha256: string;
+  readonly size: number;
+}
+
+export async function* listedBlobs(content: AsyncIterable<Buffer>, columns: readonly string[]): AsyncGenerator<ListedBlob & { readonly line: string }> {
+  const sizeAt = columns.indexOf('size');
+  for await (const line of linesOf(content)) {
+    const fields = line.split('\t');
+    // bytea, of which COPY writes the backslash twice
+    yield { sha256: (fields[0] ?? '').slice(3), size: Number(fields[sizeAt]), line };
+  }
+}
+
+const listOf = (folder: string, list: BackedUpTable): AsyncIterable<Buffer> =>
+  createReadStream(path.join(folder, list.file)).pipe(createZstdDecompress());
+
+/** Writes the files of the blobs that are not there yet. @param onBlob called with the size of each */
+async function backUpBlobs(source: BlobSource, onBlob: (size: number) => void): Promise<void> {
+  const { folder, since, list, counts } = source;
+  const batches: ListedBlob[][] = [];
+  let isOver = false;
+  let failed = false;
+  let wake: (() => void)[] = [];
+  const changed = () => {
+    const woken = wake;
+    wake = [];
+    for (const resolve of woken) resolve();
+  };
+  const change = () => new Promise<void>((resolve) => wake.push(resolve));
+
+  async function find(): Promise<void> {
+    let batch: ListedBlob[] = [];
+    let bytes = 0;
+    let madeFor = '';
+    for await (const { sha256, size } of listedBlobs(listOf(folder, list), list.columns)) {
+      if (failed) return;
+      const file = blobPath(folder, sha256);
+      if (madeFor !== sha256.slice(0, 2)) {
+        madeFor = sha256.slice(0, 2);
+        await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+      }
+      if (await exists(file)) counts.kept++;
+      else if (since !== undefined && (await share(blobPath(since, sha256), file))) counts.shared++;
+      else {
+        batch.push({ sha256, size });
+        bytes += size;
+        if (batch.length === BATCH_BLOBS || bytes >= BATCH_BYTES) {
+          batches.push(batch);
+          [batch, bytes] = [[], 0];
+          changed();
+          while (batches.length > BATCHES_AHEAD && !failed) await change();
+        }
+      }
+      onBlob(size);
+    }
+    if (batch.length > 0) batches.push(batch);
+  }
+
+  async function read(): Promise<void> {
+    let client: pg.Client | undefined;
+    try {
+      for (;;) {
+        const batch = batches.shift();
+        changed();
+        if (batch !== undefined) await writeBlobs((client ??= await joinSnapshot(source)), source, batch);
+        else if (isOver || failed) return;
+        else await change();
+      }
+    } finally {
+      await client?.end().catch(() => {});
+    }
+  }
+
+  const guarded = (work: Promise<void>) =>
+    work.catch((error: unknown) => {
+      failed = true;
+      changed();
+      throw error;
+    });
+  const finding = guarded(find()).finally(() => {
+    isOver = true;
+    changed();
+  });
+  const ends = await Promise.allSettled([finding, ...Array.from({ length: BLOB_READERS }, () => guarded(read()))]);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+async function joinSnapshot({ url, snapshot }: BlobSource): Promise<pg.Client> {
+  const client = newConnection(url, CONNECTION_NAME);
+  client.on('error', () => {});
+  await connect(client);
+  await client.query(BEGIN);
+  await client.query(`set transaction snapshot '${snapshot}'`);
+  return client;
+}
+
+async function writeBlobs(client: pg.Client, { folder, counts, damaged }: BlobSource, batch: readonly ListedBlob[]): Promise<void> {
+  const keys = batch.map(({ sha256 }) => `'\\x${sha256}'`).join(',');
+  const rows = client.query(
+    copyTo(`copy (select sha256, ${BLOB_BYTES_COLUMN} from ${BLOB_TABLE} where sha256 = any(array[${keys}]::bytea[])) to stdout (format binary)`),
+  );
+  const writing = new Set<Promise<void>>();
+  let found = 0;
+  let failure: unknown;
+  for await (const [key, bytes] of binaryRows(rows)) {
+    if (key === null || key === undefined || bytes === null || bytes === undefined) throw new Error('a blob without bytes');
+    found++;
+    const sha256 = key.toString('hex');
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256 && damaged.length < DAMAGED_NAMED_MAX) damaged.push(sha256);
+    const written: Promise<void> = compress(bytes, COMPRESSION)
+      .then((compressed) => writeDurably(blobPath(folder, sha256), compressed))
+      .then(
+        () => void counts.written++,
+        (error: unknown) => {
+          failure ??= error;
+        },
+      )
+      .finally(() => writing.delete(written));
+    writing.add(written);
+    while (writing.size >= FILES_AT_ONCE) await Promise.race(writing);
+  }
+  await Promise.all(writing);
+  if (failure !== undefined) throw failure;
+  if (found !== batch.length) throw new Error(`${batch.length - found} listed blobs are not in the snapshot`);
+}
+
+const exists = (file: string): Promise<boolean> =>
+  access(file).then(
+    () => true,
+    () => false,
+  );
+
+/** A further name of the same file; a copy where the file system has no such thing. @returns whether there is one */
+async function share(older: string, file: string): Promise<boolean> {
+  try {
+    await link(older, file);
+    return true;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return false;
+    if (code === 'EEXIST') return true;
+  }
+  const part = `${file}.part`;
+  await copyFile(older, part);
+  const handle = await open(part, 'r+');
+  await handle.sync().finally(() => handle.close());
+  await rename(part, file);
+  return true;
+}
+
+/** What an interrupted backup left and this one does not list: mail that was deleted meanwhile, and parts of files. */
+async function removeOthers(folder: string, list: BackedUpTable): Promise<void> {
+  const listed = listedBlobs(listOf(folder, list), list.columns);
+  let next = await listed.next();
+  for (const prefix of (await readdir(path.join(folder, 'blobs'))).toSorted()) {
+    const wanted = new Set<string>();
+    while (next.done !== true && next.value.sha256.slice(0, 2) <= prefix) {
+      wanted.add(path.basename(blobPath(folder, next.value.sha256)));
+      next = await listed.next();
+    }
+    for (const name of await readdir(path.join(folder, 'blobs', prefix)))
+      if (!wanted.has(name)) await rm(path.join(folder, 'blobs', prefix, name), { force: true });
+  }
+  const tables = path.join(folder, 'tables');
+  for (const name of await readdir(tables)) if (name.endsWith('.part')) await rm(path.join(tables, name), { force: true });
+}
