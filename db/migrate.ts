@@ -46,15 +46,35 @@ export async function isPreparing(sql: Sql): Promise<boolean> {
   return lock?.free === false;
 }
 
+/** Backups hold it shared, each for the time of its transaction (`operations/backup/write-backup.ts`). */
+export const BACKUP_LOCK = `hashtext('agent-mailbox'), hashtext('backup')`;
+
+/** A migration behind the locks of a backup would stop every request behind itself. */
+async function waitForBackups(sql: Sql, onWaiting: () => void): Promise<void> {
+  for (let waiting = false; ; waiting = true) {
+    const [lock] = await sql.query<{ free: boolean }>(`select pg_try_advisory_xact_lock(${BACKUP_LOCK}) as free`);
+    if (lock?.free !== false) return;
+    if (!waiting) onWaiting();
+    await delay(LOCK_POLL_MS);
+  }
+}
+
 /**
  * Migrates the database to the newest schema and creates the partitions of the coming days. Call it within
- * `preparingAlone`, unless no other process uses the database.
+ * `preparingAlone`, unless no other process uses the database. Waits for the end of a backup if there is something to
+ * migrate.
  *
+ * @param onBackup called once if a backup is being made
  * @returns names of the executed migrations
  * @throws {UnknownSchemaError} if no migration leads from the database's schema to this version
  */
-export async function migrate(db: Database, nowMs: number = Date.now()): Promise<string[]> {
+export async function migrate(
+  db: Database,
+  nowMs: number = Date.now(),
+  onBackup: () => void = () => {},
+): Promise<string[]> {
   await requireKnownSchema(db);
+  if ((await pendingMigrations(db)).length > 0) await waitForBackups(db, onBackup);
   const done = await db.orm.migrator.up();
   await createPartitions(db, nowMs);
   return done.map(({ name }) => name);

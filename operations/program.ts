@@ -12,6 +12,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'answer-probes': async () => (await import('./commands/answer-probes.ts')).answerProbesCommand,
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand,
   'check-mailstore': async () => (await import('./commands/check-mailstore.ts')).checkMailstoreCommand,
+  backup: async () => (await import('./commands/backup.ts')).backupCommand,
+  verify: async () => (await import('./commands/verify.ts')).verifyCommand,
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand,
   reseal: async () => (await import('./commands/reseal.ts')).resealCommand,
   'reset-password': async () => (await import('./commands/reset-password.ts')).resetPasswordCommand,
 };

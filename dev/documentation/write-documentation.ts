@@ -36,7 +36,15 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
     ...(['/architecture/pages-and-changes', '/architecture/engine-and-failures', '/architecture/guarantees'] as const),
   ],
   Operation: [
-    ...(['/operations/commands', '/configuration', '/upgrading', '/security', ['/bench', 'Measurements']] as const),
+    ...([
+      '/operations/commands',
+      '/operations/backup',
+      '/operations/restore',
+      '/configuration',
+      '/upgrading',
+      '/security',
+      ['/bench', 'Measurements'],
+    ] as const),
     ...([['/changelog', 'Changes'], '/contributing', '/adr'] as const),
   ],
 };

@@ -9,8 +9,8 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import path from 'node:path';
 import { commandLine, isAlive } from './process-identity.ts';
 
-/** Part of the command line of every start. */
-const PROGRAM = 'up.ts';
+/** Part of the command line of every start, and of the operators' command, which starts the database of a stopped one. */
+const PROGRAMS = /up\.ts|admin\.ts|agent-mailbox-admin/;
 
 export class AlreadyRunningError extends Error {
   readonly pid: number;
@@ -24,7 +24,7 @@ export class AlreadyRunningError extends Error {
 }
 
 const isNew = (error: unknown): boolean => !(error instanceof Error && 'code' in error && error.code === 'EEXIST');
-const runs = (pid: number): boolean => Number.isInteger(pid) && isAlive(pid) && commandLine(pid).includes(PROGRAM);
+const runs = (pid: number): boolean => Number.isInteger(pid) && isAlive(pid) && PROGRAMS.test(commandLine(pid));
 
 function readPid(file: string): number {
   try {

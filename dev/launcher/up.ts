@@ -256,7 +256,7 @@ async function start(life: ProcessLife): Promise<void> {
     preparingAlone(
       databaseUrl,
       async () => {
-        await migrate(services.db);
+        await migrate(services.db, Date.now(), () => note('a backup is being made; waiting for its end'));
         await storeAgreedSettings(services.db, settings);
         const found = await requireTemporal(temporalConnectionOptions(settings), settings.TEMPORAL_NAMESPACE, {
           mayCreateNamespace: false,

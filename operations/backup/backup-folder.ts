@@ -10,7 +10,7 @@
  * Folder and files are readable by their owner alone. Rows and mail are not encrypted.
  */
 import { createHash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
@@ -18,6 +18,7 @@ import { type Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { CommandError } from '#operations/command.ts';
 
 /** Raised when an older version could not read the folder. */
 export const BACKUP_FORMAT_VERSION = 1;
@@ -30,9 +31,7 @@ const OWN_NAMES = new Set([MANIFEST, UNFINISHED, SECRETS_FILE, 'tables', 'blobs'
 export const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
 
 /** A folder that cannot be used, or cannot be used so; the message says what to do. */
-export class BackupError extends Error {
-  override readonly name = 'BackupError';
-}
+export class BackupError extends CommandError {}
 
 export interface BackedUpTable {
   readonly table: string;
@@ -89,7 +88,8 @@ export const blobPath = (folder: string, sha256: string): string =>
   path.join(folder, 'blobs', sha256.slice(0, 2), `${sha256.slice(2)}.zst`);
 export const tableFile = (table: string): string => `tables/${table}.copy.zst`;
 
-const hasCode = (error: unknown, code: string): boolean => error instanceof Error && 'code' in error && error.code === code;
+const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;
 
 const checksumOf = (content: object): string => createHash('sha256').update(JSON.stringify(content)).digest('hex');
 
@@ -104,11 +104,14 @@ export async function readManifest(folder: string): Promise<BackupManifest> {
         ? `${folder} is an unfinished backup. Run the same \`backup\` again, which continues it, or use another folder`
         : `${folder} is no backup: it has no ${MANIFEST}`,
     );
-  const damaged = new BackupError(`${manifestPath(folder)} is damaged or was changed. Use another backup, or a copy of this one`);
+  const damaged = new BackupError(
+    `${manifestPath(folder)} is damaged or was changed. Use another backup, or a copy of this one`,
+  );
   const parsed = parseObject(await readFile(manifestPath(folder), 'utf8'));
   if (parsed === undefined) throw damaged;
   const { checksum, ...content } = parsed;
-  if (content['format'] !== FORMAT) throw new BackupError(`${manifestPath(folder)} is not the manifest of a backup of this service`);
+  if (content['format'] !== FORMAT)
+    throw new BackupError(`${manifestPath(folder)} is not the manifest of a backup of this service`);
   if (typeof content['formatVersion'] === 'number' && content['formatVersion'] > BACKUP_FORMAT_VERSION)
     throw new BackupError(
       `${folder} was made by version ${String(content['productVersion'])} in a newer format (${content['formatVersion']}; this version reads up to ${BACKUP_FORMAT_VERSION}). Use that version, or a later one`,
@@ -137,7 +140,9 @@ export async function beginBackup(folder: string): Promise<boolean> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const entries = await readdir(folder);
   if (entries.includes(MANIFEST))
-    throw new BackupError(`${folder} is a finished backup already. Name another folder; with --since ${folder} it shares the mail of this one`);
+    throw new BackupError(
+      `${folder} is a finished backup already. Name another folder; with --since ${folder} it shares the mail of this one`,
+    );
   const foreign = entries.filter((name) => !OWN_NAMES.has(name));
   if (foreign.length > 0 || (entries.length > 0 && !entries.includes(UNFINISHED)))
     throw new BackupError(`${folder} is not empty (${entries.slice(0, 3).join(', ')}). Name a new or empty folder`);
@@ -145,7 +150,9 @@ export async function beginBackup(folder: string): Promise<boolean> {
   if (continued) {
     const { pid, host } = parseObject(await readFile(path.join(folder, UNFINISHED), 'utf8')) ?? {};
     if (host === hostname() && typeof pid === 'number' && pid !== process.pid && isAlive(pid))
-      throw new BackupError(`process ${pid} is writing a backup to ${folder}. Wait for its end, or name another folder`);
+      throw new BackupError(
+        `process ${pid} is writing a backup to ${folder}. Wait for its end, or name another folder`,
+      );
   }
   const begun = { pid: process.pid, host: hostname(), begunAt: new Date().toISOString() };
   await writeDurably(path.join(folder, UNFINISHED), Buffer.from(JSON.stringify(begun)));
@@ -164,10 +171,16 @@ function isAlive(pid: number): boolean {
 }
 
 /** Makes it a finished backup. All files must be durable. */
-export async function finishBackup(folder: string, content: Omit<BackupManifest, 'format' | 'formatVersion'>): Promise<BackupManifest> {
+export async function finishBackup(
+  folder: string,
+  content: Omit<BackupManifest, 'format' | 'formatVersion'>,
+): Promise<BackupManifest> {
   const manifest: BackupManifest = { format: FORMAT, formatVersion: BACKUP_FORMAT_VERSION, ...content };
   await flushFolder(path.join(folder, 'tables'));
-  await writeDurably(manifestPath(folder), Buffer.from(`${JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }, null, 2)}\n`));
+  await writeDurably(
+    manifestPath(folder),
+    Buffer.from(`${JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }, null, 2)}\n`),
+  );
   await flushFolder(folder);
   await rm(path.join(folder, UNFINISHED), { force: true });
   return manifest;
@@ -222,7 +235,12 @@ export function measuring(): { readonly through: Transform; result(): Measured }
 export async function writeCompressed(file: string, content: Readable): Promise<Measured> {
   const part = `${file}.part`;
   const { through, result } = measuring();
-  await pipeline(content, createZstdCompress(COMPRESSION), through, createWriteStream(part, { mode: 0o600, flush: true }));
+  await pipeline(
+    content,
+    createZstdCompress(COMPRESSION),
+    through,
+    createWriteStream(part, { mode: 0o600, flush: true }),
+  );
   await rename(part, file);
   return result();
 }
@@ -238,7 +256,8 @@ export async function readCompressed(
   into: Writable | ((content: AsyncIterable<Buffer>) => Promise<void>),
 ): Promise<void> {
   const { through, result } = measuring();
-  const damaged = (why: string) => new BackupError(`${path.join(folder, file)} ${why}. Use another backup, or a copy of this one`);
+  const damaged = (why: string) =>
+    new BackupError(`${path.join(folder, file)} ${why}. Use another backup, or a copy of this one`);
   const source = createReadStream(path.join(folder, file));
   const expanded = createZstdDecompress();
   let failedBelow: unknown;
@@ -257,13 +276,15 @@ export async function readCompressed(
       await pipeline(source, through, expanded, into);
     }
   } catch (error) {
-    if (hasCode(error, 'ENOENT') && failedBelow === undefined) throw damaged('is missing');
+    if (!existsSync(path.join(folder, file))) throw damaged('is missing');
     const isOfFile = failedBelow === undefined || !(failedBelow instanceof BackupError);
-    if (isOfFile && !(await isWhole(path.join(folder, file), { bytes, sha256 }))) throw damaged('is damaged: its checksum differs from the manifest');
+    if (isOfFile && !(await isWhole(path.join(folder, file), { bytes, sha256 })))
+      throw damaged('is damaged: its checksum differs from the manifest');
     throw failedBelow ?? error;
   }
   const found = result();
-  if (found.bytes !== bytes || found.sha256 !== sha256) throw damaged('is damaged: its checksum differs from the manifest');
+  if (found.bytes !== bytes || found.sha256 !== sha256)
+    throw damaged('is damaged: its checksum differs from the manifest');
 }
 
 /** Whether a file has this size and checksum. */

@@ -12,14 +12,7 @@ import type { AuditAction } from '#domain/organizations/audit-actions.ts';
 import { BackupError, linesOf, readCompressed, readManifest } from './backup-folder.ts';
 
 /** Kinds by their names in `--end-credentials`. */
-export const CREDENTIAL_KINDS = [
-  'sessions',
-  'api-keys',
-  'mailbox-tokens',
-  'oauth',
-  'passwords',
-  'links',
-] as const;
+export const CREDENTIAL_KINDS = ['sessions', 'api-keys', 'mailbox-tokens', 'oauth', 'passwords', 'links'] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
 interface Kind {
@@ -80,7 +73,11 @@ export interface CredentialReport {
 }
 
 /** Counts all kinds and ends some. Call it in the transaction of the restore. */
-export async function endCredentials(sql: Sql, now: Date, kinds: readonly CredentialKind[]): Promise<CredentialReport[]> {
+export async function endCredentials(
+  sql: Sql,
+  now: Date,
+  kinds: readonly CredentialKind[],
+): Promise<CredentialReport[]> {
   const reports: CredentialReport[] = [];
   for (const kind of CREDENTIAL_KINDS) {
     const { text, count } = KINDS[kind];
@@ -146,8 +143,11 @@ export async function endRecorded(sql: Sql, recorded: readonly RecordedEnd[], en
       const where = `where ${by} = $1`;
       // An old password is valid whatever it was; it counts by the account.
       if (!end) found += (await sql.query(`select 1 from ${table} ${where}`, [entry.targetId])).length;
-      else if (set === undefined) found += (await sql.query(`delete from ${table} ${where} returning 1`, [entry.targetId])).length;
-      else found += (await sql.query(`update ${table} set ${set} ${where} returning 1`, [entry.targetId, unusable])).length;
+      else if (set === undefined)
+        found += (await sql.query(`delete from ${table} ${where} returning 1`, [entry.targetId])).length;
+      else
+        found += (await sql.query(`update ${table} set ${set} ${where} returning 1`, [entry.targetId, unusable]))
+          .length;
     }
     if (found > 0) valid.push(entry);
   }
@@ -213,7 +213,9 @@ async function entriesOfBackup(folder: string): Promise<RecordedEnd[]> {
   const manifest = await readManifest(folder);
   const table = manifest.tables.find((each) => each.table === 'audit_entries');
   if (table === undefined) return [];
-  const [action, target, details, created] = ['action', 'target_id', 'details', 'created_at'].map((name) => table.columns.indexOf(name));
+  const [action, target, details, created] = ['action', 'target_id', 'details', 'created_at'].map((name) =>
+    table.columns.indexOf(name),
+  );
   const entries: RecordedEnd[] = [];
   await readCompressed(folder, table, async (content) => {
     for await (const line of linesOf(content)) {
@@ -222,7 +224,14 @@ async function entriesOfBackup(folder: string): Promise<RecordedEnd[]> {
       if (!(field(action) in ENDS)) continue;
       // COPY doubles backslashes; a time is `2026-01-31 12:00:00.5+00`.
       const parsed: unknown = JSON.parse(field(details).replaceAll('\\\\', '\\'));
-      entries.push(...recordedEnd(field(action), field(target), parsed, new Date(`${field(created).replace(' ', 'T').replace(/\+00$/, '')}Z`)));
+      entries.push(
+        ...recordedEnd(
+          field(action),
+          field(target),
+          parsed,
+          new Date(`${field(created).replace(' ', 'T').replace(/\+00$/, '')}Z`),
+        ),
+      );
     }
   });
   return entries;

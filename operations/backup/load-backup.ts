@@ -155,7 +155,8 @@ async function loadRows({ url, folder, manifest }: LoadOptions, onProgress: (tex
 
 async function makePartitions(client: pg.Client, { partitions }: BackupManifest): Promise<void> {
   for (const { table, of, bound } of partitions) {
-    if (!PARTITION_BOUND.test(bound)) throw new BackupError(`The manifest has a partition with an unknown bound: ${bound}`);
+    if (!PARTITION_BOUND.test(bound))
+      throw new BackupError(`The manifest has a partition with an unknown bound: ${bound}`);
     await client.query(`create table if not exists ${quoted(table)} partition of ${quoted(of)} ${bound}`);
   }
 }
@@ -170,7 +171,10 @@ async function loadTable(client: pg.Client, folder: string, table: BackedUpTable
 }
 
 function requireRows({ table, rows }: BackedUpTable, found: number): void {
-  if (found !== rows) throw new BackupError(`The table ${table} has ${found} rows instead of ${rows}. Use another backup, or a copy of this one`);
+  if (found !== rows)
+    throw new BackupError(
+      `The table ${table} has ${found} rows instead of ${rows}. Use another backup, or a copy of this one`,
+    );
 }
 
 /** The bytes are the last column. */
@@ -183,7 +187,10 @@ async function loadBlobs(
 ): Promise<void> {
   const into = copyInto(client, BLOB_TABLE, [...list.columns, BLOB_BYTES_COLUMN]);
   await readCompressed(folder, list, async (content) => {
-    await pipeline(Readable.from(blobRows(folder, manifest, listedBlobs(content, list.columns), list.rows, onProgress)), into);
+    await pipeline(
+      Readable.from(blobRows(folder, manifest, listedBlobs(content, list.columns), list.rows, onProgress)),
+      into,
+    );
   });
   requireRows(list, into.rowCount);
 }
@@ -245,7 +252,11 @@ async function readBlob(folder: string, sha256: string, isKnownDamaged: boolean)
  *
  * @returns what is wrong, some of it by name; empty: nothing
  */
-export async function checkFiles(folder: string, manifest: BackupManifest, onProgress: (text: string) => void = () => {}): Promise<string[]> {
+export async function checkFiles(
+  folder: string,
+  manifest: BackupManifest,
+  onProgress: (text: string) => void = () => {},
+): Promise<string[]> {
   const problems: string[] = [];
   const note = (error: unknown) => {
     if (!(error instanceof BackupError)) throw error;

@@ -31,7 +31,11 @@ export interface RenewedIdentities {
 }
 
 /** Call it in a transaction before any process serves. */
-export async function renewIdentities(sql: Sql, now: Date, slot = randomInt(FIRST_SLOT, SLOTS_END)): Promise<RenewedIdentities> {
+export async function renewIdentities(
+  sql: Sql,
+  now: Date,
+  slot = randomInt(FIRST_SLOT, SLOTS_END),
+): Promise<RenewedIdentities> {
   const seconds = Math.floor(now.getTime() / 1_000);
   const sequence = [now.getTime(), slot * CHANGES_OF_SLOT];
   const folders = await sql.query(RENEW_FOLDERS, [seconds, slot * UIDS_VALIDITY_OF_SLOT, ...sequence]);

@@ -18,7 +18,14 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { preparingAlone } from '#db/migrate.ts';
 import { checkMailStore, type RuleResult } from '#mailstore/upkeep/invariants.ts';
 import { BackupError, type BackupManifest } from './backup-folder.ts';
-import { type CredentialKind, type CredentialReport, endCredentials, endRecorded, type EndsReport, type RecordedEnd } from './credentials.ts';
+import {
+  type CredentialKind,
+  type CredentialReport,
+  type EndsReport,
+  endCredentials,
+  endRecorded,
+  type RecordedEnd,
+} from './credentials.ts';
 import { checkFiles, type Loaded, loadBackup } from './load-backup.ts';
 import { type RenewedIdentities, renewIdentities } from './renew-identities.ts';
 import { type RestoredMail, settleOutgoing } from './restored-mail.ts';
@@ -134,7 +141,14 @@ export async function verifyBackup(options: VerifyOptions): Promise<VerifyReport
   if (files.length > 0)
     return { files, restored: undefined, rules: [], secrets: 'unknown', readAgain: 0, sound: false };
   return inScratchDatabase(options.url, async (url) => {
-    const restored = await restoreBackup({ ...options, url, holdOutgoing: true, endKinds: [], recorded: [], endRecorded: false });
+    const restored = await restoreBackup({
+      ...options,
+      url,
+      holdOutgoing: true,
+      endKinds: [],
+      recorded: [],
+      endRecorded: false,
+    });
     onProgress('invariants of the mail store');
     const db = await openDatabase({ url, poolMax: POOL_MAX });
     try {
@@ -144,7 +158,8 @@ export async function verifyBackup(options: VerifyOptions): Promise<VerifyReport
           where m.text_status = 'due' or t.fill_again`,
       );
       const secrets = await checkSecrets(url, options.secrets);
-      const sound = rules.every(({ atFault }) => atFault === 0) && secrets !== 'other' && manifest.blobs.damaged.length === 0;
+      const sound =
+        rules.every(({ atFault }) => atFault === 0) && secrets !== 'other' && manifest.blobs.damaged.length === 0;
       return { files, restored, rules, secrets, readAgain: due?.n ?? 0, sound };
     } finally {
       await db.close();
@@ -162,9 +177,11 @@ async function inScratchDatabase<Result>(url: string, work: (url: string) => Pro
   client.on('error', () => {});
   await connect(client);
   try {
-    const [lock] = (await client.query<{ taken: boolean; name: string }>(
-      `select pg_try_advisory_lock(hashtext('agent-mailbox'), hashtext('verify')) as taken, current_database() as name`,
-    )).rows;
+    const [lock] = (
+      await client.query<{ taken: boolean; name: string }>(
+        `select pg_try_advisory_lock(hashtext('agent-mailbox'), hashtext('verify')) as taken, current_database() as name`,
+      )
+    ).rows;
     if (lock?.taken !== true) throw new BackupError('Another verification runs beside this database. Wait for its end');
     const suffix = randomBytes(SUFFIX_BYTES).toString('hex');
     const prefix = `${lock.name.slice(0, NAME_MAX - '_verify_'.length - suffix.length)}_verify_`;
@@ -173,11 +190,15 @@ async function inScratchDatabase<Result>(url: string, work: (url: string) => Pro
     ]);
     for (const { name } of left.rows) await client.query(`drop database ${quoted(name)} with (force)`);
     const scratch = `${prefix}${suffix}`;
-    await client.query(`create database ${quoted(scratch)} template template0 encoding 'UTF8'`).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === '42501')
-        throw new BackupError('This role may not create a database, which a verification needs for its copy. Name a server where it may: --server <postgres://…>, which can be any PostgreSQL 15 or later');
-      throw error;
-    });
+    await client
+      .query(`create database ${quoted(scratch)} template template0 encoding 'UTF8'`)
+      .catch((error: unknown) => {
+        if (error instanceof Error && 'code' in error && error.code === '42501')
+          throw new BackupError(
+            'This role may not create a database, which a verification needs for its copy. Name a server where it may: --server <postgres://…>, which can be any PostgreSQL 15 or later',
+          );
+        throw error;
+      });
     const there = new URL(url);
     there.pathname = `/${encodeURIComponent(scratch)}`;
     try {

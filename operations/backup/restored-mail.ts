@@ -39,7 +39,11 @@ export async function settleOutgoing(sql: Sql, now: Date, stop: boolean): Promis
       where ${MAYBE_SENT} group by 1, 2 order by 2`,
     [now],
   );
-  if (stop && mailboxes.length > 0) await stopMailboxes(sql, mailboxes.map(({ id }) => id));
+  if (stop && mailboxes.length > 0)
+    await stopMailboxes(
+      sql,
+      mailboxes.map(({ id }) => id),
+    );
   const [counts] = await sql.query<Pick<RestoredMail, 'held' | 'scheduled' | 'deliveries' | 'notices'>>(COUNTS, [now]);
   if (counts === undefined) throw new Error('a count without a row');
   return {

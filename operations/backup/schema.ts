@@ -57,7 +57,9 @@ export async function takeOff(sql: Connection): Promise<TakenOff> {
     back: [
       // Of a partitioned table: on its partitions, too.
       ...indexes.map(({ definition }) => definition.replace(' ON ONLY ', ' ON ')),
-      ...keys.map(({ table, name, definition }) => `alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`),
+      ...keys.map(
+        ({ table, name, definition }) => `alter table ${quoted(table)} add constraint ${quoted(name)} ${definition}`,
+      ),
       ...triggered.map(({ table }) => `alter table ${quoted(table)} enable trigger user`),
     ],
   };

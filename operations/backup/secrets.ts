@@ -26,7 +26,10 @@ export interface BackedUpSecrets {
 export const generatedSecretsFile = (dataDir: string): string => path.join(dataDir, 'secrets.json');
 
 /** What is known here. @returns undefined: neither set nor generated, so what is sealed in the database could not be opened */
-export function knownSecrets(environment: Readonly<Record<string, string | undefined>>, dataDir: string): BackedUpSecrets | undefined {
+export function knownSecrets(
+  environment: Readonly<Record<string, string | undefined>>,
+  dataDir: string,
+): BackedUpSecrets | undefined {
   const file = generatedSecretsFile(dataDir);
   const generated = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>) : null;
   const settings = Object.fromEntries(
@@ -40,10 +43,15 @@ export function knownSecrets(environment: Readonly<Record<string, string | undef
 }
 
 /** The values of the settings SECRETS_KEYS and CREDENTIAL_PEPPER. */
-export function secretsKeysOf({ settings, generated }: BackedUpSecrets): { readonly SECRETS_KEYS: string; readonly CREDENTIAL_PEPPER: string } | undefined {
+export function secretsKeysOf({
+  settings,
+  generated,
+}: BackedUpSecrets): { readonly SECRETS_KEYS: string; readonly CREDENTIAL_PEPPER: string } | undefined {
   const keys = settings['SECRETS_KEYS'] ?? generated?.['secretsKeys'];
   const pepper = settings['CREDENTIAL_PEPPER'] ?? generated?.['credentialPepper'];
-  return typeof keys === 'string' && typeof pepper === 'string' ? { SECRETS_KEYS: keys, CREDENTIAL_PEPPER: pepper } : undefined;
+  return typeof keys === 'string' && typeof pepper === 'string'
+    ? { SECRETS_KEYS: keys, CREDENTIAL_PEPPER: pepper }
+    : undefined;
 }
 
 interface SealedFile {
@@ -53,9 +61,14 @@ interface SealedFile {
   readonly tag: string;
 }
 
-const keyOf = (passphrase: string, salt: Uint8Array): Buffer => scryptSync(passphrase.normalize('NFC'), salt, KEY_BYTES, SCRYPT);
+const keyOf = (passphrase: string, salt: Uint8Array): Buffer =>
+  scryptSync(passphrase.normalize('NFC'), salt, KEY_BYTES, SCRYPT);
 
-export async function writeSecrets(folder: string, secrets: BackedUpSecrets, passphrase: string | undefined): Promise<'contained' | 'sealed'> {
+export async function writeSecrets(
+  folder: string,
+  secrets: BackedUpSecrets,
+  passphrase: string | undefined,
+): Promise<'contained' | 'sealed'> {
   const file = path.join(folder, SECRETS_FILE);
   const text = Buffer.from(JSON.stringify(secrets, null, 2));
   if (passphrase === undefined) {
@@ -66,7 +79,12 @@ export async function writeSecrets(folder: string, secrets: BackedUpSecrets, pas
   const cipher = createCipheriv('aes-256-gcm', keyOf(passphrase, salt), nonce);
   const sealed = Buffer.concat([cipher.update(text), cipher.final()]);
   const base64 = (bytes: Buffer) => bytes.toString('base64');
-  const content: SealedFile = { sealed: base64(sealed), salt: base64(salt), nonce: base64(nonce), tag: base64(cipher.getAuthTag()) };
+  const content: SealedFile = {
+    sealed: base64(sealed),
+    salt: base64(salt),
+    nonce: base64(nonce),
+    tag: base64(cipher.getAuthTag()),
+  };
   await writeDurably(file, Buffer.from(JSON.stringify(content, null, 2)));
   return 'sealed';
 }
@@ -75,7 +93,10 @@ export async function writeSecrets(folder: string, secrets: BackedUpSecrets, pas
  * @returns undefined: the folder has none
  * @throws {BackupError} if they are sealed and the passphrase is missing or wrong
  */
-export async function readSecrets(folder: string, passphrase: string | undefined): Promise<BackedUpSecrets | undefined> {
+export async function readSecrets(
+  folder: string,
+  passphrase: string | undefined,
+): Promise<BackedUpSecrets | undefined> {
   const file = path.join(folder, SECRETS_FILE);
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;

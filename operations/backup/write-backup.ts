@@ -19,6 +19,7 @@ import { createZstdDecompress, zstdCompress } from 'node:zlib';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { connect, newConnection } from '#db/connections.ts';
+import { BACKUP_LOCK } from '#db/migrate.ts';
 import {
   type BackedUpPartition,
   type BackedUpTable,
@@ -117,14 +118,22 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
         for (const [table, columns] of schema)
           if (table !== BLOB_TABLE && !(table in LEFT_OUT_TABLES)) {
             onProgress(`table ${table}`);
-            tables.push(await backUpTable(lead, folder, table, columns.map(({ name }) => name)));
+            tables.push(
+              await backUpTable(
+                lead,
+                folder,
+                table,
+                columns.map(({ name }) => name),
+              ),
+            );
           }
       })(),
     ]);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     await lead.query('commit');
     if (continued) await removeOthers(folder, list);
-    for (const prefix of await readdir(path.join(folder, 'blobs'))) await flushFolder(path.join(folder, 'blobs', prefix));
+    for (const prefix of await readdir(path.join(folder, 'blobs')))
+      await flushFolder(path.join(folder, 'blobs', prefix));
     await flushFolder(path.join(folder, 'blobs'));
     const secrets =
       options.secrets === undefined ? 'absent' : await writeSecrets(folder, options.secrets, options.passphrase);
@@ -201,6 +210,8 @@ async function beginSnapshot(lead: pg.Client, onProgress: (text: string) => void
     try {
       await lead.query(`set local lock_timeout = ${LOCK_WITHIN_MS}`);
       await lead.query(`lock table ${[...before.keys()].map(quoted).join(', ')} in access share mode`);
+      // A migration looks for it before it waits for the tables, and for what it would stop behind itself.
+      await lead.query(`select pg_advisory_xact_lock_shared(${BACKUP_LOCK})`);
       const schema = await readSchema(lead);
       if (schemaSha256(schema) === schemaSha256(before)) return schema;
       onProgress('the schema has just changed; beginning again');
@@ -210,7 +221,9 @@ async function beginSnapshot(lead: pg.Client, onProgress: (text: string) => void
     }
     await lead.query('rollback');
   }
-  throw new BackupError('The tables could not be locked for reading within a minute, because their schema is being changed. Wait for the end of the migration, then try again');
+  throw new BackupError(
+    'The tables could not be locked for reading within a minute, because their schema is being changed. Wait for the end of the migration, then try again',
+  );
 }
 
 /** lock_not_available, undefined_table */
@@ -223,9 +236,16 @@ function blobColumns(schema: Schema): string[] {
   return ['sha256', ...columns.filter((name) => name !== 'sha256')];
 }
 
-async function backUpTable(client: pg.Client, folder: string, table: string, columns: readonly string[]): Promise<BackedUpTable> {
+async function backUpTable(
+  client: pg.Client,
+  folder: string,
+  table: string,
+  columns: readonly string[],
+): Promise<BackedUpTable> {
   const order = table === BLOB_TABLE ? ' order by sha256' : '';
-  const rows = client.query(copyTo(`copy (select ${columns.map(quoted).join(', ')} from ${quoted(table)}${order}) to stdout`));
+  const rows = client.query(
+    copyTo(`copy (select ${columns.map(quoted).join(', ')} from ${quoted(table)}${order}) to stdout`),
+  );
   const file = tableFile(table);
   const measured = await writeCompressed(path.join(folder, file), rows);
   return { table, columns, rows: rows.rowCount, file, ...measured };
@@ -247,7 +267,10 @@ interface ListedBlob {
   readonly size: number;
 }
 
-export async function* listedBlobs(content: AsyncIterable<Buffer>, columns: readonly string[]): AsyncGenerator<ListedBlob & { readonly line: string }> {
+export async function* listedBlobs(
+  content: AsyncIterable<Buffer>,
+  columns: readonly string[],
+): AsyncGenerator<ListedBlob & { readonly line: string }> {
   const sizeAt = columns.indexOf('size');
   for await (const line of linesOf(content)) {
     const fields = line.split('\t');
@@ -306,9 +329,10 @@ async function backUpBlobs(source: BlobSource, onBlob: (size: number) => void): 
     try {
       for (;;) {
         const batch = batches.shift();
-        changed();
-        if (batch !== undefined) await writeBlobs((client ??= await joinSnapshot(source)), source, batch);
-        else if (isOver || failed) return;
+        if (batch !== undefined) {
+          changed();
+          await writeBlobs((client ??= await joinSnapshot(source)), source, batch);
+        } else if (isOver || failed) return;
         else await change();
       }
     } finally {
@@ -339,25 +363,33 @@ async function joinSnapshot({ url, snapshot }: BlobSource): Promise<pg.Client> {
   return client;
 }
 
-async function writeBlobs(client: pg.Client, { folder, counts, damaged }: BlobSource, batch: readonly ListedBlob[]): Promise<void> {
+async function writeBlobs(
+  client: pg.Client,
+  { folder, counts, damaged }: BlobSource,
+  batch: readonly ListedBlob[],
+): Promise<void> {
   const keys = batch.map(({ sha256 }) => `'\\x${sha256}'`).join(',');
   const rows = client.query(
-    copyTo(`copy (select sha256, ${BLOB_BYTES_COLUMN} from ${BLOB_TABLE} where sha256 = any(array[${keys}]::bytea[])) to stdout (format binary)`),
+    copyTo(
+      `copy (select sha256, ${BLOB_BYTES_COLUMN} from ${BLOB_TABLE} where sha256 = any(array[${keys}]::bytea[])) to stdout (format binary)`,
+    ),
   );
   const writing = new Set<Promise<void>>();
   let found = 0;
-  let failure: unknown;
+  let failure: Error | undefined;
   for await (const [key, bytes] of binaryRows(rows)) {
-    if (key === null || key === undefined || bytes === null || bytes === undefined) throw new Error('a blob without bytes');
+    if (key === null || key === undefined || bytes === null || bytes === undefined)
+      throw new Error('a blob without bytes');
     found++;
     const sha256 = key.toString('hex');
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256 && damaged.length < DAMAGED_NAMED_MAX) damaged.push(sha256);
+    if (createHash('sha256').update(bytes).digest('hex') !== sha256 && damaged.length < DAMAGED_NAMED_MAX)
+      damaged.push(sha256);
     const written: Promise<void> = compress(bytes, COMPRESSION)
       .then((compressed) => writeDurably(blobPath(folder, sha256), compressed))
       .then(
         () => void counts.written++,
         (error: unknown) => {
-          failure ??= error;
+          failure ??= error instanceof Error ? error : new Error(String(error));
         },
       )
       .finally(() => writing.delete(written));
@@ -407,5 +439,6 @@ async function removeOthers(folder: string, list: BackedUpTable): Promise<void> 
       if (!wanted.has(name)) await rm(path.join(folder, 'blobs', prefix, name), { force: true });
   }
   const tables = path.join(folder, 'tables');
-  for (const name of await readdir(tables)) if (name.endsWith('.part')) await rm(path.join(tables, name), { force: true });
+  for (const name of await readdir(tables))
+    if (name.endsWith('.part')) await rm(path.join(tables, name), { force: true });
 }

@@ -62,8 +62,8 @@ async function prepareAll(
   const agreed = settings.TEMPORAL_ADDRESS === undefined ? withoutTemporal : settings;
   await requireAcceptedSettings(services.db, agreed, accept);
   const pending = await pendingMigrations(services.db);
-  await progress.step('Database schema', async () => {
-    await migrate(services.db);
+  await progress.step('Database schema', async (note) => {
+    await migrate(services.db, Date.now(), () => note('a backup is being made; waiting for its end'));
     await storeAgreedSettings(services.db, agreed);
   });
   await requireOwnSecretsKeys(services);

@@ -17,6 +17,8 @@ const ALONE: readonly string[] = [
   'test/worker/lost-namespace.test.ts',
   'test/dev/image/image.test.ts',
   'test/dev/start.test.ts',
+  'test/operations/restore-elsewhere.test.ts',
+  'test/operations/backup.test.ts',
   'test/upgrade/recorded-installations.test.ts',
   'test/delivery/crash.test.ts',
   'test/delivery/long-run.test.ts',

@@ -19,7 +19,9 @@ export interface RestoreState {
 
 /** @returns undefined: it was never restored, or has no tables yet */
 export async function readRestoreState(sql: Sql): Promise<RestoreState | undefined> {
-  const [table] = await sql.query<{ there: boolean }>(`select to_regclass('installation_setting') is not null as there`);
+  const [table] = await sql.query<{ there: boolean }>(
+    `select to_regclass('installation_setting') is not null as there`,
+  );
   if (table?.there !== true) return undefined;
   const [row] = await sql.query<{ value: string; at: Date }>(
     `select value, changed_at as at from installation_setting where name = $1`,
