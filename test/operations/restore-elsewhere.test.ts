@@ -157,14 +157,7 @@ test('an installation that was backed up under load goes on elsewhere with an em
   await waitUntil('the deferred mail', () => subjectsSent().includes('Deferred'), PATIENCE_MS);
   await person.keys.delete(revoked.id);
   const audit = path.join(folder, 'audit.json');
-  writeFileSync(
-    audit,
-    JSON.stringify(
-      await (
-        await fetch(`${facts.apiUrl}/api/audit?limit=100`, { headers: { authorization: `Bearer ${kept.key}` } })
-      ).json(),
-    ),
-  );
+  writeFileSync(audit, JSON.stringify(await person.organization.audit({ limit: 100 }).page()));
   const before = new Map<string, Awaited<ReturnType<typeof readFolders>>>();
   for (const mailbox of mailboxes) before.set(mailbox.address, await readFolders(facts, mailbox));
   assert.equal(await lost.end('SIGTERM'), 0);
