@@ -2,8 +2,7 @@
  * Sends a delivery again because a person asked.
  *
  *   waits for a retry ───▶ its workflow is signalled to attempt now; if it does not exist ──▶ as for a final one
- *      └ not begun, because the fan-out still has other deliveries in flight: the row is made due for the moment it
- * begins
+ *      └ not begun, because the fan-out still has other deliveries in flight: the row is made due for its beginning
  *   first attempt ahead ─▶ nothing to add: it is made at once anyway
  *   final ───────────────▶ a workflow of its own makes one attempt, marked `manual`
  */

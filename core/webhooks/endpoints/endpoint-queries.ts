@@ -1,3 +1,4 @@
+/** Endpoints as they are read: for their owner, with counts of deliveries, and whether something may be sent to one. */
 import type { Sql } from '#db/database.ts';
 import { afterLastDelivery } from '#db/queries/deliveries/list-deliveries.ts';
 import { CatalogueError } from '#domain/errors.ts';
