@@ -1,10 +1,9 @@
 import type { Folder as FolderRow, SpecialUse } from '@agent-mailbox/mail-store';
 import Type from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
 import { closed, nullable } from '#api/http/schema-parts.ts';
-import { MailboxPath } from '#api/messages/schema.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import type { Sql } from '#db/database.ts';
-import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { listFolders } from '#mailstore/folders/folders.ts';
 
 const FOLDER_ROLES = ['inbox', 'sent', 'drafts', 'archive', 'junk', 'trash'] as const;
@@ -42,8 +41,6 @@ const presentFolder = (folder: FolderRow) => ({
 });
 
 const tag = 'Folders';
-const SUMMARY = 'List the folders of a mailbox';
-const DESCRIPTION = 'The same folders as by IMAP. The six with a `role` always exist; mail clients may add others.';
 const responses = {
   200: {
     description: 'All folders, those with a role first.',
@@ -62,31 +59,14 @@ async function answerFolders(sql: Sql, mailboxId: string) {
 }
 
 export const folderRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailboxes/:id/folders',
-    operationId: 'listMailboxFolders',
+    path: '/folders',
+    operationIds: ['listMailboxFolders', 'listFolders'],
     tag,
-    summary: SUMMARY,
-    description: DESCRIPTION,
-    auth: { scope: 'mailbox:read', mailboxToken: true },
-    params: MailboxPath,
+    summary: 'List the folders of a mailbox',
+    description: 'The same folders as by IMAP. The six with a `role` always exist; mail clients may add others.',
     responses,
-    errors: ['not_found'],
-    async handler({ services, organization, params }) {
-      const { id } = await requireMailbox(services.db, organization.id, params.id);
-      return answerFolders(services.db, id);
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailbox/folders',
-    operationId: 'listFolders',
-    tag,
-    summary: SUMMARY,
-    description: `${DESCRIPTION} Of the mailbox whose token is sent.`,
-    auth: 'mailbox_token',
-    responses,
-    handler: ({ services, principal }) => answerFolders(services.db, principal.id),
+    handler: ({ services }, { id }) => answerFolders(services.db, id),
   }),
 ];

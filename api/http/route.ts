@@ -88,7 +88,7 @@ export interface ResponseSpec {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
+export type ResponseSpecs = Readonly<Record<number, ResponseSpec>>;
 
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
@@ -110,7 +110,13 @@ interface BrowserOfRequest {
 }
 
 /** A request as the handler sees it: validated, authenticated, authorized. */
-interface ApiRequest<Auth, Params extends TSchema, Query extends TSchema, Body extends TSchema, Received = undefined> {
+export interface ApiRequest<
+  Auth,
+  Params extends TSchema,
+  Query extends TSchema,
+  Body extends TSchema,
+  Received = undefined,
+> {
   readonly params: Static<Params>;
   readonly query: Static<Query>;
   readonly body: Static<Body>;
@@ -238,8 +244,14 @@ export interface Route extends RouteInfo {
 
 export const BODY_LIMIT_BYTES = 256 * 1024;
 
-interface RouteDefinition<Auth, Params extends TSchema, Query extends TSchema, Body extends TSchema, Responses, Value>
-  extends Omit<RouteInfo, 'auth' | 'params' | 'query' | 'body' | 'responses'> {
+export interface RouteDefinition<
+  Auth,
+  Params extends TSchema,
+  Query extends TSchema,
+  Body extends TSchema,
+  Responses,
+  Value,
+> extends Omit<RouteInfo, 'auth' | 'params' | 'query' | 'body' | 'responses'> {
   readonly auth: Auth;
   readonly params?: Params;
   readonly query?: Query;

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { requireMailbox as requireMailboxOf } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent, readHtml } from '#mailstore/messages/message-content.ts';
 import { findMessage, listMessages, readHeader, type StoredMessageContent } from '#mailstore/messages/read-messages.ts';
@@ -10,9 +10,6 @@ import { presentExtracts, presentMessage, presentSummary } from './present.ts';
 import { attachmentDownload, rawDownload } from './reading/download.ts';
 import { listFilterOf, requireFolder } from './reading/listed-folder.ts';
 import {
-  MailboxAttachmentPath,
-  MailboxMessagePath,
-  MailboxPath,
   Message,
   MessageList,
   MessageQuery,
@@ -24,9 +21,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Messages';
-/** With an API key or session the path names the mailbox; with a mailbox token the token does. */
-const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
-const OF_TOKEN = ' The mailbox is that of the token.';
 
 const listResponses = {
   200: {
@@ -42,14 +36,6 @@ const rawResponses = {
 const attachmentResponses = {
   200: { description: 'The decoded attachment, with its own media type.', contentType: 'application/octet-stream' },
 } as const;
-
-const LIST_SUMMARY = 'List messages, newest first';
-const LIST_DESCRIPTION =
-  'Those in INBOX, unless `folder` or `label` asks for others; `folder=*` lists every folder. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` or `label` asks for it.';
-const GET_SUMMARY = 'Get a message';
-const GET_DESCRIPTION = 'Reading does not mark it as seen.';
-const RAW_SUMMARY = 'Download the raw message';
-const ATTACHMENT_SUMMARY = 'Download an attachment';
 
 async function answerList(services: Services, mailboxId: string, query: Static<typeof MessagesQuery>) {
   const page = pageOf('message', query);
@@ -90,120 +76,55 @@ async function answerAttachment(services: Services, mailboxId: string, id: strin
   return { status: 200, ...(await attachmentDownload(services.db, message, attachmentId)) } as const;
 }
 
-/** The mailbox of the path, which must be one of the organization. */
-const requireMailbox = async (services: Services, organizationId: string, id: string): Promise<string> =>
-  (await requireMailboxOf(services.db, organizationId, id)).id;
-
 export const messageRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailboxes/:id/messages',
-    operationId: 'listMailboxMessages',
+    path: '/messages',
+    operationIds: ['listMailboxMessages', 'listMessages'],
     tag,
-    summary: LIST_SUMMARY,
-    description: LIST_DESCRIPTION,
-    auth: ofMailbox,
-    params: MailboxPath,
+    summary: 'List messages, newest first',
+    description:
+      'Those in INBOX, unless `folder` or `label` asks for others; `folder=*` lists every folder. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` or `label` asks for it.',
     query: MessagesQuery,
     responses: listResponses,
-    errors: ['not_found'],
-    handler: async ({ services, organization, params, query }) =>
-      answerList(services, await requireMailbox(services, organization.id, params.id), query),
+    handler: async ({ services, query }, { id }) => answerList(services, id, query),
   }),
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailboxes/:id/messages/:mid',
-    operationId: 'getMailboxMessage',
+    path: '/messages/:mid',
+    operationIds: ['getMailboxMessage', 'getMessage'],
     tag,
-    summary: GET_SUMMARY,
-    description: GET_DESCRIPTION,
-    auth: ofMailbox,
-    params: MailboxMessagePath,
-    query: MessageQuery,
-    etag: true,
-    responses: messageResponses,
-    errors: ['not_found'],
-    handler: async ({ services, organization, params, query }) =>
-      answerMessage(services, await requireMailbox(services, organization.id, params.id), params.mid, query),
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailboxes/:id/messages/:mid/raw',
-    operationId: 'getMailboxMessageRaw',
-    tag,
-    summary: RAW_SUMMARY,
-    auth: ofMailbox,
-    params: MailboxMessagePath,
-    responses: rawResponses,
-    errors: ['not_found'],
-    handler: async ({ services, organization, params }) =>
-      answerRaw(services, await requireMailbox(services, organization.id, params.id), params.mid),
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailboxes/:id/messages/:mid/attachments/:aid',
-    operationId: 'getMailboxMessageAttachment',
-    tag,
-    summary: ATTACHMENT_SUMMARY,
-    auth: ofMailbox,
-    params: MailboxAttachmentPath,
-    responses: attachmentResponses,
-    errors: ['not_found'],
-    handler: async ({ services, organization, params }) =>
-      answerAttachment(services, await requireMailbox(services, organization.id, params.id), params.mid, params.aid),
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailbox/messages',
-    operationId: 'listMessages',
-    tag,
-    summary: LIST_SUMMARY,
-    description: LIST_DESCRIPTION + OF_TOKEN,
-    auth: 'mailbox_token',
-    query: MessagesQuery,
-    responses: listResponses,
-    handler: async ({ services, principal, query }) => answerList(services, principal.id, query),
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailbox/messages/:mid',
-    operationId: 'getMessage',
-    tag,
-    summary: GET_SUMMARY,
-    description: GET_DESCRIPTION + OF_TOKEN,
-    auth: 'mailbox_token',
+    summary: 'Get a message',
+    description: 'Reading does not mark it as seen.',
     params: OwnMessagePath,
     query: MessageQuery,
     etag: true,
     responses: messageResponses,
     errors: ['not_found'],
-    handler: async ({ services, principal, params, query }) => answerMessage(services, principal.id, params.mid, query),
+    handler: async ({ services, params, query }, { id }) => answerMessage(services, id, params.mid, query),
   }),
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailbox/messages/:mid/raw',
-    operationId: 'getMessageRaw',
+    path: '/messages/:mid/raw',
+    operationIds: ['getMailboxMessageRaw', 'getMessageRaw'],
+    tag,
+    summary: 'Download the raw message',
+    params: OwnMessagePath,
+    responses: rawResponses,
+    errors: ['not_found'],
     withoutCall: { mcp: 'Bytes of a whole message do not help a model; read_message gives its text.' },
-    tag,
-    summary: RAW_SUMMARY,
-    auth: 'mailbox_token',
-    params: OwnMessagePath,
-    responses: rawResponses,
-    errors: ['not_found'],
-    handler: async ({ services, principal, params }) => answerRaw(services, principal.id, params.mid),
+    handler: async ({ services, params }, { id }) => answerRaw(services, id, params.mid),
   }),
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailbox/messages/:mid/attachments/:aid',
-    operationId: 'getMessageAttachment',
-    withoutCall: { mcp: 'read_attachment asks for the bytes only where there is no text, such as of a picture.' },
+    path: '/messages/:mid/attachments/:aid',
+    operationIds: ['getMailboxMessageAttachment', 'getMessageAttachment'],
     tag,
-    summary: ATTACHMENT_SUMMARY,
-    auth: 'mailbox_token',
+    summary: 'Download an attachment',
     params: OwnAttachmentPath,
     responses: attachmentResponses,
     errors: ['not_found'],
-    handler: async ({ services, principal, params }) =>
-      answerAttachment(services, principal.id, params.mid, params.aid),
+    withoutCall: { mcp: 'read_attachment asks for the bytes only where there is no text, such as of a picture.' },
+    handler: async ({ services, params }, { id }) => answerAttachment(services, id, params.mid, params.aid),
   }),
 ];

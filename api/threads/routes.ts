@@ -1,12 +1,12 @@
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import Type, { type Static } from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
 import { closed, dateTime, encodeCursor, listOf, MessageId, PageQuery, pageOf } from '#api/http/schema-parts.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { presentSummary } from '#api/messages/present.ts';
-import { MailboxPath, MessageSummary, summaryExample } from '#api/messages/schema.ts';
+import { MessageSummary, summaryExample } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
@@ -18,7 +18,6 @@ import {
 
 const ThreadId = Type.String({ pattern: idPattern('thread'), description: 'Thread id.' });
 
-const MailboxThreadPath = closed({ id: MailboxId, tid: ThreadId });
 const OwnThreadPath = closed({ tid: ThreadId });
 
 const summary = {
@@ -74,8 +73,6 @@ const presentThread = (thread: ThreadRow) => ({
 });
 
 const tag = 'Threads';
-const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
-const OF_TOKEN = ' The mailbox is that of the token.';
 
 const listResponses = {
   200: {
@@ -91,12 +88,6 @@ const threadResponses = {
     example: { ...threadExample, messages: [summaryExample] },
   },
 } as const;
-
-const LIST_SUMMARY = 'List threads, newest first';
-const LIST_DESCRIPTION =
-  'Sorted by the newest message of each thread. Mail labelled `unauthenticated` or `spam` is omitted.';
-const GET_SUMMARY = 'Get a thread';
-const GET_DESCRIPTION = 'Mail labelled `unauthenticated` or `spam` is omitted.';
 
 async function answerList({ db }: Services, mailboxId: string, query: Static<typeof PageQuery>) {
   const page = pageOf('message', query);
@@ -114,64 +105,28 @@ async function answerThread({ db }: Services, mailboxId: string, threadId: strin
 }
 
 export const threadRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailboxes/:id/threads',
-    operationId: 'listMailboxThreads',
+    path: '/threads',
+    operationIds: ['listMailboxThreads', 'listThreads'],
     tag,
-    summary: LIST_SUMMARY,
-    description: LIST_DESCRIPTION,
-    auth: ofMailbox,
-    params: MailboxPath,
+    summary: 'List threads, newest first',
+    description: 'Sorted by the newest message of each thread. Mail labelled `unauthenticated` or `spam` is omitted.',
     query: PageQuery,
     responses: listResponses,
-    errors: ['not_found'],
-    async handler({ services, organization, params, query }) {
-      const { id } = await requireMailbox(services.db, organization.id, params.id);
-      return answerList(services, id, query);
-    },
+    handler: ({ services, query }, { id }) => answerList(services, id, query),
   }),
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailboxes/:id/threads/:tid',
-    operationId: 'getMailboxThread',
+    path: '/threads/:tid',
+    operationIds: ['getMailboxThread', 'getThread'],
     tag,
-    summary: GET_SUMMARY,
-    description: GET_DESCRIPTION,
-    auth: ofMailbox,
-    params: MailboxThreadPath,
-    etag: true,
-    responses: threadResponses,
-    errors: ['not_found'],
-    async handler({ services, organization, params }) {
-      const { id } = await requireMailbox(services.db, organization.id, params.id);
-      return answerThread(services, id, params.tid);
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailbox/threads',
-    operationId: 'listThreads',
-    tag,
-    summary: LIST_SUMMARY,
-    description: LIST_DESCRIPTION + OF_TOKEN,
-    auth: 'mailbox_token',
-    query: PageQuery,
-    responses: listResponses,
-    handler: ({ services, principal, query }) => answerList(services, principal.id, query),
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailbox/threads/:tid',
-    operationId: 'getThread',
-    tag,
-    summary: GET_SUMMARY,
-    description: GET_DESCRIPTION + OF_TOKEN,
-    auth: 'mailbox_token',
+    summary: 'Get a thread',
+    description: 'Mail labelled `unauthenticated` or `spam` is omitted.',
     params: OwnThreadPath,
     etag: true,
     responses: threadResponses,
     errors: ['not_found'],
-    handler: ({ services, principal, params }) => answerThread(services, principal.id, params.tid),
+    handler: ({ services, params }, { id }) => answerThread(services, id, params.tid),
   }),
 ];

@@ -1,12 +1,13 @@
 /** Changing and deleting many messages of a mailbox in one request. */
+
 import { StoreRefused } from '@agent-mailbox/mail-store';
 import Type, { type Static } from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
 import { closed, listBody, MessageId } from '#api/http/schema-parts.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { listFilterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
-import { LABEL_PATTERN, MailboxPath, MessagesQuery } from '#api/messages/schema.ts';
+import { LABEL_PATTERN, MessagesQuery } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { BULK_MESSAGES_MAX, FOLDER_NAME_MAX_BYTES, KEYWORDS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
@@ -62,8 +63,6 @@ const MessagesChanged = closed(
 );
 
 const tag = 'Messages';
-const SUMMARY = 'Change or delete many messages';
-const DESCRIPTION = `Changes at most ${BULK_MESSAGES_MAX} messages in one transaction, all or none. Name them by their ids, or by the filters of the list. Events and mail clients report the change of each message. To withdraw held and scheduled messages, use the DELETE of each one.`;
 const bodyExample = { query: { folder: 'INBOX', from: 'news@example.com' }, seen: true, folder: 'Archive' };
 const responses = {
   200: {
@@ -112,40 +111,20 @@ function refused(error: unknown): never {
 }
 
 export const messageBulkRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     method: 'POST',
-    path: '/api/mailboxes/:id/messages/change',
-    operationId: 'changeMailboxMessages',
+    path: '/messages/change',
+    operationIds: ['changeMailboxMessages', 'changeMessages'],
     tag,
-    summary: SUMMARY,
-    description: DESCRIPTION,
-    auth: { scope: 'mailbox:write', mailboxToken: true },
+    summary: 'Change or delete many messages',
+    description: `Changes at most ${BULK_MESSAGES_MAX} messages in one transaction, all or none. Name them by their ids, or by the filters of the list. Events and mail clients report the change of each message. To withdraw held and scheduled messages, use the DELETE of each one.`,
     tokenNeeds: 'change',
-    params: MailboxPath,
     body: MessagesChange,
     bodyExample,
     responses,
-    errors: ['not_found'],
-    async handler(request) {
-      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
-      return answerChange(request, id, request.body);
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/api/mailbox/messages/change',
-    operationId: 'changeMessages',
     withoutCall: {
       mcp: 'A model that was misled by a mail must not change or delete hundreds of messages in one step.',
     },
-    tag,
-    summary: SUMMARY,
-    description: `${DESCRIPTION} The mailbox is that of the token.`,
-    auth: 'mailbox_token',
-    tokenNeeds: 'change',
-    body: MessagesChange,
-    bodyExample,
-    responses,
-    handler: (request) => answerChange(request, request.principal.id, request.body),
+    handler: (request, { id }) => answerChange(request, id, request.body),
   }),
 ];

@@ -1,10 +1,10 @@
 import { StoreRefused } from '@agent-mailbox/mail-store';
 import type { Static } from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import {
   DeleteMessageQuery,
-  MailboxMessagePath,
   MessageSummary,
   OwnMessagePath,
   summaryExample,
@@ -12,7 +12,6 @@ import {
 } from '#api/messages/schema.ts';
 import type { SendContext } from '#api/messages/sending/send.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import { changeMessage, deleteMessage } from '#mailstore/messages/change-messages.ts';
@@ -21,12 +20,7 @@ import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { withdrawMessage } from '#sending/submit/withdraw-message.ts';
 
 const tag = 'Messages';
-const ofMailbox = { scope: 'mailbox:write', mailboxToken: true } as const;
-const OF_TOKEN = ' The mailbox is that of the token.';
 
-const UPDATE_SUMMARY = 'Change a message';
-const UPDATE_DESCRIPTION =
-  'Omitted fields do not change. A message in several folders is changed in all of them. Mail clients see the change at once.';
 const bodyExample = { seen: true, flagged: false, labels: ['order'], folder: 'Archive' };
 const updateResponses = {
   200: {
@@ -36,9 +30,6 @@ const updateResponses = {
   },
 } as const;
 
-const DELETE_SUMMARY = 'Delete a message';
-const DELETE_DESCRIPTION =
-  'Moves it to the trash, from every folder. With `permanent`, or if it is in the trash already, it is removed permanently. A scheduled or held message is withdrawn: nobody gets it, and the draft it was made from is restored.';
 const deleteResponses = { 204: { description: 'Moved to the trash, removed, or withdrawn.' } } as const;
 
 interface Context {
@@ -87,68 +78,33 @@ async function answerDelete(
 }
 
 export const messageChangeRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     method: 'PATCH',
-    path: '/api/mailboxes/:id/messages/:mid',
-    operationId: 'updateMailboxMessage',
+    path: '/messages/:mid',
+    operationIds: ['updateMailboxMessage', 'updateMessage'],
     tag,
-    summary: UPDATE_SUMMARY,
-    description: UPDATE_DESCRIPTION,
-    auth: ofMailbox,
-    params: MailboxMessagePath,
-    body: UpdateMessage,
-    bodyExample,
-    responses: updateResponses,
-    errors: ['not_found'],
-    async handler(request) {
-      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
-      return answerUpdate(request, id, request.params.mid, request.body);
-    },
-  }),
-  route({
-    method: 'DELETE',
-    path: '/api/mailboxes/:id/messages/:mid',
-    operationId: 'deleteMailboxMessage',
-    tag,
-    summary: DELETE_SUMMARY,
-    description: DELETE_DESCRIPTION,
-    auth: ofMailbox,
-    params: MailboxMessagePath,
-    query: DeleteMessageQuery,
-    responses: deleteResponses,
-    errors: ['not_found'],
-    async handler(request) {
-      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
-      return answerDelete(request, id, request.params.mid, request.query);
-    },
-  }),
-  route({
-    method: 'PATCH',
-    path: '/api/mailbox/messages/:mid',
-    operationId: 'updateMessage',
-    tag,
-    summary: UPDATE_SUMMARY,
-    description: UPDATE_DESCRIPTION + OF_TOKEN,
-    auth: 'mailbox_token',
+    summary: 'Change a message',
+    description:
+      'Omitted fields do not change. A message in several folders is changed in all of them. Mail clients see the change at once.',
     params: OwnMessagePath,
     body: UpdateMessage,
     bodyExample,
     responses: updateResponses,
     errors: ['not_found'],
-    handler: (request) => answerUpdate(request, request.principal.id, request.params.mid, request.body),
+    handler: (request, { id }) => answerUpdate(request, id, request.params.mid, request.body),
   }),
-  route({
+  ...onMailbox({
     method: 'DELETE',
-    path: '/api/mailbox/messages/:mid',
-    operationId: 'deleteMessage',
+    path: '/messages/:mid',
+    operationIds: ['deleteMailboxMessage', 'deleteMessage'],
     tag,
-    summary: DELETE_SUMMARY,
-    description: DELETE_DESCRIPTION + OF_TOKEN,
-    auth: 'mailbox_token',
+    summary: 'Delete a message',
+    description:
+      'Moves it to the trash, from every folder. With `permanent`, or if it is in the trash already, it is removed permanently. A scheduled or held message is withdrawn: nobody gets it, and the draft it was made from is restored.',
     params: OwnMessagePath,
     query: DeleteMessageQuery,
     responses: deleteResponses,
     errors: ['not_found'],
-    handler: (request) => answerDelete(request, request.principal.id, request.params.mid, request.query),
+    handler: (request, { id }) => answerDelete(request, id, request.params.mid, request.query),
   }),
 ];

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, nullable } from '#api/http/schema-parts.ts';
-import { AttachmentId, MailboxAttachmentPath, MailboxMessagePath, OwnAttachmentPath } from '#api/messages/schema.ts';
-import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
+import { AttachmentId, MailboxMessagePath, OwnAttachmentPath } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
@@ -111,40 +111,23 @@ async function answerText(
   }
 }
 
-const TEXT = {
-  tag: 'Messages',
-  method: 'GET',
-  summary: 'Read the text of an attachment',
-  query: TextQuery,
-  responses: { 200: { description: 'A page of the text.', schema: AttachmentText, example: textExample } },
-} as const;
-const DESCRIPTION =
-  'PDF, DOCX, XLSX, PPTX, HTML, CSV and other plain text, a page at a time. Pages of PDF, slides and sheets begin with a line such as `[Page 1]`; cells are separated by tabs. A document that is damaged, encrypted, or takes too much time or memory is an error that says what to do.';
 const errors = ['unsupported_document', 'unreadable_document'] as const;
 
 export const attachmentTextRoutes: readonly Route[] = [
-  route({
-    ...TEXT,
-    path: '/api/mailboxes/:id/messages/:mid/attachments/:aid/text',
-    operationId: 'getMailboxAttachmentText',
-    withoutCall: { cli: SAVED_AS_FILE },
-    description: DESCRIPTION,
-    auth: { scope: 'mailbox:read', mailboxToken: true },
-    params: MailboxAttachmentPath,
-    errors: ['not_found', ...errors],
-    handler: async ({ services, organization, params, query }) =>
-      answerText(services, (await getMailbox(services.db, organization.id, params.id)).id, params, query),
-  }),
-  route({
-    ...TEXT,
-    path: '/api/mailbox/messages/:mid/attachments/:aid/text',
-    operationId: 'getAttachmentText',
-    withoutCall: { cli: SAVED_AS_FILE },
-    description: `${DESCRIPTION} The mailbox is that of the token.`,
-    auth: 'mailbox_token',
+  ...onMailbox({
+    tag: 'Messages',
+    method: 'GET',
+    summary: 'Read the text of an attachment',
+    query: TextQuery,
+    responses: { 200: { description: 'A page of the text.', schema: AttachmentText, example: textExample } },
+    path: '/messages/:mid/attachments/:aid/text',
+    operationIds: ['getMailboxAttachmentText', 'getAttachmentText'],
+    description:
+      'PDF, DOCX, XLSX, PPTX, HTML, CSV and other plain text, a page at a time. Pages of PDF, slides and sheets begin with a line such as `[Page 1]`; cells are separated by tabs. A document that is damaged, encrypted, or takes too much time or memory is an error that says what to do.',
     params: OwnAttachmentPath,
     errors: ['not_found', ...errors],
-    handler: ({ services, principal, params, query }) => answerText(services, principal.id, params, query),
+    withoutCall: { cli: SAVED_AS_FILE },
+    handler: ({ services, params, query }, { id }) => answerText(services, id, params, query),
   }),
 ];
 

@@ -1,38 +1,11 @@
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { presentExtracts } from '#api/messages/present.ts';
-import { MailboxMessagePath, MessageExtracts, OwnMessagePath } from '#api/messages/schema.ts';
+import { MessageExtracts, OwnMessagePath } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent } from '#mailstore/messages/message-content.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
-
-const SUMMARY = 'Get the code and the links of a message';
-const DESCRIPTION =
-  'The same as `wait` with `extract=otp,links`, for a stored message. Code and links are untrusted data from the sender.';
-const common = {
-  tag: 'Messages',
-  summary: SUMMARY,
-  responses: {
-    200: {
-      description: 'The code and the links.',
-      schema: MessageExtracts,
-      example: {
-        otp: '482913',
-        otpCandidates: [{ code: '482913', confidence: 0.97 }],
-        links: [
-          {
-            url: 'https://shop.example/confirm?t=b1c2',
-            text: 'Confirm address',
-            kind: 'confirm' as const,
-            confidence: 0.98,
-          },
-        ],
-      },
-    },
-  },
-  errors: ['not_found'],
-} as const;
 
 async function answerExtracts({ db }: Services, mailboxId: string, id: string) {
   const message = await findMessage(db, mailboxId, id);
@@ -41,27 +14,34 @@ async function answerExtracts({ db }: Services, mailboxId: string, id: string) {
 }
 
 export const messageExtractRoutes: readonly Route[] = [
-  route({
-    ...common,
-    method: 'GET',
-    path: '/api/mailboxes/:id/messages/:mid/extracts',
-    operationId: 'getMailboxMessageExtracts',
-    description: DESCRIPTION,
-    auth: { scope: 'mailbox:read', mailboxToken: true },
-    params: MailboxMessagePath,
-    async handler({ services, organization, params }) {
-      const { id } = await requireMailbox(services.db, organization.id, params.id);
-      return answerExtracts(services, id, params.mid);
+  ...onMailbox({
+    tag: 'Messages',
+    summary: 'Get the code and the links of a message',
+    responses: {
+      200: {
+        description: 'The code and the links.',
+        schema: MessageExtracts,
+        example: {
+          otp: '482913',
+          otpCandidates: [{ code: '482913', confidence: 0.97 }],
+          links: [
+            {
+              url: 'https://shop.example/confirm?t=b1c2',
+              text: 'Confirm address',
+              kind: 'confirm' as const,
+              confidence: 0.98,
+            },
+          ],
+        },
+      },
     },
-  }),
-  route({
-    ...common,
+    errors: ['not_found'],
     method: 'GET',
-    path: '/api/mailbox/messages/:mid/extracts',
-    operationId: 'getMessageExtracts',
-    description: `${DESCRIPTION} Of the mailbox whose token is sent.`,
-    auth: 'mailbox_token',
+    path: '/messages/:mid/extracts',
+    operationIds: ['getMailboxMessageExtracts', 'getMessageExtracts'],
+    description:
+      'The same as `wait` with `extract=otp,links`, for a stored message. Code and links are untrusted data from the sender.',
     params: OwnMessagePath,
-    handler: ({ services, principal, params }) => answerExtracts(services, principal.id, params.mid),
+    handler: ({ services, params }, { id }) => answerExtracts(services, id, params.mid),
   }),
 ];

@@ -1,19 +1,16 @@
 import type { Static } from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { presentHit } from '#api/messages/present.ts';
-import { MailboxPath, SearchHitList, SearchQuery, searchExample } from '#api/messages/schema.ts';
+import { SearchHitList, SearchQuery, searchExample } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { readContents } from '#mailstore/messages/message-content.ts';
 import { type StoredMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
 import { type Highlight, highlightsOf, wordsOf } from '#mailstore/search/search-content.ts';
 import { folderOf, requireFolder } from './listed-folder.ts';
 
 const tag = 'Messages';
-const SUMMARY = 'Search messages by their words';
-const DESCRIPTION =
-  'Finds messages whose subject, addresses or text contain all words of `q`, newest first. `"a phrase"`, `-without` and `or` are supported. A new message can be found within seconds. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` is given.';
 const responses = {
   200: {
     description: 'A page of messages, with the positions of the words.',
@@ -40,33 +37,16 @@ async function answerSearch({ db }: Services, mailboxId: string, query: Static<t
 }
 
 export const messageSearchRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailboxes/:id/messages/search',
-    operationId: 'searchMailboxMessages',
+    path: '/messages/search',
+    operationIds: ['searchMailboxMessages', 'searchMessages'],
     tag,
-    summary: SUMMARY,
-    description: DESCRIPTION,
-    auth: { scope: 'mailbox:read', mailboxToken: true },
-    params: MailboxPath,
+    summary: 'Search messages by their words',
+    description:
+      'Finds messages whose subject, addresses or text contain all words of `q`, newest first. `"a phrase"`, `-without` and `or` are supported. A new message can be found within seconds. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` is given.',
     query: SearchQuery,
     responses,
-    errors: ['not_found'],
-    async handler({ services, organization, params, query }) {
-      const { id } = await requireMailbox(services.db, organization.id, params.id);
-      return answerSearch(services, id, query);
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailbox/messages/search',
-    operationId: 'searchMessages',
-    tag,
-    summary: SUMMARY,
-    description: `${DESCRIPTION} Of the mailbox whose token is sent.`,
-    auth: 'mailbox_token',
-    query: SearchQuery,
-    responses,
-    handler: ({ services, principal, query }) => answerSearch(services, principal.id, query),
+    handler: ({ services, query }, { id }) => answerSearch(services, id, query),
   }),
 ];

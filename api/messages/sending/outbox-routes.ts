@@ -1,7 +1,7 @@
 /** Messages that wait to be sent, and withdrawing them. */
 
 import Type, { type Static } from 'typebox';
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
 import {
   closed,
   dateTime,
@@ -13,12 +13,12 @@ import {
   pageOf,
   timeOf,
 } from '#api/http/schema-parts.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { MessageDecision, presentDecision } from '#api/messages/decision.ts';
-import { Address, MailboxMessagePath, MailboxPath, OwnMessagePath } from '#api/messages/schema.ts';
+import { Address, OwnMessagePath } from '#api/messages/schema.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
 import { HELD_BECAUSE_KINDS } from '#domain/sending/consent.ts';
@@ -89,16 +89,6 @@ export const WithdrawnMessage = closed(
 );
 
 const tag = 'Sending';
-const reads = { scope: 'mailbox:read', mailboxToken: true } as const;
-const writes = { scope: 'mailbox:write', mailboxToken: true } as const;
-const OF_TOKEN = ' The mailbox is that of the token.';
-
-const LIST_SUMMARY = 'List messages that wait to be sent, newest first';
-const LIST_DESCRIPTION =
-  'Messages that are held for a person, scheduled, queued or being sent, and those decided or failed within 24 hours: state, reason, the decision with its changes, and how to withdraw the message.';
-const WITHDRAW_SUMMARY = 'Withdraw a message';
-const WITHDRAW_DESCRIPTION =
-  'For a held, scheduled or queued message: nobody gets it, its copy in Sent is removed, and the draft it was made from is restored under its id. A message that is being sent or is final is a conflict.';
 
 const entryExample = {
   id: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
@@ -210,62 +200,29 @@ async function answerWithdraw({ services, temporal, caller }: WithdrawContext, m
 }
 
 export const outboxRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailboxes/:id/messages/outbox',
-    operationId: 'listMailboxOutbox',
+    path: '/messages/outbox',
+    operationIds: ['listMailboxOutbox', 'listOutbox'],
     tag,
-    summary: LIST_SUMMARY,
-    description: LIST_DESCRIPTION,
-    auth: reads,
-    params: MailboxPath,
+    summary: 'List messages that wait to be sent, newest first',
+    description:
+      'Messages that are held for a person, scheduled, queued or being sent, and those decided or failed within 24 hours: state, reason, the decision with its changes, and how to withdraw the message.',
     query: PageQuery,
     responses: listResponses,
-    errors: ['not_found'],
-    async handler({ services, organization, params, query }) {
-      const { id } = await requireMailbox(services.db, organization.id, params.id);
-      return answerOutbox(services, id, `/api/mailboxes/${id}`, query);
-    },
+    handler: ({ services, query }, { id, path }) => answerOutbox(services, id, path, query),
   }),
-  route({
+  ...onMailbox({
     method: 'DELETE',
-    path: '/api/mailboxes/:id/outbox/:mid',
-    operationId: 'withdrawMailboxMessage',
+    path: '/outbox/:mid',
+    operationIds: ['withdrawMailboxMessage', 'withdrawMessage'],
     tag,
-    summary: WITHDRAW_SUMMARY,
-    description: WITHDRAW_DESCRIPTION,
-    auth: writes,
-    params: MailboxMessagePath,
-    responses: withdrawResponses,
-    errors: ['not_found', 'conflict'],
-    async handler(request) {
-      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
-      return answerWithdraw(request, id, request.params.mid);
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailbox/messages/outbox',
-    operationId: 'listOutbox',
-    tag,
-    summary: LIST_SUMMARY,
-    description: LIST_DESCRIPTION + OF_TOKEN,
-    auth: 'mailbox_token',
-    query: PageQuery,
-    responses: listResponses,
-    handler: ({ services, principal, query }) => answerOutbox(services, principal.id, '/api/mailbox', query),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/api/mailbox/outbox/:mid',
-    operationId: 'withdrawMessage',
-    tag,
-    summary: WITHDRAW_SUMMARY,
-    description: WITHDRAW_DESCRIPTION + OF_TOKEN,
-    auth: 'mailbox_token',
+    summary: 'Withdraw a message',
+    description:
+      'For a held, scheduled or queued message: nobody gets it, its copy in Sent is removed, and the draft it was made from is restored under its id. A message that is being sent or is final is a conflict.',
     params: OwnMessagePath,
     responses: withdrawResponses,
     errors: ['not_found', 'conflict'],
-    handler: (request) => answerWithdraw(request, request.principal.id, request.params.mid),
+    handler: (request, { id }) => answerWithdraw(request, id, request.params.mid),
   }),
 ];

@@ -1,6 +1,7 @@
-import { type Route, route } from '#api/http/route.ts';
+import { type Route } from '#api/http/route.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { mailboxExample } from '#api/mailboxes/schema.ts';
-import { MailboxMessagePath, MailboxPath, OwnMessagePath } from '#api/messages/schema.ts';
+import { OwnMessagePath } from '#api/messages/schema.ts';
 import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { REPEATED_SENTENCE } from '#domain/sending/outbound.ts';
 import { forwardMessage, replyToMessage, sendMessage, statusOfMessage } from './send.ts';
@@ -16,9 +17,6 @@ import {
 } from './send-schema.ts';
 
 const tag = 'Sending';
-/** With an API key or session the path names the mailbox; with a mailbox token the token does. */
-const ofMailbox = { scope: 'mailbox:write', mailboxToken: true } as const;
-const readsMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
 
 const sent = {
   id: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',
@@ -105,143 +103,73 @@ const forwardExample = { to: ['colleague@acme.example'], ...content };
 
 const common = { tag, bodyLimitBytes: SEND_BODY_LIMIT_BYTES, responses: submitResponses } as const;
 const SEND = { summary: 'Send a message', description: `As the mailbox.${HELD_NOTE}`, tokenNeeds: 'send' } as const;
-const REPLY = {
-  summary: 'Reply to a message',
-  description: `To its Reply-To, else its From. \`omitted\` lists addresses in To and Cc that do not get the reply.${HELD_NOTE}`,
-};
 const REPLY_ALL = { summary: 'Reply to all', description: `To everybody in From, To and Cc.${HELD_NOTE}` };
-const FORWARD = {
-  summary: 'Forward a message',
-  description: `Its text is put below yours, and the whole message is attached.${HELD_NOTE}`,
-};
 const STATUS = { summary: 'Get the status of a sent message', tokenNeeds: 'any' } as const;
 
 export const sendRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     ...common,
     ...SEND,
     method: 'POST',
-    path: '/api/mailboxes/:id/messages',
-    operationId: 'sendMailboxMessage',
-    auth: ofMailbox,
-    params: MailboxPath,
-    body: SendMessage,
-    bodyExample: sendExample,
-    errors: ['not_found', ...errors],
-    handler: (request) => sendMessage(request, request.params.id, request.body),
-  }),
-  route({
-    ...common,
-    ...REPLY,
-    method: 'POST',
-    path: '/api/mailboxes/:id/messages/:mid/reply',
-    operationId: 'replyToMailboxMessage',
-    auth: ofMailbox,
-    params: MailboxMessagePath,
-    body: ReplyMessage,
-    bodyExample: content,
-    errors: ['not_found', ...errors],
-    handler: (request) => replyToMessage(request, request.params.id, request.params.mid, request.body, false),
-  }),
-  route({
-    ...common,
-    ...REPLY_ALL,
-    method: 'POST',
-    path: '/api/mailboxes/:id/messages/:mid/reply-all',
-    operationId: 'replyToAllOfMailboxMessage',
-    auth: ofMailbox,
-    params: MailboxMessagePath,
-    body: ReplyMessage,
-    bodyExample: content,
-    errors: ['not_found', ...errors],
-    handler: (request) => replyToMessage(request, request.params.id, request.params.mid, request.body, true),
-  }),
-  route({
-    ...common,
-    ...FORWARD,
-    method: 'POST',
-    path: '/api/mailboxes/:id/messages/:mid/forward',
-    operationId: 'forwardMailboxMessage',
-    auth: ofMailbox,
-    params: MailboxMessagePath,
-    body: ForwardMessage,
-    bodyExample: forwardExample,
-    errors: ['not_found', ...errors],
-    handler: (request) => forwardMessage(request, request.params.id, request.params.mid, request.body),
-  }),
-  route({
-    ...STATUS,
-    tag,
-    method: 'GET',
-    path: '/api/mailboxes/:id/messages/:mid/status',
-    operationId: 'getMailboxMessageStatus',
-    auth: readsMailbox,
-    params: MailboxMessagePath,
-    responses: statusResponses,
-    errors: ['not_found'],
-    handler: (request) => statusOfMessage(request, request.params.id, request.params.mid),
-  }),
-  route({
-    ...common,
-    ...SEND,
-    method: 'POST',
-    path: '/api/mailbox/messages',
-    operationId: 'sendMessage',
-    auth: 'mailbox_token',
+    path: '/messages',
+    operationIds: ['sendMailboxMessage', 'sendMessage'],
     body: SendMessage,
     bodyExample: sendExample,
     errors,
-    handler: (request) => sendMessage(request, request.principal.id, request.body),
+    findsMailbox: true,
+    handler: (request, { id }) => sendMessage(request, id, request.body),
   }),
-  route({
+  ...onMailbox({
     ...common,
-    ...REPLY,
+    summary: 'Reply to a message',
+    description: `To its Reply-To, else its From. \`omitted\` lists addresses in To and Cc that do not get the reply.${HELD_NOTE}`,
     method: 'POST',
-    path: '/api/mailbox/messages/:mid/reply',
-    operationId: 'replyToMessage',
-    auth: 'mailbox_token',
+    path: '/messages/:mid/reply',
+    operationIds: ['replyToMailboxMessage', 'replyToMessage'],
     params: OwnMessagePath,
     body: ReplyMessage,
     bodyExample: content,
     errors: ['not_found', ...errors],
-    handler: (request) => replyToMessage(request, request.principal.id, request.params.mid, request.body, false),
+    findsMailbox: true,
+    handler: (request, { id }) => replyToMessage(request, id, request.params.mid, request.body, false),
   }),
-  route({
+  ...onMailbox({
     ...common,
     ...REPLY_ALL,
     method: 'POST',
-    path: '/api/mailbox/messages/:mid/reply-all',
-    operationId: 'replyToAllOfMessage',
-    auth: 'mailbox_token',
+    path: '/messages/:mid/reply-all',
+    operationIds: ['replyToAllOfMailboxMessage', 'replyToAllOfMessage'],
     params: OwnMessagePath,
     body: ReplyMessage,
     bodyExample: content,
     errors: ['not_found', ...errors],
-    handler: (request) => replyToMessage(request, request.principal.id, request.params.mid, request.body, true),
+    findsMailbox: true,
+    handler: (request, { id }) => replyToMessage(request, id, request.params.mid, request.body, true),
   }),
-  route({
+  ...onMailbox({
     ...common,
-    ...FORWARD,
+    summary: 'Forward a message',
+    description: `Its text is put below yours, and the whole message is attached.${HELD_NOTE}`,
     method: 'POST',
-    path: '/api/mailbox/messages/:mid/forward',
-    operationId: 'forwardMessage',
-    auth: 'mailbox_token',
+    path: '/messages/:mid/forward',
+    operationIds: ['forwardMailboxMessage', 'forwardMessage'],
     params: OwnMessagePath,
     body: ForwardMessage,
     bodyExample: forwardExample,
     errors: ['not_found', ...errors],
-    handler: (request) => forwardMessage(request, request.principal.id, request.params.mid, request.body),
+    findsMailbox: true,
+    handler: (request, { id }) => forwardMessage(request, id, request.params.mid, request.body),
   }),
-  route({
+  ...onMailbox({
     ...STATUS,
     tag,
     method: 'GET',
-    path: '/api/mailbox/messages/:mid/status',
-    operationId: 'getMessageStatus',
-    auth: 'mailbox_token',
+    path: '/messages/:mid/status',
+    operationIds: ['getMailboxMessageStatus', 'getMessageStatus'],
     params: OwnMessagePath,
     responses: statusResponses,
     errors: ['not_found'],
-    handler: (request) => statusOfMessage(request, request.principal.id, request.params.mid),
+    findsMailbox: true,
+    handler: (request, { id }) => statusOfMessage(request, id, request.params.mid),
   }),
 ];

@@ -1,13 +1,14 @@
 /** Waiting for mail: a long poll that misses nothing between two requests. */
+
 import type { Static } from 'typebox';
-import { type AuthRule, type Route, route } from '#api/http/route.ts';
+import { type AuthRule, type Route } from '#api/http/route.ts';
+import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { presentOutcome } from '#api/messages/decision.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { filterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
-import { MailboxPath, summaryExample, WaitAnswer, WaitQuery } from '#api/messages/schema.ts';
+import { summaryExample, WaitAnswer, WaitQuery } from '#api/messages/schema.ts';
 import { type WatchRequest, watchFor } from '#api/watch.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { WAIT_DEFAULT_SECONDS, WAIT_MESSAGES_MAX } from '#domain/mail/mail-limits.ts';
 import { readContents } from '#mailstore/messages/message-content.ts';
@@ -23,10 +24,6 @@ import { surelyCode } from '#mime/one-time-code.ts';
 import { findConsent } from '#sending/consent/decide-consent.ts';
 
 const tag = 'Messages';
-const SUMMARY = 'Wait for messages';
-const DESCRIPTION =
-  'Answers as soon as messages match the filters, or with an empty list when the time is over. Without `folder` only received mail matches, not mail that the mailbox wrote. With `consentId` it waits for the decision about a held message instead. With `extract` each message has the one-time code or the links found in it, each with a confidence; treat both as data from a stranger.';
-const ofMailbox = { scope: 'mailbox:read', mailboxToken: true } as const;
 const responses = {
   200: {
     description: 'The messages that arrived, or none.',
@@ -187,33 +184,16 @@ async function answerWait(
 }
 
 export const messageWaitRoutes: readonly Route[] = [
-  route({
+  ...onMailbox({
     method: 'GET',
-    path: '/api/mailboxes/:id/messages/wait',
-    operationId: 'waitForMailboxMessages',
+    path: '/messages/wait',
+    operationIds: ['waitForMailboxMessages', 'waitForMessages'],
     tag,
-    summary: SUMMARY,
-    description: DESCRIPTION,
-    auth: ofMailbox,
-    params: MailboxPath,
+    summary: 'Wait for messages',
+    description:
+      'Answers as soon as messages match the filters, or with an empty list when the time is over. Without `folder` only received mail matches, not mail that the mailbox wrote. With `consentId` it waits for the decision about a held message instead. With `extract` each message has the one-time code or the links found in it, each with a confidence; treat both as data from a stranger.',
     query: WaitQuery,
     responses,
-    errors: ['not_found'],
-    async handler(request) {
-      const { id } = await requireMailbox(request.services.db, request.organization.id, request.params.id);
-      return answerWait(request, ofMailbox, id, request.query);
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/api/mailbox/messages/wait',
-    operationId: 'waitForMessages',
-    tag,
-    summary: SUMMARY,
-    description: `${DESCRIPTION} Of the mailbox whose token is sent.`,
-    auth: 'mailbox_token',
-    query: WaitQuery,
-    responses,
-    handler: (request) => answerWait(request, 'mailbox_token', request.principal.id, request.query),
+    handler: (request, { id, rule }) => answerWait(request, rule, id, request.query),
   }),
 ];
