@@ -14,7 +14,7 @@ import type { SendContext } from '#api/messages/sending/send.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
-import { changeMessage, deleteMessage } from '#mailstore/messages/change-messages.ts';
+import { changeMessages } from '#mailstore/messages/change-messages.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { withdrawMessage } from '#sending/submit/withdraw-message.ts';
@@ -49,8 +49,8 @@ async function answerUpdate(
     ...(labels === undefined ? {} : { labels }),
     ...(folder === undefined ? {} : { folder }),
   };
-  const known = await changeMessage(db, notifier, mailboxId, messageId, change).catch(refusedField);
-  const message = known ? await findMessage(db, mailboxId, messageId) : undefined;
+  const known = await changeMessages(db, notifier, mailboxId, [messageId], change).catch(refusedField);
+  const message = known.length > 0 ? await findMessage(db, mailboxId, messageId) : undefined;
   if (message === undefined) throw new CatalogueError('not_found');
   return { status: 200, body: presentSummary(message) } as const;
 }
@@ -72,8 +72,9 @@ async function answerDelete(
     await signalDecided(services, temporal, [messageId]);
     return { status: 204 } as const;
   }
-  if (!(await deleteMessage(services.db, notifier, mailboxId, messageId, permanent)))
-    throw new CatalogueError('not_found');
+  const change = { delete: permanent ? 'permanent' : 'trash' } as const;
+  const known = await changeMessages(services.db, notifier, mailboxId, [messageId], change);
+  if (known.length === 0) throw new CatalogueError('not_found');
   return { status: 204 } as const;
 }
 
