@@ -75,7 +75,7 @@ export function onMailbox<
       ? {}
       : { receive: (upload: IncomingUpload) => receive(upload, upload.params['id'] ?? '') }),
     async handler(request) {
-      const { id } = request.params as { readonly id: string };
+      const { id } = request.params;
       if (!findsMailbox) await requireMailbox(request.services.db, request.organization.id, id);
       return handler(request as unknown as Request, { id, rule, path: `/api/mailboxes/${id}` });
     },
