@@ -21,7 +21,8 @@ import { attachmentDownload, rawDownload } from '#api/messages/reading/download.
 import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
-import { type ConsentRow, denyConsent, findConsent } from '#sending/consent/decide-consent.ts';
+import { denyConsent } from '#sending/consent/decide-consent.ts';
+import { type ConsentRow, findConsent } from '#sending/consent/find-consents.ts';
 import { findHeldBytes, findHeldMessage } from '#sending/consent/held-message.ts';
 
 const ApprovalAttachmentPath = closed({ aid: ConsentAttachmentPath.properties.aid });

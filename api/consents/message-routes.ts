@@ -18,7 +18,7 @@ import { MAILBOX_PURPOSE_MAX } from '#domain/mail/mailbox-address.ts';
 import { HELD_BECAUSE_KINDS, heldBecauseSentence } from '#domain/sending/consent.ts';
 import { RECIPIENT_STATUSES } from '#domain/sending/outbound.ts';
 import type { StoredMessage } from '#mailstore/messages/read-messages.ts';
-import { findConsent } from '#sending/consent/decide-consent.ts';
+import { findConsent } from '#sending/consent/find-consents.ts';
 import { findHeldBytes, findHeldMessage, type HeldAnswer, type HeldMessage } from '#sending/consent/held-message.ts';
 import type { WrittenBefore } from '#sending/consent/recipients-to-ask.ts';
 import { Consent, ConsentId, ConsentPath, consentMessageExample, presentConsent, SHA256 } from './schema.ts';

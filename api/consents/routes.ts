@@ -8,7 +8,8 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
-import { type Decided, denyConsent, findConsent, listConsents } from '#sending/consent/decide-consent.ts';
+import { type Decided, denyConsent } from '#sending/consent/decide-consent.ts';
+import { findConsent, listConsents } from '#sending/consent/find-consents.ts';
 import { continueApproval, signalDecided } from '#sending/submit/start-outbound.ts';
 import {
   ApproveConsent,

@@ -12,7 +12,7 @@ import {
   HELD_BECAUSE_KINDS,
 } from '#domain/sending/consent.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
-import type { ConsentRow } from '#sending/consent/decide-consent.ts';
+import type { ConsentRow } from '#sending/consent/find-consents.ts';
 
 export const ConsentId = Type.String({ pattern: idPattern('consent'), description: 'Id of the request for consent.' });
 export const SHA256 = '^[0-9a-f]{64}$';

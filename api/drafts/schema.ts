@@ -15,7 +15,6 @@ const DraftId = Type.String({
   pattern: idPattern('draft'),
   description: 'Draft id. It stays the same over all saves.',
 });
-export const MailboxDraftPath = closed({ id: MailboxId, did: DraftId });
 export const OwnDraftPath = closed({ did: DraftId });
 
 const { replyTo, attachments, labels, headers, text, html } = content;

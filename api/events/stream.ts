@@ -28,7 +28,7 @@ import {
 } from '#domain/mail/mail-limits.ts';
 import { changesAfter, changesKept, type MailChange } from '#mailstore/changes/read-changes.ts';
 import { findMessages, lastChange } from '#mailstore/messages/read-messages.ts';
-import { findConsent } from '#sending/consent/decide-consent.ts';
+import { findConsent } from '#sending/consent/find-consents.ts';
 
 /** Rows of the log read at once. */
 const CHANGES_AT_ONCE = 20;

@@ -1,6 +1,5 @@
 import Type from 'typebox';
 import { closed, dateTime, listOf } from '#api/http/schema-parts.ts';
-import { MailboxId } from '#api/mailboxes/schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
   FILE_LIFE_HOURS,
@@ -12,7 +11,6 @@ import { LINE_OF_MAIL } from '#domain/mail/text-forms.ts';
 
 export const FileId = Type.String({ pattern: idPattern('file'), description: 'Id of an uploaded file.' });
 
-export const MailboxFilePath = closed({ id: MailboxId, fid: FileId });
 export const OwnFilePath = closed({ fid: FileId });
 export const UploadPath = closed({
   upload: Type.String({ minLength: 1, maxLength: 100, description: 'The credential of an upload URL.' }),

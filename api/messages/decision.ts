@@ -8,7 +8,7 @@ import {
   CONSENT_SCOPES,
   type RecipientsChange,
 } from '#domain/sending/consent.ts';
-import type { ConsentRow } from '#sending/consent/decide-consent.ts';
+import type { ConsentRow } from '#sending/consent/find-consents.ts';
 import { type Decision, decisionOf } from '#sending/outbox/outbox.ts';
 
 const TextChange = closed(

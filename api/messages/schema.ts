@@ -22,7 +22,6 @@ export const AttachmentId = Type.String({
   description: 'Attachment id.',
 });
 
-export const MailboxPath = closed({ id: MailboxId });
 export const MailboxMessagePath = closed({ id: MailboxId, mid: MessageId });
 export const MailboxAttachmentPath = closed({ id: MailboxId, mid: MessageId, aid: AttachmentId });
 export const OwnMessagePath = closed({ mid: MessageId });

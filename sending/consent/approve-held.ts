@@ -36,7 +36,8 @@ import {
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { approveConsent, type ConsentRow, type Decided, findConsent } from './decide-consent.ts';
+import { approveConsent, type Decided } from './decide-consent.ts';
+import { type ConsentRow, findConsent } from './find-consents.ts';
 import { recipientsToAsk } from './recipients-to-ask.ts';
 
 /** Omitted fields do not change. Null removes text or HTML from the message. Addresses as `a@b.c` or `Name <a@b.c>`. */

@@ -17,14 +17,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { domainOf } from '#domain/mail/email-address.ts';
-import type { Reach } from '#domain/organizations/mailboxes.ts';
-import {
-  type ConsentChanges,
-  type ConsentScope,
-  type ConsentStatus,
-  DECIDED_AT_ONCE_MAX,
-  type HeldBecauseKind,
-} from '#domain/sending/consent.ts';
+import { type ConsentScope, DECIDED_AT_ONCE_MAX } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
 import {
   type Actor,
@@ -33,65 +26,7 @@ import {
   SYSTEM_ACTOR,
 } from '#domain/webhooks/event-types.ts';
 import { writeApprovalNotices } from './approval-notices.ts';
-
-/** A request for consent with its decision. */
-export interface ConsentRow {
-  readonly id: string;
-  readonly mailboxId: string;
-  readonly messageId: string;
-  readonly status: ConsentStatus;
-  /** The recipients it is about, in lower case. */
-  readonly recipients: readonly string[];
-  readonly subject: string;
-  readonly preview: string;
-  readonly expiresAt: Date;
-  readonly createdAt: Date;
-  readonly scope: ConsentScope | null;
-  readonly reason: string | null;
-  readonly decidedAt: Date | null;
-  readonly decidedBy: Actor | null;
-  /** Changes that the approving person made; null: none. */
-  readonly changes: ConsentChanges | null;
-  readonly heldBecause: HeldBecauseKind;
-  /** SHA-256 over the bytes and recipients it is about. */
-  readonly contentHash: Buffer;
-}
-
-const SELECT = `
-  select id, mailbox_id as "mailboxId", message_id as "messageId", status, recipients, subject, preview,
-         expires_at as "expiresAt", created_at as "createdAt", scope, reason, decided_at as "decidedAt",
-         decided_by as "decidedBy", changes, coalesce(held_because, 'not_recorded') as "heldBecause", content_hash as "contentHash"
-    from consent where organization_id = $1`;
-
-export async function findConsent(sql: Sql, organizationId: string, id: string): Promise<ConsentRow | undefined> {
-  const [row] = await sql.query<ConsentRow>(`${SELECT} and id = $2`, [organizationId, id]);
-  return row;
-}
-
-/** Several at once, in no order; those of other organizations are left out. */
-const findConsents = (sql: Sql, organizationId: string, ids: readonly string[]): Promise<ConsentRow[]> =>
-  sql.query<ConsentRow>(`${SELECT} and id = any($2::text[])`, [organizationId, ids]);
-
-const LIST = `${SELECT} and ($2::text is null or id < $2) and ($3::text is null or status = $3)
-    and ($4::text is null or mailbox_id = $4)
-    and ($6::text[] is null or exists (select from mailboxes x where x.id = mailbox_id and x.group_name = any($6)))
-  order by id desc limit $5`;
-
-/** Newest first; one more than `limit`. */
-export const listConsents = (
-  sql: Sql,
-  organizationId: string,
-  filter: { readonly status?: ConsentStatus; readonly mailboxId?: string; readonly reach?: Reach },
-  page: { readonly limit: number; readonly after: string | null },
-): Promise<ConsentRow[]> =>
-  sql.query<ConsentRow>(LIST, [
-    organizationId,
-    page.after,
-    filter.status ?? null,
-    filter.mailboxId ?? null,
-    page.limit + 1,
-    filter.reach ?? null,
-  ]);
+import { type ConsentRow, findConsent, findConsents } from './find-consents.ts';
 
 /** `outbound_consent_approved` or `_denied` of each of these decided requests. */
 async function decisionEvents(

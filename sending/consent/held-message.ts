@@ -25,7 +25,7 @@ import { hashContent } from '#mime/content-hash.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { findOutbound, findRecipients, type OutboundMessage, readContent } from '#sending/outbox/outbound-message.ts';
-import { type ConsentRow, findConsent } from './decide-consent.ts';
+import { type ConsentRow, findConsent } from './find-consents.ts';
 import { type RecipientHistory, recipientHistory } from './recipients-to-ask.ts';
 
 /** A recipient of the envelope; only the envelope decides who gets the message. */

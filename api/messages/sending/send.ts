@@ -29,7 +29,7 @@ import {
 } from '#sending/compose/answer-letter.ts';
 import { readAddresses } from '#sending/compose/compose-message.ts';
 import { readAttachments } from '#sending/compose/given-attachments.ts';
-import { findConsent } from '#sending/consent/decide-consent.ts';
+import { findConsent } from '#sending/consent/find-consents.ts';
 import { findRepeated, type Submitted } from '#sending/outbox/find-submitted.ts';
 import { findOutbound, findRecipients, outboundStatusOf } from '#sending/outbox/outbound-message.ts';
 import { decisionOf } from '#sending/outbox/outbox.ts';

@@ -21,7 +21,7 @@ import {
   lastChange,
 } from '#mailstore/messages/read-messages.ts';
 import { surelyCode } from '#mime/one-time-code.ts';
-import { findConsent } from '#sending/consent/decide-consent.ts';
+import { findConsent } from '#sending/consent/find-consents.ts';
 
 const tag = 'Messages';
 const responses = {
