@@ -4,7 +4,7 @@ import { CommanderError } from 'commander';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { SettingsError } from '#core/platform/settings/settings.ts';
 import { UnknownSchemaError } from '#db/migrate.ts';
-import { CommandError, EXIT } from './command.ts';
+import { CommandError, EXIT, UsageError } from './command.ts';
 import { openContext } from './context.ts';
 import { adminProgram, type Invocation, PROGRAM_NAME } from './program.ts';
 
@@ -58,7 +58,7 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) {
     showError(invocation?.command.name ?? PROGRAM_NAME, error);
-    process.exitCode = EXIT.failed;
+    process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   } else if (error.exitCode !== 0 && error.code !== 'commander.help') {
     const text = error.message.replace(/^error: /, '');
     showError(PROGRAM_NAME, new CommandError(`${text}\nSee ${PROGRAM_NAME} help, or --help after the command.`));

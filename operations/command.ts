@@ -60,7 +60,7 @@ export type SettingsWith<Name extends SettingName> = Settings & {
 export interface CommandContext<TheArguments extends Arguments = Arguments, TheOptions extends Options = Options> {
   readonly args: ArgumentValues<TheArguments>;
   readonly options: OptionValues<TheOptions>;
-  /** Environment variables and, below them, the settings of a running `npm start` in DATA_DIR. */
+  /** Environment variables; below them the settings file; below it the settings of a running `npm start` in DATA_DIR. */
   readonly environment: Readonly<Record<string, string>>;
   /** On standard error. */
   readonly progress: Progress;
@@ -114,6 +114,9 @@ export class CommandError extends Error {
     this.name = 'CommandError';
   }
 }
+
+/** A `CommandError` of arguments that do not fit: exit code 2. */
+export class UsageError extends CommandError {}
 
 /** `acceptChanges` as `--accept-changes`. */
 export const optionFlag = (name: string): string =>

@@ -2,6 +2,7 @@
 import { createLogger, type Logger, logDestination } from '#core/platform/log/logger.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { readSettings, type SettingName, type Settings, SettingsError } from '#core/platform/settings/settings.ts';
+import { withSettingsFile } from '#core/platform/settings/settings-file.ts';
 import { requirePostgres } from '#core/process/dependencies.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { CommandContext, SettingsWith } from './command.ts';
@@ -34,9 +35,7 @@ export function openContext(
 
   function values(): Readonly<Record<string, string>> {
     if (environment !== undefined) return environment;
-    const given = Object.fromEntries(
-      Object.entries(variables).filter((entry): entry is [string, string] => (entry[1]?.trim() ?? '') !== ''),
-    );
+    const given = withSettingsFile(variables);
     // The value of this setting alone: the others may need those of the started service.
     const dataDir = readSettings({ DATA_DIR: given['DATA_DIR'] }).DATA_DIR;
     const started = settingsOfStartedService(dataDir);

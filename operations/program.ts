@@ -8,7 +8,9 @@ import { type Command, EXIT, optionFlag } from './command.ts';
 
 /** By name, in the order of help and documentation. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  setup: async () => (await import('./commands/setup.ts')).setupCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  'dns-records': async () => (await import('./commands/dns-records.ts')).dnsRecordsCommand,
   'answer-probes': async () => (await import('./commands/answer-probes.ts')).answerProbesCommand,
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand,
   'check-mailstore': async () => (await import('./commands/check-mailstore.ts')).checkMailstoreCommand,

@@ -41,6 +41,13 @@ export const newFirstCredentials = (email: string): FirstCredentials => ({
   apiKey: newCredential('apiKey'),
 });
 
+/** Secrets of an installation that does not exist yet. */
+export const newSecrets = (): Pick<SecretsFile, 'secretsKeys' | 'credentialPepper' | 'operatorKey'> => ({
+  secretsKeys: `k1:${randomBytes(KEY_BYTES).toString('base64')}`,
+  credentialPepper: randomBytes(KEY_BYTES).toString('base64'),
+  operatorKey: newCredential('operator'),
+});
+
 /**
  * Reads the file; creates it at the first start.
  *
@@ -49,9 +56,7 @@ export const newFirstCredentials = (email: string): FirstCredentials => ({
 export function secretsFile(file: string, ownerEmail: string): SecretsFile {
   if (!existsSync(file)) {
     const made: SecretsFile = {
-      secretsKeys: `k1:${randomBytes(KEY_BYTES).toString('base64')}`,
-      credentialPepper: randomBytes(KEY_BYTES).toString('base64'),
-      operatorKey: newCredential('operator'),
+      ...newSecrets(),
       installation: randomBytes(4).toString('hex'),
       first: newFirstCredentials(ownerEmail),
     };

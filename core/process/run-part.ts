@@ -6,6 +6,7 @@ import { type ProcessLife, runProcess, stackOf } from '#core/platform/process/pr
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { hasAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
 import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';
+import { withSettingsFile } from '#core/platform/settings/settings-file.ts';
 import { isPreparing, pendingMigrations } from '#db/migrate.ts';
 import { requirePostgres } from './dependencies.ts';
 import { logStartFindings, openDiagnosis } from './diagnosis/diagnose.ts';
@@ -45,6 +46,7 @@ export async function runPart(part: Part): Promise<void> {
       },
     },
     async (life) => {
+      Object.assign(process.env, withSettingsFile(process.env));
       const settings = readSettings(process.env);
       stopWithinMs = settings.SHUTDOWN_DEADLINE_SECONDS * 1_000;
       log = createLogger(settings.LOG_LEVEL, logDestination(STANDARD_ERROR));

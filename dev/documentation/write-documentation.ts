@@ -37,9 +37,11 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
   ],
   Operation: [
     ...([
-      '/operations/commands',
+      '/operations/install',
+      '/operations/dns',
       '/operations/backup',
       '/operations/restore',
+      '/operations/commands',
       '/configuration',
       '/upgrading',
       '/security',

@@ -7,7 +7,9 @@ const INTRODUCTION = `# Configuration
 
 <!-- Generated from core/platform/settings/settings.ts by \`npm run generate\`. Change it there. -->
 
-All settings are environment variables; an empty one counts as unset. \`npm start\` needs no
+All settings are environment variables; an empty one counts as unset. Those that are not set are read from the file that
+AGENT_MAILBOX_ENV names, else from \`DATA_DIR/settings.env\` if it exists: lines \`NAME=value\`, which
+[\`agent-mailbox-admin setup\`](operations/install.md) writes. The file in DATA_DIR is not read if the environment has another DATABASE_URL. \`npm start\` needs no
 settings: it runs what is missing. The single processes (\`npm run start:api\`, \`start:worker\`, \`start:mail\`) need
 at least DATABASE_URL, TEMPORAL_ADDRESS, SECRETS_KEYS and CREDENTIAL_PEPPER, the same for all of them, and
 \`npm run migrate\` before the first start and after each upgrade.

@@ -31,6 +31,7 @@ import {
   type Settings,
   SettingsError,
 } from '#core/platform/settings/settings.ts';
+import { withSettingsFile } from '#core/platform/settings/settings-file.ts';
 import { checkDatabase } from '#core/process/check-database.ts';
 import { requirePostgres } from '#core/process/dependencies.ts';
 import type { Readiness } from '#core/process/readiness.ts';
@@ -163,6 +164,7 @@ async function requireOwnDatabase(url: string, settings: Settings): Promise<Agre
 async function start(life: ProcessLife): Promise<void> {
   const startedAt = new Date();
   const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'package.json'), 'utf8')) as { version: string };
+  Object.assign(process.env, withSettingsFile(process.env));
   const given = readSettings(process.env);
   stopWithinMs = given.SHUTDOWN_DEADLINE_SECONDS * 1_000;
   const dataDir = openDataFolder(given.DATA_DIR);

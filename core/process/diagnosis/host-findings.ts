@@ -89,7 +89,7 @@ export async function certificateFindings(settings: Settings, nowMs: number): Pr
     return [
       error(
         `${certFile} cannot be read: ${reasonOf(failure)}.`,
-        'Put the certificate there, or set TLS_CERT and TLS_KEY; `agent-mailbox-admin migrate` makes one for trials.',
+        'Put the certificate there, or set TLS_CERT and TLS_KEY; `npm start` and `agent-mailbox-admin migrate` make one for trials.',
       ),
     ];
   const certificate = new X509Certificate(await readFile(certFile));
