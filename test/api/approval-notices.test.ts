@@ -130,6 +130,7 @@ describe('a mail about held messages', () => {
         of.mailbox.address,
         `p${number}@strangers${number}.example`,
         'Dear Ada, it is on its way.',
+        'A message is waiting for your approval.',
         'Expires:',
         'First contact with',
       ])
@@ -186,6 +187,14 @@ describe('a mail about held messages', () => {
     await world.call('DELETE', `/api/members/${of.member.memberId}`, { as: of.owner.session });
     await sendDue(of);
     assert.deepEqual([mailsTo(of.member.email).length, mailsTo(of.owner.email).length], [0, 1]);
+  });
+
+  test('shows the domains of recipients as DNS has them, once', async () => {
+    const { of, person } = await alone();
+    await hold(of, { to: ['ann@bücher.example', 'ben@plain.example'] });
+    await sendDue(of);
+    const [mail = ''] = mailsTo(person.email);
+    assert.match(mail, /^ *To: +ann@xn--bcher-kva\.example, ben@plain\.example\r?$/m);
   });
 
   test('comes at full hours, or not at all, as each member chooses', async () => {
@@ -327,6 +336,17 @@ describe('a request that nobody decides', () => {
     const expired = mailsTo(person.email).filter((mail) => mail.includes('Expired without approval'));
     assert.deepEqual([expired.length, linksIn(expired[0])], [1, []]);
     assert.ok(expired[0]?.includes(consentId));
+  });
+
+  test('causes no reminder if it expires within a day of its start', async () => {
+    const { of } = await alone();
+    const { id, consentId } = await hold(of);
+    await world.sql(`update consent set expires_at = created_at + interval '23 hours' where id = $1`, [consentId]);
+    for (const laterMs of [0, 22 * HOUR_MS]) {
+      const gate = await passConsentGate(later(laterMs), id, noStarts);
+      assert.ok(gate.kind === 'held' && gate.remindAtMs === undefined);
+    }
+    assert.deepEqual(await noticesOf(of, 'approval_reminder'), []);
   });
 
   test('is reminded of by its workflow with the engine away for a while: the sweep starts the notices', async () => {

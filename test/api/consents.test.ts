@@ -94,6 +94,21 @@ describe('sending to a stranger', () => {
       assert.equal(errorCode(await decide(consentId, verb, body)), 'conflict');
   });
 
+  test('is not found by a decision of another organization, nor is one that does not exist', async () => {
+    const { id, consentId } = await held();
+    for (const [request, as] of [
+      [consentId, world.other.owner.session],
+      [consentId.slice(0, -1), world.organization.owner.session],
+    ] as const)
+      for (const [verb, body] of [
+        ['approve', { scope: 'message' }],
+        ['deny', {}],
+      ] as const)
+        assert.equal(errorCode(await decide(request, verb, body, as)), 'not_found');
+    const shown = await world.call('GET', `/api/consents/${consentId}`, { as: world.organization.member.session });
+    assert.deepEqual([at(shown.body, 'status'), await statusOf(id)], ['pending', 'consent_pending']);
+  });
+
   test('is never decided by a mailbox token, whatever other credentials are sent', async () => {
     const { id, consentId } = await held();
     const { organization } = world;

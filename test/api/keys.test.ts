@@ -23,6 +23,25 @@ test('a key is shown once and gives access to its scopes', async () => {
   assert.equal(errorCode(await world.call('POST', '/api/mailboxes', { as: asKey(key) })), 'insufficient_scope');
 });
 
+test('a key gives access until it expires, and none afterwards', async () => {
+  const made = await create({ name: 'For a while', scopes: ['mailbox:read'] });
+  const use = async () => (await world.call('GET', '/api/mailboxes', { as: asKey(textAt(made.body, 'key')) })).status;
+  const expires = (inTime: string) =>
+    world.sql(`update api_keys set expires_at = now() + $2::interval where id = $1`, [textAt(made.body, 'id'), inTime]);
+  await expires('1 hour');
+  assert.equal(await use(), 200);
+  await expires('-1 second');
+  assert.equal(await use(), 401);
+});
+
+test('no credential, and one of no known kind, are refused, at /api without a word about MCP', async () => {
+  for (const as of [{}, { authorization: 'Bearer nonsense' }]) {
+    const answer = await world.call('GET', '/api/mailboxes', { as });
+    assert.equal(errorCode(answer), 'unauthenticated');
+    assert.ok(!answer.text.includes('OAuth'), answer.text);
+  }
+});
+
 test('the database contains no key', async () => {
   const key = textAt((await create({ name: 'Hidden', scopes: ['mailbox:read'] })).body, 'key');
   const rows = await world.sql(`select k::text from api_keys k union all select a::text from audit_entries a`);

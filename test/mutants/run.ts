@@ -5,7 +5,7 @@
  * 2. Of all mutants (`make-mutants.ts`) a sample is taken, the same one for the same seed.
  * 3. For each mutant the test files that reach the changed place run, the quickest first, until one fails (killed) or
  *    none has (survived). The working tree never changes: a loader hook gives the module its other source
- *    (`apply-mutant.ts`). A file that does not end in time has failed.
+ *    (`apply-mutant.mjs`). A file that does not end in time has failed.
  *
  * A survivor is a test to write. If no test can notice it, `probes.json` says why. The exit code is 1 if fewer than 90 %
  * were killed of those that are not equivalent.
@@ -141,7 +141,7 @@ async function probe(
     writeFileSync(source, mutant.source);
     const changed = {
       ...environment,
-      NODE_OPTIONS: `--import=${urlOf('test/mutants/apply-mutant.ts')}`,
+      NODE_OPTIONS: `--import=${urlOf('test/mutants/apply-mutant.mjs')}`,
       MUTANT_OF: urlOf(mutant.file),
       MUTANT_SOURCE: source,
     };

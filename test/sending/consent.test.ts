@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { deleteMailbox } from '#core/mailboxes/delete-mailbox.ts';
+import type { Sql } from '#db/database.ts';
 import type { ConsentScope } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
 import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
+import { passConsentGate } from '#sending/consent/consent-gate.ts';
 import { approveConsent, denyConsent } from '#sending/consent/decide-consent.ts';
 import type { Submitted } from '#sending/outbox/find-submitted.ts';
 import { signalDecided, startOutbound, startOutboundSweep } from '#sending/submit/start-outbound.ts';
@@ -210,6 +212,19 @@ test('in mode always, a decision about one contact releases nothing held for ano
   await world.consentMode('first_contact');
 });
 
+test('a decision in the name of another organization finds nothing, and decides nothing', async () => {
+  const { services } = world.mail;
+  const held = await world.send([stranger()]);
+  const other = 'org_01jb000000000000000000000z';
+  const consentId = held.consentId ?? '';
+  const notFound = { code: 'not_found' };
+  await assert.rejects(denyConsent(services, other, consentId, null, CALLER), notFound);
+  await assert.rejects(approveConsent(services, other, consentId, 'message', CALLER), notFound);
+  assert.equal(await world.status(held.messageId), 'consent_pending');
+  await approve(held, 'message');
+  assert.equal(await world.finished(held.messageId), 'sent');
+});
+
 test('content changed after the request is never released, and says so', async () => {
   const to = stranger();
   const held = await world.send([to]);
@@ -255,6 +270,20 @@ describe('while a message is held', () => {
     await approve(held, 'message');
     assert.equal(await world.finished(held.messageId), 'denied');
     assert.deepEqual(await world.folder(colleague, '\\Inbox'), []);
+    assert.equal((await eventsOf('email_blocked', held))[0]?.data['reason'], 'mailbox_not_active');
+  });
+
+  test('its mailbox becomes full: approved, it ends as denied and nobody gets it', async () => {
+    const mailbox = await world.mail.createMailbox('filling');
+    const to = stranger();
+    const held = await world.send([to], { from: mailbox });
+    await world.mail.services.db.query(`update mailbox_counter set quota_bytes = bytes_used where mailbox_id = $1`, [
+      mailbox.id,
+    ]);
+    await approve(held, 'message');
+    assert.equal(await world.finished(held.messageId), 'denied');
+    assert.equal((await eventsOf('email_blocked', held))[0]?.data['reason'], 'quota_exceeded');
+    assert.ok(!world.peer.received.some((mail) => mail.to.includes(to)));
   });
 
   test('a recipient here is blocked: approved, it reaches the others only', async () => {
@@ -272,6 +301,21 @@ describe('while a message is held', () => {
     const [blocked] = await eventsOf('email_blocked', held);
     assert.deepEqual([blocked?.data['reason'], blocked?.data['rule']], ['blocked_recipient', foe.address]);
   });
+});
+
+test('a database that fails while an approved message is released ends nothing: it is released later', async () => {
+  const held = await world.send([stranger()]);
+  const { services, organizationId } = world.mail;
+  const { messageIds } = await approveConsent(services, organizationId, held.consentId ?? '', 'message', CALLER);
+  const away = new Error('the database is away');
+  let failures = 1;
+  const transaction = <Result>(work: (sql: Sql) => Promise<Result>) =>
+    failures-- > 0 ? Promise.reject(away) : services.db.transaction(work);
+  const db = Object.create(services.db, { transaction: { value: transaction } });
+  await assert.rejects(passConsentGate({ ...services, db }, held.messageId), away);
+  assert.deepEqual(await eventsOf('email_blocked', held), []);
+  await signalDecided(services, world.temporal, messageIds);
+  assert.equal(await world.finished(held.messageId), 'sent');
 });
 
 test('a decision whose signal was lost is carried out by the sweep, though the workflow waits', async () => {

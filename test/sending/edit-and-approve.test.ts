@@ -144,6 +144,16 @@ for (const entry of SENDING_ENTRY_POINTS)
       assert.equal((await world.send(entry, mailbox(), { to: [removed] })).kind, 'held');
     });
 
+    test('is a decision about those who need one, or if nobody does, about all outside', async () => {
+      const known = stranger();
+      await approve(await held([known]), undefined, 'address');
+      const [mixed, familiar] = [await held([stranger()]), await held([stranger()])];
+      const unknown = stranger();
+      const decided = await approve(mixed, { to: [known, unknown] });
+      assert.deepEqual(at(decided.body, 'recipients'), [unknown]);
+      assert.deepEqual(at((await approve(familiar, { to: [known] })).body, 'recipients'), [known]);
+    });
+
     test('and denied by somebody else at the same moment is the one or the other, whole', async () => {
       for (let round = 0; round < 4; round++) {
         const [to, edited] = [stranger(), stranger()];
