@@ -98,7 +98,7 @@ const entryPages = [
   signIn,
   entryPage(
     '/accept-invitation',
-    lazyRouteComponent(() => import('./scenes/accept-invitation/page.tsx'), 'AcceptInvitationPage'),
+    lazyRouteComponent(() => import('./scenes/sign-in/accept-invitation.tsx'), 'AcceptInvitationPage'),
   ),
   entryPage(
     '/forgot-password',
@@ -389,7 +389,7 @@ const plainPages = [
   /** Where a terminal sends its person, to confirm the code that it shows. */
   page(
     '/device',
-    lazyRouteComponent(() => import('./scenes/device/page.tsx'), 'DevicePage'),
+    lazyRouteComponent(() => import('./scenes/authorize/device.tsx'), 'DevicePage'),
   ),
   page(
     '/domains',

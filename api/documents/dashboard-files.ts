@@ -35,10 +35,10 @@ const SETTINGS = [
 export const PAGES: Readonly<Record<string, readonly string[]>> = {
   '/': ['scenes/approvals/page.tsx'],
   '/sign-in': [],
-  '/accept-invitation': ['scenes/accept-invitation/page.tsx'],
+  '/accept-invitation': ['scenes/sign-in/accept-invitation.tsx'],
   '/forgot-password': ['scenes/sign-in/forgot-password.tsx'],
   '/reset-password': ['scenes/sign-in/reset-password.tsx'],
-  '/device': ['scenes/device/page.tsx'],
+  '/device': ['scenes/authorize/device.tsx'],
   '/authorize': ['scenes/authorize/page.tsx'],
   '/approvals': ['scenes/approvals/page.tsx'],
   '/approve': ['scenes/approvals/link/page.tsx'],

@@ -174,7 +174,7 @@ const RECONNECT_MAX_MS = 30_000;
 const SILENT_MAX_MS = 40_000;
 
 /** A stream, and where it goes on when it was left. */
-export interface StreamPlace {
+interface StreamPlace {
   readonly path: string;
   readonly organizationId: string | undefined;
   lastId: string;

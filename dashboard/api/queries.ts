@@ -9,6 +9,22 @@ import {
 } from '@tanstack/react-query';
 import { bodyOf, service } from './client.ts';
 
+/** Times in milliseconds: how long an answer counts as new, and how long it is kept unseen. */
+interface Asking {
+  readonly staleTime?: number;
+  readonly gcTime?: number;
+  readonly retry?: boolean;
+  readonly enabled?: boolean;
+  readonly refetchOnWindowFocus?: boolean;
+}
+
+/** A question that the service answers as a whole. */
+export const singleQuery = <Data, const Key extends QueryKey>(
+  queryKey: Key,
+  queryFn: () => Promise<Data>,
+  more: Asking = {},
+) => queryOptions({ queryKey, queryFn, ...more });
+
 /** Where a page of a list begins. */
 type From = { cursor?: string };
 
@@ -65,24 +81,18 @@ export const waitingQuery = queryOptions({
   },
 });
 
-export const organizationQuery = queryOptions({
-  queryKey: ['organization'],
-  queryFn: () => bodyOf(service.GET('/api/organization')),
-});
+export const organizationQuery = singleQuery(['organization'], () => bodyOf(service.GET('/api/organization')));
 
 export const mailboxQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'one', id],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}', { params: { path: { id } } })),
-  });
+  singleQuery(['mailboxes', 'one', id], () => bodyOf(service.GET('/api/mailboxes/{id}', { params: { path: { id } } })));
 
 /** For the address of a mailbox, which seldom changes. */
 export const mailboxNameQuery = (id: string) => ({ ...mailboxQuery(id), staleTime: 60_000 });
 
 /** Where mail programs and the API reach a mailbox. */
 export const connectionQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'connection', id],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/connection', { params: { path: { id } } })),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  singleQuery(
+    ['mailboxes', 'connection', id],
+    () => bodyOf(service.GET('/api/mailboxes/{id}/connection', { params: { path: { id } } })),
+    { staleTime: Number.POSITIVE_INFINITY },
+  );

@@ -10,8 +10,8 @@ import {
   service,
 } from './client.ts';
 
-export type Session = Schemas['Session'];
-export type OrganizationOfUser = Session['organizations'][number];
+type Session = Schemas['Session'];
+type OrganizationOfUser = Session['organizations'][number];
 
 const UNAUTHENTICATED = 401;
 
@@ -47,7 +47,7 @@ function settleOrganization({ organizations }: Session): void {
   else chooseOrganization(first.id);
 }
 
-export interface SignedIn {
+interface SignedIn {
   readonly user: Session['user'];
   /** Where the stream of changes was when this was answered. */
   readonly changesId: string;
@@ -132,13 +132,13 @@ export function keepWork(name: string, work: unknown): void {
 }
 
 /** Forgets all work. */
-export function forgetWork(): void {
+function forgetWork(): void {
   memory.clear();
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
 }
 
 /** Somebody signs in: the work of another person is forgotten. */
-export function keepWorkOf(email: string): void {
+function keepWorkOf(email: string): void {
   const owner = email.trim().toLowerCase();
   if (sessionStorage.getItem(OWNER) !== owner) forgetWork();
   sessionStorage.setItem(OWNER, owner);

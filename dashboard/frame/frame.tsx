@@ -66,7 +66,7 @@ export function Frame() {
 }
 
 /** Keeps every page of the organization true while it is shown. */
-export function useLive(): void {
+function useLive(): void {
   const queries = useQueryClient();
   const organizationId = activeOrganizationId();
   // Everything that a page shows was answered after the first answer about the session.

@@ -112,7 +112,7 @@ const ITEM =
   'flex min-h-8 cursor-default items-center gap-2 rounded-md px-2 py-1 text-text! no-underline outline-none data-[highlighted]:bg-sunken max-sm:min-h-11';
 
 /** Actions behind a button. */
-export function Menu({
+function Menu({
   label,
   trigger,
   triggerClass,
@@ -144,7 +144,7 @@ export function Menu({
   );
 }
 
-export function MenuItem({ onClick, children }: { readonly onClick: () => void; readonly children: ReactNode }) {
+function MenuItem({ onClick, children }: { readonly onClick: () => void; readonly children: ReactNode }) {
   return (
     <Base.Item onClick={onClick} className={ITEM}>
       {children}
@@ -152,10 +152,10 @@ export function MenuItem({ onClick, children }: { readonly onClick: () => void; 
   );
 }
 
-export const MenuLine = () => <Base.Separator className="my-1 h-px bg-line" />;
+const MenuLine = () => <Base.Separator className="my-1 h-px bg-line" />;
 
 /** A choice of one within a menu. */
-export function MenuChoice({
+function MenuChoice({
   title,
   value,
   options,

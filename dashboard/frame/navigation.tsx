@@ -25,7 +25,7 @@ import { buttonClass } from '../components/frame/button.tsx';
 import { setWaitingCount } from '../components/frame/page.tsx';
 
 /** Pages of the navigation, in its order. */
-export const MAIN_PAGES = [
+const MAIN_PAGES = [
   { to: '/approvals', title: 'Approvals', Icon: ShieldCheck },
   { to: '/mailboxes', title: 'Mailboxes', Icon: Inbox },
   { to: '/activity', title: 'Activity', Icon: Activity },
@@ -33,7 +33,7 @@ export const MAIN_PAGES = [
   { to: '/domains', title: 'Domains', Icon: Globe },
 ] as const;
 
-export const SETTINGS_PAGES = [
+const SETTINGS_PAGES = [
   { to: '/settings/organization', title: 'Organization', Icon: Building2 },
   { to: '/settings/people', title: 'People', Icon: Users },
   { to: '/settings/keys', title: 'API keys', Icon: KeyRound },
@@ -45,13 +45,12 @@ export const SETTINGS_PAGES = [
 ] as const;
 
 /** Reached by the menu of the account. */
-export const ACCOUNT_PAGE = { to: '/settings/account', title: 'My account', Icon: UserRound } as const;
+const ACCOUNT_PAGE = { to: '/settings/account', title: 'My account', Icon: UserRound } as const;
 
 /** Pages in the bar of a phone; the others are under More. */
-export const PHONE_PAGES: readonly string[] = ['/approvals', '/mailboxes', '/activity'];
+const PHONE_PAGES: readonly string[] = ['/approvals', '/mailboxes', '/activity'];
 
 export const ALL_PAGES = [...MAIN_PAGES, ...SETTINGS_PAGES, ACCOUNT_PAGE];
-export type PagePath = (typeof ALL_PAGES)[number]['to'];
 
 const LINK =
   'flex h-8 items-center gap-2 rounded-md px-2 text-muted! no-underline hover:bg-sunken hover:text-text! data-[status=active]:bg-sunken data-[status=active]:font-medium data-[status=active]:text-text!';
@@ -105,15 +104,18 @@ function PageLink({
     <Link to={to} className={`${LINK} max-sm:h-11`} {...(onClick === undefined ? {} : { onClick })}>
       <Icon size={16} aria-hidden />
       {title}
-      {to === '/approvals' && waiting !== '' ? (
-        <span className="ml-auto min-w-5 rounded-full bg-accent px-1.5 text-center text-xs leading-5 font-semibold text-accent-text">
-          {waiting}
-          <span className="sr-only"> waiting</span>
-        </span>
-      ) : null}
+      {to === '/approvals' ? <Waiting waiting={waiting} className="ml-auto min-w-5 px-1.5 text-xs leading-5" /> : null}
     </Link>
   );
 }
+
+const Waiting = ({ waiting, className }: { readonly waiting: string; readonly className: string }) =>
+  waiting === '' ? null : (
+    <span className={`rounded-full bg-accent text-center font-semibold text-accent-text ${className}`}>
+      {waiting}
+      <span className="sr-only"> waiting</span>
+    </span>
+  );
 
 function PhoneBar({ waiting }: { readonly waiting: string }) {
   const [open, setOpen] = useState(false);
@@ -127,11 +129,8 @@ function PhoneBar({ waiting }: { readonly waiting: string }) {
         <Link key={to} to={to} className={BAR_LINK}>
           <Icon size={18} aria-hidden />
           {title}
-          {to === '/approvals' && waiting !== '' ? (
-            <span className="absolute top-0.5 left-1/2 ml-2 min-w-4 rounded-full bg-accent px-1 text-center text-[11px] leading-4 font-semibold text-accent-text">
-              {waiting}
-              <span className="sr-only"> waiting</span>
-            </span>
+          {to === '/approvals' ? (
+            <Waiting waiting={waiting} className="absolute top-0.5 left-1/2 ml-2 min-w-4 px-1 text-[11px] leading-4" />
           ) : null}
         </Link>
       ))}

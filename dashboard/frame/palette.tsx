@@ -142,7 +142,7 @@ function useEntries(q: string): Entry[] {
 const FOUND_MAX = 6;
 
 /** Mailboxes for the palette. @param q part of an address or a name */
-export const foundMailboxesQuery = (q: string) =>
+const foundMailboxesQuery = (q: string) =>
   queryOptions({
     queryKey: ['mailboxes', 'found', q],
     queryFn: async () => {

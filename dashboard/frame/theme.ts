@@ -3,7 +3,7 @@ const KEY = 'agent-mailbox.theme';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 export const THEMES = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
+type Theme = (typeof THEMES)[number];
 
 export const isTheme = (value: unknown): value is Theme => THEMES.some((theme) => theme === value);
 

@@ -23,7 +23,7 @@ export interface WaitingPicture {
   readonly source: string;
 }
 
-export interface SafeMail {
+interface SafeMail {
   readonly content: DocumentFragment;
   readonly css: string;
   readonly pictures: readonly WaitingPicture[];
@@ -201,7 +201,7 @@ const RULES_MAX = 1_000;
 const STYLE_MAX_CHARACTERS = 300_000;
 
 /** The declarations that are kept, as text. The browser has parsed them, so escapes are no hiding place. */
-export function safeDeclarations(style: CSSStyleDeclaration): string {
+function safeDeclarations(style: CSSStyleDeclaration): string {
   const kept: string[] = [];
   for (const name of style) {
     const value = style.getPropertyValue(name);
@@ -222,7 +222,7 @@ const isPlainSelector = (selector: string): boolean =>
  *
  * @param view window whose parser reads it
  */
-export function safeStyleSheet(css: string, view: Window & typeof globalThis): string {
+function safeStyleSheet(css: string, view: Window & typeof globalThis): string {
   if (css.length > STYLE_MAX_CHARACTERS) return '';
   const sheet = new view.CSSStyleSheet();
   // The parser complains of @import on the console, though it ignores the rule.
@@ -266,7 +266,7 @@ const behind = (mark: string, text: string, from: number): number => {
  * The HTML without `on…` attributes, by the tokens of WHATWG HTML §13.2.5. This is not what makes mail safe: a browser
  * reports each handler that it may not run as an error on the console, also while the sanitiser removes it.
  */
-export function withoutHandlers(html: string): string {
+function withoutHandlers(html: string): string {
   let kept = '';
   let copiedTo = 0;
   let at = 0;

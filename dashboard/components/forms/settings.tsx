@@ -11,7 +11,7 @@ interface TickProps extends Omit<ComponentProps<'input'>, 'title' | 'children'> 
 /** A box or a radio button with its words. */
 export const Tick = ({ children, className = 'flex items-start gap-2 max-sm:py-1', ...rest }: TickProps) => (
   <label className={className}>
-    <input className="mt-0.5 size-4 accent-accent" {...rest} />
+    <input className="mt-0.5 size-4 shrink-0 accent-accent" {...rest} />
     <span>{children}</span>
   </label>
 );

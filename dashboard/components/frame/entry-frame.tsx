@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { setPageTitle } from './page.tsx';
 
 /** The page around what a person does before the sign-in: one form in the middle, nothing beside it. */
@@ -31,17 +31,4 @@ export function EntryFrame({
       {below === undefined ? null : <div className="text-muted">{below}</div>}
     </main>
   );
-}
-
-/**
- * The credential of a link, from behind the `#` of the address, where no server and no log sees it. It is taken out of
- * the address, so that it stays neither in the history nor in a screenshot; a reload of the page needs the link again.
- *
- * @returns undefined when there is none
- */
-export function useLinkToken(): string | undefined {
-  const [token] = useState(() => decodeURIComponent(location.hash.slice(1)));
-  // Not in an effect: nothing that runs after the page is shown may find it in the address.
-  if (location.hash !== '') history.replaceState(history.state, '', location.pathname + location.search);
-  return token === '' ? undefined : token;
 }

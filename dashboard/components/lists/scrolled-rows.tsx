@@ -4,7 +4,7 @@ import { markRowsShown, ROWS_AROUND, useNearEnd } from './near-end.ts';
 import { NewsButton, SteadyRow } from './steady-list.tsx';
 import type { SteadyRows } from './steady-rows.ts';
 
-export interface ScrolledRowsProps<Row> {
+interface ScrolledRowsProps<Row> {
   /** What the list is, for screen readers. */
   readonly label: string;
   readonly list: Pick<SteadyRows<Row>, 'rows' | 'gone' | 'restless' | 'asked'>;

@@ -21,7 +21,7 @@ export interface SteadyRows<Row> extends SteadyOrder<Row> {
   readonly show: () => void;
 }
 
-export interface SteadyRowsInput<Row> extends LoadedRows<Row> {
+interface SteadyRowsInput<Row> extends LoadedRows<Row> {
   /** The answer with the rows: another one means that they may have changed. */
   readonly answer: unknown;
   readonly keyOf: (row: Row) => string;

@@ -65,7 +65,7 @@ export function Timeline({ label, entries }: { readonly label: string; readonly 
 }
 
 /** The time of day of a moment to the millisecond, in the zone of the reader; the exact time in UTC on hover. */
-export function ClockTime({ value }: { readonly value: string }) {
+function ClockTime({ value }: { readonly value: string }) {
   const time = new Date(value);
   const shown = time.toLocaleTimeString(undefined, {
     hour12: false,

@@ -4,7 +4,7 @@ import { markRowsShown, ROWS_AROUND, useNearEnd } from './near-end.ts';
 import { NewsButton, SteadyRow } from './steady-list.tsx';
 import { type PagedQuery, rowsOf, useSteadyRows } from './steady-rows.ts';
 
-export interface VirtualRowsProps<Row> {
+interface VirtualRowsProps<Row> {
   /** What the list is, for screen readers. */
   readonly label: string;
   readonly query: PagedQuery<Row>;

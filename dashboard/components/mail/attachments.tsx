@@ -170,10 +170,10 @@ const RISKS = {
   text_direction: ['Reordered name', 'Its name has characters that show its parts in another order.'],
 } as const;
 
-export type AttachmentRisk = keyof typeof RISKS;
+type AttachmentRisk = keyof typeof RISKS;
 
 /** Why a file may harm, beside its name. */
-export function AttachmentRisks({ risks }: { readonly risks: readonly AttachmentRisk[] }) {
+function AttachmentRisks({ risks }: { readonly risks: readonly AttachmentRisk[] }) {
   return risks.map((risk) => {
     const [label, sentence] = RISKS[risk];
     return (

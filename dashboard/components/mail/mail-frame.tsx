@@ -31,7 +31,7 @@ const REFUSED: Readonly<Record<TooComplex, string>> = {
 };
 
 /** Finds one picture. @returns undefined when there is none */
-export type LoadPicture = (source: string) => Promise<Blob | undefined>;
+type LoadPicture = (source: string) => Promise<Blob | undefined>;
 
 export interface MailFrameProps {
   /** HTML as its sender wrote it. */

@@ -15,7 +15,7 @@ export const nameOfCharacter = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** @param wrap makes of a character's name what is shown in its place */
-export const nameUnseen = (text: string, wrap: (name: string) => string): string =>
+const nameUnseen = (text: string, wrap: (name: string) => string): string =>
   text.replace(ALL_UNSEEN, (character) => wrap(nameOfCharacter(character)));
 
 /** First words of a mail without invisible characters, with which newsletters fill theirs. */

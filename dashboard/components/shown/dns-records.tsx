@@ -4,7 +4,7 @@ import { type State, StateBadge } from './badge.tsx';
 import { Copy } from './copy.tsx';
 import { saveFile } from './save-file.ts';
 
-export interface DnsRecord {
+interface DnsRecord {
   readonly purpose: string;
   readonly type: string;
   readonly name: string;

@@ -1,7 +1,7 @@
 import { Snippet } from './snippet.tsx';
 import { Tabs } from './tabs.tsx';
 
-export interface SnippetTab {
+interface SnippetTab {
   readonly kind: string;
   readonly title: string;
   /** What has to be known to use it. */

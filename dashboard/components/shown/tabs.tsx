@@ -7,7 +7,7 @@ export interface Tab {
   readonly content: ReactNode;
 }
 
-export interface TabsProps {
+interface TabsProps {
   readonly tabs: readonly Tab[];
   readonly label: string;
   /** Id of the tab that is shown, where the page's address says it. Omitted: the tabs keep it in their state. */

@@ -13,13 +13,8 @@ import { ExternalLink } from '../../components/shown/facts.tsx';
 import { Time } from '../../components/shown/time.tsx';
 import { type ActivityEntry, type ActivityMessage, type ActivityTimeline, activityQuery } from './queries.ts';
 
-interface ActivityPageProps {
-  readonly q: string;
-  readonly onSearch: (q: string) => void;
-}
-
 /** One search box; the result is one timeline, or as a list of messages that each have one. */
-export function ActivityPage({ q, onSearch }: ActivityPageProps) {
+export function ActivityPage({ q, onSearch }: { readonly q: string; readonly onSearch: (q: string) => void }) {
   const asked = q.trim();
   const [text, setText] = useState(asked);
   useEffect(() => setText(asked), [asked]);

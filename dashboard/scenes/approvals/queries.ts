@@ -1,7 +1,7 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
 import { READ_WHOLE } from '../../api/live.ts';
-import { pagedQuery, useAttempt } from '../../api/queries.ts';
+import { pagedQuery, singleQuery, useAttempt } from '../../api/queries.ts';
 
 export type Consent = Schemas['Consent'];
 export type ConsentMessage = Schemas['ConsentMessage'];
@@ -29,10 +29,9 @@ export const decidedQuery = (status: 'approved' | 'denied') => consentsQuery(['c
 
 /** A request with the whole message. */
 export const requestQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['consents', 'message', id],
-    queryFn: () => bodyOf(service.GET('/api/consents/{id}/message', { params: { path: { id } } })),
-  });
+  singleQuery(['consents', 'message', id], () =>
+    bodyOf(service.GET('/api/consents/{id}/message', { params: { path: { id } } })),
+  );
 
 /** The message byte for byte. */
 export const loadRaw = async (id: string): Promise<string> =>
@@ -70,11 +69,11 @@ export const useDeny = (id: string, onDecided: (consent: Consent) => void) =>
   );
 
 /** The brake of the organization, and what it holds up. */
-export const sendingQuery = queryOptions({
-  queryKey: ['organization', 'sending'],
-  queryFn: () => bodyOf(service.GET('/api/organization/sending')),
-  staleTime: 15_000,
-});
+export const sendingQuery = singleQuery(
+  ['organization', 'sending'],
+  () => bodyOf(service.GET('/api/organization/sending')),
+  { staleTime: 15_000 },
+);
 
 /** Stops all sending, or lets it go on. */
 export const useStopSending = () =>

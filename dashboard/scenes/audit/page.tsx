@@ -187,4 +187,4 @@ function DownloadButton({ filter }: { readonly filter: AuditFilter }) {
 }
 
 /** `mailbox.token_rotated` as words. */
-export const actionWords = (action: string): string => action.replace('.', ': ').replaceAll('_', ' ');
+const actionWords = (action: string): string => action.replace('.', ': ').replaceAll('_', ' ');

@@ -83,12 +83,7 @@ function Question({ asked }: { readonly asked: OAuthRequest }) {
   );
 }
 
-interface TermsProps {
-  readonly asked: OAuthRequest;
-  readonly decide: ReturnType<typeof useDecide>;
-}
-
-function Terms({ asked, decide }: TermsProps) {
+function Terms({ asked, decide }: { readonly asked: OAuthRequest; readonly decide: ReturnType<typeof useDecide> }) {
   const [search, setSearch] = useState('');
   const mailboxes = useQuery(mailboxChoicesQuery(search));
   const hasMore = search !== '' || (mailboxes.data?.nextCursor ?? null) !== null;

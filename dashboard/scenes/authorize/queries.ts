@@ -1,14 +1,13 @@
 import { keepPreviousData, queryOptions, useMutation } from '@tanstack/react-query';
-import { bodyOf, type Schemas, service } from '../../api/client.ts';
+import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
+import { singleQuery } from '../../api/queries.ts';
 
 export type OAuthRequest = Schemas['OAuthRequest'];
 export type Access = OAuthRequest['accesses'][number];
 
 /** Who asks. The service fetches the document of the program for it, so it is asked once. */
 export const requestQuery = (query: string) =>
-  queryOptions({
-    queryKey: ['oauth-request', query],
-    queryFn: () => bodyOf(service.POST('/api/oauth/requests', { body: { query } })),
+  singleQuery(['oauth-request', query], () => bodyOf(service.POST('/api/oauth/requests', { body: { query } })), {
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
     enabled: query !== '',
@@ -19,12 +18,10 @@ const MAILBOXES_SHOWN_MAX = 100;
 export const mailboxChoicesQuery = (q: string) =>
   queryOptions({
     queryKey: ['mailboxes', 'to-connect', q],
-    queryFn: () =>
-      bodyOf(
-        service.GET('/api/mailboxes', {
-          params: { query: { limit: MAILBOXES_SHOWN_MAX, ...(q === '' ? {} : { q }) } },
-        }),
-      ),
+    queryFn: () => {
+      const query = { limit: MAILBOXES_SHOWN_MAX, ...(q === '' ? {} : { q }) };
+      return bodyOf(service.GET('/api/mailboxes', { params: { query } }));
+    },
     placeholderData: keepPreviousData,
   });
 
@@ -54,3 +51,14 @@ export function queryOfRequest(request: string): string {
     return '';
   }
 }
+
+export const useLookAtDevice = () =>
+  useMutation({
+    mutationFn: (userCode: string) => bodyOf(service.POST('/api/device-sign-ins/look', { body: { userCode } })),
+  });
+
+export const useDecideDevice = () =>
+  useMutation({
+    mutationFn: (body: { userCode: string; approve: boolean }) =>
+      done(service.POST('/api/device-sign-ins/decide', { body })),
+  });

@@ -1,6 +1,6 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
-import { pagedQuery, useChange, useDeletion } from '../../api/queries.ts';
+import { pagedQuery, singleQuery, useChange, useDeletion } from '../../api/queries.ts';
 
 export type Domain = Schemas['Domain'];
 
@@ -11,17 +11,14 @@ export const domainsQuery = pagedQuery(LIST, (from) =>
 );
 
 /** The domain of the instance, as DNS says now. */
-export const defaultDomainQuery = queryOptions({
-  queryKey: ['domains', 'default'],
-  queryFn: () => bodyOf(service.GET('/api/domains/default')),
-  staleTime: 60_000,
-});
+export const defaultDomainQuery = singleQuery(
+  ['domains', 'default'],
+  () => bodyOf(service.GET('/api/domains/default')),
+  { staleTime: 60_000 },
+);
 
 export const domainQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['domains', 'one', id],
-    queryFn: () => bodyOf(service.GET('/api/domains/{id}', { params: { path: { id } } })),
-  });
+  singleQuery(['domains', 'one', id], () => bodyOf(service.GET('/api/domains/{id}', { params: { path: { id } } })));
 
 export const useAddDomain = () =>
   useChange((name: string) => bodyOf(service.POST('/api/domains', { body: { name } })), ['domains']);

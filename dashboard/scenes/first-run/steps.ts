@@ -1,17 +1,14 @@
 import { type QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { activeOrganizationId, bodyOf, type Schemas, service } from '../../api/client.ts';
-import { useChange, waitingQuery } from '../../api/queries.ts';
+import { singleQuery, useChange, waitingQuery } from '../../api/queries.ts';
 import { sessionQuery } from '../../api/session.ts';
 
 export type FirstRun = Schemas['FirstRun'];
 export type FirstMailbox = NonNullable<FirstRun['mailbox']>;
-export type ReceiverState = Schemas['WebhookReceiverState'];
+type ReceiverState = Schemas['WebhookReceiverState'];
 export type ReceivedRequest = ReceiverState['requests'][number];
 
-export const firstRunQuery = queryOptions({
-  queryKey: ['first-run'],
-  queryFn: () => bodyOf(service.GET('/api/first-run')),
-});
+export const firstRunQuery = singleQuery(['first-run'], () => bodyOf(service.GET('/api/first-run')));
 
 /** Plans without webhooks have three steps. */
 const PLAN_WITHOUT_WEBHOOKS = 'free';
@@ -21,10 +18,7 @@ export const hasWebhookStep = (plan: string): boolean => plan !== PLAN_WITHOUT_W
 export const isFirstRunDone = ({ mailbox, connected, received, notified }: FirstRun, plan: string): boolean =>
   mailbox !== null && connected && received && (notified || !hasWebhookStep(plan));
 
-export const receiverQuery = queryOptions({
-  queryKey: ['receiver'],
-  queryFn: () => bodyOf(service.GET('/api/receiver')),
-});
+export const receiverQuery = singleQuery(['receiver'], () => bodyOf(service.GET('/api/receiver')));
 
 /** An endpoint at the built-in receiver; undefined: none. */
 export const receiverEndpointQuery = (url: string) =>

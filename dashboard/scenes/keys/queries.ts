@@ -1,13 +1,12 @@
-import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
-import { pagedQuery, useChange } from '../../api/queries.ts';
+import { pagedQuery, singleQuery, useChange } from '../../api/queries.ts';
 
 export type Key = Schemas['ApiKey'];
 export type NewKey = Schemas['ApiKeyWithSecret'];
 export type Scope = Key['scopes'][number];
 
 /** What a person decides about a key. */
-export interface KeyInput {
+interface KeyInput {
   name: string;
   scopes: Scope[];
   /** Null: every mailbox. */
@@ -21,10 +20,7 @@ const KEYS = ['keys'];
 export const keysQuery = pagedQuery(KEYS, (from) => bodyOf(service.GET('/api/keys', { params: { query: from } })));
 
 /** Names of the groups that mailboxes are in. */
-export const groupsQuery = queryOptions({
-  queryKey: ['mailboxes', 'groups'],
-  queryFn: () => bodyOf(service.GET('/api/mailbox-groups')),
-});
+export const groupsQuery = singleQuery(['mailboxes', 'groups'], () => bodyOf(service.GET('/api/mailbox-groups')));
 
 export const useCreateKey = () => useChange((body: KeyInput) => bodyOf(service.POST('/api/keys', { body })), KEYS);
 

@@ -6,7 +6,7 @@ export type ListEntry = Schemas['ListEntry'];
 export type Verdict = Schemas['ListVerdict'];
 export type Direction = 'inbound' | 'outbound';
 export type Action = 'allow' | 'block';
-export type NewEntry = { value: string; mailboxId?: string };
+type NewEntry = { value: string; mailboxId?: string };
 
 const pathOf = (direction: Direction, action: Action) => `/api/lists/${direction}/${action}` as const;
 const keyOf = (direction: Direction, action: Action) => ['lists', direction, action];

@@ -1,6 +1,6 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
-import { mailboxQuery, useDeletion } from '../../api/queries.ts';
+import { mailboxQuery, singleQuery, useDeletion } from '../../api/queries.ts';
 
 export type Mailbox = Schemas['Mailbox'];
 export type Token = Schemas['MailboxToken'];
@@ -11,23 +11,14 @@ const of = (id: string) => ({ params: { path: { id } } });
 
 /** When the token was used last, by protocol. */
 export const loginsQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'logins', id],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/logins', of(id))),
-  });
+  singleQuery(['mailboxes', 'logins', id], () => bodyOf(service.GET('/api/mailboxes/{id}/logins', of(id))));
 
 export const tokensQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'tokens', id],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/tokens', of(id))),
-  });
+  singleQuery(['mailboxes', 'tokens', id], () => bodyOf(service.GET('/api/mailboxes/{id}/tokens', of(id))));
 
 /** Programs that have access by OAuth. */
 export const grantsQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'grants', id],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/grants', of(id))),
-  });
+  singleQuery(['mailboxes', 'grants', id], () => bodyOf(service.GET('/api/mailboxes/{id}/grants', of(id))));
 
 /** Everything that changes one mailbox. */
 function useChangeOf<Input, Result>(id: string, change: (input: Input) => Promise<Result>) {

@@ -1,13 +1,13 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
-import { pagedQuery, useChange } from '../../api/queries.ts';
+import { pagedQuery, singleQuery, useChange } from '../../api/queries.ts';
 
 export type Notice = Schemas['MemberNotice'];
 export type NoticeSettings = Schemas['NoticeSettings'];
 export type ApprovalMail = NoticeSettings['approvals'];
 export type ChatForm = NonNullable<NoticeSettings['chat']>['form'];
 
-export interface NoticeSettingsChange {
+interface NoticeSettingsChange {
   approvals: ApprovalMail;
   /** Null: none. Left out: as it is. */
   chat?: { form: ChatForm; url: string } | null;
@@ -19,10 +19,9 @@ export const noticesQuery = pagedQuery(['notices', 'sent'], (from) =>
 );
 
 /** How the person is notified of mail that waits. */
-export const noticeSettingsQuery = queryOptions({
-  queryKey: ['notices', 'settings'],
-  queryFn: () => bodyOf(service.GET('/api/sessions/current/notices')),
-});
+export const noticeSettingsQuery = singleQuery(['notices', 'settings'], () =>
+  bodyOf(service.GET('/api/sessions/current/notices')),
+);
 
 export function useChangeNoticeSettings() {
   const queries = useQueryClient();

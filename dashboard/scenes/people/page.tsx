@@ -202,13 +202,8 @@ function InvitationRow({ invitation, withdraw }: InvitationRowProps) {
   );
 }
 
-interface InviteProps {
-  readonly mayInviteOwners: boolean;
-  readonly onClose: () => void;
-}
-
 /** Asks for an address and a role, then says how the link reaches the person. */
-function Invite({ mayInviteOwners, onClose }: InviteProps) {
+function Invite({ mayInviteOwners, onClose }: { readonly mayInviteOwners: boolean; readonly onClose: () => void }) {
   const invite = useInvite();
   const [role, setRole] = useState<Role>('member');
   const [made, setMade] = useState<NewInvitation>();

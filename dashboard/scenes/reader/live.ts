@@ -6,8 +6,7 @@ import { type InfiniteData, type QueryClient, useQueryClient } from '@tanstack/r
 import { useEffect } from 'react';
 import { activeOrganizationId, type Schemas } from '../../api/client.ts';
 import { followEvents, type StreamEvent } from '../../api/live.ts';
-import { loadRows, type Row, type Rows, rowOf, type Summary } from './rows.ts';
-import type { View } from './view.ts';
+import { loadRows, type Row, type Rows, rowOf, type Summary, type View } from './rows.ts';
 
 type List = InfiniteData<Rows, string>;
 
@@ -93,7 +92,7 @@ function withTop(list: List, top: Rows): List {
 }
 
 /** Applies a change that the service reported. */
-export function applyChange(queries: QueryClient, id: string, change: MailboxChange): void {
+function applyChange(queries: QueryClient, id: string, change: MailboxChange): void {
   if (change.kind === 'resync') {
     void refreshLists(queries, id);
     return;
@@ -123,7 +122,7 @@ export function useLiveMailbox(id: string): void {
 }
 
 /** A change of a mailbox, as its stream of events names it. */
-export type MailboxChange =
+type MailboxChange =
   | {
       readonly kind: 'changed';
       readonly folder: string | null;
@@ -134,7 +133,7 @@ export type MailboxChange =
   | { readonly kind: 'resync' };
 
 /** Follows the changes of a mailbox until the signal aborts. */
-export async function followMailbox(
+async function followMailbox(
   mailboxId: string,
   onChange: (change: MailboxChange) => void,
   signal: AbortSignal,

@@ -10,9 +10,8 @@ import { ListHead } from '../../components/lists/scrolled-rows.tsx';
 import { fetchMore, useSteadyRows } from '../../components/lists/steady-rows.ts';
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { beginForward, beginNew, beginReply } from './compose/drafts.ts';
-import { Folders } from './list/folders.tsx';
 import { KeysHelp, type ReaderKey, useReaderKeys } from './list/keys.tsx';
-import { List } from './list/list.tsx';
+import { Folders, List } from './list/list.tsx';
 import { refreshLists, useLiveMailbox } from './live.ts';
 import { type MessageActions, MessagePane } from './message/message.tsx';
 import { type Notice, NoticeBar, useMarkAsRead } from './notice.tsx';
@@ -27,8 +26,7 @@ import {
   useChangeMessage,
   useDeleteMessage,
 } from './queries.ts';
-import type { Row } from './rows.ts';
-import { type ReaderSearch, readerSearch, titleOf, type View, viewOf } from './view.ts';
+import { type ReaderSearch, type Row, readerSearch, titleOf, type View, viewOf } from './rows.ts';
 
 // Loaded with the first draft: most mail is only read.
 const Compose = lazy(async () => ({ default: (await import('./compose/compose.tsx')).Compose }));

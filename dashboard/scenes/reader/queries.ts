@@ -1,16 +1,16 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
+import { singleQuery } from '../../api/queries.ts';
 import { AUTOMATIC } from '../../components/lists/steady-rows.ts';
 import { patchMessage, refreshLists } from './live.ts';
-import { loadRows } from './rows.ts';
-import type { View } from './view.ts';
+import { loadRows, type View } from './rows.ts';
 
 export type Message = Schemas['Message'];
 export type Attachment = Schemas['Attachment'];
 export type Folder = Schemas['Folder'];
 export type Draft = Schemas['Draft'];
 export type DraftChanges = Schemas['DraftChanges'];
-export type NewDraft = Schemas['NewDraft'];
+type NewDraft = Schemas['NewDraft'];
 /** `RepeatedMessage`: it was sent a moment ago, by another press of the button. */
 export type Sent = Schemas['SentMessage'] | Schemas['HeldMessage'] | Schemas['RepeatedMessage'];
 
@@ -36,24 +36,23 @@ export const foldersQuery = (id: string) =>
 const one = (id: string, mid: string) => ({ params: { path: { id, mid } } });
 
 export const messageQuery = (id: string, mid: string) =>
-  queryOptions({
-    queryKey: ['mail', id, 'message', mid],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/messages/{mid}', one(id, mid))),
-    staleTime: 60_000,
-  });
+  singleQuery(
+    ['mail', id, 'message', mid],
+    () => bodyOf(service.GET('/api/mailboxes/{id}/messages/{mid}', one(id, mid))),
+    { staleTime: 60_000 },
+  );
 
 export const threadQuery = (id: string, tid: string) =>
-  queryOptions({
-    queryKey: ['mail', id, 'thread', tid],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/threads/{tid}', { params: { path: { id, tid } } })),
-  });
+  singleQuery(['mail', id, 'thread', tid], () =>
+    bodyOf(service.GET('/api/mailboxes/{id}/threads/{tid}', { params: { path: { id, tid } } })),
+  );
 
 export const extractsQuery = (id: string, mid: string) =>
-  queryOptions({
-    queryKey: ['mail', id, 'extracts', mid],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/messages/{mid}/extracts', one(id, mid))),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  singleQuery(
+    ['mail', id, 'extracts', mid],
+    () => bodyOf(service.GET('/api/mailboxes/{id}/messages/{mid}/extracts', one(id, mid))),
+    { staleTime: Number.POSITIVE_INFINITY },
+  );
 
 // The document calls bytes a string, as OpenAPI 3.1 leaves no other name for them; `parseAs` makes them a Blob.
 const bytes = { parseAs: 'blob' } as const;
@@ -77,7 +76,7 @@ export const loadRemotePicture = (id: string, mid: string, url: string): Promise
     }),
   );
 
-export type MessageChange = Schemas['MessageChanges'];
+type MessageChange = Schemas['MessageChanges'];
 
 /** Flags, labels, folder. @param automatic nobody asked for it */
 export function useChangeMessage(id: string, { automatic = false } = {}) {
@@ -106,13 +105,15 @@ export function useDeleteMessage(id: string) {
 }
 
 export const draftQuery = (id: string, did: string) =>
-  queryOptions({
-    queryKey: ['mail', id, 'draft', did],
-    queryFn: () => bodyOf(service.GET('/api/mailboxes/{id}/drafts/{did}', { params: { path: { id, did } } })),
-    // What is typed is newer than what the service has.
-    staleTime: Number.POSITIVE_INFINITY,
-    gcTime: 0,
-  });
+  singleQuery(
+    ['mail', id, 'draft', did],
+    () => bodyOf(service.GET('/api/mailboxes/{id}/drafts/{did}', { params: { path: { id, did } } })),
+    {
+      // What is typed is newer than what the service has.
+      staleTime: Number.POSITIVE_INFINITY,
+      gcTime: 0,
+    },
+  );
 
 export const createDraft = (id: string, body: NewDraft): Promise<Draft> =>
   bodyOf(service.POST('/api/mailboxes/{id}/drafts', { params: { path: { id } }, body }));

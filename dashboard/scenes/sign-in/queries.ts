@@ -1,5 +1,7 @@
-import { useMutation } from '@tanstack/react-query';
-import { done, service } from '../../api/client.ts';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { bodyOf, chooseOrganization, done, type Schemas, service } from '../../api/client.ts';
+import { singleQuery } from '../../api/queries.ts';
 
 /** Succeeds whether the address has an account or not. */
 export const useAskForReset = () =>
@@ -10,3 +12,39 @@ export const useResetPassword = () =>
     mutationFn: (body: { token: string; password: string }) =>
       done(service.POST('/api/password-resets/accept', { body })),
   });
+
+export type InvitationLook = Schemas['InvitationLook'];
+
+/** What an invitation is for. */
+export const invitationQuery = (token: string) =>
+  singleQuery(['invitation', token], () => bodyOf(service.POST('/api/invitations/look', { body: { token } })), {
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** Makes the person a member and signs in. @param organizationName is shown then */
+export function useAcceptInvitation(organizationName: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { token: string; name?: string; password: string }) =>
+      bodyOf(service.POST('/api/invitations/accept', { body: { ...body, cookie: true } })),
+    onSuccess: async ({ organizations }) => {
+      // In the order in which they were joined.
+      const joined = organizations.findLast(({ name }) => name === organizationName);
+      if (joined !== undefined) chooseOrganization(joined.id);
+      await queries.resetQueries({ queryKey: ['session'] });
+    },
+  });
+}
+
+/**
+ * The credential of a link, from behind the `#` of the address, where no server and no log sees it. It is taken out of
+ * the address, so that it stays neither in the history nor in a screenshot; a reload of the page needs the link again.
+ *
+ * @returns undefined when there is none
+ */
+export function useLinkToken(): string | undefined {
+  const [token] = useState(() => decodeURIComponent(location.hash.slice(1)));
+  // Not in an effect: nothing that runs after the page is shown may find it in the address.
+  if (location.hash !== '') history.replaceState(history.state, '', location.pathname + location.search);
+  return token === '' ? undefined : token;
+}

@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router';
 import { Form } from '../../components/forms/form.tsx';
 import { NewPassword } from '../../components/forms/settings.tsx';
 import { Button, buttonClass } from '../../components/frame/button.tsx';
-import { EntryFrame, useLinkToken } from '../../components/frame/entry-frame.tsx';
+import { EntryFrame } from '../../components/frame/entry-frame.tsx';
 import { ProblemNote } from '../../components/frame/page.tsx';
 import { aboutField, Problem } from '../../problem.ts';
-import { useResetPassword } from './queries.ts';
+import { useLinkToken, useResetPassword } from './queries.ts';
 
 const NOT_FOUND = 404;
 

@@ -1,12 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
-import { pagedQuery, useAttempt, useDeletion } from '../../api/queries.ts';
+import { pagedQuery, singleQuery, useAttempt, useDeletion } from '../../api/queries.ts';
 
 export type Webhook = Schemas['WebhookEndpoint'];
-export type ChangedWebhook = Schemas['ChangedWebhookEndpoint'];
 export type NewWebhook = Schemas['WebhookEndpointWithSecret'];
 export type EventType = Webhook['eventTypes'][number];
-export type WebhookEventType = Schemas['WebhookEventType'];
 export type Delivery = Schemas['Delivery'];
 export type DeliveryWithAttempts = Schemas['DeliveryWithAttempts'];
 export type Attempt = DeliveryWithAttempts['attempts'][number];
@@ -23,46 +21,36 @@ export const webhooksQuery = (mailboxId: string) =>
   });
 
 export const webhookQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['webhooks', 'one', id],
-    queryFn: () => bodyOf(service.GET('/api/webhooks/{id}', { params: { path: { id } } })),
-  });
+  singleQuery(['webhooks', 'one', id], () => bodyOf(service.GET('/api/webhooks/{id}', { params: { path: { id } } })));
 
 /** The keys with which deliveries of the organization are signed, beside the secret of each endpoint. */
-export const signingKeysQuery = queryOptions({
-  queryKey: ['webhooks', 'signing-keys'],
-  queryFn: () => bodyOf(service.GET('/api/webhooks/signing-keys')),
-});
+export const signingKeysQuery = singleQuery(['webhooks', 'signing-keys'], () =>
+  bodyOf(service.GET('/api/webhooks/signing-keys')),
+);
 
 export const statsQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['webhooks', 'one', id, 'stats'],
-    queryFn: () => bodyOf(service.GET('/api/webhooks/{id}/stats', { params: { path: { id }, query: { hours: 24 } } })),
-  });
+  singleQuery(['webhooks', 'one', id, 'stats'], () =>
+    bodyOf(service.GET('/api/webhooks/{id}/stats', { params: { path: { id }, query: { hours: 24 } } })),
+  );
 
-export const eventTypesQuery = queryOptions({
-  queryKey: ['event-types'],
-  queryFn: () => bodyOf(service.GET('/api/webhooks/event-types')),
+export const eventTypesQuery = singleQuery(['event-types'], () => bodyOf(service.GET('/api/webhooks/event-types')), {
   staleTime: Number.POSITIVE_INFINITY,
 });
 
 /** Whether an endpoint could be made with this URL; the answer is an error when not. */
 export const urlCheckQuery = (url: string) =>
-  queryOptions({
-    queryKey: ['webhook-url', url],
-    queryFn: () => bodyOf(service.POST('/api/webhooks/check-url', { body: { url } })),
+  singleQuery(['webhook-url', url], () => bodyOf(service.POST('/api/webhooks/check-url', { body: { url } })), {
     staleTime: 60_000,
     retry: false,
   });
 
 /** Mailboxes to choose from. @param q part of an address or a name */
 export const mailboxChoicesQuery = (q: string) =>
-  queryOptions({
-    queryKey: ['mailboxes', 'choices', q],
-    queryFn: () =>
-      bodyOf(service.GET('/api/mailboxes', { params: { query: { limit: 20, ...(q === '' ? {} : { q }) } } })),
-    staleTime: 10_000,
-  });
+  singleQuery(
+    ['mailboxes', 'choices', q],
+    () => bodyOf(service.GET('/api/mailboxes', { params: { query: { limit: 20, ...(q === '' ? {} : { q }) } } })),
+    { staleTime: 10_000 },
+  );
 
 /** The filters of the list of deliveries; the address of the page has them. */
 export interface DeliveryFilters {
@@ -84,10 +72,9 @@ export const deliveriesQuery = (id: string, filters: DeliveryFilters) =>
   );
 
 export const deliveryQuery = (id: string, did: string) =>
-  queryOptions({
-    queryKey: ['webhooks', 'delivery', id, did],
-    queryFn: () => bodyOf(service.GET('/api/webhooks/{id}/deliveries/{did}', { params: { path: { id, did } } })),
-  });
+  singleQuery(['webhooks', 'delivery', id, did], () =>
+    bodyOf(service.GET('/api/webhooks/{id}/deliveries/{did}', { params: { path: { id, did } } })),
+  );
 
 /** The newest recovery; undefined: there was none. */
 export const recoveryQuery = (id: string) =>
@@ -144,7 +131,7 @@ export const useResend = (id: string, did: string) =>
     bodyOf(service.POST('/api/webhooks/{id}/deliveries/{did}/resend', { params: { path: { id, did } } })),
   );
 
-export interface RecoveryRange {
+interface RecoveryRange {
   since: string;
   until?: string;
   status: Recovery['status'];

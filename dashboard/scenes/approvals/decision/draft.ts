@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { keepWork, readWork } from '../../../api/session.ts';
 import type { ConsentMessage, MessageEdit } from '../queries.ts';
-import type { FieldChange } from '../request/differences.tsx';
+import type { FieldChange } from '../request/outcome.tsx';
 
 /** A message as the form shows it: one address a line. */
 export interface Draft {
@@ -28,7 +28,7 @@ export const draftOf = ({ to, cc, bcc, subject, text, html }: ConsentMessage): D
 const ADDRESS_FIELDS = ['to', 'cc', 'bcc'] as const;
 
 /** Addresses of a field. */
-export const linesOf = (text: string): string[] =>
+const linesOf = (text: string): string[] =>
   text
     .split('\n')
     .map((line) => line.trim().replace(/,$/, ''))

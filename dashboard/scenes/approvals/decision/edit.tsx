@@ -3,7 +3,7 @@ import { Field, Form, LongField, typedIn } from '../../../components/forms/form.
 import { Button } from '../../../components/frame/button.tsx';
 import { ProblemNote } from '../../../components/frame/page.tsx';
 import type { ConsentMessage } from '../queries.ts';
-import { FieldDifferences } from '../request/differences.tsx';
+import { FieldDifferences } from '../request/outcome.tsx';
 import { ApproveMenu } from './decision.tsx';
 import { type Draft, editOf, recipientsOf, type Unfinished } from './draft.ts';
 import type { HeldRequestProps } from './held-request.tsx';
@@ -94,7 +94,12 @@ function EditForm({ draft, focus, onChange, onReview, onClose }: EditFormProps) 
       html: draft.html === null ? null : typed('html'),
     };
   };
-  const rows = (text: string) => Math.max(1, text.split('\n').length);
+  const field = (label: string, name: 'to' | 'cc' | 'bcc') => ({
+    label,
+    name,
+    defaultValue: first[name],
+    rows: Math.max(1, first[name].split('\n').length),
+  });
   return (
     <Form
       onInput={(event) => onChange(draftIn(event.currentTarget))}
@@ -103,22 +108,9 @@ function EditForm({ draft, focus, onChange, onReview, onClose }: EditFormProps) 
       className="grid gap-4 rounded-lg border border-line bg-panel p-4"
     >
       <h2>Edit the message</h2>
-      <LongField
-        label="To"
-        name="to"
-        defaultValue={first.to}
-        rows={rows(first.to)}
-        hint="One address per line."
-        autoFocus={focus}
-      />
-      <LongField label="Cc" name="cc" defaultValue={first.cc} rows={rows(first.cc)} />
-      <LongField
-        label="Bcc"
-        name="bcc"
-        defaultValue={first.bcc}
-        rows={rows(first.bcc)}
-        hint="Nobody else sees these."
-      />
+      <LongField {...field('To', 'to')} hint="One address per line." autoFocus={focus} />
+      <LongField {...field('Cc', 'cc')} />
+      <LongField {...field('Bcc', 'bcc')} hint="Nobody else sees these." />
       <Field label="Subject" name="subject" defaultValue={first.subject} autoComplete="off" />
       {draft.text === null ? null : <LongField label="Text" name="text" defaultValue={first.text ?? ''} rows={12} />}
       {draft.html === null ? null : (

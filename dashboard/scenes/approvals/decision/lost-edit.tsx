@@ -1,6 +1,6 @@
 import { Button } from '../../../components/frame/button.tsx';
 import type { ConsentMessage } from '../queries.ts';
-import { FieldDifferences } from '../request/differences.tsx';
+import { FieldDifferences } from '../request/outcome.tsx';
 import { type Draft, editOf } from './draft.ts';
 
 interface LostEditProps {

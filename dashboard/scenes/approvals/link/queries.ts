@@ -1,15 +1,15 @@
 /** What the link of a notice opens: one request, without a session. */
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, Problem, service } from '../../../api/client.ts';
+import { singleQuery } from '../../../api/queries.ts';
 import type { Approval, Consent } from '../queries.ts';
 
 /** The link's own credential, and no cookie beside it. */
 const withToken = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, credentials: 'omit' }) as const;
 
 export const linkRequestQuery = (token: string) =>
-  queryOptions({
-    queryKey: ['approval-link', token],
-    queryFn: () => bodyOf(service.GET('/api/approval', withToken(token))),
+  singleQuery(['approval-link', token], () => bodyOf(service.GET('/api/approval', withToken(token))), {
     // The link ends with the decision, so what was shown is kept until the person leaves.
     refetchOnWindowFocus: false,
     staleTime: Number.POSITIVE_INFINITY,

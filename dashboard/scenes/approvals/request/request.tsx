@@ -143,7 +143,7 @@ const FIELDS = [
 ] as const;
 
 /** Everybody who gets the message, each with what was written there before: rows of a list of facts. */
-export function Recipients({ message }: { readonly message: ConsentMessage }) {
+function Recipients({ message }: { readonly message: ConsentMessage }) {
   return FIELDS.map(([field, title]) => {
     const recipients = message.recipients.filter(({ as }) => as === field);
     if (recipients.length === 0) return null;
@@ -198,7 +198,7 @@ const counted = (count: number): string => (count === 1 ? 'one mail' : `${count.
 
 const TEXT = 'max-h-[60vh] overflow-auto py-1 leading-[22px] break-words whitespace-pre-wrap';
 
-export interface ContentProps {
+interface ContentProps {
   readonly message: ConsentMessage;
   readonly loadAttachment: (attachmentId: string) => Promise<Blob>;
   /** The message byte for byte; left out where it cannot be read. */
@@ -206,7 +206,7 @@ export interface ContentProps {
 }
 
 /** The message as its recipients see it, as text, and byte for byte. */
-export function Content({ message, loadAttachment, loadRaw }: ContentProps) {
+function Content({ message, loadAttachment, loadRaw }: ContentProps) {
   const { html, attachments } = message;
   const text = message.text ?? message.textOfHtml ?? '';
   const loadPart = async (contentId: string): Promise<Blob | undefined> => {
@@ -279,7 +279,7 @@ const PARTS = [
 const isDifferent = (found: Difference): boolean => !found.complete || PARTS.some(([part]) => found[part].length > 0);
 
 /** Says where the two forms of a message differ: a recipient sees one of them, a person here should know of both. */
-export function TextAndHtml({ difference }: { readonly difference: Difference | null }) {
+function TextAndHtml({ difference }: { readonly difference: Difference | null }) {
   if (difference === null) return null;
   if (!isDifferent(difference)) return <p className="mt-2 text-muted">Text and HTML have the same words and links.</p>;
   return (
@@ -312,7 +312,7 @@ export function TextAndHtml({ difference }: { readonly difference: Difference | 
 }
 
 /** The domain of an address as DNS writes it, if that differs from the text: the text may look like another domain. */
-export function asciiDomainOf(address: string): string | undefined {
+function asciiDomainOf(address: string): string | undefined {
   const domain = address.slice(address.lastIndexOf('@') + 1);
   if (/^[\x00-\x7f]*$/.test(domain)) return undefined;
   return URL.parse(`https://${domain}`)?.hostname ?? 'not a domain of DNS';

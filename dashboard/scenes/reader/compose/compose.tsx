@@ -289,14 +289,14 @@ function Files({ draft, saver, onTouch }: FilesProps) {
 /** A draft is saved when nothing was typed for so long. */
 const SAVE_AFTER_MS = 2_000;
 
-export type SaveState =
+type SaveState =
   | { readonly kind: 'clean' }
   | { readonly kind: 'dirty' }
   | { readonly kind: 'saving' }
   | { readonly kind: 'saved'; readonly at: string }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-export interface DraftSaver {
+interface DraftSaver {
   readonly state: SaveState;
   /** The draft as it was saved last. */
   readonly saved: () => Draft;
@@ -309,7 +309,7 @@ export interface DraftSaver {
 }
 
 /** Saves a draft while it is written, one save after another: two at once would be a conflict. */
-export function useDraftSaver(mailboxId: string, draft: Draft): DraftSaver {
+function useDraftSaver(mailboxId: string, draft: Draft): DraftSaver {
   const [state, setState] = useState<SaveState>({ kind: 'clean' });
   const latest = useRef(draft);
   const changes = useRef<DraftChanges>({});

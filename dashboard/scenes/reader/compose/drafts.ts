@@ -66,7 +66,7 @@ export async function fileOf(file: File): Promise<DraftFile> {
   };
 }
 
-export function base64Of(bytes: Blob): Promise<string> {
+function base64Of(bytes: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.onerror = () => reject(reader.error ?? new Error('the file cannot be read'));

@@ -2,7 +2,7 @@ import { Dialog } from '../../../components/frame/dialog.tsx';
 import { isTaken, useKeys } from '../../../components/frame/keys.ts';
 
 /** The keys of the page and what they do, in the order in which they are explained. */
-export const KEYS = {
+const KEYS = {
   j: 'Next message',
   k: 'Previous message',
   Enter: 'Go to the text of the message',

@@ -136,7 +136,7 @@ function Text({ text }: { readonly text: string }) {
 }
 
 /** A part of a message as a picture; undefined when it is none that is shown. */
-export async function loadPicture(message: Message, attachment: Attachment): Promise<Blob | undefined> {
+async function loadPicture(message: Message, attachment: Attachment): Promise<Blob | undefined> {
   const type = attachment.contentType.toLowerCase();
   if (!PICTURES.has(type)) return undefined;
   const bytes = await loadAttachment(message.mailboxId, message.id, attachment.id);

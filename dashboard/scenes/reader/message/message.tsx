@@ -7,6 +7,7 @@ import {
   Flag,
   FlagOff,
   Forward,
+  type LucideIcon,
   Mail,
   MailOpen,
   Plus,
@@ -19,8 +20,8 @@ import {
   X,
 } from 'lucide-react';
 import { lazy, type Ref, Suspense, useState } from 'react';
-import { Form, type Typed } from '../../../components/forms/form.tsx';
-import { Button } from '../../../components/frame/button.tsx';
+import { Form, optionsOf, type Typed } from '../../../components/forms/form.tsx';
+import { Button, type ButtonProps } from '../../../components/frame/button.tsx';
 import { Failure, ProblemNote, Skeleton } from '../../../components/frame/page.tsx';
 import { ForeignText } from '../../../components/mail/foreign-text.tsx';
 import { visibleText } from '../../../components/mail/unseen-characters.ts';
@@ -167,35 +168,24 @@ function Toolbar({ message, folders, actions, busy, agent, onAgent, onSource }: 
         </>
       )}
       {isIn('archive') ? null : (
-        <Button look="quiet" aria-label="Archive" title="Archive" busy={busy} onClick={() => actions.archive(message)}>
-          <Archive size={16} aria-hidden />
-        </Button>
+        <Tool label="Archive" Icon={Archive} busy={busy} onClick={() => actions.archive(message)} />
       )}
-      <Button
-        look="quiet"
-        aria-label={isIn('trash') ? 'Delete for good' : 'Delete'}
-        title={isIn('trash') ? 'Delete for good' : 'Delete'}
+      <Tool
+        label={isIn('trash') ? 'Delete for good' : 'Delete'}
+        Icon={Trash2}
         busy={busy}
         onClick={() => actions.remove(message)}
-      >
-        <Trash2 size={16} aria-hidden />
-      </Button>
-      <Button
-        look="quiet"
-        aria-label={message.seen ? 'Mark as unread' : 'Mark as read'}
-        title={message.seen ? 'Mark as unread' : 'Mark as read'}
+      />
+      <Tool
+        label={message.seen ? 'Mark as unread' : 'Mark as read'}
+        Icon={message.seen ? Mail : MailOpen}
         onClick={() => actions.setSeen(message, !message.seen)}
-      >
-        {message.seen ? <Mail size={16} aria-hidden /> : <MailOpen size={16} aria-hidden />}
-      </Button>
-      <Button
-        look="quiet"
-        aria-label={message.flagged ? 'Remove the flag' : 'Flag'}
-        title={message.flagged ? 'Remove the flag' : 'Flag'}
+      />
+      <Tool
+        label={message.flagged ? 'Remove the flag' : 'Flag'}
+        Icon={message.flagged ? FlagOff : Flag}
         onClick={() => actions.setFlagged(message, !message.flagged)}
-      >
-        {message.flagged ? <FlagOff size={16} aria-hidden /> : <Flag size={16} aria-hidden />}
-      </Button>
+      />
       <select
         aria-label="Move to"
         value=""
@@ -206,23 +196,30 @@ function Toolbar({ message, folders, actions, busy, agent, onAgent, onSource }: 
         <option value="" disabled hidden>
           Move to
         </option>
-        {folders
-          .filter(({ name }) => !here.has(name.toLowerCase()))
-          .map(({ id, name }) => (
-            <option key={id} value={name}>
-              {visibleText(name)}
-            </option>
-          ))}
+        {optionsOf(
+          folders
+            .filter(({ name }) => !here.has(name.toLowerCase()))
+            .map(({ name }) => [name, visibleText(name)] as const),
+        )}
       </select>
-      <Button look="quiet" aria-label="Source" title="Source" onClick={onSource}>
-        <Code size={16} aria-hidden />
-      </Button>
+      <Tool label="Source" Icon={Code} onClick={onSource} />
       <Button look={agent ? 'plain' : 'quiet'} aria-pressed={agent} onClick={onAgent}>
         <Bot size={16} aria-hidden /> <span className="max-sm:sr-only">What the agent saw</span>
       </Button>
     </div>
   );
 }
+
+interface ToolProps extends ButtonProps {
+  readonly label: string;
+  readonly Icon: LucideIcon;
+}
+
+const Tool = ({ label, Icon, ...rest }: ToolProps) => (
+  <Button look="quiet" aria-label={label} title={label} {...rest}>
+    <Icon size={16} aria-hidden />
+  </Button>
+);
 
 const SHIELDS = {
   ok: ShieldCheck,

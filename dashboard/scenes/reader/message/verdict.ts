@@ -1,7 +1,7 @@
 import type { Meaning } from '../../../components/shown/badge.tsx';
 import type { Message } from '../queries.ts';
 
-export interface Verdict {
+interface Verdict {
   readonly meaning: Meaning;
   readonly words: string;
   /** The results it rests on, in the words of the protocols. */

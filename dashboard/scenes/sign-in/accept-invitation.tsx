@@ -3,11 +3,11 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { Field, Form } from '../../components/forms/form.tsx';
 import { NewPassword } from '../../components/forms/settings.tsx';
 import { Button } from '../../components/frame/button.tsx';
-import { EntryFrame, useLinkToken } from '../../components/frame/entry-frame.tsx';
+import { EntryFrame } from '../../components/frame/entry-frame.tsx';
 import { Failure, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { aboutField, Problem } from '../../problem.ts';
-import { type InvitationLook, invitationQuery, useAcceptInvitation } from './queries.ts';
+import { type InvitationLook, invitationQuery, useAcceptInvitation, useLinkToken } from './queries.ts';
 
 const UNAUTHENTICATED = 401;
 const NOT_FOUND = 404;
