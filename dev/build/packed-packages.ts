@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { N8N_PACKAGE } from './build-n8n-package.ts';
+import { N8N_PACKAGE } from './build-packages.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -31,13 +31,13 @@ export async function packPackages(folder: string): Promise<PackedPackages> {
   const [client, tools, command, engines] = ['client', 'tools', 'command', 'engines'].map((name) =>
     path.join(folder, 'built', name),
   ) as [string, string, string, string];
-  for (const [program, output] of [
-    ['build-client', client],
-    ['build-tools', tools],
-    ['build-package', command],
-    ['build-packages', engines],
+  for (const [name, output] of [
+    ['client', client],
+    ['tools', tools],
+    ['package', command],
+    ['packages', engines],
   ] as const)
-    await run(process.execPath, [`dev/build/${program}.ts`, output], { cwd: root });
+    await run(process.execPath, ['dev/build/build-packages.ts', name, output], { cwd: root });
   // n8n loads its nodes itself: nothing else installs them.
   const others = readdirSync(engines).filter((name) => name !== N8N_PACKAGE);
   const folders = [client, tools, command, ...others.map((name) => path.join(engines, name))];

@@ -18,11 +18,15 @@ let manifest: unknown;
 before(async () => {
   mkdirSync(cache, { recursive: true });
   folder = mkdtempSync(path.join(cache, 'package-'));
-  await run(process.execPath, ['dev/build/build-package.ts', folder], { cwd: root });
+  await run(process.execPath, ['dev/build/build-packages.ts', 'package', folder], { cwd: root });
   // As an installation puts it there; the link of the workspace leads to TypeScript.
-  await run(process.execPath, ['dev/build/build-client.ts', path.join(folder, 'node_modules/@agent-mailbox/client')], {
-    cwd: root,
-  });
+  await run(
+    process.execPath,
+    ['dev/build/build-packages.ts', 'client', path.join(folder, 'node_modules/@agent-mailbox/client')],
+    {
+      cwd: root,
+    },
+  );
   manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -39,7 +43,10 @@ test('a folder with other contents is not emptied for the package', async () => 
   const file = path.join(other, 'kept.txt');
   writeFileSync(file, 'kept');
   try {
-    await assert.rejects(run(process.execPath, ['dev/build/build-package.ts', other], { cwd: root }), /is not empty/);
+    await assert.rejects(
+      run(process.execPath, ['dev/build/build-packages.ts', 'package', other], { cwd: root }),
+      /is not empty/,
+    );
     assert.ok(existsSync(file));
   } finally {
     rmSync(other, { recursive: true, force: true });

@@ -64,7 +64,7 @@ before(async () => {
   const built = path.join(folder, 'built');
   project = path.join(folder, 'project');
   mkdirSync(project);
-  await run(process.execPath, ['dev/build/build-client.ts', built], { cwd: root });
+  await run(process.execPath, ['dev/build/build-packages.ts', 'client', built], { cwd: root });
   await run('npm', ['pack', '--pack-destination', folder], { cwd: built });
   const [tarball = ''] = globSync('*.tgz', { cwd: folder });
   writeFileSync(path.join(project, 'package.json'), '{"private": true, "type": "module"}');

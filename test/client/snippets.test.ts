@@ -43,9 +43,9 @@ before(async () => {
   token = (mailbox.token['authorization'] ?? '').replace('Bearer ', '');
   mkdirSync(cache, { recursive: true });
   built = mkdtempSync(path.join(cache, 'snippets-'));
-  await run(process.execPath, ['dev/build/build-package.ts', built], { cwd: root });
+  await run(process.execPath, ['dev/build/build-packages.ts', 'package', built], { cwd: root });
   const client = path.join(built, 'node_modules/@agent-mailbox/client');
-  await run(process.execPath, ['dev/build/build-client.ts', client], { cwd: root });
+  await run(process.execPath, ['dev/build/build-packages.ts', 'client', client], { cwd: root });
   folder = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-snippets-'));
   mkdirSync(path.join(folder, 'node_modules/.bin'), { recursive: true });
   symlinkSync(built, path.join(folder, 'node_modules/agent-mailbox'));

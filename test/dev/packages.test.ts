@@ -18,7 +18,7 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { N8N_PACKAGE } from '#dev/build/build-n8n-package.ts';
+import { N8N_PACKAGE } from '#dev/build/build-packages.ts';
 import { LineClient } from '#test/support/line-client.ts';
 import { testTls } from '#test/support/services.ts';
 
@@ -60,7 +60,10 @@ console.log(JSON.stringify({ imap, pop3, subject: readStructure(Buffer.from('Sub
 test('built packages run below node_modules, without TypeScript', async () => {
   const packages = path.join(folder, 'node_modules/@agent-mailbox');
   mkdirSync(packages, { recursive: true });
-  execFileSync(process.execPath, ['dev/build/build-packages.ts', packages], { cwd: root, stdio: 'inherit' });
+  execFileSync(process.execPath, ['dev/build/build-packages.ts', 'packages', packages], {
+    cwd: root,
+    stdio: 'inherit',
+  });
   assert.deepEqual(readdirSync(packages).toSorted(), [...NAMES, N8N_PACKAGE].toSorted());
   // The only package of others that they need.
   symlinkSync(path.join(root, 'node_modules/entities'), path.join(folder, 'node_modules/entities'));

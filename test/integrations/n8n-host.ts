@@ -12,7 +12,7 @@ import https from 'node:https';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { buildN8nPackage } from '#dev/build/build-n8n-package.ts';
+import { buildN8nPackage } from '#dev/build/build-packages.ts';
 import { testTls } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
 import type { AgentMailboxApi } from '../../integrations/n8n/src/credentials/AgentMailboxApi.credentials.ts';
