@@ -83,9 +83,6 @@ export interface BackupManifest {
 }
 
 export const manifestPath = (folder: string): string => path.join(folder, MANIFEST);
-/** @param sha256 hexadecimal */
-export const blobPath = (folder: string, sha256: string): string =>
-  path.join(folder, 'blobs', sha256.slice(0, 2), `${sha256.slice(2)}.zst`);
 export const tableFile = (table: string): string => `tables/${table}.copy.zst`;
 
 const hasCode = (error: unknown, code: string): boolean =>

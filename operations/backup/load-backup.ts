@@ -7,12 +7,8 @@
  * Interrupted before the commit, nothing but empty tables is there and the load begins again; after it, the next call
  * continues with the migrations.
  */
-import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { zstdDecompress } from 'node:zlib';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { readRestoreState, writeRestoreState } from '#core/platform/settings/restore-state.ts';
@@ -20,12 +16,11 @@ import { connect, newConnection } from '#db/connections.ts';
 import { type Database, type Sql } from '#db/database.ts';
 import { migrate, pendingMigrations } from '#db/migrate.ts';
 import { migrations } from '#db/migrations/index.ts';
-import { type BackedUpTable, BackupError, type BackupManifest, blobPath, readCompressed } from './backup-folder.ts';
+import { type BackedUpTable, BackupError, type BackupManifest, readCompressed } from './backup-folder.ts';
+import { listedBlobs, readBlob } from './blob-files.ts';
 import { quoted, readSchema, schemaSha256, takeOff } from './schema.ts';
 import { BLOB_BYTES_COLUMN, BLOB_TABLE } from './tables.ts';
-import { listedBlobs } from './write-backup.ts';
 
-const decompress = promisify(zstdDecompress);
 const CONNECTION_NAME = 'agent-mailbox restore';
 /** Files that are read ahead of the database. */
 const FILES_AHEAD = 16;
@@ -227,24 +222,6 @@ async function* blobRows(
     while (ahead.length >= FILES_AHEAD || (bytesAhead > BYTES_AHEAD && ahead.length > 0)) yield* next();
   }
   while (ahead.length > 0) yield* next();
-}
-
-/** @throws {BackupError} if the file is missing, or its bytes have another hash than its name says */
-async function readBlob(folder: string, sha256: string, isKnownDamaged: boolean): Promise<Buffer> {
-  const file = blobPath(folder, sha256);
-  const hint = 'Use another backup, or a copy of this one';
-  const bytes = await readFile(file)
-    .catch(() => {
-      throw new BackupError(`${file} is missing. ${hint}`);
-    })
-    .then((compressed) =>
-      decompress(compressed).catch(() => {
-        throw new BackupError(`${file} is damaged. ${hint}`);
-      }),
-    );
-  if (!isKnownDamaged && createHash('sha256').update(bytes).digest('hex') !== sha256)
-    throw new BackupError(`${file} is damaged: its content has another hash than its name says. ${hint}`);
-  return bytes;
 }
 
 /**

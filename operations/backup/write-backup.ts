@@ -8,14 +8,11 @@
  * of the schema: partitions are made and dropped later, and a migration waits for the end of the backup.
  *
  * An interrupted backup has no manifest. The next one into the same folder makes the tables anew, of a new snapshot, and
- * keeps the blobs that are there: a file under its name is whole, and its name is the hash of its bytes.
+ * keeps the blobs that are there and whole.
  */
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { access, copyFile, link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import { createZstdDecompress, zstdCompress } from 'node:zlib';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { connect, newConnection } from '#db/connections.ts';
@@ -26,22 +23,27 @@ import {
   BackupError,
   type BackupManifest,
   beginBackup,
-  blobPath,
-  COMPRESSION,
   finishBackup,
-  flushFolder,
-  linesOf,
   readManifest,
   tableFile,
   writeCompressed,
-  writeDurably,
 } from './backup-folder.ts';
 import { binaryRows } from './binary-rows.ts';
+import {
+  blobPath,
+  flushBlobs,
+  isKept,
+  type ListedBlob,
+  listedBlobs,
+  listOf,
+  removeOtherBlobs,
+  sha256Of,
+  shareBlob,
+  writeBlob,
+} from './blob-files.ts';
 import { quoted, readSchema, type Schema, schemaSha256 } from './schema.ts';
 import { type BackedUpSecrets, writeSecrets } from './secrets.ts';
 import { BLOB_BYTES_COLUMN, BLOB_TABLE, LEFT_OUT_TABLES } from './tables.ts';
-
-const compress = promisify(zstdCompress);
 
 const CONNECTION_NAME = 'agent-mailbox backup';
 /** A migration or a new partition has a lock for moments; afterwards it is tried again. */
@@ -107,7 +109,16 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
     if (list === undefined) throw new Error('no list of blobs');
     const total = list.rows;
     let bytes = 0;
-    const source: BlobSource = { url, snapshot: snapshot.id, folder, since: options.since, list, counts, damaged };
+    const source: BlobSource = {
+      url,
+      snapshot: snapshot.id,
+      folder,
+      since: options.since,
+      continued,
+      list,
+      counts,
+      damaged,
+    };
     const ends = await Promise.allSettled([
       backUpBlobs(source, (size) => {
         bytes += size;
@@ -132,9 +143,8 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     await lead.query('commit');
     if (continued) await removeOthers(folder, list);
-    for (const prefix of await readdir(path.join(folder, 'blobs')))
-      await flushFolder(path.join(folder, 'blobs', prefix));
-    await flushFolder(path.join(folder, 'blobs'));
+    onProgress('making the files durable');
+    await flushBlobs(folder);
     const secrets =
       options.secrets === undefined ? 'absent' : await writeSecrets(folder, options.secrets, options.passphrase);
     const manifest = await finishBackup(folder, {
@@ -256,35 +266,16 @@ interface BlobSource {
   readonly snapshot: string;
   readonly folder: string;
   readonly since: string | undefined;
+  /** There may be files of an interrupted backup. */
+  readonly continued: boolean;
   readonly list: BackedUpTable;
   readonly counts: BlobCounts;
   readonly damaged: string[];
 }
 
-/** A stored content that is listed: SHA-256 in hexadecimal, and size. */
-interface ListedBlob {
-  readonly sha256: string;
-  readonly size: number;
-}
-
-export async function* listedBlobs(
-  content: AsyncIterable<Buffer>,
-  columns: readonly string[],
-): AsyncGenerator<ListedBlob & { readonly line: string }> {
-  const sizeAt = columns.indexOf('size');
-  for await (const line of linesOf(content)) {
-    const fields = line.split('\t');
-    // bytea, of which COPY writes the backslash twice
-    yield { sha256: (fields[0] ?? '').slice(3), size: Number(fields[sizeAt]), line };
-  }
-}
-
-const listOf = (folder: string, list: BackedUpTable): AsyncIterable<Buffer> =>
-  createReadStream(path.join(folder, list.file)).pipe(createZstdDecompress());
-
 /** Writes the files of the blobs that are not there yet. @param onBlob called with the size of each */
 async function backUpBlobs(source: BlobSource, onBlob: (size: number) => void): Promise<void> {
-  const { folder, since, list, counts } = source;
+  const { folder, since, continued, list, counts } = source;
   const batches: ListedBlob[][] = [];
   let isOver = false;
   let failed = false;
@@ -307,8 +298,8 @@ async function backUpBlobs(source: BlobSource, onBlob: (size: number) => void): 
         madeFor = sha256.slice(0, 2);
         await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       }
-      if (await exists(file)) counts.kept++;
-      else if (since !== undefined && (await share(blobPath(since, sha256), file))) counts.shared++;
+      if (continued && (await isKept(folder, sha256))) counts.kept++;
+      else if (since !== undefined && (await shareBlob(since, folder, sha256))) counts.shared++;
       else {
         batch.push({ sha256, size });
         bytes += size;
@@ -382,10 +373,8 @@ async function writeBlobs(
       throw new Error('a blob without bytes');
     found++;
     const sha256 = key.toString('hex');
-    if (createHash('sha256').update(bytes).digest('hex') !== sha256 && damaged.length < DAMAGED_NAMED_MAX)
-      damaged.push(sha256);
-    const written: Promise<void> = compress(bytes, COMPRESSION)
-      .then((compressed) => writeDurably(blobPath(folder, sha256), compressed))
+    if (sha256Of(bytes) !== sha256 && damaged.length < DAMAGED_NAMED_MAX) damaged.push(sha256);
+    const written: Promise<void> = writeBlob(folder, sha256, bytes)
       .then(
         () => void counts.written++,
         (error: unknown) => {
@@ -401,43 +390,8 @@ async function writeBlobs(
   if (found !== batch.length) throw new Error(`${batch.length - found} listed blobs are not in the snapshot`);
 }
 
-const exists = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  );
-
-/** A further name of the same file; a copy where the file system has no such thing. @returns whether there is one */
-async function share(older: string, file: string): Promise<boolean> {
-  try {
-    await link(older, file);
-    return true;
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') return false;
-    if (code === 'EEXIST') return true;
-  }
-  const part = `${file}.part`;
-  await copyFile(older, part);
-  const handle = await open(part, 'r+');
-  await handle.sync().finally(() => handle.close());
-  await rename(part, file);
-  return true;
-}
-
-/** What an interrupted backup left and this one does not list: mail that was deleted meanwhile, and parts of files. */
 async function removeOthers(folder: string, list: BackedUpTable): Promise<void> {
-  const listed = listedBlobs(listOf(folder, list), list.columns);
-  let next = await listed.next();
-  for (const prefix of (await readdir(path.join(folder, 'blobs'))).toSorted()) {
-    const wanted = new Set<string>();
-    while (next.done !== true && next.value.sha256.slice(0, 2) <= prefix) {
-      wanted.add(path.basename(blobPath(folder, next.value.sha256)));
-      next = await listed.next();
-    }
-    for (const name of await readdir(path.join(folder, 'blobs', prefix)))
-      if (!wanted.has(name)) await rm(path.join(folder, 'blobs', prefix, name), { force: true });
-  }
+  await removeOtherBlobs(folder, list);
   const tables = path.join(folder, 'tables');
   for (const name of await readdir(tables))
     if (name.endsWith('.part')) await rm(path.join(tables, name), { force: true });

@@ -1,15 +1,18 @@
 /**
  * An installation is backed up while mail and webhooks flow, goes on for a while, and is lost with its machine. It is
- * restored in another folder, with an empty Temporal, as docs/operations/restore.md says.
+ * restored in another folder, as docs/operations/restore.md says: with an empty Temporal, and with the one that has gone
+ * on.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createTransport } from 'nodemailer';
 import { OrganizationClient } from '#client/index.ts';
+import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
+import { readSettings } from '#core/platform/settings/settings.ts';
 import { openDatabase } from '#db/database.ts';
 import type { ServiceFacts } from '#dev/launcher/service-file.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
@@ -31,8 +34,8 @@ const MAILS_BEFORE = 60;
 const PATIENCE_MS = 120_000;
 const RETRY_MS = 15_000;
 
-const folder = mkdtempSync(path.join(tmpdir(), 'restore-elsewhere-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const all = mkdtempSync(path.join(tmpdir(), 'restore-elsewhere-'));
+after(() => rmSync(all, { recursive: true, force: true }));
 
 const shown = (secret: string | null): string => secret ?? assert.fail('the answer has no secret');
 
@@ -80,7 +83,13 @@ async function signIn({ apiUrl: url, email, password }: { apiUrl: string; email:
 const stateOf = async (person: OrganizationClient, mailboxId: string, messageId: string) =>
   (await person.mailbox(mailboxId).listOutbox().page()).data.find(({ id }) => id === messageId)?.state;
 
-test('an installation that was backed up under load goes on elsewhere with an empty Temporal', async () => {
+for (const temporal of ['an empty Temporal', 'a Temporal that has newer workflows'])
+  test(`an installation that was backed up under load goes on elsewhere with ${temporal}`, () =>
+    loseAndRestore(temporal === 'an empty Temporal'));
+
+async function loseAndRestore(isEmpty: boolean): Promise<void> {
+  const folder = path.join(all, isEmpty ? 'empty' : 'newer');
+  mkdirSync(folder);
   const tls = developmentCertificates(path.join(folder, 'receiver-tls'), ['localhost']);
   const [receiver, peer] = [await startReceiver(tls), await startPeer()];
   let failing = true;
@@ -161,6 +170,7 @@ test('an installation that was backed up under load goes on elsewhere with an em
   const before = new Map<string, Awaited<ReturnType<typeof readFolders>>>();
   for (const mailbox of mailboxes) before.set(mailbox.address, await readFolders(facts, mailbox));
   assert.equal(await lost.end('SIGTERM'), 0);
+  if (!isEmpty) cpSync(path.join(lostData, 'temporal'), path.join(newData, 'temporal'), { recursive: true });
   rmSync(lostData, { recursive: true });
 
   const run = await runAdmin(['restore', backup, '--hold-outgoing', '--audit', audit, '--end-revoked', '--json'], {
@@ -247,6 +257,21 @@ test('an installation that was backed up under load goes on elsewhere with an em
       PATIENCE_MS,
     );
 
+    // Only the scheduled message still waits; what belongs to lost rows has ended.
+    const { client, close } = connectTemporal(readSettings({ TEMPORAL_ADDRESS: service.facts.temporalAddress }));
+    const count = async (status: string): Promise<number> =>
+      (
+        await client.workflow.count(
+          `ExecutionStatus = '${status}' and WorkflowType != 'temporal-sys-scheduler-workflow'`,
+        )
+      ).count;
+    try {
+      await waitUntil('the end of all other workflows', async () => (await count('Running')) === 1, PATIENCE_MS);
+      assert.equal(await count('Failed'), 0);
+    } finally {
+      await close();
+    }
+
     const checked = await runAdmin(['check-mailstore', '--all'], { environment: { DATA_DIR: newData } });
     assert.equal(checked.code, 0, checked.stdout);
   } finally {
@@ -254,4 +279,4 @@ test('an installation that was backed up under load goes on elsewhere with an em
     await receiver.close();
     await peer.close();
   }
-});
+}
