@@ -42,7 +42,7 @@ const MINUTE_MS = 60_000;
 /** An age in the largest unit of which there are two. */
 export function asAge(ms: number): string {
   const minutes = Math.round(ms / MINUTE_MS);
-  if (minutes < 120) return `${minutes} minutes`;
+  if (minutes < 120) return minutes === 1 ? 'a minute' : `${minutes} minutes`;
   const hours = Math.round(minutes / 60);
   return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`;
 }

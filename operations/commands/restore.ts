@@ -81,7 +81,17 @@ export const restoreCommand = command({
       const secretsWritten = restoreSecrets(DATA_DIR, inBackup);
       const secrets = await checkSecrets(url, knownSecrets(context.environment, DATA_DIR) ?? inBackup);
       const temporal = await temporalState(context.settings());
-      const found = { manifest, ageMs, report, secrets, secretsWritten, inBackup, temporal, audit };
+      const found = {
+        manifest,
+        ageMs,
+        report,
+        secrets,
+        secretsWritten,
+        inBackup,
+        temporal,
+        audit,
+        environment: context.environment,
+      };
       context.output(
         {
           ...{ folder, takenAt: manifest.takenAt, ageMs, report, secrets, temporal },
@@ -120,6 +130,7 @@ interface Found {
   readonly inBackup: BackedUpSecrets | undefined;
   readonly temporal: TemporalState;
   readonly audit: string | undefined;
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 function described(found: Found, dataDir: string): string {
@@ -182,6 +193,10 @@ function describedCredentials({ report, audit }: Found): string[] {
   ];
 }
 
+/** What `npm start` chooses for itself. */
+const CHOSEN_BY_START =
+  /^(?:DATABASE_URL|TEMPORAL_.*|SECRETS_KEYS|CREDENTIAL_PEPPER|OPERATOR_KEY|DATA_DIR|TLS_.*|WEBHOOK_ALLOW_DESTINATIONS|WEBHOOK_EXTRA_CA)$/;
+
 const SECRETS_TEXTS = {
   fit: 'the known keys open what is sealed.',
   missing_some: 'SECRETS_KEYS lacks some of the keys. Add those of the backed-up installation.',
@@ -191,8 +206,11 @@ const SECRETS_TEXTS = {
     'the backup has none, and none are set: set SECRETS_KEYS and CREDENTIAL_PEPPER of the backed-up installation before you start.',
 } as const;
 
-function describedSecrets({ secrets, secretsWritten, inBackup }: Found, dataDir: string): string[] {
-  const names = Object.keys(inBackup?.settings ?? {}).filter((name) => process.env[name] !== inBackup?.settings[name]);
+function describedSecrets({ secrets, secretsWritten, inBackup, environment }: Found, dataDir: string): string[] {
+  const isOfStart = inBackup !== undefined && inBackup.generated !== null;
+  const names = Object.entries(inBackup?.settings ?? {})
+    .filter(([name, value]) => environment[name] !== value && !(isOfStart && CHOSEN_BY_START.test(name)))
+    .map(([name]) => name);
   return [
     `Secrets: ${secretsWritten ? `${generatedSecretsFile(dataDir)} was written; ` : ''}${SECRETS_TEXTS[secrets]}`,
     ...(names.length > 0

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startApi } from '#api/start.ts';
 import { openServices } from '#core/platform/process/services.ts';
+import { writeRestoreState } from '#core/platform/settings/restore-state.ts';
 import {
   ORGANIZATION_CHANGE_RETENTION_DAYS,
   ORGANIZATION_STREAMS_PER_PRINCIPAL_MAX,
@@ -245,6 +246,22 @@ test('an id that is too old is answered by resync, and one of another stream is 
   resumed.close();
   const refused = await world.call('GET', PATH, { as: owner.session, headers: { 'last-event-id': 'evt_1' } });
   assert.deepEqual([refused.status, errorCode(refused)], [400, 'invalid_request']);
+});
+
+test('an id from before a restore is answered by resync, because its place is one of another database', async () => {
+  const { owner } = await newOrganization();
+  const stream = await open(owner.session);
+  const lastEventId = stream.lastId();
+  stream.close();
+  const state = { backupId: 'ab', phase: 'done', at: new Date(Date.now() + 60_000) } as const;
+  await writeRestoreState(world.services.db, state);
+  try {
+    const resumed = await open(owner.session, { lastEventId });
+    await waitUntil('resync', () => resumed.events.some(({ name }) => name === 'resync'), PATIENCE_MS);
+    resumed.close();
+  } finally {
+    await world.sql(`delete from installation_setting where name = 'RESTORE'`);
+  }
 });
 
 test('more changes than a stream names at once are one resync', async () => {

@@ -285,7 +285,7 @@ describe('a backup', () => {
     const db = await openDatabase({ url: target, poolMax: 2 });
     try {
       await loadBackup({ url: target, db, folder: first, manifest });
-      await assert.rejects(requireAgreedSettings(db, {}), /a restore of this database was interrupted/);
+      await assert.rejects(requireAgreedSettings(db, {}), /this database is being restored/);
       const { loaded } = await restoreBackup({ url: target, folder: first, manifest, now: new Date(), ...LEAVE });
       assert.equal(loaded.continued, true);
       await requireAgreedSettings(db, {});

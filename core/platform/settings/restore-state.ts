@@ -46,6 +46,6 @@ export async function requireNoOpenRestore(sql: Sql): Promise<void> {
   const state = await readRestoreState(sql);
   if (state?.phase !== 'loaded') return;
   throw new SettingsError([
-    `a restore of this database was interrupted (backup ${state.backupId}): run the same \`agent-mailbox-admin restore\` again, which ends it`,
+    `this database is being restored (backup ${state.backupId}). If that was interrupted, run the same \`agent-mailbox-admin restore\` again, which ends it`,
   ]);
 }
