@@ -28,12 +28,18 @@ export const productVersion = (): string =>
   (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { readonly version: string })
     .version;
 
-/** A step whose notes replace each other. */
+/** A step whose notes replace each other, and that ends at one of them after SIGINT or SIGTERM. */
 export const passingStep = <Result>(
-  { progress }: Pick<CommandContext, 'progress'>,
+  { progress, signal }: Pick<CommandContext, 'progress' | 'signal'>,
   title: string,
   work: (onProgress: (text: string) => void) => Promise<Result>,
-): Promise<Result> => progress.step(title, (note) => work((passing) => note(passing, { passing: true })));
+): Promise<Result> =>
+  progress.step(title, (note) =>
+    work((passing) => {
+      signal.throwIfAborted();
+      note(passing, { passing: true });
+    }),
+  );
 
 const MIB = 1024 * 1024;
 export const asMib = (bytes: number): string => `${(bytes / MIB).toFixed(bytes < 10 * MIB ? 1 : 0)} MiB`;
