@@ -214,7 +214,11 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
     'suppressions',
     `addresses that do not exist: ${days(HARD_BOUNCE_RETENTION_DAYS)}; complaints: until they are deleted`,
   ),
-  kept('installation_setting', 'owner', 'one row for each setting that all processes must have alike, and one of the last restore'),
+  kept(
+    'installation_setting',
+    'owner',
+    'one row for each setting that all processes must have alike, and one of the last restore',
+  ),
   kept('readiness_probe', 'owner', 'one row for each kind of process'),
   kept('migrations', 'owner', 'one row for each migration'),
 ];
