@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { AnsweredMeanwhile, storeAnswer, takeKey } from '#api/http/idempotency.ts';
+import { routes } from '#api/routes.ts';
 import { newId } from '#core/platform/new-id.ts';
+import { IDEMPOTENCY_KEY_MAX_LENGTH } from '#domain/idempotency-limits.ts';
 import { type ApiWorld, apiWorld, at, errorCode, textAt } from '#test/support/api-world.ts';
 
 let world: ApiWorld;
@@ -152,6 +155,29 @@ test('a refusal is not replayed, but its records are kept', async () => {
   assert.equal(errorCode(await send()), 'recipient_blocked');
   assert.equal((await events()).length, before + 1);
   assert.equal(errorCode(await send()), 'recipient_blocked');
+});
+
+test('an answer stored between the first look and the lock is that of the request, and is stored once', async () => {
+  const { services } = world;
+  const route = routes.find(({ secretFields }) => secretFields === undefined);
+  assert.ok(route !== undefined);
+  const request = { principal: 'key_of_a_race', key: 'meanwhile', hash: Buffer.alloc(32, 1) };
+  const answer = { status: 201, headers: { location: '/api/things/1' }, text: '{ "id": "1" }' };
+  const store = () => services.db.transaction((sql) => storeAnswer(services, sql, route, request, answer));
+  await store();
+  await assert.rejects(
+    services.db.transaction((sql) => takeKey(services, sql, request)),
+    (error) => {
+      assert.ok(error instanceof AnsweredMeanwhile);
+      assert.deepEqual(error.answer, answer);
+      return true;
+    },
+  );
+  await assert.rejects(store(), { code: 'idempotency_conflict' });
+});
+
+test('a key of the greatest length is taken', async () => {
+  assert.equal((await create('k'.repeat(IDEMPOTENCY_KEY_MAX_LENGTH))).status, 201);
 });
 
 test('a key that is too long is refused', async () => {

@@ -34,14 +34,6 @@ test('a key gives access until it expires, and none afterwards', async () => {
   assert.equal(await use(), 401);
 });
 
-test('no credential, and one of no known kind, are refused, at /api without a word about MCP', async () => {
-  for (const as of [{}, { authorization: 'Bearer nonsense' }]) {
-    const answer = await world.call('GET', '/api/mailboxes', { as });
-    assert.equal(errorCode(answer), 'unauthenticated');
-    assert.ok(!answer.text.includes('OAuth'), answer.text);
-  }
-});
-
 test('the database contains no key', async () => {
   const key = textAt((await create({ name: 'Hidden', scopes: ['mailbox:read'] })).body, 'key');
   const rows = await world.sql(`select k::text from api_keys k union all select a::text from audit_entries a`);
