@@ -18,7 +18,13 @@ import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
-import { attemptSeconds, attemptsTotal, deliverySeconds, exhaustedTotal } from '#core/platform/log/metrics.ts';
+import {
+  attemptSeconds,
+  attemptsTotal,
+  exhaustedTotal,
+  firstAttemptDelaySeconds,
+  firstOutcomeSeconds,
+} from '#core/platform/log/metrics.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE, type PatientDatabase } from '#core/platform/process/patient-database.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
@@ -228,7 +234,9 @@ function countAttempt(record: AttemptRecord, attempt: ReservedAttempt): void {
   if (record.reason !== null) exhaustedTotal.inc({ reason: record.reason });
   const recordedAtMs = timeOfIdMs(attempt.id);
   if (attempt.number > 1 || recordedAtMs === undefined) return;
-  deliverySeconds.observe(Math.max(0, record.startedAt.getTime() + record.durationMs - recordedAtMs) / 1_000);
+  const waitedMs = record.startedAt.getTime() - recordedAtMs;
+  firstAttemptDelaySeconds.observe(Math.max(0, waitedMs) / 1_000);
+  firstOutcomeSeconds.observe(Math.max(0, waitedMs + record.durationMs) / 1_000);
 }
 
 /** The opened secrets of endpoints, for the time of one run. They throw if a secret does not open. */

@@ -12,6 +12,7 @@ import { once } from 'node:events';
 import net from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from '#core/platform/log/logger.ts';
+import { mailSessions } from '#core/platform/log/metrics.ts';
 import { PROXY_HEADER_TIMEOUT_MS, REFUSED_CONNECTION_MS, REFUSED_CONNECTIONS_MAX } from '#domain/mail/mail-limits.ts';
 import type { ConnectionLimits } from './connection-counter.ts';
 import { type ProxySource, readProxyHeader } from './proxy-header.ts';
@@ -100,7 +101,11 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     const remoteAddress = ipaddr.process(address).toString();
     if (!options.limits.sources.enter(id, remoteAddress))
       return refuse(socket, 'Too many connections from your address, close some', remoteAddress);
-    socket.once('close', () => options.limits.sources.leave(id));
+    mailSessions.inc({ listener: name });
+    socket.once('close', () => {
+      options.limits.sources.leave(id);
+      mailSessions.dec({ listener: name });
+    });
     log.debug({ listener: name, connection: id, remoteAddress }, 'connected');
     const secured = options.tls?.upgrade(socket);
     secured?.on('error', (error) => log.debug({ listener: name, connection: id, error: error.message }, 'TLS failed'));

@@ -2,6 +2,7 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { sourceOf } from '#core/platform/addresses/source-address.ts';
 import { semaphore } from '#core/platform/batching/semaphore.ts';
+import { loginsTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { User, type UserRow } from '#db/entities/user.ts';
 import { countUse, uncountUse } from '#db/queries/platform/count-use.ts';
@@ -92,14 +93,17 @@ export async function verifySignIn(
   // Counted before the password is checked, so that concurrent tries cannot exceed the limit.
   for (const counter of counters) {
     const { used, resetsInMs } = await countUse(db, counter, SIGN_IN_WINDOW_SECONDS * 1_000, services.now());
-    if (used > SIGN_IN_TRIES)
+    if (used > SIGN_IN_TRIES) {
+      loginsTotal.inc({ protocol: 'web', outcome: 'throttled' });
       throw new CatalogueError('rate_limited', 'Too many failed sign-ins.', {
         retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
       });
+    }
   }
   const user = await db.em().findOne(User, { email: account });
   const matches =
     user === null ? await verifyAgainstNobody(input.password) : await verifyPassword(input.password, user.passwordHash);
+  loginsTotal.inc({ protocol: 'web', outcome: user !== null && matches ? 'passed' : 'failed' });
   if (user === null || !matches)
     throw new CatalogueError('unauthenticated', 'E-mail address or password is wrong.', {
       fix: 'Check both and try again; after several failures you have to wait.',

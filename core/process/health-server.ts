@@ -4,11 +4,11 @@
  */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import { collectDefaultMetrics, register } from '@prometheus-io/client';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { limitConnections } from '#core/platform/process/database-connections.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Finding } from './diagnosis/finding.ts';
+import type { ExposedMetrics } from './expose-metrics.ts';
 import type { Readiness } from './readiness.ts';
 
 interface HealthServer {
@@ -21,8 +21,6 @@ const CONNECTIONS_MAX = 100;
 const REQUEST_TIMEOUT_MS = 10_000;
 const CHECKED_EVERY_MS = 5_000;
 
-let defaultMetricsCollected = false;
-
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
@@ -30,16 +28,16 @@ function sendJson(response: ServerResponse, status: number, body: unknown): void
 /**
  * @param readiness asked on each `/readyz`
  * @param diagnosis asked on `/readyz?verbose`: here alone, since it names what the service is made of
+ * @param metrics asked on `/metrics`
  */
 export async function startHealthServer(
   settings: Settings,
   log: Logger,
   readiness: () => Promise<Readiness>,
   diagnosis: () => Promise<readonly Finding[]>,
+  metrics: () => Promise<ExposedMetrics>,
 ): Promise<HealthServer> {
   if (settings.METRICS_PORT === 0) return { url: undefined, close: async () => {} };
-  if (!defaultMetricsCollected) collectDefaultMetrics();
-  defaultMetricsCollected = true;
   const timeouts = {
     headersTimeout: REQUEST_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -57,8 +55,8 @@ export async function startHealthServer(
           return sendJson(response, found.status === 'ready' ? 200 : 503, body);
         }
         case '/metrics': {
-          const metrics = await register.metrics();
-          return void response.writeHead(200, { 'content-type': register.contentType }).end(metrics);
+          const { contentType, text } = await metrics();
+          return void response.writeHead(200, { 'content-type': contentType }).end(text);
         }
         default:
           return sendJson(response, 404, { status: 'there are /healthz, /readyz and /metrics' });

@@ -10,6 +10,7 @@ import { withSettingsFile } from '#core/platform/settings/settings-file.ts';
 import { isPreparing, pendingMigrations } from '#db/migrate.ts';
 import { requirePostgres } from './dependencies.ts';
 import { logStartFindings, openDiagnosis } from './diagnosis/diagnose.ts';
+import { openMetrics } from './expose-metrics.ts';
 import { startHealthServer } from './health-server.ts';
 import { openReadiness, type ReadinessMonitor } from './readiness.ts';
 import { requireOwnInstallation } from './start-checks.ts';
@@ -56,7 +57,13 @@ export async function runPart(part: Part): Promise<void> {
       const readiness = openReadiness(services, part.name);
       life.onStop('readiness', () => readiness.close());
       // First of all: a waiting process must log what it waits for.
-      const health = await startHealthServer(settings, log, readiness.current, openDiagnosis(services, part.name));
+      const health = await startHealthServer(
+        settings,
+        log,
+        readiness.current,
+        openDiagnosis(services, part.name),
+        openMetrics(services, part.name),
+      );
       life.onStop('health server', () => health.close());
       await awaitMigrations(services, life.stopping);
       if (life.stopping.aborted) return;

@@ -42,6 +42,8 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       '/operations/backup',
       '/operations/restore',
       '/operations/commands',
+      '/operations/metrics',
+      '/operations/incidents',
       '/configuration',
       '/upgrading',
       '/security',

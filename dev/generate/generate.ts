@@ -10,6 +10,7 @@ import { CLIENT_TYPES, clientTypes } from './client-types.ts';
 import { commandsDocument } from './commands-document.ts';
 import { configurationDocument } from './configuration-document.ts';
 import { withMcpSetups } from './mcp-setups-document.ts';
+import { metricsDocument } from './metrics-document.ts';
 import { pythonFiles } from './python-client/python-files.ts';
 import { coverageDocument, routeRows, withPython } from './route-coverage.ts';
 import { toolDefinitionFiles } from './tool-definitions.ts';
@@ -21,6 +22,7 @@ for (const [file, text] of await toolDefinitionFiles()) writeFileIfChanged(file,
 writeFileIfChanged(documentNamed('asyncapi.json'), asyncApiFile());
 writeFileIfChanged(documentNamed('configuration.md'), configurationDocument());
 writeFileIfChanged(documentNamed('operations/commands.md'), await commandsDocument());
+writeFileIfChanged(documentNamed('operations/metrics.md'), metricsDocument());
 const mcp = documentNamed('mcp.md');
 writeFileIfChanged(mcp, withMcpSetups(readFileSync(mcp, 'utf8')));
 const rows = routeRows();

@@ -9,6 +9,7 @@ import { temporalConnectionOptions } from '#core/platform/engine/temporal-client
 import type { ProcessLife } from '#core/platform/process/process-life.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { logStartFindings, openDiagnosis } from '#core/process/diagnosis/diagnose.ts';
+import { openMetrics } from '#core/process/expose-metrics.ts';
 import { startHealthServer } from '#core/process/health-server.ts';
 import { openReadiness } from '#core/process/readiness.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
@@ -43,7 +44,13 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('readiness', () => readiness.close());
   readiness.useTemporal(temporal);
   readiness.useWorker(worker);
-  const health = await startHealthServer(settings, services.log, readiness.current, openDiagnosis(services, 'all'));
+  const health = await startHealthServer(
+    settings,
+    services.log,
+    readiness.current,
+    openDiagnosis(services, 'all'),
+    openMetrics(services, 'all'),
+  );
   life.onStop('health server', () => health.close());
   const dispatcher = startDispatcher(services, temporal);
   life.onStop('dispatcher', () => dispatcher.close());

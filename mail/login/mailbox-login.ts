@@ -22,6 +22,7 @@ import { readOnlyStore } from '@agent-mailbox/mail-store/read-only-store';
 import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
 import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { loginsTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
@@ -207,26 +208,38 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
         async login({ protocol, address, token, remoteAddress }): Promise<LoginResult> {
           const name = address.trim().toLowerCase();
           const admission = await throttle.admit(remoteAddress, name);
-          if (admission.kind === 'throttled') return admission;
+          const ended = (outcome: string) => loginsTotal.inc({ protocol, outcome });
+          if (admission.kind === 'throttled') {
+            ended('throttled');
+            return admission;
+          }
           let row: TokenRow | undefined;
           try {
             row = await find(name, token);
           } catch (error) {
             admission.settle('unknown');
+            ended('unavailable');
             throw isInfrastructureError(error)
               ? new StoreUnavailable('the database cannot be used', { cause: error })
               : error;
           }
           admission.settle(row === undefined ? 'failed' : 'passed');
           if (row === undefined) {
+            ended('failed');
             log.info({ protocol, remoteAddress }, 'a login failed');
             await delay(failureDelayMs(), undefined, { ref: false });
             return { kind: 'refused' };
           }
-          if (!tokenAllows(row.access, NEEDS[protocol]))
+          if (!tokenAllows(row.access, NEEDS[protocol])) {
+            ended('not_permitted');
             return { kind: 'not-permitted', text: `This token may only ${row.access}` };
+          }
           const giveBack = takePlace(protocol, row.mailbox_id);
-          if (giveBack === undefined) return { kind: 'too-many-connections' };
+          if (giveBack === undefined) {
+            ended('too_many_connections');
+            return { kind: 'too-many-connections' };
+          }
+          ended('passed');
           releases.push(giveBack);
           noteLogin(options.services, { mailboxId: row.mailbox_id, tokenId: row.token_id }, protocol);
           const { session, mailbox, close } = openSession(row);

@@ -15,7 +15,7 @@ import { findRoleAddress, type RoleAddress } from '#core/mailboxes/role-mail.ts'
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
-import { smtpMessagesTotal } from '#core/platform/log/metrics.ts';
+import { smtpAnswersTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import {
   MESSAGE_MAX_BYTES,
@@ -90,7 +90,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
   /** Runs a step and answers; anything other than a refusal is an internal error. */
   function answer(
     session: SMTPServerSession,
-    verb: string,
+    verb: 'RCPT' | 'DATA',
     step: () => Promise<{ facts?: object; text?: string }>,
     callback: (error?: Error | null, text?: string) => void,
   ): void {
@@ -98,7 +98,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
     step().then(
       ({ facts, text }) => {
         logged(session, verb, startedMs, facts);
-        if (verb === 'DATA') smtpMessagesTotal.inc({ outcome: 'accepted' });
+        smtpAnswersTotal.inc({ command: verb.toLowerCase(), outcome: 'accepted' });
         callback(null, text);
       },
       (error: Error) => {
@@ -109,7 +109,8 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
             'SMTP step failed',
           );
         logged(session, verb, startedMs, { refused: `${reply.responseCode} ${reply.message}` });
-        smtpMessagesTotal.inc({ outcome: reply.responseCode < 500 ? 'deferred' : 'refused' });
+        const outcome = reply !== error ? 'failed' : reply.responseCode < 500 ? 'deferred' : 'refused';
+        smtpAnswersTotal.inc({ command: verb.toLowerCase(), outcome });
         callback(reply);
       },
     );

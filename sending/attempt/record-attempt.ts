@@ -1,6 +1,7 @@
 /** What came of an attempt: recipients, events, suppressions and notices to the sender, in one transaction. */
 import { recordEvents } from '#core/events/record-event.ts';
 import { reviewSending } from '#core/mailboxes/sending-health.ts';
+import { bouncesTotal, mailAttemptsTotal } from '#core/platform/log/metrics.ts';
 import type { Sql } from '#db/database.ts';
 import { oneLine } from '#domain/mail/text-forms.ts';
 import {
@@ -86,8 +87,12 @@ export async function recordAttempt(
   // A message that was held is given two days from its release on.
   const triedSinceMs =
     message.giveUpAt === null ? message.submittedAt.getTime() : message.giveUpAt.getTime() - OUTBOUND_GIVE_UP_MS;
-  const { owed, noticed } = await services.db.transaction(async (sql) => {
-    const nothing = { owed: 0, noticed: false };
+  const {
+    owed,
+    noticed,
+    outcomes: recorded,
+  } = await services.db.transaction(async (sql) => {
+    const nothing = { owed: 0, noticed: false, outcomes: [] };
     const locked = await lockOutbound(sql, message.id);
     if (locked === undefined) return nothing;
     const ended = all.every(({ comeBackInMs }) => comeBackInMs !== undefined)
@@ -128,8 +133,12 @@ export async function recordAttempt(
       events += await notifySender(sql, services, sender, message, content.bytes, 'delayed', delayed);
     events += await notifySender(sql, services, sender, message, content.bytes, 'relayed', relayed);
     await finishIfDone(sql, message.id, now);
-    return { owed: events, noticed: failed.length + delayed.length + relayed.length > 0 };
+    return { owed: events, noticed: failed.length + delayed.length + relayed.length > 0, outcomes };
   });
+  for (const { kind } of recorded) {
+    mailAttemptsTotal.inc({ outcome: kind });
+    if (kind === 'failed') bouncesTotal.inc({ source: 'attempt' });
+  }
   const inbox = noticed ? await inboxOf(services, message.mailboxId) : [];
   afterCommit(services, { folderIds: inbox, owed });
 }

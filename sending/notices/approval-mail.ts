@@ -36,11 +36,9 @@ export interface WrittenNotice {
   readonly holdsCredential: boolean;
 }
 
-/** Until when a notice collects requests, in milliseconds since 1970; undefined: it is to be sent. */
-export async function collectsUntilMs({ db, now }: SendingServices, noticeId: string): Promise<number | undefined> {
-  const sendAtMs = (await findApprovalNotice(db, noticeId))?.sendAt.getTime() ?? 0;
-  return sendAtMs > now() ? sendAtMs : undefined;
-}
+/** When a notice is due, in milliseconds since 1970: until then it collects requests. */
+export const dueAtMs = async ({ db }: SendingServices, noticeId: string): Promise<number | undefined> =>
+  (await findApprovalNotice(db, noticeId))?.sendAt.getTime();
 
 /** The requests for a notice. Nothing is added to it afterwards. */
 export async function closedConsents(

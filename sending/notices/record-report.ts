@@ -6,6 +6,7 @@
  * of one recipient can put him on the suppression list: where several had the same, each could report on the others.
  */
 import { reviewSending } from '#core/mailboxes/sending-health.ts';
+import { bouncesTotal, complaintsTotal } from '#core/platform/log/metrics.ts';
 import { isHardBounce } from '#domain/sending/outbound.ts';
 import { type NoticeAction, wantsNotice } from '#domain/webhooks/delivery-notices.ts';
 import { type MailReport, readReport } from '#mime/read-report.ts';
@@ -96,7 +97,7 @@ async function recordStatus(services: SendingServices, path: ReturnPath, report:
   const sender = await findSender(services.db, message.mailboxId);
   const bytes = await readContent(services.db, message);
   const now = new Date(services.now());
-  const { outcome, owed } = await services.db.transaction(async (sql) => {
+  const { outcome, owed, bounced } = await services.db.transaction(async (sql) => {
     await lockOutbound(sql, message.id);
     const recipients = (await findRecipients(sql, message.id)).filter((each) => concerns(path, each));
     const failures = reported(path, recipients, report, 'failed');
@@ -105,7 +106,7 @@ async function recordStatus(services: SendingServices, path: ReturnPath, report:
       asked: reported(path, recipients, report, action).filter((each) => wantsNotice(each, action)),
     }));
     const spoken = [...failures, ...successes.flatMap(({ asked }) => asked)];
-    if (spoken.some(({ status }) => status === 'sending')) return { outcome: 'early' as const, owed: 0 };
+    if (spoken.some(({ status }) => status === 'sending')) return { outcome: 'early' as const, owed: 0, bounced: 0 };
     const notify = (action: NoticeAction, reported: readonly Reported[]) =>
       sender === undefined ? 0 : notifySender(sql, services, sender, message, bytes, action, reported);
     let notices = 0;
@@ -115,7 +116,7 @@ async function recordStatus(services: SendingServices, path: ReturnPath, report:
       notices += await notify(action, reported);
     }
     const fresh = failures.filter(({ status }) => status === 'sent');
-    if (fresh.length === 0) return { outcome: 'recorded' as const, owed: notices };
+    if (fresh.length === 0) return { outcome: 'recorded' as const, owed: notices, bounced: 0 };
     const changes = fresh.map(({ number, code, reply }) => ({ number, status: 'bounced' as const, code, reply }));
     await changeRecipients(sql, message.id, changes, now);
     // It is shown in the status, but proves nothing about the mailbox: another recipient may have forged it.
@@ -124,8 +125,9 @@ async function recordStatus(services: SendingServices, path: ReturnPath, report:
     await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
     notices += await notify('failed', fresh);
     await reviewSending(sql, message.mailboxId, now);
-    return { outcome: 'recorded' as const, owed: notices };
+    return { outcome: 'recorded' as const, owed: notices, bounced: fresh.length };
   });
+  bouncesTotal.inc({ source: 'report' }, bounced);
   afterCommit(services, { folderIds: await inboxOf(services, message.mailboxId), owed });
   return outcome;
 }
@@ -145,22 +147,24 @@ async function recordComplaint(
   addresses: readonly string[],
 ): Promise<void> {
   const now = new Date(services.now());
-  await services.db.transaction(async (sql) => {
+  const complaints = await services.db.transaction(async (sql) => {
     const message = await lockOutbound(sql, path.messageId);
-    if (message === undefined) return;
+    if (message === undefined) return 0;
     const complained = (await findRecipients(sql, message.id)).filter(
       (each) =>
         !each.local &&
         each.status === 'sent' &&
         (path.recipient === null ? addresses.includes(each.address.toLowerCase()) : path.recipient === each.number),
     );
-    await sql.query(
-      `update outbound_recipient set complained_at = coalesce(complained_at, $3)
-        where message_id = $1 and number = any($2::smallint[])`,
+    const fresh = await sql.query(
+      `update outbound_recipient set complained_at = $3
+        where message_id = $1 and number = any($2::smallint[]) and complained_at is null returning 1`,
       [message.id, complained.map(({ number }) => number), now],
     );
     const gone = path.recipient === null ? [] : complained.map(({ address }) => address);
     await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'complaint', gone, now);
     await reviewSending(sql, message.mailboxId, now);
+    return fresh.length;
   });
+  complaintsTotal.inc(complaints);
 }

@@ -5,6 +5,7 @@
 
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
+import { approvalNoticeSeconds, noticesTotal } from '#core/platform/log/metrics.ts';
 import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { findRoleMail } from '#db/queries/mailboxes/role-mail.ts';
 import {
@@ -36,7 +37,7 @@ import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { recordingWorks, untilRecorded } from '#sending/outbox/until-recorded.ts';
 import { signMessage } from '#sending/transports/dkim.ts';
 import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
-import { collectsUntilMs, writeApprovalMail } from './approval-mail.ts';
+import { dueAtMs, writeApprovalMail } from './approval-mail.ts';
 import { sendToChat } from './chat-message.ts';
 import { writePasswordResetMail } from './password-reset-mail.ts';
 
@@ -78,14 +79,17 @@ async function attemptNotice(
 ): Promise<MemberNoticeProgress> {
   const notice = await findMemberNotice(services.db, noticeId);
   if (notice === undefined || notice.state !== 'waiting') return DONE;
-  if (isApprovalNotice(notice.kind)) {
-    const waitsUntilMs = await collectsUntilMs(services, noticeId);
-    if (waitsUntilMs !== undefined) return { nextAtMs: waitsUntilMs };
-  }
+  const dueMs = isApprovalNotice(notice.kind) ? await dueAtMs(services, noticeId) : undefined;
+  if (dueMs !== undefined && dueMs > services.now()) return { nextAtMs: dueMs };
   if (!(await recordingWorks(services, mayBegin))) return { nextAtMs: services.now() };
   // A write: if it fails, the outcome could not be recorded either, so nothing is sent.
   if (!(await beginNoticeAttempt(services.db, notice, new Date(services.now())))) return DONE;
-  const { kind, reply, recorded = false } = await attempt(services, senders, notice);
+  const result = await attempt(services, senders, notice);
+  if (result === DROPPED) return DONE;
+  const { kind, reply, recorded = false } = result;
+  noticesTotal.inc({ outcome: kind });
+  if (dueMs !== undefined && (kind === 'sent' || kind === 'captured'))
+    approvalNoticeSeconds.observe(Math.max(0, services.now() - dueMs) / 1_000);
   if (recorded) return DONE;
   const now = new Date(services.now());
   if (kind !== 'deferred') {

@@ -265,7 +265,7 @@ test('a full disk of DATA_DIR makes mail not ready, api not', DISK, async () => 
 test('a certificate that expires soon, has expired or cannot be read shows as a warning, with its metric', async () => {
   const DAY_MS = 86_400_000;
   const expiry = async () => {
-    const metric = await register.getSingleMetric('tls_certificate_expiry_timestamp_seconds')?.get();
+    const metric = await register.getSingleMetric('agent_mailbox_tls_certificate_expiry_timestamp_seconds')?.get();
     return Number(metric?.values[0]?.value) * 1_000;
   };
   await withMonitor('mail', (monitor) => monitor.current());
@@ -328,6 +328,6 @@ test('each check is a metric, and many requests share one run', async () => {
     services.db.pool.off('acquire', count);
     assert.ok(probes < 10, `${probes} connections were taken`);
   });
-  const metric = await register.getSingleMetric('readiness_check')?.get();
+  const metric = await register.getSingleMetric('agent_mailbox_readiness_check')?.get();
   assert.deepEqual(new Set(metric?.values.map(({ labels }) => labels['check'])), new Set(Object.keys(CHECK_STATES)));
 });

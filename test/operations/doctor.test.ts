@@ -12,6 +12,7 @@ import { instanceRecords, stsProblem } from '#core/process/diagnosis/dns-finding
 import { type Finding, needsAttention } from '#core/process/diagnosis/finding.ts';
 import { webClockFinding } from '#core/process/diagnosis/host-findings.ts';
 import { settingsFindings } from '#core/process/diagnosis/settings-findings.ts';
+import { openMetrics } from '#core/process/expose-metrics.ts';
 import { startHealthServer } from '#core/process/health-server.ts';
 import { DEVELOPMENT_ROOT_NAME } from '#core/process/start-checks.ts';
 import { answerProbes, outsideFindings } from '#operations/outside.ts';
@@ -386,6 +387,7 @@ describe('doctor', () => {
       testLog(),
       readiness,
       openDiagnosis(world.services, 'mail'),
+      openMetrics(world.services, 'mail'),
     );
     try {
       const verbose = (await (await fetch(`${health.url}/readyz?verbose`)).json()) as { findings: Finding[] };

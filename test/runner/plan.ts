@@ -31,6 +31,7 @@ const ALONE: readonly string[] = [
   'test/mail/clients/everything-at-once.test.ts',
   'test/core/outage-lines.test.ts',
   'test/core/own-installation.test.ts',
+  'test/core/metrics.test.ts',
   'test/delivery/across-processes.test.ts',
   'test/mail/crash.test.ts',
   'test/delivery/real-ladder.test.ts',

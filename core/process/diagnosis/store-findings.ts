@@ -19,7 +19,7 @@ const OVERDUE_SECONDS = 300;
 const MIB = 1024 * 1024;
 
 /** Runs statements that may take long, with a limit. */
-const bounded = <Result>(db: Database, work: (sql: Sql) => Promise<Result>): Promise<Result> =>
+export const bounded = <Result>(db: Database, work: (sql: Sql) => Promise<Result>): Promise<Result> =>
   db.transaction(async (sql) => {
     await sql.query(`set local statement_timeout = ${QUERY_WITHIN_MS}`);
     return work(sql);

@@ -1,0 +1,151 @@
+/**
+ * The text of `/metrics`: the metrics of this process, with those that are read when they are asked for.
+ *
+ *   events        counted where they happen (`core/platform/log/metrics.ts`)
+ *   connections   read from the pool each time
+ *   queues        counted in the database, by the api processes alone, at most every ten seconds
+ *   storage       the same, at most every minute
+ *
+ * A scrape is answered within seconds in any case: what PostgreSQL does not answer in time is left out.
+ */
+import { statfs } from 'node:fs/promises';
+import { collectDefaultMetrics, register } from '@prometheus-io/client';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import {
+  blobTableBytes,
+  databaseBytes,
+  databaseConnections,
+  databaseConnectionsMax,
+  databaseWaiting,
+  dataFolderBytes,
+  dataFolderFreeBytes,
+  METRICS,
+  QUEUES,
+  queueLength,
+  queueOldestSeconds,
+  queueOverdue,
+  queueOverdueSeconds,
+  storedBlobs,
+  storedMailBytes,
+  storedMessages,
+} from '#core/platform/log/metrics.ts';
+import type { ProcessName } from '#core/platform/process/database-connections.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import type { Database } from '#db/database.ts';
+import { bounded, readBacklog } from './diagnosis/store-findings.ts';
+
+const QUEUES_FRESH_MS = 10_000;
+const STORAGE_FRESH_MS = 60_000;
+/** What takes longer is in the next scrape. */
+const SCRAPE_WAITS_MS = 3_000;
+
+/** Metrics of Node and of the process (CPU, memory, event loop), named by the library; once per process. */
+let defaultMetricNames: readonly string[] | undefined;
+
+/** @returns their names */
+export function collectProcessMetrics(): readonly string[] {
+  if (defaultMetricNames !== undefined) return defaultMetricNames;
+  const ours = new Set(METRICS.map(({ name }) => name));
+  collectDefaultMetrics();
+  defaultMetricNames = register
+    .getMetricsAsArray()
+    .map(({ name }) => name)
+    .filter((name) => !ours.has(name));
+  return defaultMetricNames;
+}
+
+/** Clears gauges that must not show an old value. */
+const QUEUE_GAUGES = [queueLength, queueOldestSeconds, queueOverdue, queueOverdueSeconds];
+
+async function readQueues(db: Database): Promise<void> {
+  try {
+    for (const { queue: found, waiting, oldestSeconds, overdue, overdueSeconds } of await readBacklog(db)) {
+      const queue = QUEUES.find((name) => name === found.replace(' ', '_'));
+      if (queue === undefined) continue;
+      queueLength.set({ queue }, waiting);
+      queueOldestSeconds.set({ queue }, Math.max(0, oldestSeconds ?? 0));
+      queueOverdue.set({ queue }, overdue);
+      queueOverdueSeconds.set({ queue }, Math.max(0, overdueSeconds ?? 0));
+    }
+  } catch (error) {
+    for (const each of QUEUE_GAUGES) each.reset();
+    throw error;
+  }
+}
+
+/** Sums over a row for each mailbox; the rest is known to PostgreSQL without reading tables. */
+const STORAGE = `
+  select (select coalesce(sum(bytes_used), 0) from mailbox_counter)::float8 as bytes,
+         (select coalesce(sum(messages), 0) from mailbox_counter)::float8 as messages,
+         (select greatest(reltuples, 0) from pg_class where oid = 'blob'::regclass)::float8 as blobs,
+         pg_total_relation_size('blob')::float8 as "blobBytes",
+         pg_database_size(current_database())::float8 as "databaseBytes"`;
+
+async function readStorage(db: Database): Promise<void> {
+  const [found] = await bounded(db, (sql) =>
+    sql.query<{ bytes: number; messages: number; blobs: number; blobBytes: number; databaseBytes: number }>(STORAGE),
+  );
+  if (found === undefined) return;
+  storedMailBytes.set(found.bytes);
+  storedMessages.set(found.messages);
+  storedBlobs.set(found.blobs);
+  blobTableBytes.set(found.blobBytes);
+  databaseBytes.set(found.databaseBytes);
+}
+
+/** @returns a function that runs `read` unless it ran within `freshMs` or is running */
+function atMostEvery(freshMs: number, read: () => Promise<void>): () => Promise<void> {
+  let last: { readonly atMs: number; readonly ended: Promise<void> } | undefined;
+  let running = false;
+  return () => {
+    if (last === undefined || (!running && performance.now() - last.atMs >= freshMs)) {
+      running = true;
+      const ended = read().finally(() => {
+        running = false;
+      });
+      last = { atMs: performance.now(), ended };
+    }
+    return last.ended;
+  };
+}
+
+/** The content of an answer. */
+export interface ExposedMetrics {
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** @returns what answers a scrape of this process; it never throws because of PostgreSQL */
+export function openMetrics(
+  { db, settings, log }: Pick<Services, 'db' | 'settings' | 'log'>,
+  process: ProcessName,
+): () => Promise<ExposedMetrics> {
+  const has = (part: ProcessName) => process === 'all' || process === part;
+  const shown = [...METRICS.filter(({ of }) => of.some(has)).map(({ name }) => name), ...collectProcessMetrics()];
+  const reads = has('api')
+    ? [atMostEvery(QUEUES_FRESH_MS, () => readQueues(db)), atMostEvery(STORAGE_FRESH_MS, () => readStorage(db))]
+    : [];
+  if (has('mail'))
+    reads.push(async () => {
+      const { bavail, blocks, bsize } = await statfs(settings.DATA_DIR);
+      dataFolderFreeBytes.set(bavail * bsize);
+      dataFolderBytes.set(blocks * bsize);
+    });
+
+  return async () => {
+    const { pool } = db;
+    databaseConnections.set({ state: 'used' }, pool.totalCount - pool.idleCount);
+    databaseConnections.set({ state: 'idle' }, pool.idleCount);
+    databaseConnectionsMax.set(settings.DATABASE_POOL_MAX);
+    databaseWaiting.set(pool.waitingCount);
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, SCRAPE_WAITS_MS);
+    const read = reads.map((each) =>
+      each().catch((error: unknown) => log.debug({ reason: reasonOf(error) }, 'a metric could not be read')),
+    );
+    await Promise.race([Promise.all(read), late.promise]);
+    clearTimeout(timer);
+    const texts = await Promise.all(shown.map((name) => register.getSingleMetricAsString(name)));
+    return { contentType: register.contentType, text: `${texts.join('\n')}\n` };
+  };
+}

@@ -1,0 +1,40 @@
+/** The rules of `deploy/prometheus/`: what they name exists. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { METRICS } from '#core/platform/log/metrics.ts';
+import { anchorOf } from '#dev/documentation/documents.ts';
+
+const fileOf = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
+const rules = fileOf('deploy/prometheus/rules.yml');
+/** Comments are not rules. */
+const statements = rules.replaceAll(/^\s*#.*$/gm, '');
+
+test('every metric of a rule is declared or recorded, with labels that it has', () => {
+  const types = new Map(METRICS.map(({ name, type }) => [name, type]));
+  const recorded = new Set([...statements.matchAll(/- record: (\S+)/g)].map(([, name = '']) => name));
+  const isKnown = (name: string): boolean => {
+    const of = name.replace(/_(?:bucket|count|sum)$/, '');
+    return recorded.has(name) || types.has(name) || types.get(of) === 'histogram';
+  };
+  const named = [...statements.matchAll(/\bagent_mailbox[\w:]*/g)].map(([name]) => name);
+  assert.ok(named.length > 50);
+  assert.deepEqual(new Set(named.filter((name) => !isKnown(name))), new Set());
+  const labels = new Map(METRICS.map(({ name, labels: of }) => [name, of]));
+  for (const [, name = '', label = '', value = ''] of statements.matchAll(/\b(agent_mailbox\w+)\{(\w+)!?="([^"]*)"/g)) {
+    const values = labels.get(name.replace(/_(?:bucket|count|sum)$/, ''))?.[label];
+    assert.ok(values !== undefined, `${name} has no label ${label}`);
+    assert.ok(values.length === 0 || values.includes(value), `${name} has no ${label} ${value}`);
+  }
+});
+
+test('every alert names a section of docs/operations/incidents.md, and every section belongs to one', () => {
+  const alerts = [...statements.matchAll(/- alert: (\S+)/g)].map(([, name]) => name);
+  assert.ok(alerts.length > 15 && new Set(alerts).size === alerts.length);
+  const named = [...statements.matchAll(/runbook_url: \/docs\/operations\/incidents#(\S+)/g)].map(([, at]) => at);
+  assert.equal(named.length, alerts.length);
+  const sections = [...fileOf('docs/operations/incidents.md').matchAll(/^## (.+)$/gm)].map(([, title = '']) =>
+    anchorOf(title),
+  );
+  assert.deepEqual(new Set(named), new Set(sections));
+});
