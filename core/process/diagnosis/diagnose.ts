@@ -146,6 +146,6 @@ export function openDiagnosis(services: Services, process: ProcessName): () => P
 
 /** Before the first traffic: one line for each finding that somebody must look at. Never throws. */
 export async function logStartFindings(services: Services, log: Logger): Promise<void> {
-  for (const { check, level, what, todo } of (await runChecks(startChecks(services))).filter(needsAttention))
-    log.warn({ check, level, todo }, what);
+  for (const { check, what, todo } of (await runChecks(startChecks(services))).filter(needsAttention))
+    log.warn({ check, todo }, what);
 }

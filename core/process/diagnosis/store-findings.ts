@@ -138,7 +138,7 @@ export async function temporalFindings(settings: Settings, db: Sql | undefined):
 
 /** What waits: its count, the age of the oldest, and how many are overdue with the age of the oldest of them. */
 export interface Backlog {
-  readonly queue: 'webhooks' | 'outgoing mail' | 'consents' | 'notices';
+  readonly queue: 'webhooks' | 'outgoing messages' | 'consents' | 'notices';
   readonly waiting: number;
   readonly oldestSeconds: number | null;
   readonly overdue: number;
@@ -159,7 +159,7 @@ const BACKLOG = [
     'created_at',
     'coalesce(next_attempt_at, created_at)',
   ),
-  queue('outgoing mail', `outbound_message where state in ('scheduled', 'sending')`, 'submitted_at', 'due_at'),
+  queue('outgoing messages', `outbound_message where state in ('scheduled', 'sending')`, 'submitted_at', 'due_at'),
   queue('consents', `consent where status = 'pending'`, 'created_at', 'expires_at'),
   queue('notices', `member_notices where state = 'waiting'`, 'created_at', 'due_at'),
 ].join(' union all ');
@@ -178,7 +178,7 @@ export async function backlogFindings(db: Database): Promise<Finding[]> {
   const { ok, note, warning } = findingsOf('backlog');
   try {
     return (await readBacklog(db)).map(({ queue: name, waiting, oldestSeconds, overdue, overdueSeconds }) => {
-      if (waiting === 0) return ok(`No ${name} wait.`);
+      if (waiting === 0) return ok(`No ${name} are waiting.`);
       const what = `${waiting} ${name} wait, the oldest for ${duration(oldestSeconds ?? 0)}`;
       if (overdueSeconds !== null && overdueSeconds > OVERDUE_SECONDS)
         return warning(
