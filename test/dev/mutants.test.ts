@@ -1,7 +1,7 @@
 /** `npm run mutants`: which changes of the code no test notices. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
@@ -55,4 +55,27 @@ test('tests that fail without any mutant say nothing about mutants: the command 
   const { status, stderr } = mutants('assert(isBelow(3, 3))');
   assert.notEqual(status, 0);
   assert.match(stderr, /below\.test\.ts fails without any mutant/);
+});
+
+/** `a{b,c}d` as `abd` and `acd`: each file that a pattern lists must exist. */
+function oneByOne(pattern: string): string[] {
+  const [, before, list, after] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(pattern) ?? [];
+  return list === undefined ? [pattern] : list.split(',').map((each) => `${before}${each}${after}`);
+}
+
+test('the list of tests and of equivalent mutants names what exists', () => {
+  const probes = JSON.parse(readFileSync(path.join(root, 'test/mutants/probes.json'), 'utf8')) as {
+    tests: Record<string, string[]>;
+    equivalent: Record<string, Record<string, string>>;
+  };
+  const names = [...Object.keys(probes.tests), ...Object.keys(probes.equivalent)];
+  assert.deepEqual(
+    names.filter((name) => !existsSync(path.join(root, name))),
+    [],
+  );
+  const files = Object.values(probes.tests).flatMap((patterns) => patterns.flatMap((pattern) => oneByOne(pattern)));
+  assert.deepEqual(
+    files.filter((pattern) => globSync(pattern, { cwd: root }).length === 0),
+    [],
+  );
 });
