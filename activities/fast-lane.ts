@@ -19,7 +19,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
-import { wakeablePause } from '#core/platform/batching/pauses.ts';
+import { wakeablePause } from '#core/platform/batching/circuit.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { laneDeliveries } from '#core/platform/log/metrics.ts';

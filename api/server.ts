@@ -4,7 +4,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import compress from 'koa-compress';
 import helmet from 'koa-helmet';
-import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
+import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { apiRequestSeconds } from '#core/platform/log/metrics.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { CatalogueError } from '#domain/errors.ts';
@@ -23,7 +23,7 @@ const COMPRESS_FROM_BYTES = 8_192;
 const BROTLI_QUALITY = 3;
 const BEARER_CHALLENGE = 'Bearer realm="agent-mailbox"';
 
-export type ApiApp = Koa<RequestState>;
+type ApiApp = Koa<RequestState>;
 
 /**
  * The Koa application over a route table.

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Socket } from 'node:net';
-import { notePublicAddress } from '#core/platform/addresses/public-address.ts';
+import { notePublicAddress } from '#core/platform/addresses/service-url.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { CONNECTIONS_RETRY_AFTER_SECONDS, limitConnections } from '#core/platform/process/database-connections.ts';

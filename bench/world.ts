@@ -15,8 +15,8 @@ import { openServices, type Services } from '#core/platform/process/services.ts'
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { migrate } from '#db/migrate.ts';
 import type { ChildEvents } from '#dev/launcher/child-process.ts';
-import { distributionPostgres, startDistributionServer } from '#dev/launcher/distribution-postgres.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '#dev/launcher/embedded-postgres.ts';
+import { distributionPostgres, startDistributionServer } from '#dev/launcher/postgres-binaries.ts';
 import { temporalProgram } from '#dev/launcher/temporal-program.ts';
 import { startTemporalServer, type TemporalServer } from '#dev/launcher/temporal-server.ts';
 import { insertDeliveries } from '#test/support/many-rows.ts';

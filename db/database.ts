@@ -12,7 +12,7 @@ import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { onConnect } from './connections.ts';
 import { type CopyValue, copyRows, type OnCopiedRow } from './copy-rows.ts';
-import { entities } from './entities/index.ts';
+import { entities } from './entities.ts';
 import { entitiesOf } from './entities-of-connection.ts';
 import { infrastructureFault, retryConflicts } from './infrastructure-error.ts';
 import { migrations } from './migrations/index.ts';

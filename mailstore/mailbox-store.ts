@@ -21,12 +21,12 @@ import { readFolderChanges, readVanished } from './changes/read-changes.ts';
 import { oneAtATime, sharedReads } from './changes/shared-reads.ts';
 import { appendMessages, filedCopy, type PreparedAppend, prepareAppends } from './delivery/append.ts';
 import { createFolder, deleteFolder, renameFolder } from './folders/change-folders.ts';
+import { fetchRows, listedMessages, sortedUids } from './folders/fetch-rows.ts';
 import { readFolderView, recentClaims, recentFrom } from './folders/folder-view.ts';
 import { findFolder, listFolders, listSubscriptions, subscribe } from './folders/folders.ts';
 import { type LockedFolders, lockFolders } from './folders/lock-folders.ts';
 import { copyPlacements, readQuota, removePlacements } from './folders/placements.ts';
 import { storeFlags } from './folders/store-flags.ts';
-import { fetchRows, listedMessages, sortedUids } from './search/fetch-rows.ts';
 import type { MessageTextFiller } from './search/message-text.ts';
 import { searchContent } from './search/search-content.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Form } from '#core/platform/settings/setting-forms.ts';
 import { SETTINGS } from '#core/platform/settings/settings.ts';
 import { settingsLines } from '#core/platform/settings/settings-file.ts';
-import { domainNameProblem } from '#domain/mail/domain-name.ts';
+import { domainNameProblem } from '#domain/mail/domain-names.ts';
 import { newSecrets } from './secrets-file.ts';
 
 export const domainName: Form<string> = {

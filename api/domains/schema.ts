@@ -3,9 +3,9 @@ import { closed, dateTime, listOf, nullable, timeOf } from '#api/http/schema-par
 import { zoneFile } from '#core/mailboxes/domain-records.ts';
 import { currentRecords } from '#core/mailboxes/domains.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
-import { DOMAIN_STATUSES, type DomainRecord, type MailDomainRow } from '#db/entities/mail-domain.ts';
+import { DOMAIN_STATUSES, type DomainRecord, type MailDomainRow } from '#db/entities.ts';
 import { idPattern } from '#domain/ids.ts';
-import { DOMAIN_NAME_MAX } from '#domain/mail/domain-name.ts';
+import { DOMAIN_NAME_MAX } from '#domain/mail/domain-names.ts';
 
 const DomainId = Type.String({ pattern: idPattern('domain') });
 

@@ -5,7 +5,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { StoreUnavailable } from '@agent-mailbox/mail-store';
-import { isEngineFault } from '#core/platform/engine/engine-fault.ts';
+import { isEngineFault } from '#core/platform/engine/engine-starts.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { type InfrastructureFault, infrastructureFault } from '#db/infrastructure-error.ts';
 import { CatalogueError, type ErrorCode, type ErrorDetail } from '#domain/errors.ts';

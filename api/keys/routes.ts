@@ -3,7 +3,7 @@ import { type Route, route } from '#api/http/route.ts';
 import { closed, dateTime, listBody, listOf, nullable, PageQuery, pageOf, timeOf } from '#api/http/schema-parts.ts';
 import { MailboxGroup } from '#api/mailboxes/schema.ts';
 import { createApiKey, deleteApiKey, getApiKey, listApiKeys, updateApiKey } from '#core/accounts/api-keys.ts';
-import type { ApiKeyRow } from '#db/entities/api-key.ts';
+import type { ApiKeyRow } from '#db/entities.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';
 import { idPattern } from '#domain/ids.ts';
 import { GROUPS_PER_KEY_MAX } from '#domain/organizations/mailboxes.ts';

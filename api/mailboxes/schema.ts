@@ -27,7 +27,7 @@ import {
   SYNC_STATUSES,
   UNAUTHENTICATED_MAIL,
 } from '#domain/organizations/mailboxes.ts';
-import { SENDING_STATES } from '#domain/sending/sending-health.ts';
+import { SENDING_STATES } from '#domain/sending/sending-brakes.ts';
 
 export const MailboxId = Type.String({ pattern: idPattern('mailbox'), description: 'Mailbox id.' });
 export const MailboxParams = closed({ id: MailboxId });

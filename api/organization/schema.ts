@@ -9,7 +9,7 @@ import {
 } from '#api/http/sending-schema.ts';
 import { InvitationWithToken } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
-import type { OrganizationRow } from '#db/entities/organization.ts';
+import type { OrganizationRow } from '#db/entities.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
   CONSENT_EXPIRES_DAYS_DEFAULT,

@@ -19,11 +19,7 @@ import pg from 'pg';
 import { temporalProblem } from '#core/process/dependencies.ts';
 import { cacheFolder } from '#dev/cache-folder.ts';
 import { startWatched, type WatchedChild } from '#dev/launcher/child-process.ts';
-import {
-  distributionPostgres,
-  embeddedPrograms,
-  startDistributionServer,
-} from '#dev/launcher/distribution-postgres.ts';
+import { distributionPostgres, embeddedPrograms, startDistributionServer } from '#dev/launcher/postgres-binaries.ts';
 import { DYNAMIC_CONFIG } from '#dev/launcher/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
 import { testPort } from '#test/support/test-port.ts';

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { announceKeyAccess } from '#core/mailboxes/mailbox-logins.ts';
 import { recordAudit } from '#core/organizations/audit.ts';
-import { lockOrganization } from '#core/organizations/lock-organization.ts';
+import { lockOrganization } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { credentialHint, hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
-import { ApiKey, type ApiKeyRow } from '#db/entities/api-key.ts';
+import { ApiKey, type ApiKeyRow } from '#db/entities.ts';
 import type { ApiScope } from '#domain/access/api-scopes.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { Reach } from '#domain/organizations/mailboxes.ts';

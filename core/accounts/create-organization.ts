@@ -4,7 +4,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
-import { Organization, type OrganizationRow } from '#db/entities/organization.ts';
+import { Organization, type OrganizationRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { slugOf } from '#domain/organizations/organization-limits.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';

@@ -4,16 +4,14 @@ import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
 import { recordAudit } from '#core/organizations/audit.ts';
-import { lockOrganization } from '#core/organizations/lock-organization.ts';
+import { lockOrganization } from '#core/organizations/may-decide.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
-import { Invitation, type InvitationRow } from '#db/entities/invitation.ts';
-import { Member } from '#db/entities/member.ts';
-import { User } from '#db/entities/user.ts';
+import { Invitation, type InvitationRow, Member, User } from '#db/entities.ts';
 import { insertMemberNotices } from '#db/queries/notices/member-notices.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
 import type { MemberRole } from '#domain/access/api-scopes.ts';
@@ -48,7 +46,7 @@ export interface CreatedInvitation {
 }
 
 /** The contents of an invitation, except the invited person. */
-export interface InvitationOrigin {
+interface InvitationOrigin {
   readonly organization: { readonly id: string; readonly name: string };
   readonly caller: Caller;
   /** Address of the API, for the link. */
@@ -155,7 +153,7 @@ export async function insertInvitation(
 const inviterOf = ({ type, name, email }: Actor): Inviter | null =>
   type === 'user' && email !== null ? { name: name ?? email, email } : null;
 
-export interface ListedInvitation {
+interface ListedInvitation {
   /** Its place in the list. */
   readonly id: string;
   readonly row: InvitationRow;
@@ -318,7 +316,7 @@ export const acceptUrl = (publicUrl: string, token: string): string => `${public
  * Writes the notice in the transaction of the invitation; start it by `sendNotices` after the commit. Its text, which can
  * be read in the API, has a place instead of the credential.
  */
-export async function writeInvitationNotice(
+async function writeInvitationNotice(
   services: Pick<Services, 'secrets' | 'now'>,
   sql: Sql,
   invitation: {

@@ -5,7 +5,7 @@ import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
-import { Member } from '#db/entities/member.ts';
+import { Member } from '#db/entities.ts';
 import { type MemberRole, roleIncludes } from '#domain/access/api-scopes.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { deleteLinksOfMember } from './approval-links.ts';

@@ -6,7 +6,7 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
-import { Organization, type OrganizationRow, type OrganizationSettings } from '#db/entities/organization.ts';
+import { Organization, type OrganizationRow, type OrganizationSettings } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { PLANS, type PlanName, planHasWebhooks } from '#domain/organizations/plans.ts';
 import type { OrganizationBrakes } from '#domain/sending/sending-brakes.ts';

@@ -13,8 +13,7 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
-import { Session } from '#db/entities/session.ts';
-import { User } from '#db/entities/user.ts';
+import { Session, User } from '#db/entities.ts';
 import { insertMemberNotices } from '#db/queries/notices/member-notices.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
 import {
@@ -64,7 +63,7 @@ const MINUTE_MS = 60_000;
 /** The page of a reset. The token is in its fragment, which no server's log sees. */
 export const passwordResetUrl = (publicUrl: string, token: string): string => `${publicUrl}/reset-password#${token}`;
 
-export interface ResetAccount {
+interface ResetAccount {
   readonly userId: string;
   readonly organizationIds: readonly string[];
 }
@@ -236,7 +235,7 @@ export async function acceptPasswordReset(
  * Ends everything that depends on a password, and writes a notice to its owner. Call it in the transaction of the
  * change.
  */
-export async function afterPasswordChange(
+async function afterPasswordChange(
   sql: Sql,
   person: { readonly id: string; readonly email: string },
   now: Date,

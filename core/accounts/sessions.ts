@@ -5,7 +5,7 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
-import { Session } from '#db/entities/session.ts';
+import { Session } from '#db/entities.ts';
 import type { MemberRole } from '#domain/access/api-scopes.ts';
 import {
   SESSION_LIFE_DAYS,

@@ -4,7 +4,7 @@ import { sourceOf } from '#core/platform/addresses/source-address.ts';
 import { semaphore } from '#core/platform/batching/semaphore.ts';
 import { loginsTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { User, type UserRow } from '#db/entities/user.ts';
+import { User, type UserRow } from '#db/entities.ts';
 import { countUse, uncountUse } from '#db/queries/platform/count-use.ts';
 import { SIGN_IN_SOURCE_KEPT_DAYS, SIGN_IN_TRIES, SIGN_IN_WINDOW_SECONDS } from '#domain/access/credential-format.ts';
 import { limitingPairs } from '#domain/access/sign-in-limits.ts';
@@ -61,7 +61,7 @@ export async function verifyPassword(password: string, stored: string): Promise<
 let decoy: Promise<string> | undefined;
 
 /** Spends the time of a verification for an account that does not exist, so that the two cannot be distinguished. */
-export async function verifyAgainstNobody(password: string): Promise<false> {
+async function verifyAgainstNobody(password: string): Promise<false> {
   decoy ??= hashPassword(randomBytes(SALT_BYTES).toString('hex'));
   await verifyPassword(password, await decoy);
   return false;

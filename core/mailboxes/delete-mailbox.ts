@@ -7,7 +7,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
-import { WebhookEndpoint } from '#db/entities/webhook-endpoint.ts';
+import { WebhookEndpoint } from '#db/entities.ts';
 import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
 import { envelopeMailbox, mailboxSnapshot } from './mailbox-queries.ts';

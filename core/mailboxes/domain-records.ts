@@ -1,19 +1,82 @@
 /**
  * The DNS records a customer's domain needs so that this instance can receive and send its mail, whether DNS has them,
- * and how questions are asked.
+ * and how questions are asked. The DKIM key of the instance's own domain, MAIL_DOMAIN, is made when it is asked for first.
  */
+import { generateKeyPair } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
+import { promisify } from 'node:util';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
-import type { DomainRecord } from '#db/entities/mail-domain.ts';
+import type { Sql } from '#db/database.ts';
+import type { DomainRecord } from '#db/entities.ts';
 
-export type RecordState = Pick<DomainRecord, 'status' | 'found'>;
+const DKIM_BITS = 2_048;
+const makeKeyPair = promisify(generateKeyPair);
+
+interface InstanceDkimKey {
+  readonly selector: string;
+  /** Base64 of the SubjectPublicKeyInfo. */
+  readonly publicKey: string;
+  /** PEM. */
+  readonly privateKey: string;
+}
+
+interface KeyRow {
+  selector: string;
+  public_key: string;
+  private_key_sealed: string;
+}
+
+/** Place of the instance's DKIM keys (see `core/platform/secrets/sealed-secrets.ts`). */
+export const instanceDkimPlace = (domain: string): string => `dkim_key:private_key:${domain}`;
+const FIND_KEY = `select selector, public_key, private_key_sealed from dkim_key where domain = $1`;
+
+/** What DNS publishes of that key; undefined: it was not made yet. */
+export async function instanceDkimRecord(
+  db: Sql,
+  { MAIL_DOMAIN }: Pick<Settings, 'MAIL_DOMAIN'>,
+): Promise<Omit<InstanceDkimKey, 'privateKey'> | undefined> {
+  const [row] = await db.query<KeyRow>(FIND_KEY, [MAIL_DOMAIN.toLowerCase()]);
+  return row === undefined ? undefined : { selector: row.selector, publicKey: row.public_key };
+}
+
+export async function instanceDkimKey({
+  db,
+  secrets,
+  settings,
+  now,
+  log,
+}: Pick<Services, 'db' | 'secrets' | 'settings' | 'now' | 'log'>): Promise<InstanceDkimKey> {
+  const domain = settings.MAIL_DOMAIN.toLowerCase();
+  let [row] = await db.query<KeyRow>(FIND_KEY, [domain]);
+  if (row === undefined) {
+    const { publicKey, privateKey } = await makeKeyPair('rsa', {
+      modulusLength: DKIM_BITS,
+      publicKeyEncoding: { type: 'spki', format: 'der' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    const selector = `am${new Date(now()).toISOString().slice(0, 7).replace('-', '')}`;
+    // Another process may be quicker; its key is the one then.
+    await db.query(
+      `insert into dkim_key (domain, selector, public_key, private_key_sealed) values ($1, $2, $3, $4) on conflict do nothing`,
+      [domain, selector, publicKey.toString('base64'), secrets.seal(privateKey, instanceDkimPlace(domain))],
+    );
+    [row] = await db.query<KeyRow>(FIND_KEY, [domain]);
+    log.info({ domain, selector }, 'made the DKIM key of the instance; GET /api/domains/default shows its DNS record');
+  }
+  if (row === undefined) throw new Error('the DKIM key of the instance was made and is not there');
+  const { selector, public_key: publicKey, private_key_sealed: sealed } = row;
+  return { selector, publicKey, privateKey: secrets.open(sealed, instanceDkimPlace(domain)) };
+}
+
+type RecordState = Pick<DomainRecord, 'status' | 'found'>;
 
 const MX_PREFERENCE = 10;
 const TTL_SECONDS = 3_600;
 /** RFC 1035 §3.3.14: a TXT record is made of strings of at most 255 bytes. */
 const TXT_STRING_MAX = 255;
 
-export interface MailFacts {
+interface MailFacts {
   readonly name: string;
   readonly dkimSelector: string;
   /** Base64 of the SubjectPublicKeyInfo. */
@@ -27,7 +90,7 @@ export interface MailFacts {
   readonly submissionStarttlsPort: number;
 }
 
-export interface DomainFacts extends MailFacts {
+interface DomainFacts extends MailFacts {
   readonly verificationToken: string;
 }
 
@@ -76,7 +139,7 @@ export function mailRecords(facts: MailFacts): DomainRecord[] {
 const withoutDot = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 
 /** Whether the values DNS gave for a record's name and type fulfil it. TXT values with their strings joined. */
-export function recordState(record: DomainRecord, values: readonly string[]): RecordState {
+function recordState(record: DomainRecord, values: readonly string[]): RecordState {
   const state = (found: readonly string[], fulfilled: boolean): RecordState => ({
     status: fulfilled ? 'found' : found.length === 0 ? 'missing' : 'wrong',
     found: [...found],

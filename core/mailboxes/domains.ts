@@ -18,20 +18,18 @@ import { promisify } from 'node:util';
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '#core/organizations/audit.ts';
-import { lockOrganization } from '#core/organizations/lock-organization.ts';
+import { lockOrganization } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
-import { type DomainRecord, MailDomain, type MailDomainRow } from '#db/entities/mail-domain.ts';
-import { Mailbox } from '#db/entities/mailbox.ts';
+import { type DomainRecord, Mailbox, MailDomain, type MailDomainRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { domainNameProblem } from '#domain/mail/domain-name.ts';
+import { domainNameProblem } from '#domain/mail/domain-names.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { publicListenerPorts } from './client-settings.ts';
-import { checkRecords, domainRecords, mailRecords } from './domain-records.ts';
-import { instanceDkimKey } from './instance-dkim.ts';
+import { checkRecords, domainRecords, instanceDkimKey, mailRecords } from './domain-records.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
 
 /** Whether mail for a domain belongs to this instance: its own domain, or a verified one of an organization. */

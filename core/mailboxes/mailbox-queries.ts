@@ -2,8 +2,13 @@ import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { firstIdAt } from '#domain/ids.ts';
 import type { MailboxStatus, Reach, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
-import { type Brakes, type SendingMode, type StoppedBy, stoppedBy } from '#domain/sending/sending-brakes.ts';
-import type { SendingHealth } from '#domain/sending/sending-health.ts';
+import {
+  type Brakes,
+  type SendingHealth,
+  type SendingMode,
+  type StoppedBy,
+  stoppedBy,
+} from '#domain/sending/sending-brakes.ts';
 import type { EnvelopeMailbox } from '#domain/webhooks/event-types.ts';
 import { dayOf } from './sending-budgets.ts';
 import { shownHealth } from './sending-health.ts';

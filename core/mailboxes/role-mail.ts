@@ -40,7 +40,7 @@ export interface RoleMail {
   readonly isUnauthenticated: boolean;
 }
 
-export type RoleMailOutcome =
+type RoleMailOutcome =
   | { readonly kind: 'taken'; readonly notices: readonly NewMemberNotice[] }
   /** The organization has reached the limit of messages that are forwarded in an hour. */
   | { readonly kind: 'too-many' };

@@ -7,7 +7,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Sql } from '#db/database.ts';
-import type { OrganizationSettings } from '#db/entities/organization.ts';
+import type { OrganizationSettings } from '#db/entities.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS, OUTBOUND_GIVE_UP_MS } from '#domain/sending/outbound.ts';
 import {
   type SendingMode,
@@ -29,7 +29,7 @@ export async function lockBrakes(sql: Sql, organizationId: string): Promise<void
   await sql.query(`select pg_advisory_xact_lock(${LOCK})`, [organizationId]);
 }
 
-export interface BrakesNow {
+interface BrakesNow {
   readonly mode: SendingMode;
   readonly stoppedBy: StoppedBy | null;
 }
@@ -52,7 +52,7 @@ export async function stoppedBecause(sql: Sql, mailboxId: string): Promise<strin
 }
 
 /** The scope of a change of brakes: all mailboxes of an organization, or one. */
-export interface BrakesScope {
+interface BrakesScope {
   readonly organizationId: string;
   readonly mailboxId: string | null;
 }

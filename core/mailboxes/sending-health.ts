@@ -1,5 +1,5 @@
 /**
- * How the mail of a mailbox is received, see `domain/sending/sending-health.ts`. It is reviewed with every failure and complaint.
+ * How the mail of a mailbox is received, see `domain/sending/sending-brakes.ts`. It is reviewed with every failure and complaint.
  *
  *   ok ──▶ flagged ──▶ paused ──somebody resumes──▶ ok
  *    ▲        │ a day without a further failure, or a review below the rate
@@ -18,7 +18,7 @@ import {
   SENDING_RATE_WINDOW_MS,
   type SendingCounts,
   type SendingHealth,
-} from '#domain/sending/sending-health.ts';
+} from '#domain/sending/sending-brakes.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -6,7 +6,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
-import { Mailbox, type MailboxRow } from '#db/entities/mailbox.ts';
+import { Mailbox, type MailboxRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import { type Brakes, loosens, type SendingBudgets, type SendingMode } from '#domain/sending/sending-brakes.ts';

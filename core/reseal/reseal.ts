@@ -10,8 +10,8 @@
  */
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
+import { instanceDkimPlace } from '#core/mailboxes/domain-records.ts';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
-import { instanceDkimPlace } from '#core/mailboxes/instance-dkim.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { idempotencyAnswerPlace, type SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-signature.ts';

@@ -32,8 +32,8 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { type ChildEvents, type ProcessOwner, startWatched } from './child-process.ts';
 import { freePort, portProblem } from './free-port.ts';
+import { commandLine, endProcess, isAlive } from './instance-lock.ts';
 import { type PostgresBinary, postgresBinaries } from './postgres-binaries.ts';
-import { commandLine, endProcess, isAlive } from './process-identity.ts';
 
 const HOST = '127.0.0.1';
 const USER = 'app';
@@ -43,7 +43,7 @@ const NOBODY_ID = 65_534;
 const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 60_000;
 
-export interface EmbeddedPostgresOptions {
+interface EmbeddedPostgresOptions {
   /** Contains cluster, password and log. Created if missing. */
   readonly folder: string;
   /** 0 chooses a free port. */

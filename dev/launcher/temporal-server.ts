@@ -11,7 +11,7 @@ import { temporalProblem } from '#core/process/dependencies.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
 import { type ChildEvents, startWatched } from './child-process.ts';
 import { accepts, freePort, portProblem } from './free-port.ts';
-import { commandLine, endProcess, isAlive } from './process-identity.ts';
+import { commandLine, endProcess, isAlive } from './instance-lock.ts';
 
 const HOST = '127.0.0.1';
 const UI_PORT_OFFSET = 1_000;
@@ -28,7 +28,7 @@ export const DYNAMIC_CONFIG: Readonly<Record<string, string>> = {
   'matching.enableFairness': 'true',
 };
 
-export interface TemporalServerOptions {
+interface TemporalServerOptions {
   /** Path of the `temporal` program. */
   readonly program: string;
   /** Contains database and log. Created if missing. */

@@ -3,6 +3,15 @@
  *
  *   normal ──▶ drafts_only (agents write drafts, people send them) ──▶ stopped (nothing is sent)
  *
+ * States to the right are tighter. An organization is stopped or not; the tighter of the two applies. The service brakes by
+ * itself when a mailbox sends to too many addresses that do not exist, or that do not want its mail.
+ */
+
+/**
+ * Brakes: settings by which a person stops or limits the mail of a mailbox or an organization.
+ *
+ *   normal ──▶ drafts_only (agents write drafts, people send them) ──▶ stopped (nothing is sent)
+ *
  * States to the right are tighter. An organization is stopped or not; the tighter of the two applies.
  */
 export const SENDING_MODES = ['normal', 'drafts_only', 'stopped'] as const;
@@ -66,3 +75,48 @@ export const STOPPED_LOOK_AGAIN_MS = 3_600_000;
 
 /** A stop is answered when no transmission is in flight any more, or after this time. */
 export const STOP_SETTLES_WITHIN_MS = 10_000;
+
+/** Rates are computed over the outside recipients of this period, if there are at least this many. */
+export const SENDING_RATE_WINDOW_MS = 86_400_000;
+const SENDING_RATE_FROM_RECIPIENTS = 100;
+/** Shares of these recipients; from the first on the mailbox is flagged, from the second on it is paused. */
+const BOUNCE_RATE_FLAGGED = 0.05;
+const BOUNCE_RATE_PAUSED = 0.1;
+const COMPLAINT_RATE_FLAGGED = 0.001;
+const COMPLAINT_RATE_PAUSED = 0.005;
+
+/** `paused`: nothing leaves to recipients outside until a person resumes it. */
+export const SENDING_STATES = ['ok', 'flagged', 'paused'] as const;
+type SendingState = (typeof SENDING_STATES)[number];
+
+export interface SendingHealth {
+  readonly state: SendingState;
+  /** A sentence for people; null while all is well. */
+  readonly reason: string | null;
+}
+
+/** Recipients outside within the window. */
+export interface SendingCounts {
+  /** Accepted by the next host, including those that bounced later. */
+  readonly handedOver: number;
+  readonly bounced: number;
+  readonly complained: number;
+}
+
+export function evaluateSending({ handedOver, bounced, complained }: SendingCounts): SendingHealth {
+  if (handedOver < SENDING_RATE_FROM_RECIPIENTS) return { state: 'ok', reason: null };
+  const rated = [
+    { count: bounced, what: 'bounced', flagged: BOUNCE_RATE_FLAGGED, paused: BOUNCE_RATE_PAUSED },
+    { count: complained, what: 'complained', flagged: COMPLAINT_RATE_FLAGGED, paused: COMPLAINT_RATE_PAUSED },
+  ].map(({ count, what, flagged, paused }) => {
+    const rate = count / handedOver;
+    const state: SendingState = rate >= paused ? 'paused' : rate >= flagged ? 'flagged' : 'ok';
+    const limit = state === 'paused' ? paused : flagged;
+    const reason = `${count} of ${handedOver} recipients of the last 24 hours ${what} (${percent(rate)}; ${state} from ${percent(limit)} on).`;
+    return { state, reason };
+  });
+  const worst = rated.find(({ state }) => state === 'paused') ?? rated.find(({ state }) => state === 'flagged');
+  return worst ?? { state: 'ok', reason: null };
+}
+
+const percent = (share: number): string => `${Number((share * 100).toFixed(2))} %`;

@@ -20,7 +20,7 @@ import {
 } from '@agent-mailbox/mail-store';
 import { readOnlyStore } from '@agent-mailbox/mail-store/read-only-store';
 import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
-import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
+import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { loginsTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';

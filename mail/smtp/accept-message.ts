@@ -12,9 +12,9 @@ import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import { blobKey } from '#mailstore/blobs/blob-store.ts';
 import { largeMessageSlots } from '#mailstore/delivery/append.ts';
 import type { DeliveryOutcome, IncomingMessage, LocalDelivery } from '#mailstore/delivery/insert-messages.ts';
-import { listedHeader } from '#mailstore/delivery/listed-header.ts';
-import { receivedEvent } from '#mailstore/delivery/received-event.ts';
+import { listedHeader } from '#mailstore/delivery/recipients.ts';
 import { deliveryHasher, threadRefs } from '#mailstore/delivery/threads.ts';
+import { receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import type { MailStore } from '#mailstore/mail-store.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import type { BlockedEvents } from './blocked-events.ts';
@@ -26,7 +26,7 @@ import { SmtpReply, unavailable } from './smtp-reply.ts';
 import type { SmtpSpool } from './smtp-spool.ts';
 import { countReceived, receivedFields, traceHeaders, withoutForgedResults } from './trace-headers.ts';
 
-export interface AcceptContext {
+interface AcceptContext {
   readonly services: Services;
   readonly store: MailStore;
   readonly lookup: DnsLookup;
@@ -39,7 +39,7 @@ export interface AcceptContext {
 }
 
 /** Whom a transaction is for. */
-export interface TransactionRecipients {
+interface TransactionRecipients {
   readonly mailboxes: AcceptedRecipients | undefined;
   /** Addresses without a mailbox, whose mail is sent to owners. */
   readonly roles: readonly RoleAddress[];

@@ -32,7 +32,7 @@ const DOT_STRING = /^[\w!#$%&'*+/=?^`{|}~\u{80}-\u{10ffff}-]+(?:\.[\w!#$%&'*+/=?
 /** In place of a local part that smtp-server cannot read. */
 const PLACEHOLDER = 'quoted';
 
-export interface PlainPath {
+interface PlainPath {
   /** The line with a local part that needs no quotes. */
   readonly line: string;
   /** The local part with its quotes, where it needs them; `line` has a placeholder then. */

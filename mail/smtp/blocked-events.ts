@@ -4,14 +4,14 @@
  */
 
 import { recordEvents } from '#core/events/record-event.ts';
-import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
+import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { BLOCKED_EVENT_INTERVAL_MS } from '#domain/mail/mail-limits.ts';
-import { externalActor } from '#mailstore/delivery/received-event.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
+import { externalActor } from '#mailstore/delivery/write-delivery.ts';
 
-export type BlockedReason = 'quota_exceeded' | 'unauthenticated' | 'blocked_sender';
+type BlockedReason = 'quota_exceeded' | 'unauthenticated' | 'blocked_sender';
 
 export interface Blocked {
   readonly recipient: Recipient;

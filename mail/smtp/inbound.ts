@@ -13,7 +13,7 @@
 import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
 import { findRoleAddress, type RoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
-import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
+import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { smtpAnswersTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';

@@ -8,7 +8,7 @@
 
 import type { LoginResult, MailAccount } from '@agent-mailbox/mail-store';
 import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
-import { noticeOutage } from '#core/platform/engine/engine-fault.ts';
+import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError, type ErrorCode } from '#domain/errors.ts';

@@ -11,7 +11,7 @@ import type { LockedFolders } from '#mailstore/folders/lock-folders.ts';
 import { changeKeywords, spellKeywords } from '#mailstore/folders/store-flags.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { insertMessages, isStoredAhead, type NewMessage, type PlacedMessage } from './insert-messages.ts';
-import { listedHeader } from './listed-header.ts';
+import { listedHeader } from './recipients.ts';
 import { findThreads, threadRefs } from './threads.ts';
 
 /**

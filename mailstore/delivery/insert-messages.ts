@@ -13,8 +13,7 @@ import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import type { CounterRow, FolderRow } from '#mailstore/folders/lock-folders.ts';
 import type { MessageContent, ReadMessage } from '#mime/read-message.ts';
 import type { AuthenticationResults } from './authentication-results.ts';
-import type { ListedHeader } from './listed-header.ts';
-import type { Recipient } from './recipients.ts';
+import type { ListedHeader, Recipient } from './recipients.ts';
 import type { FoundThreads, ThreadRefs } from './threads.ts';
 
 /** SHA-256 of decoded parts, hexadecimal. */

@@ -1,34 +1,106 @@
 /**
- * The write transaction of deliveries, for a batch of messages to any number of mailboxes.
+ * The write transaction of deliveries, for a batch of messages to any number of mailboxes, with the event of each received
+ * message (`email_received`).
  *
  * Locks are taken in one order by every writer, so nothing deadlocks: redelivery keys, folders ascending, counters
  * ascending, blobs ascending. The folder's lock gives UID and MODSEQ, hence commit order = UID order = MODSEQ order.
  * Quota is checked under the counter's lock, message by message: one that does not fit leaves the batch, the others
  * stay.
  *
- * Gathers writes into transactions (`core/platform/batching/batcher.ts`).
- *
- * A row lock is held until the commit is on disk, so one transaction per message would limit a busy mailbox at the
- * disk's sync rate. Rule: one writer per mailbox at a time in this process; while transactions run, further writes wait
- * and are combined in the next one, up to 64 messages or 4 MiB, of any mailboxes without a writer. Several writers run
- * side by side, which keeps the disk busy. A write over several mailboxes is carried out alone, once all of them are
- * free.
+ * Writes are gathered into transactions (`core/platform/batching/batcher.ts`): a row lock is held until the commit is on
+ * disk, so one transaction per message would limit a busy mailbox at the disk's sync rate. Rule: one writer per mailbox at a
+ * time in this process; while transactions run, further writes wait and are combined in the next one, up to 64 messages or
+ * 4 MiB, of any mailboxes without a writer. Several writers run side by side, which keeps the disk busy. A write over several
+ * mailboxes is carried out alone, once all of them are free.
  */
-import { recordEvents } from '#core/events/record-event.ts';
+import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
+import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
 import { type Batcher, batcher, oneWriterPerKey } from '#core/platform/batching/batcher.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
 import { WRITE_BATCH_MAX_BYTES, WRITE_BATCH_MAX_MESSAGES } from '#domain/mail/mail-limits.ts';
+import { EVENT_EXTRACTS_LIMIT_BYTES } from '#domain/webhooks/delivery-limits.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import type { CounterRow, FolderRow } from '#mailstore/folders/lock-folders.ts';
+import { surelyCode } from '#mime/one-time-code.ts';
+import type { MessageContent } from '#mime/read-message.ts';
 import {
   type Delivered,
   type DeliveryOutcome,
   type DeliveryWrite,
+  type IncomingMessage,
   insertMessages,
   type LocalDelivery,
   type PlacedMessage,
 } from './insert-messages.ts';
 import { assignThreads, knownThreads, type ThreadSeeker } from './threads.ts';
+
+export function receivedEvent(
+  message: IncomingMessage,
+  { recipient, labels }: LocalDelivery,
+  messageId: string,
+  threadId: string,
+): NewEvent {
+  const { read, auth } = message;
+  const [author] = read.from;
+  return {
+    type: 'email_received',
+    organization: recipient.organization,
+    mailbox: recipient.mailbox,
+    actor: externalActor(author?.name ?? '', author?.address ?? '', message.envelopeFrom),
+    occurredAt: message.receivedAt,
+    extracts: eventExtracts(read.content),
+    data: {
+      messageId,
+      threadId,
+      from: author === undefined ? message.envelopeFrom : formatAddress(author),
+      to: read.to.map(formatAddress),
+      cc: read.cc.map(formatAddress),
+      subject: read.subject,
+      preview: read.preview,
+      receivedAt: message.receivedAt.toISOString(),
+      sizeBytes: message.bytes.length,
+      attachments: read.attachments.map(({ id, filename, contentType, sizeBytes }) => ({
+        id,
+        filename,
+        contentType,
+        sizeBytes,
+      })),
+      labels: [...labels],
+      authentication: {
+        spf: auth?.spf.result ?? 'none',
+        dkim: auth?.dkim.result ?? 'none',
+        dmarc: auth?.dmarc.result ?? 'none',
+      },
+    },
+  };
+}
+
+/** A sender outside: the author the message names, and the address its envelope names. */
+export const externalActor = (name: string, email: string, envelopeFrom: string): Actor => ({
+  type: 'external',
+  id: null,
+  name: name || null,
+  email: email || null,
+  address: envelopeFrom || email || null,
+});
+
+/**
+ * Codes and links of a message for its event, in the form of `GET …/extracts`. The most likely links come first; those
+ * that would make the event longer by more than 16 KiB are left out.
+ */
+function eventExtracts({ codes, links }: Pick<MessageContent, 'codes' | 'links'>): object {
+  const fitting: object[] = [];
+  const extracts = { otp: surelyCode(codes), otpCandidates: codes, links: fitting };
+  let room = EVENT_EXTRACTS_LIMIT_BYTES - Buffer.byteLength(JSON.stringify(extracts));
+  for (const link of links) {
+    const bytes = Buffer.byteLength(JSON.stringify(link)) + 1;
+    if (bytes > room) continue;
+    room -= bytes;
+    fitting.push(link);
+  }
+  return extracts;
+}
 
 interface Pending {
   readonly write: DeliveryWrite;
@@ -44,7 +116,7 @@ interface DeliveryCounterRow extends CounterRow {
   readonly status: string;
 }
 
-export interface BatchResult {
+interface BatchResult {
   /** In the order of the writes. */
   readonly outcomes: readonly DeliveryOutcome[];
   /** Webhook deliveries recorded; if above 0, wake the dispatcher after the commit. */

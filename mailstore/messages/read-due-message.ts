@@ -8,7 +8,7 @@ import type { Database } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
 import { extractsOf } from '#mailstore/delivery/insert-messages.ts';
-import { listedHeader } from '#mailstore/delivery/listed-header.ts';
+import { listedHeader } from '#mailstore/delivery/recipients.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { storeSearchTexts } from '#mailstore/search/message-text.ts';
 import type { MessageContent } from '#mime/read-message.ts';

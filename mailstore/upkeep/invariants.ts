@@ -10,7 +10,7 @@ import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import type { Database, Sql } from '#db/database.ts';
 import { blobKey } from '#mailstore/blobs/blob-store.ts';
-import { listedHeader } from '#mailstore/delivery/listed-header.ts';
+import { listedHeader } from '#mailstore/delivery/recipients.ts';
 import { hashContent } from '#mime/content-hash.ts';
 
 interface QueryRule {
@@ -22,7 +22,7 @@ interface QueryRule {
   readonly faults: string;
 }
 
-export const QUERY_RULES: readonly QueryRule[] = [
+const QUERY_RULES: readonly QueryRule[] = [
   {
     rule: '1',
     text: 'UIDs ascend with the change log and are below uid_next',
@@ -249,7 +249,7 @@ export interface RuleResult {
   readonly examples: readonly string[];
 }
 
-export interface CheckOptions {
+interface CheckOptions {
   /** Hash and index every message instead of a sample. */
   readonly all?: boolean;
 }

@@ -9,11 +9,11 @@ import type { Logger } from '#core/platform/log/logger.ts';
 import type { Database } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
-import { listedHeader } from '#mailstore/delivery/listed-header.ts';
+import { listedHeader } from '#mailstore/delivery/recipients.ts';
 import { type DueMessage, readOrGiveUp } from '#mailstore/messages/read-due-message.ts';
 import { storeSearchTexts } from '#mailstore/search/message-text.ts';
 
-export interface StoredMailUpgrade {
+interface StoredMailUpgrade {
   /** Resolves when the current message is done. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** What the address of a link says it is for. Redirects that count clicks may carry the address they lead to. */
-import { registrableDomain } from '#domain/mail/registrable-domain.ts';
+import { registrableDomain } from '#domain/mail/domain-names.ts';
 import type { LinkWord } from './link-words.ts';
 
 /** Words of addresses are English in most languages. */

@@ -1,5 +1,5 @@
 /** `dns-records`: what DNS must have for this installation. */
-import { instanceDkimKey } from '#core/mailboxes/instance-dkim.ts';
+import { instanceDkimKey } from '#core/mailboxes/domain-records.ts';
 import { command } from '#operations/command.ts';
 import { installationRecords, recordsText } from '#operations/dns.ts';
 

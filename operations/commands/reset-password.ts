@@ -1,7 +1,7 @@
 /** `reset-password`: a link for a person who gets none by mail and has no other owner to ask. */
 import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/passwords.ts';
 import { recordAudits } from '#core/organizations/audit.ts';
-import { publicAddress } from '#core/platform/addresses/public-address.ts';
+import { publicAddress } from '#core/platform/addresses/service-url.ts';
 import { requireAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
 import { PASSWORD_RESET_LIFE_MINUTES } from '#domain/access/credential-format.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';

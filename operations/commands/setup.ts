@@ -7,7 +7,7 @@
  */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { instanceDkimKey } from '#core/mailboxes/instance-dkim.ts';
+import { instanceDkimKey } from '#core/mailboxes/domain-records.ts';
 import { choice, port, text, url } from '#core/platform/settings/setting-forms.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { readSettingsFile, settingsFileOf, setVariables } from '#core/platform/settings/settings-file.ts';

@@ -31,7 +31,7 @@ import {
 import { heldBecauseSentence } from '#domain/sending/consent.ts';
 
 /** A request for consent for a notice. */
-export interface NoticedRequest {
+interface NoticedRequest {
   readonly organizationId: string;
   readonly consentId: string;
   readonly subject: string;
@@ -117,13 +117,13 @@ const LINE_MAX_CHARACTERS = 200;
 const RECIPIENTS_SHOWN = 10;
 
 /** Words of others, shortened, on one line. */
-export const shownLine = (text: string): string => {
+const shownLine = (text: string): string => {
   const line = oneLine(text.replace(HIDDEN_CHARACTERS, ''));
   return line.length > LINE_MAX_CHARACTERS ? `${line.slice(0, LINE_MAX_CHARACTERS)}…` : line;
 };
 
 /** One request, in words. */
-export interface DescribedRequest {
+interface DescribedRequest {
   readonly mailbox: string;
   readonly to: string;
   readonly subject: string;
@@ -173,7 +173,7 @@ const OPENINGS = {
       : `Nobody decided about these ${count} messages in time, so they were not sent.`,
 } as const satisfies Record<ApprovalNoticeKind, (count: number) => string>;
 
-export interface NoticeScope {
+interface NoticeScope {
   readonly kind: ApprovalNoticeKind;
   readonly organizationName: string;
   readonly publicUrl: string;

@@ -12,7 +12,7 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { domainNameProblem } from '#domain/mail/domain-name.ts';
+import { domainNameProblem } from '#domain/mail/domain-names.ts';
 import { domainOf, isEmailAddress } from '#domain/mail/email-address.ts';
 
 export const LIST_DIRECTIONS = ['inbound', 'outbound'] as const;
@@ -21,7 +21,7 @@ export const LIST_ACTIONS = ['allow', 'block'] as const;
 export type ListAction = (typeof LIST_ACTIONS)[number];
 
 /** One of the four lists of an organization. */
-export interface ListName {
+interface ListName {
   readonly organizationId: string;
   readonly direction: ListDirection;
   readonly action: ListAction;

@@ -14,27 +14,31 @@ import { deliveryAddress, ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-addre
 import type { RecipientNotices } from '#domain/webhooks/delivery-notices.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
 import type { DeliveryOutcome, DeliveryWrite } from '#mailstore/delivery/insert-messages.ts';
-import { receivedEvent } from '#mailstore/delivery/received-event.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
-import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
+import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
-import { type MessageToFile, newMessage } from '#sending/outbox/filed-message.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
-import { changeRecipients, type OutboundMessage, type Sender } from '#sending/outbox/outbound-message.ts';
+import {
+  changeRecipients,
+  type MessageToFile,
+  newMessage,
+  type OutboundMessage,
+  type Sender,
+} from '#sending/outbox/outbound-message.ts';
 import { changeOwnMail, changesNothing, type OwnMailChanges } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { type FailedRecipient, notifySender } from './notify-sender.ts';
 
 /** A recipient whose mail belongs here. */
-export interface LocalRecipient extends RecipientNotices {
+interface LocalRecipient extends RecipientNotices {
   readonly number: number;
   readonly address: string;
   /** Mail to it stays within the organization of the sender. */
   readonly inside: boolean;
 }
 
-export interface LocalOutcome extends LocalRecipient {
+interface LocalOutcome extends LocalRecipient {
   /** Undefined: delivered. */
   readonly refusal: FailedRecipient | undefined;
 }
@@ -82,7 +86,7 @@ async function ownFolders(sql: Sql, mailboxId: string): Promise<{ inbox: number;
 }
 
 /** The mailbox of a sender, as deliveries to it need it. */
-export interface OwnMailbox {
+interface OwnMailbox {
   /** Undefined: it was deleted. */
   readonly recipient: Recipient | undefined;
   readonly folders: { readonly inbox: number; readonly sent: number };
@@ -298,7 +302,7 @@ async function refusalOfRole(
 }
 
 /** The result for a recipient whose mailbox is here and accepted the message. */
-export const DELIVERED_HERE = { code: '2.0.0', reply: 'delivered here' };
+const DELIVERED_HERE = { code: '2.0.0', reply: 'delivered here' };
 
 async function threadOf(sql: Sql, messageId: string): Promise<string | undefined> {
   const [row] = await sql.query<{ thread_id: string }>(`select thread_id from message where id = $1`, [messageId]);

@@ -17,13 +17,11 @@ import {
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { storeBlob } from '#mailstore/blobs/blob-store.ts';
 import { isStoredAhead } from '#mailstore/delivery/insert-messages.ts';
-import { receivedEvent } from '#mailstore/delivery/received-event.ts';
-import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
+import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import { mailDate } from '#mime/format-date.ts';
 import { type ReadMessage, withContent } from '#mime/read-message.ts';
-import { newMessage } from '#sending/outbox/filed-message.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
-import type { OutboundMessage, Sender } from '#sending/outbox/outbound-message.ts';
+import { newMessage, type OutboundMessage, type Sender } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
 export interface NoticesAsked extends MessageNotices {
@@ -67,9 +65,9 @@ export interface FailedRecipient {
   readonly remoteMta?: string | undefined;
 }
 
-export type NotifiedRecipient = FailedRecipient & Pick<RecipientNotices, 'originalRecipient'>;
+type NotifiedRecipient = FailedRecipient & Pick<RecipientNotices, 'originalRecipient'>;
 
-export interface NoticeFacts {
+interface NoticeFacts {
   readonly action: NoticeAction;
   readonly hostname: string;
   readonly sender: string;

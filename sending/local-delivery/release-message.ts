@@ -3,11 +3,11 @@ import { recordEvents } from '#core/events/record-event.ts';
 import type { Sql } from '#db/database.ts';
 import { OUTBOUND_GIVE_UP_MS, type OutboundStatus } from '#domain/sending/outbound.ts';
 import { announceChanges } from '#mailstore/changes/read-changes.ts';
-import type { MessageToFile } from '#sending/outbox/filed-message.ts';
 import { sentEvent } from '#sending/outbox/outbound-events.ts';
 import {
   findRecipients,
   isOpen,
+  type MessageToFile,
   type OutboundMessage,
   outboundStatusOf,
   type Sender,

@@ -13,7 +13,7 @@ import {
 } from '#core/accounts/approval-links.ts';
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
-import { publicAddress } from '#core/platform/addresses/public-address.ts';
+import { publicAddress } from '#core/platform/addresses/service-url.ts';
 import type { Sql } from '#db/database.ts';
 import {
   closeApprovalNotice,

@@ -3,7 +3,7 @@
  * those of webhook endpoints are.
  */
 import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
-import { publicAddress } from '#core/platform/addresses/public-address.ts';
+import { publicAddress } from '#core/platform/addresses/service-url.ts';
 import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import {
   dropNotice,
@@ -25,17 +25,17 @@ const ITEMS_MAX = 5;
  * One paragraph each. Links lead to pages that ask for a session: a channel has many readers, and some of them are
  * programs.
  */
-export interface ChatMessage {
+interface ChatMessage {
   readonly title: string;
   readonly items: readonly { readonly lines: readonly string[]; readonly url: string }[];
   readonly footer: string | null;
 }
 
 /** JSON text of a message. */
-export const chatBody = (form: ChatForm, message: ChatMessage): string =>
+const chatBody = (form: ChatForm, message: ChatMessage): string =>
   JSON.stringify(form === 'slack' ? slackBody(message) : teamsBody(message));
 
-export const approvalChatMessage = (
+const approvalChatMessage = (
   kind: ApprovalNoticeKind,
   consents: readonly NoticedConsent[],
   publicUrl: string,
@@ -60,7 +60,7 @@ export const approvalChatMessage = (
   footer: consents.length > ITEMS_MAX ? `${consents.length - ITEMS_MAX} more: ${publicUrl}/approvals` : null,
 });
 
-export const chatTestMessage = (publicUrl: string): ChatMessage => ({
+const chatTestMessage = (publicUrl: string): ChatMessage => ({
   title: 'Test of Agent Mailbox: notices about mail that waits for approval will be posted here.',
   items: [{ lines: [], url: `${publicUrl}/approvals` }],
   footer: null,

@@ -5,7 +5,7 @@
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/passwords.ts';
 import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
-import { publicAddress } from '#core/platform/addresses/public-address.ts';
+import { publicAddress } from '#core/platform/addresses/service-url.ts';
 import { dropNotice, sealedCredentialOf, writeNoticeText } from '#db/queries/notices/approval-notices.ts';
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { PASSWORD_RESET_LIFE_MINUTES } from '#domain/access/credential-format.ts';

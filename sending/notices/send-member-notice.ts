@@ -24,15 +24,14 @@ import {
 import { isApprovalNotice } from '#domain/sending/approval-notices.ts';
 import { OUTBOUND_GIVE_UP_MS, OUTBOUND_RETRY_DELAYS_MS, retryDelayMs } from '#domain/sending/outbound.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
-import { receivedEvent } from '#mailstore/delivery/received-event.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
-import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
+import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import { readMessage } from '#mime/read-message.ts';
 import type { RoundControl } from '#sending/attempt/attempt-message.ts';
 import { composeMessage } from '#sending/compose/compose-message.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
-import { newMessage } from '#sending/outbox/filed-message.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
+import { newMessage } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { recordingWorks, untilRecorded } from '#sending/outbox/until-recorded.ts';
 import { signMessage } from '#sending/transports/dkim.ts';
@@ -51,7 +50,7 @@ const STATE_OF: Readonly<Record<Exclude<RecipientResult['kind'], 'deferred'>, Me
 };
 
 /** By which notices leave. */
-export interface NoticeSenders {
+interface NoticeSenders {
   readonly transport: Transport;
   readonly chat: Pick<WebhookSender, 'send'>;
 }

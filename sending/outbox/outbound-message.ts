@@ -1,6 +1,6 @@
-/** Rows of submitted messages. */
+/** Rows of submitted messages, and the form in which the mail store files those of this host. */
 import type { Database, Sql } from '#db/database.ts';
-import type { OrganizationSettings } from '#db/entities/organization.ts';
+import type { OrganizationSettings } from '#db/entities.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
 import {
   type AnsweredAs,
@@ -13,7 +13,12 @@ import {
 import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
 import type { NotifyValue, RecipientNotices, ReturnedPart } from '#domain/webhooks/delivery-notices.ts';
 import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
-import { readBlob } from '#mailstore/blobs/blob-store.ts';
+import { blobKey, readBlob } from '#mailstore/blobs/blob-store.ts';
+import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
+import type { IncomingMessage } from '#mailstore/delivery/insert-messages.ts';
+import { listedHeader } from '#mailstore/delivery/recipients.ts';
+import { threadRefs } from '#mailstore/delivery/threads.ts';
+import type { ReadMessage } from '#mime/read-message.ts';
 
 /** The mailbox a message is sent from, with its organization. */
 export interface Sender {
@@ -169,7 +174,7 @@ export const findRecipients = (sql: Sql, messageId: string): Promise<OutboundRec
   );
 
 /** The result for one recipient. */
-export interface RecipientChange {
+interface RecipientChange {
   readonly number: number;
   readonly status: RecipientStatus;
   readonly reply: string | null;
@@ -221,4 +226,33 @@ export interface KeptDraft {
   /** ISO 8601. */
   readonly sendAt: string | null;
   readonly createdAt: string;
+}
+
+/** A message, parsed before any transaction begins. */
+export interface MessageToFile {
+  readonly bytes: Buffer;
+  readonly read: ReadMessage;
+  /** Key of its blob, if that is stored already. */
+  readonly blob?: Buffer | null;
+}
+
+/** A message of this host, as it is filed in a mailbox here. */
+export function newMessage(
+  { bytes, read, blob = null }: MessageToFile,
+  origin: 'submission' | 'local' | 'system',
+  facts: { correspondent: string; envelopeFrom: string; at: Date; auth: AuthenticationResults | null },
+): IncomingMessage {
+  return {
+    bytes,
+    size: bytes.length,
+    blobKey: blob ?? blobKey(bytes),
+    stored: blob !== null,
+    read,
+    refs: threadRefs(read, facts.correspondent),
+    listed: listedHeader(bytes, read.parts),
+    origin,
+    receivedAt: facts.at,
+    envelopeFrom: facts.envelopeFrom,
+    auth: facts.auth,
+  };
 }

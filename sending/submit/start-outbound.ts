@@ -5,7 +5,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { semaphore } from '#core/platform/batching/semaphore.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { isEngineFault, noticeOutage } from '#core/platform/engine/engine-fault.ts';
+import { isEngineFault, noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { ANSWER_WITHIN_MS, inTime, startOptions } from '#core/platform/engine/start-workflow.ts';
 import { ENGINE, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
@@ -24,7 +24,7 @@ import {
 } from '#domain/sending/outbound-workflow.ts';
 import { approvalsToContinue, approveCovered } from '#sending/consent/decide-consent.ts';
 
-export interface OutboundToStart {
+interface OutboundToStart {
   readonly messageId: string;
   readonly organizationId: string;
   readonly mailboxId: string;

@@ -18,9 +18,8 @@ import { requireRoom } from '#sending/local-delivery/deliver-here.ts';
 import { keepNotices } from '#sending/local-delivery/notify-sender.ts';
 import { type Released, release } from '#sending/local-delivery/release-message.ts';
 import { findSender, lockOutbound, type OutboundMessage, type Sender } from '#sending/outbox/outbound-message.ts';
-import { changeOwnMail, findOwnMailChanges } from '#sending/outbox/own-mail.ts';
+import { changeOwnMail, findOwnMailChanges, keepDraft } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { keepDraft } from '#sending/outbox/sent-draft.ts';
 import { brakeOn, type Refusal, type SubmissionPlan } from './plan-submission.ts';
 
 /** The stored message, and why it waits if it does. */

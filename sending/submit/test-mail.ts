@@ -8,13 +8,12 @@ import { countUse } from '#db/queries/platform/count-use.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { TEST_MAILS_PER_HOUR } from '#domain/mail/mail-limits.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
-import { receivedEvent } from '#mailstore/delivery/received-event.ts';
-import { deliverBatch } from '#mailstore/delivery/write-delivery.ts';
+import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { composeMessage } from '#sending/compose/compose-message.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
-import { newMessage } from '#sending/outbox/filed-message.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
+import { newMessage } from '#sending/outbox/outbound-message.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
 const HOUR_MS = 3_600_000;

@@ -22,8 +22,8 @@ import {
   readContent,
   type Sender,
 } from '#sending/outbox/outbound-message.ts';
+import { bringBackDraft, prepareDraft } from '#sending/outbox/own-mail.ts';
 import type { SendingServices } from '#sending/outbox/sending-services.ts';
-import { bringBackDraft, prepareDraft } from '#sending/outbox/sent-draft.ts';
 
 /** Waits for consent or for its time. */
 const WAITING: readonly OutboundState[] = ['held', 'scheduled'];

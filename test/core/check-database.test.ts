@@ -10,7 +10,7 @@ import { openServices, type Services } from '#core/platform/process/services.ts'
 import { checkDatabase } from '#core/process/check-database.ts';
 import { requirePostgres } from '#core/process/dependencies.ts';
 import { openReadiness } from '#core/process/readiness.ts';
-import type { DistributionServer } from '#dev/launcher/distribution-postgres.ts';
+import type { DistributionServer } from '#dev/launcher/postgres-binaries.ts';
 import { configuredServer, distributionServer, migratedDatabase } from '#test/support/distribution-server.ts';
 import { startPgBouncer } from '#test/support/pgbouncer.ts';
 import { needs, programFile } from '#test/support/programs.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { register } from '@prometheus-io/client';
-import { instanceDkimPlace } from '#core/mailboxes/instance-dkim.ts';
+import { instanceDkimPlace } from '#core/mailboxes/domain-records.ts';
 import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { ProcessName } from '#core/platform/process/database-connections.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';

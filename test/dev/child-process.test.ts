@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { type ChildProgram, startWatched } from '#dev/launcher/child-process.ts';
-import { isAlive } from '#dev/launcher/process-identity.ts';
+import { isAlive } from '#dev/launcher/instance-lock.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'child-process-'));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { isAlive } from '#dev/launcher/process-identity.ts';
+import { isAlive } from '#dev/launcher/instance-lock.ts';
 import { LISTENER_SECURITY, type ListenerName } from '#dev/launcher/service-file.ts';
 import { freePorts, runStart, type StartedService, startService } from '#test/support/started-service.ts';
 import { testPort } from '#test/support/test-port.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registrableDomain } from '#domain/mail/registrable-domain.ts';
+import { registrableDomain } from '#domain/mail/domain-names.ts';
 
 const DOMAINS = [
   ['www.example.com', 'example.com'],

@@ -4,8 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { ContentQuery } from '@agent-mailbox/mail-store';
 import type { Sql } from '#db/database.ts';
+import { fetchRows } from '#mailstore/folders/fetch-rows.ts';
 import { findMessage, listMessages } from '#mailstore/messages/read-messages.ts';
-import { fetchRows } from '#mailstore/search/fetch-rows.ts';
 import { searchContent } from '#mailstore/search/search-content.ts';
 import { openStoreWorld, type StoreMailbox, type StoreWorld } from '#test/support/store-world.ts';
 

@@ -15,7 +15,7 @@ import { parseMailDate } from '@agent-mailbox/mime-structure/parse-date';
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
 import { receivedFields, withoutForgedResults } from '#mail/smtp/trace-headers.ts';
-import { listedHeader } from '#mailstore/delivery/listed-header.ts';
+import { listedHeader } from '#mailstore/delivery/recipients.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { messageLinks } from '#mime/message-links.ts';
 import { oneTimeCode } from '#mime/one-time-code.ts';

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { instanceDkimKey } from '#core/mailboxes/instance-dkim.ts';
+import { instanceDkimKey } from '#core/mailboxes/domain-records.ts';
 import { readSettings, type Settings } from '#core/platform/settings/settings.ts';
 import { type DiagnosisOptions, diagnose, logStartFindings, openDiagnosis } from '#core/process/diagnosis/diagnose.ts';
 import { instanceRecords, stsProblem } from '#core/process/diagnosis/dns-findings.ts';

@@ -6,7 +6,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { isAlive } from '#dev/launcher/process-identity.ts';
+import { isAlive } from '#dev/launcher/instance-lock.ts';
 
 const PREFIX = 'agent-mailbox-test-';
 /** Linux only. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
-import { hasAsciiHeader, withAsciiHeader } from '#sending/transports/ascii-header.ts';
+import { hasAsciiHeader, withAsciiHeader } from '#sending/transports/dkim.ts';
 
 const message = (header: string) => Buffer.from(`${header}\r\n\r\nGrüße\r\n`);
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { MESSAGE_MAX_BYTES, RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/sending/outbound.ts';
-import { SENDING_RATE_WINDOW_MS } from '#domain/sending/sending-health.ts';
+import { SENDING_RATE_WINDOW_MS } from '#domain/sending/sending-brakes.ts';
 import { at, type TestMailbox, type TestOrganization } from '#test/support/api-world.ts';
 import { logIn } from '#test/support/submission-client.ts';
 import {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { resumeSending } from '#core/mailboxes/sending-health.ts';
-import { evaluateSending } from '#domain/sending/sending-health.ts';
+import { evaluateSending } from '#domain/sending/sending-brakes.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import type { TestMailbox } from '#test/support/mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';

@@ -11,7 +11,7 @@ import {
   distributionPostgres,
   embeddedPrograms,
   startDistributionServer,
-} from '#dev/launcher/distribution-postgres.ts';
+} from '#dev/launcher/postgres-binaries.ts';
 
 type Configuration = Pick<DistributionServerOptions, 'settings' | 'initdb' | 'environment'>;
 

@@ -9,7 +9,7 @@ import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pythonOf, usualPython } from '#dev/build/python-environment.ts';
-import { distributionPostgres } from '#dev/launcher/distribution-postgres.ts';
+import { distributionPostgres } from '#dev/launcher/postgres-binaries.ts';
 
 const ASK_MAX_MS = 30_000;
 

@@ -1,11 +1,16 @@
+/** Changing and deleting a message, or many of a mailbox in one request. */
 import { StoreRefused } from '@agent-mailbox/mail-store';
-import type { Static } from 'typebox';
-import { type Route } from '#api/http/route.ts';
+import Type, { type Static } from 'typebox';
+import type { Route } from '#api/http/route.ts';
+import { closed, listBody, MessageId } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { presentSummary } from '#api/messages/present.ts';
+import { listFilterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
 import {
   DeleteMessageQuery,
+  LABEL_PATTERN,
   MessageSummary,
+  MessagesQuery,
   OwnMessagePath,
   summaryExample,
   UpdateMessage,
@@ -13,9 +18,10 @@ import {
 import type { SendContext } from '#api/messages/sending/send.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { BULK_MESSAGES_MAX, FOLDER_NAME_MAX_BYTES, KEYWORDS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import { changeMessages } from '#mailstore/messages/change-messages.ts';
-import { findMessage } from '#mailstore/messages/read-messages.ts';
+import { findMessage, listMessages } from '#mailstore/messages/read-messages.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { withdrawMessage } from '#sending/submit/withdraw-message.ts';
 
@@ -107,5 +113,119 @@ export const messageChangeRoutes: readonly Route[] = [
     responses: deleteResponses,
     errors: ['not_found'],
     handler: (request, { id }) => answerDelete(request, id, request.params.mid, request.query),
+  }),
+];
+
+const { limit: _, cursor: __, ...filters } = MessagesQuery.properties;
+const Labels = Type.Array(Type.String({ pattern: LABEL_PATTERN }), { minItems: 1, maxItems: KEYWORDS_PER_MESSAGE_MAX });
+
+const MessagesChange = closed(
+  {
+    messageIds: Type.Optional(
+      Type.Array(MessageId, {
+        minItems: 1,
+        maxItems: BULK_MESSAGES_MAX,
+        uniqueItems: true,
+        description: 'Ids of the messages. Give either these or `query`.',
+      }),
+    ),
+    query: Type.Optional(
+      closed(filters, {
+        title: 'MessageFilter',
+        description: `Selects the newest ${BULK_MESSAGES_MAX} messages that match these filters, which are those of the list. Give either these or \`messageIds\`.`,
+      }),
+    ),
+    seen: Type.Optional(Type.Boolean()),
+    flagged: Type.Optional(Type.Boolean()),
+    addLabels: Type.Optional({ ...Labels, description: 'Labels to add; other labels remain.' }),
+    removeLabels: Type.Optional({ ...Labels, description: 'Labels to remove.' }),
+    folder: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: FOLDER_NAME_MAX_BYTES,
+        description: 'Name of the folder to move them to, case-insensitive. They are removed from all other folders.',
+      }),
+    ),
+    delete: Type.Optional(
+      Type.Enum(['trash', 'permanent'], {
+        description:
+          '`trash`: moves them to the trash; those that are there already are removed. `permanent`: removes them. A deletion cannot be combined with another change.',
+      }),
+    ),
+  },
+  { title: 'BulkMessageChange' },
+);
+const MessagesChanged = closed(
+  {
+    messageIds: Type.Array(MessageId, { description: 'Messages that have the requested state now.' }),
+    missing: Type.Array(MessageId, { description: 'Ids that the mailbox does not have, or that are in no folder.' }),
+    more: Type.Boolean({ description: 'Whether more messages match the `query`; if so, repeat the request.' }),
+  },
+  { title: 'BulkMessageResult' },
+);
+
+const bulkExample = { query: { folder: 'INBOX', from: 'news@example.com' }, seen: true, folder: 'Archive' };
+const responses = {
+  200: {
+    description: 'What was changed.',
+    schema: MessagesChanged,
+    example: { messageIds: ['msg_01k8e8f2c0e4x9w2v7a3r5t6y8'], missing: [], more: false },
+  },
+} as const;
+
+const wrong = (path: string, message: string): CatalogueError =>
+  new CatalogueError('invalid_request', undefined, { details: [{ path, message }] });
+
+async function answerChange(
+  { services: { db }, notifier }: { readonly services: Services; readonly notifier: MailNotifier },
+  mailboxId: string,
+  { messageIds, query, ...change }: Static<typeof MessagesChange>,
+) {
+  if ((messageIds === undefined) === (query === undefined))
+    throw wrong('/messageIds', 'give either messageIds or query');
+  const wanted = Object.keys(change);
+  if (wanted.length === 0) throw wrong('/', 'has no change');
+  if (change.delete !== undefined && wanted.length > 1)
+    throw wrong('/delete', 'cannot be combined with another change');
+  let ids = messageIds ?? [];
+  let more = false;
+  if (query !== undefined) {
+    await requireFolder(db, mailboxId, query.folder);
+    const page = { limit: BULK_MESSAGES_MAX, after: null };
+    const { data, nextCursor } = listBody(
+      await listMessages(db, mailboxId, listFilterOf(query), page),
+      page,
+      ({ id }) => id,
+    );
+    [ids, more] = [data, nextCursor !== null];
+  }
+  const known = new Set(
+    ids.length === 0 ? [] : await changeMessages(db, notifier, mailboxId, ids, change).catch(refused),
+  );
+  const body = { messageIds: ids.filter((id) => known.has(id)), missing: ids.filter((id) => !known.has(id)), more };
+  return { status: 200, body } as const;
+}
+
+function refused(error: unknown): never {
+  if (!(error instanceof StoreRefused)) throw error;
+  throw wrong(error.refusal === 'no-folder' ? '/folder' : '/addLabels', error.message);
+}
+
+export const messageBulkRoutes: readonly Route[] = [
+  ...onMailbox({
+    method: 'POST',
+    path: '/messages/change',
+    operationIds: ['changeMailboxMessages', 'changeMessages'],
+    tag,
+    summary: 'Change or delete many messages',
+    description: `Changes at most ${BULK_MESSAGES_MAX} messages in one transaction, all or none. Name them by their ids, or by the filters of the list. Events and mail clients report the change of each message. To withdraw held and scheduled messages, use the DELETE of each one.`,
+    tokenNeeds: 'change',
+    body: MessagesChange,
+    bodyExample: bulkExample,
+    responses,
+    withoutCall: {
+      mcp: 'A model that was misled by a mail must not change or delete hundreds of messages in one step.',
+    },
+    handler: (request, { id }) => answerChange(request, id, request.body),
   }),
 ];

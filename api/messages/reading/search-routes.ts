@@ -1,12 +1,14 @@
+/** Searching messages by their words, and the code and links found in one. */
 import type { Static } from 'typebox';
-import { type Route } from '#api/http/route.ts';
+import type { Route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
-import { presentHit } from '#api/messages/present.ts';
-import { SearchHitList, SearchQuery, searchExample } from '#api/messages/schema.ts';
+import { presentExtracts, presentHit } from '#api/messages/present.ts';
+import { MessageExtracts, OwnMessagePath, SearchHitList, SearchQuery, searchExample } from '#api/messages/schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { readContents } from '#mailstore/messages/message-content.ts';
-import { type StoredMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
+import { CatalogueError } from '#domain/errors.ts';
+import { readContent, readContents } from '#mailstore/messages/message-content.ts';
+import { findMessage, type StoredMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
 import { type Highlight, highlightsOf, wordsOf } from '#mailstore/search/search-content.ts';
 import { folderOf, requireFolder } from './listed-folder.ts';
 
@@ -48,5 +50,44 @@ export const messageSearchRoutes: readonly Route[] = [
     query: SearchQuery,
     responses,
     handler: ({ services, query }, { id }) => answerSearch(services, id, query),
+  }),
+];
+
+async function answerExtracts({ db }: Services, mailboxId: string, id: string) {
+  const message = await findMessage(db, mailboxId, id);
+  if (message === undefined) throw new CatalogueError('not_found');
+  return { status: 200, body: presentExtracts(await readContent(db, message)) } as const;
+}
+
+export const messageExtractRoutes: readonly Route[] = [
+  ...onMailbox({
+    tag: 'Messages',
+    summary: 'Get the code and the links of a message',
+    responses: {
+      200: {
+        description: 'The code and the links.',
+        schema: MessageExtracts,
+        example: {
+          otp: '482913',
+          otpCandidates: [{ code: '482913', confidence: 0.97 }],
+          links: [
+            {
+              url: 'https://shop.example/confirm?t=b1c2',
+              text: 'Confirm address',
+              kind: 'confirm' as const,
+              confidence: 0.98,
+            },
+          ],
+        },
+      },
+    },
+    errors: ['not_found'],
+    method: 'GET',
+    path: '/messages/:mid/extracts',
+    operationIds: ['getMailboxMessageExtracts', 'getMessageExtracts'],
+    description:
+      'The same as `wait` with `extract=otp,links`, for a stored message. Code and links are untrusted data from the sender.',
+    params: OwnMessagePath,
+    handler: ({ services, params }, { id }) => answerExtracts(services, id, params.mid),
   }),
 ];

@@ -1,3 +1,4 @@
+/** Names of domains as DNS and lists compare them. */
 import { domainToASCII } from 'node:url';
 import { getDomain } from 'tldts';
 

@@ -1,3 +1,4 @@
+/** The source and the network that an address of a client belongs to, which limits count by. */
 import ipaddr from 'ipaddr.js';
 
 const IPV6_SOURCE_BITS = 64;

@@ -8,9 +8,7 @@
  *
  * Calls must be idempotent: the answer to a completed one may have been lost.
  */
-
 import type { OutageLog } from '#core/platform/log/outage-log.ts';
-import { backoffMs, wakeablePause } from './pauses.ts';
 
 export interface Circuit {
   /** The last call failed by the dependency's fault, and none has succeeded since. */
@@ -26,7 +24,7 @@ export interface Circuit {
   wake(): void;
 }
 
-export interface CircuitOptions {
+interface CircuitOptions {
   /** Whether the dependency is to blame for an error, so that the same call may succeed later. */
   readonly isFault: (error: unknown) => boolean;
   readonly outage: OutageLog;
@@ -116,5 +114,34 @@ export function circuit({ isFault, outage }: CircuitOptions): Circuit {
       if (isOpen) await turn();
     },
     wake,
+  };
+}
+
+/** Between half and all of a time that doubles with each failure. */
+export const backoffMs = (failures: number, leastMs: number, mostMs: number): number =>
+  Math.min(mostMs, leastMs * 2 ** Math.min(failures, 10)) * (0.5 + Math.random() / 2);
+
+/** The pause of one loop, which others can end. */
+interface WakeablePause {
+  /** Resolves after the time, or when woken; at once when the loop is closed. */
+  pause(ms: number): Promise<void>;
+  /** Ends the pause, if there is one. */
+  wake(): void;
+}
+
+export function wakeablePause(isClosed: () => boolean = () => false): WakeablePause {
+  let wake: () => void = () => {};
+  return {
+    pause: (ms) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(done, ms);
+        function done() {
+          clearTimeout(timer);
+          resolve();
+        }
+        wake = done;
+        if (isClosed()) done();
+      }),
+    wake: () => wake(),
   };
 }

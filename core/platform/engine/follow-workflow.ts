@@ -4,10 +4,10 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowFailedError, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
-import { backoffMs } from '#core/platform/batching/pauses.ts';
+import { backoffMs } from '#core/platform/batching/circuit.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
-import { isEngineFault } from './engine-fault.ts';
+import { isEngineFault } from './engine-starts.ts';
 import { ENGINE, type TemporalClient } from './temporal-client.ts';
 
 /** The outcome of a followed workflow. `lost`: it failed, or the engine no longer knows it. */

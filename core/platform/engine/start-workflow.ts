@@ -6,11 +6,11 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/cli
 import { TypedSearchAttributes } from '@temporalio/common';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { noticeOutage } from './engine-fault.ts';
+import { noticeOutage } from './engine-starts.ts';
 import { searchKeys, type TemporalClient } from './temporal-client.ts';
 
 /** By what a workflow is found in the engine's UI. Null, and left out: not by this. */
-export interface SearchValues {
+interface SearchValues {
   readonly organizationId?: string | null | undefined;
   readonly endpointId?: string | undefined;
   readonly mailboxId?: string | null | undefined;

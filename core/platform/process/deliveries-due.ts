@@ -1,5 +1,5 @@
 /**
- * Wakes the dispatcher when deliveries wait.
+ * Wakes the fast lane and the dispatcher when deliveries wait.
  *
  * Within a process a wake-up reaches subscribers directly. A process without a subscriber that makes first attempts (an
  * api or mail process) notifies the others by NOTIFY: the first wake-up at once, those of the next 10 ms in one. The message is empty, the rows are the

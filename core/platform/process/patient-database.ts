@@ -7,8 +7,7 @@
  */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
-import { backoffMs } from '#core/platform/batching/pauses.ts';
+import { backoffMs, type Circuit, circuit } from '#core/platform/batching/circuit.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import type { Sql } from '#db/database.ts';

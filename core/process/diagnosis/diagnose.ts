@@ -8,7 +8,7 @@
  *
  * A check that cannot be made is a note, never a failure of the diagnosis.
  */
-import { instanceDkimRecord } from '#core/mailboxes/instance-dkim.ts';
+import { instanceDkimRecord } from '#core/mailboxes/domain-records.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import type { ProcessName } from '#core/platform/process/database-connections.ts';
@@ -40,7 +40,7 @@ const CHECK_WITHIN_MS = 20_000;
 /** Requests for `/readyz?verbose` share a result for so long. */
 const FRESH_MS = 30_000;
 
-export interface DiagnosisOf {
+interface DiagnosisOf {
   readonly settings: Settings;
   /** Undefined: not reachable. */
   readonly db: Database | undefined;

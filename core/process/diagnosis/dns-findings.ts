@@ -8,7 +8,7 @@ import { publicListenerPorts } from '#core/mailboxes/client-settings.ts';
 import { askDns, checkRecords, mailRecords, zoneFile } from '#core/mailboxes/domain-records.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
-import type { DomainRecord } from '#db/entities/mail-domain.ts';
+import type { DomainRecord } from '#db/entities.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { isTrialName } from './settings-findings.ts';
 

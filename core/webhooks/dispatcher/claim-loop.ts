@@ -23,7 +23,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WorkflowHandle } from '@temporalio/client';
-import { wakeablePause } from '#core/platform/batching/pauses.ts';
+import { wakeablePause } from '#core/platform/batching/circuit.ts';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
 import type { WorkflowFollower } from '#core/platform/engine/follow-workflow.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
@@ -42,7 +42,7 @@ import type { EndpointDeliveryStart } from './start-deliveries.ts';
  * What the parts of one dispatcher share. The rows are authoritative: nothing here must survive the process. All other
  * state is private to each part.
  */
-export interface DispatcherState {
+interface DispatcherState {
   /** Deliveries claimed and not yet through their first attempt. */
   inFlight: number;
   /** Fan-outs started and not ended. */
@@ -65,14 +65,14 @@ const IDLE_LOOK_MS = 1_000;
 const RETRY_MS = 1_000;
 const NEXT_BATCH_MS = 50;
 
-export interface ClaimLoop {
+interface ClaimLoop {
   /** Deliveries may wait. */
   wake(): void;
   /** Resolves when the loop has ended. Set `closed` of the state before. */
   close(): Promise<void>;
 }
 
-export interface ClaimLoopParts {
+interface ClaimLoopParts {
   readonly state: DispatcherState;
   readonly claims: Claims<ClaimedDelivery>;
   readonly pace: {
@@ -150,7 +150,7 @@ export function startClaimLoop({ state, claims, pace, batches, slowEndpoints, no
  * Counts deliveries while `run` handles them, except those whose first attempts a fast lane makes and counts. Never
  * rejects: what failed is started by the sweep.
  */
-export type CountInFlight = (claimed: readonly ClaimedDelivery[], run: () => Promise<void>) => Promise<void>;
+type CountInFlight = (claimed: readonly ClaimedDelivery[], run: () => Promise<void>) => Promise<void>;
 
 export function countInFlight(state: DispatcherState, shares: FairShares, log: Logger): CountInFlight {
   const add = (count: number) => {
@@ -174,7 +174,7 @@ export function countInFlight(state: DispatcherState, shares: FairShares, log: L
   };
 }
 
-export interface FanOutBatches {
+interface FanOutBatches {
   /** Least time between two claims that found something, in milliseconds. */
   readonly gatherMs: number;
   /** Resolves when the engine accepts starts and has ended enough of them. */
@@ -183,7 +183,7 @@ export interface FanOutBatches {
   run(fanOutId: string, claimed: readonly ClaimedDelivery[]): Promise<void>;
 }
 
-export interface BatchParts {
+interface BatchParts {
   readonly state: DispatcherState;
   readonly starts: Pick<EngineStarts, 'areStuck' | 'changed' | 'run'>;
   readonly follower: Pick<WorkflowFollower, 'follow'>;
@@ -273,14 +273,14 @@ export function gatherTime() {
   };
 }
 
-export interface SlowEndpoints {
+interface SlowEndpoints {
   /** Gathers deliveries of slow endpoints. Resolves when their workflows are started or left to the sweep. */
   run(fanOutId: string, slow: readonly ClaimedDelivery[]): Promise<void>;
   /** Starts what has been gathered. What takes longer is left to the sweep of another process, or of the next start. */
   close(): Promise<void>;
 }
 
-export interface SlowEndpointParts {
+interface SlowEndpointParts {
   readonly state: DispatcherState;
   readonly starts: Pick<EngineStarts, 'areStuck' | 'run'>;
   readonly count: CountInFlight;

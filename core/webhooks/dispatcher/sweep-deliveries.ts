@@ -7,7 +7,7 @@
  */
 
 import { sweepNotices } from '#core/organizations/member-notices.ts';
-import { wakeablePause } from '#core/platform/batching/pauses.ts';
+import { wakeablePause } from '#core/platform/batching/circuit.ts';
 import type { EngineStarts } from '#core/platform/engine/engine-starts.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';

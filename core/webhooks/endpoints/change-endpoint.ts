@@ -13,7 +13,7 @@ import {
   webhookSecretPlace,
 } from '#core/webhooks/signing/webhook-signature.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
-import { WebhookEndpoint, type WebhookEndpointRow } from '#db/entities/webhook-endpoint.ts';
+import { WebhookEndpoint, type WebhookEndpointRow } from '#db/entities.ts';
 import { givenUpSince, type Recoverable } from '#db/queries/webhooks/endpoint-health.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { requireEndpoint } from './endpoint-queries.ts';
@@ -27,7 +27,7 @@ import {
 import { stopDeliveries } from './stop-deliveries.ts';
 
 /** Omitted fields do not change. */
-export interface EndpointChanges {
+interface EndpointChanges {
   readonly url?: string;
   readonly eventTypes?: readonly string[];
   /** False stops waiting deliveries at once; true also forgets why the service had set the endpoint inactive. */

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '#core/organizations/audit.ts';
-import { lockOrganization } from '#core/organizations/lock-organization.ts';
+import { lockOrganization } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -12,7 +12,7 @@ import {
   webhookSecretPlace,
 } from '#core/webhooks/signing/webhook-signature.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
-import { WebhookEndpoint } from '#db/entities/webhook-endpoint.ts';
+import { WebhookEndpoint } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { MAX_ENDPOINTS_PER_MAILBOX, PLANS, type PlanName, requireWebhookPlan } from '#domain/organizations/plans.ts';
 import { type EndpointView, getEndpoint } from './endpoint-queries.ts';
@@ -24,7 +24,7 @@ import {
   requireEventTypes,
 } from './endpoint-rules.ts';
 
-export interface NewEndpoint {
+interface NewEndpoint {
   readonly url: string;
   readonly eventTypes: readonly string[];
   /** Left out: organization scope. */

@@ -5,7 +5,7 @@
  * send it on to the server of another customer, and it would verify there.
  */
 import { recordAudit } from '#core/organizations/audit.ts';
-import { lockOrganization } from '#core/organizations/lock-organization.ts';
+import { lockOrganization } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';

@@ -6,6 +6,8 @@
  *   sortedUids       SORT by what placements contain: the database sorts, and no row leaves it
  *
  * The last two come by COPY, with arrays of numbers in PostgreSQL's binary format: one dimension, no nulls.
+ *
+ * Groups at the beginning of address lists, read out of an ENVELOPE as it is stored.
  */
 import type {
   ListedMessages,
@@ -18,11 +20,12 @@ import type {
 import { copyLines, isListed, type WantedFields, wantedFields } from '@agent-mailbox/mail-store/header-index';
 import { readAhead } from '@agent-mailbox/mail-store/read-ahead';
 import type { MailAddress } from '@agent-mailbox/mime-structure/addresses';
+import { decodeWords } from '@agent-mailbox/mime-structure/encoded-words';
+import { fieldsOf, OPEN, stringAt } from '@agent-mailbox/mime-structure/envelope';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import type { ByteSource, Sql } from '#db/database.ts';
-import { MESSAGE_OF_PLACEMENT } from '#mailstore/folders/placements.ts';
-import { inBoth, uidArray, uidParameters, uidStatement } from '#mailstore/folders/uid-ranges.ts';
-import { GROUP_END, leadingGroups } from '#mime/leading-groups.ts';
+import { MESSAGE_OF_PLACEMENT } from './placements.ts';
+import { inBoth, uidArray, uidParameters, uidStatement } from './uid-ranges.ts';
 
 /** Dimensions, flags, type; size and first index of the dimension. An empty array ends after the first three. */
 const HEAD_BYTES = 20;
@@ -51,7 +54,7 @@ const int4 = (bytes: Buffer, at: number): number =>
 /** Below 2^53. */
 const int8 = (bytes: Buffer, at: number): number => int4(bytes, at) * 2 ** 32 + (int4(bytes, at + 4) >>> 0);
 
-export const binaryInt2s = (bytes: Buffer | null | undefined): Int16Array =>
+const binaryInt2s = (bytes: Buffer | null | undefined): Int16Array =>
   elements(
     bytes,
     2,
@@ -59,14 +62,14 @@ export const binaryInt2s = (bytes: Buffer | null | undefined): Int16Array =>
     (each, at) => each.readInt16BE(at),
   );
 
-export const binaryInt4s = (bytes: Buffer | null | undefined): Int32Array =>
+const binaryInt4s = (bytes: Buffer | null | undefined): Int32Array =>
   elements(bytes, 4, (count) => new Int32Array(count), int4);
 
-export const binaryInt8s = (bytes: Buffer | null | undefined): Float64Array =>
+const binaryInt8s = (bytes: Buffer | null | undefined): Float64Array =>
   elements(bytes, 8, (count) => new Float64Array(count), int8);
 
 /** Milliseconds since 1970. */
-export const binaryTimes = (bytes: Buffer | null | undefined): Float64Array =>
+const binaryTimes = (bytes: Buffer | null | undefined): Float64Array =>
   elements(
     bytes,
     8,
@@ -164,6 +167,9 @@ function sortAddress(address: MailAddress | null | undefined, group: string | un
   const mailbox = /^".*"$/s.test(local) ? local.slice(1, -1).replace(/\\(.)/gs, '$1') : local;
   return { name: address.name, mailbox, host: address.address.slice(at + 1) };
 }
+
+/** How a group ends in an ENVELOPE. One without these bytes has no group. */
+const GROUP_END = '(NIL NIL NIL NIL)';
 
 const COLUMNS: readonly (readonly [keyof MessageColumns, string])[] = [
   ['envelope', 'm.envelope'],
@@ -331,4 +337,32 @@ export async function sortedUids(
   if (!others) return sorted;
   const asked = new Set(inBoth(sorted.toSorted(), uids));
   return sorted.filter((uid) => asked.has(uid));
+}
+
+/** Where the lists stand there (RFC 9051 §7.5.2). */
+const FROM_PLACE = 2;
+const TO_PLACE = 5;
+const CC_PLACE = 6;
+
+/** Decoded names of the groups that the lists begin with; undefined for a list that begins with an address. */
+interface LeadingGroups {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly cc: string | undefined;
+}
+
+function leadingGroups(envelope: Uint8Array): LeadingGroups {
+  const bytes = Buffer.from(envelope.buffer, envelope.byteOffset, envelope.byteLength);
+  const { fields } = fieldsOf(bytes, 0);
+  const groupOf = (place: number): string | undefined => {
+    const start = fields[place]?.[0];
+    const first = start !== undefined && bytes[start] === OPEN ? fieldsOf(bytes, start).fields[0] : undefined;
+    if (first === undefined) return undefined;
+    const [, , mailbox, host] = fieldsOf(bytes, first[0]).fields;
+    // A group stands there as an address without host, its name in the place of the mailbox.
+    if (mailbox === undefined || host === undefined || stringAt(bytes, host) !== undefined) return undefined;
+    const name = stringAt(bytes, mailbox);
+    return name === undefined ? undefined : decodeWords(name);
+  };
+  return { from: groupOf(FROM_PLACE), to: groupOf(TO_PLACE), cc: groupOf(CC_PLACE) };
 }

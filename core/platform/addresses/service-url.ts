@@ -1,5 +1,4 @@
 /** Where people reach the pages of this service, for the links of notices. */
-
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 
