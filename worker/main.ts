@@ -19,7 +19,7 @@ await runPart({
     if (madeNamespace || (agreed !== undefined && agreed.namespaceId !== temporal.namespaceId))
       await storeAgreedTemporal(services.db, temporal);
     if (made.length > 0) services.log.warn({ made }, 'made what Temporal lacked');
-    installTemporalRuntime(services);
+    installTemporalRuntime(services, settings);
     const connection = await NativeConnection.connect(options);
     life.onStop('Temporal connection', () => connection.close());
     const worker = await startWorker(services, connection);

@@ -5,6 +5,7 @@
  * attempts are not started; the engine gives them to another worker.
  */
 import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import {
   DefaultLogger,
   type LogLevel,
@@ -29,6 +30,7 @@ import { outageLog } from '#core/platform/log/outage-log.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { storeAgreedTemporal } from '#core/platform/settings/agreed-settings.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
@@ -66,8 +68,16 @@ const ACTIVITIES_AT_ONCE = 2_000;
 /** The last warning of the SDK; one per process. */
 let lastComplaint: string | undefined;
 
+type MetricsAddress = Pick<Settings, 'API_HOST' | 'TEMPORAL_METRICS_PORT'>;
+
+/** The SDK takes no names. */
+function bindAddress({ API_HOST, TEMPORAL_METRICS_PORT }: MetricsAddress): string {
+  const host = isIP(API_HOST) === 0 ? '127.0.0.1' : isIP(API_HOST) === 6 ? `[${API_HOST}]` : API_HOST;
+  return `${host}:${TEMPORAL_METRICS_PORT}`;
+}
+
 /** Sets the SDK's runtime up; once per process, before anything else touches it. The process handles its own signals. */
-export function installTemporalRuntime(services: Pick<Services, 'log'>): void {
+export function installTemporalRuntime(services: Pick<Services, 'log'>, metrics?: MetricsAddress): void {
   const write = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
   const logger = new DefaultLogger('WARN', ({ level, message, meta }) => {
     const { error } = meta ?? {};
@@ -78,7 +88,12 @@ export function installTemporalRuntime(services: Pick<Services, 'log'>): void {
   Runtime.install({
     logger,
     shutdownSignals: [],
-    telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
+    telemetryOptions: {
+      logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} },
+      ...(metrics === undefined || metrics.TEMPORAL_METRICS_PORT === 0
+        ? {}
+        : { metrics: { prometheus: { bindAddress: bindAddress(metrics), countersTotalSuffix: true } } }),
+    },
   });
 }
 

@@ -33,7 +33,7 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   // The mail listeners come last: a wrong certificate must not be found after everything else has started.
   await readCertificate(settings);
   await logStartFindings(services, services.log);
-  installTemporalRuntime(services);
+  installTemporalRuntime(services, settings);
   const connection = await NativeConnection.connect(temporalConnectionOptions(settings));
   life.onStop('Temporal connection', () => connection.close());
   const worker = await startWorker(services, connection);

@@ -63,14 +63,14 @@ function read(text: string): Scraped {
 describe('the processes', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'metrics-'));
   const parts = new Map<MetricProcess, { readonly part: PartProcess; readonly url: string }>();
-  const ports = { api: 0, smtp: 0, submission: 0, imap: 0 };
+  const ports = { api: 0, smtp: 0, submission: 0, imap: 0, temporal: 0 };
   let world: ApiWorld;
   let peer: Peer;
   let receiver: Receiver;
 
   before(async () => {
     [peer, receiver] = [await startPeer(), await startReceiver()];
-    for (const name of ['api', 'smtp', 'submission', 'imap'] as const) ports[name] = await testPort();
+    for (const name of ['api', 'smtp', 'submission', 'imap', 'temporal'] as const) ports[name] = await testPort();
     const common = {
       SECRETS_KEYS: `test:${randomBytes(32).toString('base64')}`,
       CREDENTIAL_PEPPER: randomBytes(32).toString('base64'),
@@ -90,6 +90,7 @@ describe('the processes', () => {
         SUBMISSION_PORT: String(ports.submission),
         IMAP_PORT: String(ports.imap),
         METRICS_PORT: String(metrics),
+        TEMPORAL_METRICS_PORT: String(ports.temporal),
       });
       parts.set(part, { part: startPart(part, environment), url: `http://127.0.0.1:${metrics}/metrics` });
     }
@@ -168,6 +169,13 @@ describe('the processes', () => {
     assert.ok(((await value('api', 'database_size_bytes')) ?? 0) > 1_000_000);
     assert.ok(((await value('api', 'blob_table_size_bytes')) ?? 0) > 0);
     for (const queue of QUEUES) assert.equal(await value('api', `queue_length{queue="${queue}"}`), 0);
+  });
+
+  test('the worker shows the metrics of the SDK of Temporal on a port of their own', async () => {
+    const answer = await fetch(`http://127.0.0.1:${ports.temporal}/metrics`);
+    const { types } = read(await answer.text());
+    assert.ok(types.has('temporal_worker_task_slots_available'), [...types.keys()].join(' '));
+    assert.equal(types.get('temporal_request_total'), 'counter');
   });
 
   test('mail from other hosts, its event, and the attempts of its delivery are counted', async () => {

@@ -1,9 +1,13 @@
 /** The rules of `deploy/prometheus/`: what they name exists. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { METRICS } from '#core/platform/log/metrics.ts';
 import { anchorOf } from '#dev/documentation/documents.ts';
+import { needs, programFile } from '#test/support/programs.ts';
 
 const fileOf = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 const rules = fileOf('deploy/prometheus/rules.yml');
@@ -37,4 +41,19 @@ test('every alert names a section of docs/operations/incidents.md, and every sec
     anchorOf(title),
   );
   assert.deepEqual(new Set(named), new Set(sections));
+});
+
+const TESTS = ['rules.test.yml', 'rules-over-days.test.yml'];
+
+test('every alert has a test in which it fires', () => {
+  const tests = TESTS.map((name) => fileOf(`deploy/prometheus/${name}`)).join('\n');
+  for (const [, alert = ''] of statements.matchAll(/- alert: (\S+)/g))
+    assert.match(tests, new RegExp(`labels: '\\{alertname="${alert}"[^}]*\\}', value: 1`), alert);
+});
+
+test('promtool accepts the rules, and each alert fires by its reason alone', needs('promtool'), async () => {
+  const folder = fileURLToPath(new URL('../../deploy/prometheus/', import.meta.url));
+  const promtool = (...args: string[]) => promisify(execFile)(programFile('promtool'), args, { cwd: folder });
+  await promtool('check', 'rules', 'rules.yml');
+  await promtool('test', 'rules', ...TESTS);
 });

@@ -114,6 +114,7 @@ const PROGRAMS = {
   openssl: program('openssl', ['version'], 'openssl'),
   pgbouncer: program('pgbouncer', ['--version'], 'pgbouncer'),
   prlimit: program('prlimit', ['--version'], 'util-linux'),
+  promtool: program('promtool', ['--version'], 'prometheus'),
   python3: program('python3', ['--version'], 'python3', 'python'),
   'python3 with cryptography': pythonWith('cryptography', 'python3-cryptography', 'cryptography'),
   'python3 with dkim': pythonWith('dkim', 'python3-dkim', 'dkimpy'),

@@ -43,6 +43,10 @@ export const SETTINGS = {
       fallback: '9464',
       text: 'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` of each process, on API_HOST; `/readyz?verbose` is only here and adds what `agent-mailbox-admin doctor` finds. 0 switches it off, and with it the HEALTHCHECK of the image.',
     }),
+    TEMPORAL_METRICS_PORT: setting(port, {
+      fallback: '0',
+      text: 'Port of the metrics of Temporal’s SDK (Prometheus, `/metrics`) in processes with a worker, on API_HOST if that is an address, otherwise on 127.0.0.1. 0 switches it off.',
+    }),
     SHUTDOWN_DEADLINE_SECONDS: setting(integer(1, 600), {
       fallback: '40',
       text: 'Seconds that stopping may take in total after SIGTERM or SIGINT. Until then, requests, mail and attempts in flight may finish. After that, the process ends with exit code 1 and a log line that lists what was still open. Keep it below the time after which your supervisor kills the process (`stop_grace_period`, `terminationGracePeriodSeconds`).',

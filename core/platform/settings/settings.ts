@@ -86,6 +86,7 @@ function portClashes(settings: Settings): string[] {
   const { DATABASE_URL, POSTGRES_PORT, TEMPORAL_ADDRESS, TEMPORAL_PORT } = settings;
   const listeners: readonly (readonly [string, number | undefined])[] = [
     ['METRICS_PORT', settings.METRICS_PORT],
+    ['TEMPORAL_METRICS_PORT', settings.TEMPORAL_METRICS_PORT],
     ['API_PORT', settings.API_PORT],
     ['SMTP_PORT', settings.SMTP_PORT],
     ['SUBMISSIONS_PORT', settings.SUBMISSIONS_PORT],
