@@ -7,6 +7,7 @@ import { forgetNotices } from '#db/queries/notices/member-notices.ts';
 import { forgetRecoveries } from '#db/queries/webhooks/recoveries.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS, IDEMPOTENCY_SECRETS_MINUTES } from '#domain/idempotency-limits.ts';
 import { READING_ATTEMPT_RETENTION_DAYS } from '#domain/mail/mail-limits.ts';
+import { MAIL_REFUSAL_RETENTION_DAYS } from '#domain/mail/mail-log.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/organizations/member-notices.ts';
 import {
   ATTACHMENT_DIGEST_RETENTION_DAYS,
@@ -146,7 +147,12 @@ function portionOf(
     case 'invitations':
       return () => expired('invitations', 'expires_at', INVITATION_RETENTION_DAYS);
     case 'auditEntries':
-      return () => expired('audit_entries', 'created_at', settings.AUDIT_RETENTION_DAYS);
+      return () =>
+        inTurn(['audit_entries', 'mail_refusal'], (table) =>
+          table === 'mail_refusal'
+            ? expired(table, 'at', MAIL_REFUSAL_RETENTION_DAYS)
+            : expired(table, 'created_at', settings.AUDIT_RETENTION_DAYS),
+        );
     case 'recoveries':
       return async () => {
         const receivers = await expired('webhook_receiver', 'expires_at', 0);

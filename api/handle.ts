@@ -56,6 +56,11 @@ export interface RequestState {
 type Context = ParameterizedContext<RequestState> & { params?: Record<string, string> };
 
 const METHODS_WITH_BODY = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+/** A request without any is none of a login. */
+const hasCredential = (headers: IncomingHttpHeaders): boolean =>
+  headers.authorization !== undefined ||
+  headers['x-organization-key'] !== undefined ||
+  headers['x-operator-key'] !== undefined;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 
 /** Middleware of one route. */
@@ -76,6 +81,19 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
       again: route.againAfterDecision === true,
       count: route.unlimited === true ? undefined : { pathId: params.id },
       subjectId: params.id,
+    }).catch((error: unknown) => {
+      if (hasCredential(headers) && error instanceof CatalogueError && error.code === 'unauthenticated')
+        services.mailLog.refused({
+          mail: 'login',
+          outcome: 'refused',
+          listener: 'api',
+          step: route.operationId,
+          request: requestId,
+          client: ipAddress,
+          account: params.id,
+          reply: error.message,
+        });
+      throw error;
     });
     authorize(route.auth, principal, params.id);
     requireTokenAccess(principal, route);

@@ -37,6 +37,7 @@ export const ID_PREFIXES = {
   receiver: 'rcp_',
   receivedRequest: 'rrq_',
   request: 'req_',
+  mailRefusal: 'mrf_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

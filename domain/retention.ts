@@ -2,6 +2,7 @@
  * How long each table keeps its rows, and which step deletes them. Every table is listed: a test compares the list with
  * the schema, and `docs/configuration.md` shows it.
  */
+
 import { SIGN_IN_SOURCE_KEPT_DAYS } from './access/credential-format.ts';
 import { OAUTH_CLIENT_LIFE_DAYS, OAUTH_UNUSED_CLIENT_LIFE_HOURS, REFRESH_TOKEN_LIFE_DAYS } from './access/oauth.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS } from './idempotency-limits.ts';
@@ -12,6 +13,7 @@ import {
   READING_ATTEMPT_RETENTION_DAYS,
   REDELIVERY_WINDOW_DAYS,
 } from './mail/mail-limits.ts';
+import { MAIL_REFUSAL_RETENTION_DAYS } from './mail/mail-log.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from './organizations/member-notices.ts';
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from './sending/outbound.ts';
 import { SENDING_USE_RETENTION_DAYS } from './sending/sending-brakes.ts';
@@ -214,6 +216,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
     'suppressions',
     `addresses that do not exist: ${days(HARD_BOUNCE_RETENTION_DAYS)}; complaints: until they are deleted`,
   ),
+  kept('mail_refusal', 'auditEntries', days(MAIL_REFUSAL_RETENTION_DAYS)),
   kept(
     'installation_setting',
     'owner',

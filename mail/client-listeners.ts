@@ -29,7 +29,7 @@ export interface ClientListeners {
 }
 
 export interface ClientListenersOptions {
-  readonly services: Pick<Services, 'settings' | 'log'>;
+  readonly services: Pick<Services, 'settings' | 'log' | 'mailLog'>;
   readonly tls: TlsContext;
   readonly authenticator: Authenticator;
   /** Maximum concurrent connections of one address, to all these listeners together. */
@@ -45,7 +45,7 @@ interface ProtocolPart {
 /** @throws when a port cannot be listened on; then none is */
 export async function openClientListeners(options: ClientListenersOptions): Promise<ClientListeners> {
   const { services, tls, authenticator } = options;
-  const { settings, log } = services;
+  const { settings, log, mailLog } = services;
   const sources = connectionCounter(options.connectionsPerSource ?? settings.MAIL_CLIENTS_PER_ADDRESS);
   const imapLimits = { sources, total: connectionTotal(settings.IMAP_MAX_CLIENTS) };
   const pop3Limits = { sources, total: connectionTotal(settings.POP3_MAX_CLIENTS) };
@@ -67,6 +67,7 @@ export async function openClientListeners(options: ClientListenersOptions): Prom
       refusal,
       answersAfterEnd: true,
       log,
+      mailLog,
       ...(secure ? { tls } : {}),
       serve(connection) {
         const { login, release } = authenticator.forConnection();

@@ -13,6 +13,7 @@ import net from 'node:net';
 import ipaddr from 'ipaddr.js';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { mailSessions } from '#core/platform/log/metrics.ts';
+import type { MailLog } from '#core/platform/mail-log/mail-log.ts';
 import { PROXY_HEADER_TIMEOUT_MS, REFUSED_CONNECTION_MS, REFUSED_CONNECTIONS_MAX } from '#domain/mail/mail-limits.ts';
 import type { ConnectionLimits } from './connection-counter.ts';
 import { type ProxySource, readProxyHeader } from './proxy-header.ts';
@@ -48,6 +49,7 @@ export interface ListenerOptions {
   /** How the protocol says that there are too many connections, with its line break. */
   refusal(reason: string): string;
   readonly log: Logger;
+  readonly mailLog: Pick<MailLog, 'refused'>;
   serve(connection: ListenerConnection): Served;
 }
 
@@ -114,7 +116,13 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
 
   /** Says why, as the protocol does and under its TLS, and ends the connection. */
   function refuse(socket: net.Socket, reason: string, remoteAddress: string): void {
-    log.info({ listener: name, remoteAddress, reason }, 'a connection was refused');
+    options.mailLog.refused({
+      mail: 'connection',
+      outcome: 'deferred',
+      listener: name,
+      client: remoteAddress,
+      reply: reason,
+    });
     if (closing || refusing >= REFUSED_CONNECTIONS_MAX) return void socket.destroy();
     refusing++;
     const cut = setTimeout(() => socket.destroy(), REFUSED_CONNECTION_MS);

@@ -12,6 +12,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
   'dns-records': async () => (await import('./commands/dns-records.ts')).dnsRecordsCommand,
   'answer-probes': async () => (await import('./commands/answer-probes.ts')).answerProbesCommand,
+  'mail find': async () => (await import('./commands/mail-find.ts')).mailFindCommand,
+  'mail queue': async () => (await import('./commands/mail-queue.ts')).mailQueueCommand,
   migrate: async () => (await import('./commands/migrate.ts')).migrateCommand,
   'check-mailstore': async () => (await import('./commands/check-mailstore.ts')).checkMailstoreCommand,
   backup: async () => (await import('./commands/backup.ts')).backupCommand,

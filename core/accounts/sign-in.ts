@@ -82,7 +82,9 @@ export async function verifySignIn(
   input: { readonly email: string; readonly password: string },
   ipAddress: string,
 ): Promise<UserRow> {
-  const { db } = services;
+  const { db, mailLog } = services;
+  const refused = (reply: string) =>
+    mailLog.refused({ mail: 'login', outcome: 'refused', listener: 'sign-in', client: ipAddress, account, reply });
   const account = input.email.toLowerCase();
   const source = sourceOf(ipAddress);
   const [{ known } = { known: false }] = await db.query<{ known: boolean }>(IS_KNOWN, [account, source]);
@@ -95,6 +97,7 @@ export async function verifySignIn(
     const { used, resetsInMs } = await countUse(db, counter, SIGN_IN_WINDOW_SECONDS * 1_000, services.now());
     if (used > SIGN_IN_TRIES) {
       loginsTotal.inc({ protocol: 'web', outcome: 'throttled' });
+      refused('too many failed sign-ins');
       throw new CatalogueError('rate_limited', 'Too many failed sign-ins.', {
         retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
       });
@@ -104,10 +107,12 @@ export async function verifySignIn(
   const matches =
     user === null ? await verifyAgainstNobody(input.password) : await verifyPassword(input.password, user.passwordHash);
   loginsTotal.inc({ protocol: 'web', outcome: user !== null && matches ? 'passed' : 'failed' });
-  if (user === null || !matches)
+  if (user === null || !matches) {
+    refused('address or password is wrong');
     throw new CatalogueError('unauthenticated', 'E-mail address or password is wrong.', {
       fix: 'Check both and try again; after several failures you have to wait.',
     });
+  }
   for (const counter of counters) await uncountUse(db, counter);
   const now = services.now();
   await db.query(REMEMBER, [user.id, source, new Date(now), new Date(now - SIGN_IN_SOURCE_KEPT_DAYS * DAY_MS)]);

@@ -41,6 +41,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       '/operations/dns',
       '/operations/backup',
       '/operations/restore',
+      '/operations/mail-log',
       '/operations/commands',
       '/operations/metrics',
       '/operations/incidents',

@@ -43,7 +43,7 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorOptions {
-  readonly services: Pick<Services, 'db' | 'log' | 'now' | 'pepper'>;
+  readonly services: Pick<Services, 'db' | 'log' | 'now' | 'pepper' | 'mailLog'>;
   readonly notifier: Pick<MailNotifier, 'watchMailbox'>;
   openStore(account: MailAccount): MailboxStore;
   /** Delay of the answer to a failed login, in milliseconds. */
@@ -100,7 +100,7 @@ const NEEDS: Readonly<Record<Protocol, TokenNeed>> = { imap: 'read', pop3: 'read
 const TIMER_MAX_MS = 2_147_483_647;
 
 export function openAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { db, log, now, pepper } = options.services;
+  const { db, log, now, pepper, mailLog } = options.services;
   const failureDelayMs = options.failureDelayMs ?? randomFailureDelayMs;
   const throttle = loginThrottle(now);
   const mailboxes = new Map<string, OpenMailbox>();
@@ -207,10 +207,20 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
       return {
         async login({ protocol, address, token, remoteAddress }): Promise<LoginResult> {
           const name = address.trim().toLowerCase();
+          const refused = (reply: string) =>
+            mailLog.refused({
+              mail: 'login',
+              outcome: 'refused',
+              listener: protocol === 'smtp' ? 'submission' : protocol,
+              client: remoteAddress,
+              account: name,
+              reply,
+            });
           const admission = await throttle.admit(remoteAddress, name);
           const ended = (outcome: string) => loginsTotal.inc({ protocol, outcome });
           if (admission.kind === 'throttled') {
             ended('throttled');
+            refused('too many failed logins');
             return admission;
           }
           let row: TokenRow | undefined;
@@ -226,17 +236,20 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
           admission.settle(row === undefined ? 'failed' : 'passed');
           if (row === undefined) {
             ended('failed');
-            log.info({ protocol, remoteAddress }, 'a login failed');
+            refused('address or token is wrong');
             await delay(failureDelayMs(), undefined, { ref: false });
             return { kind: 'refused' };
           }
           if (!tokenAllows(row.access, NEEDS[protocol])) {
             ended('not_permitted');
-            return { kind: 'not-permitted', text: `This token may only ${row.access}` };
+            const text = `This token may only ${row.access}`;
+            refused(text);
+            return { kind: 'not-permitted', text };
           }
           const giveBack = takePlace(protocol, row.mailbox_id);
           if (giveBack === undefined) {
             ended('too_many_connections');
+            refused('too many connections of the mailbox');
             return { kind: 'too-many-connections' };
           }
           ended('passed');

@@ -5,6 +5,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { type RoleAddress, type RoleMail, takeRoleMail } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import { sourceOf } from '#core/platform/addresses/source-address.ts';
+import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { UNAUTHENTICATED_LABEL } from '#domain/mail/mail-flags.ts';
 import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from '#domain/mail/mail-limits.ts';
@@ -36,6 +37,8 @@ interface AcceptContext {
   readonly spool: SmtpSpool;
   readonly server: InboundServer;
   readonly onNotices?: ((notices: readonly NewMemberNotice[]) => void) | undefined;
+  /** Given what the mail log says of the message, as it becomes known. */
+  observe(facts: Partial<MailLine>): void;
 }
 
 /** Whom a transaction is for. */
@@ -53,7 +56,6 @@ export interface Acceptance {
   readonly facts: {
     readonly mailboxes: readonly string[];
     readonly messages: readonly string[];
-    readonly bytes: number;
   };
   readonly text: string;
 }
@@ -73,6 +75,7 @@ export async function acceptMessage(
   takeReturned?: TakeReturned,
 ): Promise<Acceptance> {
   const received = await context.spool.receive(stream, () => context.server.drop(session));
+  context.observe({ size: received.size });
   if (takeReturned === undefined && (accepted?.size ?? 0) === 0 && roles.length === 0) {
     await received.discard();
     throw unavailable();
@@ -82,8 +85,7 @@ export async function acceptMessage(
   try {
     const bytes = await received.bytes();
     const recipients = takeReturned === undefined ? accepted : await takeReturned(bytes);
-    if (recipients === 'taken')
-      return { facts: { mailboxes: [], messages: [], bytes: bytes.length }, text: 'Accepted as a report' };
+    if (recipients === 'taken') return { facts: { mailboxes: [], messages: [] }, text: 'Accepted as a report' };
     return await accept(context, bytes, session, [...(recipients?.values() ?? [])], roles);
   } finally {
     release?.();
@@ -113,6 +115,8 @@ async function accept(
     lookup,
     context.budgets,
   );
+  const { spf, dkim, dmarc } = checked.results;
+  context.observe({ spf: spf.result, dkim: dkim.result, dmarc: dmarc.result });
   if (roles.length > 0 && received.length > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
   refuseUndecided(checked, recipients, roles);
   const trace = traceHeaders({
@@ -128,6 +132,7 @@ async function accept(
   const bytes = Buffer.concat([trace, withoutForgedResults(received, fields, hostname)]);
   // Of another try of the same message the trace fields differ.
   const read = await readSafely(services.db, bytes, { source: sourceOf(session.remoteAddress), content: received });
+  context.observe({ messageId: read.messageId });
   const message: IncomingMessage = {
     bytes,
     size: bytes.length,
@@ -151,8 +156,7 @@ async function accept(
     isAutomatic: envelopeFrom === '' || isAutoSubmitted(fields),
     isUnauthenticated: checked.consequence === 'unauthenticated',
   });
-  if (recipients.length === 0)
-    return { facts: { mailboxes: [], messages: [], bytes: bytes.length }, text: 'Accepted for the owners' };
+  if (recipients.length === 0) return { facts: { mailboxes: [], messages: [] }, text: 'Accepted for the owners' };
   const hash = deliveryHasher(received, envelopeFrom);
   const outcome = await store.deliver({
     message,
@@ -252,7 +256,7 @@ function answerOf(
         for (const { recipient } of recipients)
           if (recipient.mailbox.id === mailboxId && !duplicate) recipient.bytesUsed += message.bytes.length;
       const mailboxes = outcome.deliveries.map(({ mailboxId }) => mailboxId);
-      return { facts: { mailboxes, messages, bytes: message.bytes.length }, text: `Accepted ${messages.join(' ')}` };
+      return { facts: { mailboxes, messages }, text: `Accepted ${messages.join(' ')}` };
     }
     case 'over-quota': {
       const full = recipients.find(({ recipient }) => recipient.mailbox.id === outcome.mailboxId);

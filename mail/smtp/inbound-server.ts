@@ -7,7 +7,8 @@
  *   robot. To find out costs every connection a wait; a source that waited once is greeted at once from then on, until it
  *   talks too soon or is not seen for a while;
  * - replies to pipelined commands as a unit (RFC 2920 §3.2): MAIL, RCPT and DATA that came together are answered in one
- *   packet. A reply waits only while a command that arrived with its own is carried out.
+ *   packet. A reply waits only while a command that arrived with its own is carried out;
+ * - a call for each reply that refuses something, from whichever part of the package: for the mail log.
  */
 import type net from 'node:net';
 import type { Writable } from 'node:stream';
@@ -37,6 +38,26 @@ export const smtpConnectionRefusal =
   (reason: string): string =>
     `421 4.7.0 ${hostname} ${reason}\r\n`;
 
+/** A reply from 400 on. */
+export interface RefusalReply {
+  /** Before the greeting it is empty. */
+  readonly session: SMTPServerSession;
+  readonly remoteAddress: string;
+  /** The command that was refused; `greeting` if it came before the greeting. */
+  readonly step: string;
+  /** The address of MAIL or RCPT, as the client wrote it. */
+  readonly address: string | undefined;
+  readonly code: number;
+  /** Whole, code included. */
+  readonly text: string;
+}
+
+/** Others may be secrets, or anything. */
+const STEPS: ReadonlySet<string> = new Set(['HELO', 'EHLO', 'STARTTLS', 'AUTH', 'MAIL', 'RCPT', 'DATA']);
+const PATH = /<([^<>]*)>/;
+/** The end of a connection that refuses nothing: shutdown and idle connections. */
+const ENDS_ONLY = /^(4\.3\.2 |Timeout|Server shutting down)/;
+
 const OWN_ENHANCED_CODE = /^[245]\.\d{1,3}\.\d{1,3} /;
 
 export class InboundConnection extends SMTPConnection {
@@ -47,8 +68,12 @@ export class InboundConnection extends SMTPConnection {
   #commands = 0;
   #badCommands = 0;
   #tooSoon = false;
+  /** Of the command that is carried out. */
+  #step = 'other';
+  #address: string | undefined;
   readonly #patient: PatientSources;
   readonly #replies = new PipelinedReplies();
+  readonly #onRefusal: (refusal: RefusalReply) => void;
 
   constructor(
     server: InboundServer,
@@ -57,6 +82,7 @@ export class InboundConnection extends SMTPConnection {
   ) {
     super(server, socket, options);
     this.#patient = server.patientSources;
+    this.#onRefusal = server.onRefusal;
   }
 
   /** The package greets every client 100 ms late, to notice those that talk before; here only those not known yet. */
@@ -96,6 +122,12 @@ export class InboundConnection extends SMTPConnection {
     const shown = Array.isArray(data) && !this.secure ? data.filter((line) => !line.startsWith('AUTH ')) : data;
     super.send(code, shown, own ? false : context);
     this.#replies.written();
+    const text = String(data ?? '');
+    if (code >= 400 && !ENDS_ONLY.test(text)) {
+      const { session, remoteAddress } = this;
+      const refused = { session, remoteAddress, step: this.#step, address: this.#address };
+      this.#onRefusal({ ...refused, code, text: `${code} ${text}` });
+    }
     if (code < 500 || code > 504) return;
     this.#badCommands++;
     if (this.#badCommands === SMTP_BAD_COMMANDS_MAX) this.end('4.7.0 Too many commands that make no sense');
@@ -107,6 +139,7 @@ export class InboundConnection extends SMTPConnection {
       this.#messages = this._transactionCounter;
       this.#commands = this.#badCommands = 0;
     }
+    this.#noteStep(command);
     if (!this._ready) {
       this.#tooSoon = true;
       this.#patient.delete(this.remoteAddress);
@@ -120,6 +153,15 @@ export class InboundConnection extends SMTPConnection {
         done();
       });
     }
+  }
+
+  /** A line that continues AUTH is a secret. */
+  #noteStep(command: Buffer): void {
+    if (this._nextHandler) return;
+    const line = command.toString();
+    const verb = /^[A-Za-z]+/.exec(line)?.[0].toUpperCase() ?? '';
+    this.#step = this._ready ? (STEPS.has(verb) ? verb : 'other') : 'greeting';
+    this.#address = this.#step === 'MAIL' || this.#step === 'RCPT' ? PATH.exec(line)?.[1] : undefined;
   }
 
   /** Parameters of MAIL and RCPT that EHLO announces. */
@@ -196,13 +238,16 @@ export class InboundConnection extends SMTPConnection {
 
 export class InboundServer extends SMTPServer {
   readonly patientSources = new PatientSources();
+  /** Called for each reply that refuses something. */
+  readonly onRefusal: (refusal: RefusalReply) => void;
   #inbound = new Set<InboundConnection>();
   #draining = false;
   /** To be ended after the message they are sending, with these words. */
   #ending = new Map<InboundConnection, string>();
 
-  constructor(options: SMTPServerOptions) {
+  constructor(options: SMTPServerOptions, onRefusal: (refusal: RefusalReply) => void) {
     super(options);
+    this.onRefusal = onRefusal;
   }
 
   override connect(socket: net.Socket | tls.TLSSocket, socketOptions?: SMTPConnectionOptions | null): void {

@@ -10,12 +10,13 @@
  * Mail to one of our return paths. Reports are recorded, whatever the state of the mailbox. Anything else, such as an
  * automatic reply (RFC 3834 §4 sends it there), is mail to the mailbox, and can be refused like any other.
  */
-import type { SMTPServerAddress, SMTPServerSession } from 'smtp-server';
+import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { findRoleAddress, type RoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { smtpAnswersTotal } from '#core/platform/log/metrics.ts';
+import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import {
   MESSAGE_MAX_BYTES,
@@ -38,6 +39,7 @@ import { type DnsLookup, dnsLookup } from './dns-resolver.ts';
 import { InboundServer, smtpConnectionRefusal } from './inbound-server.ts';
 import { type AcceptedRecipients, declaredSize, type RecipientGate, recipientGate } from './recipient-gate.ts';
 import type { SenderCheckBudgets } from './sender-checks.ts';
+import { envelopeLine, refusalLine, sessionLine } from './session-line.ts';
 import { faultLevel, replyToFault, SmtpReply } from './smtp-reply.ts';
 import { smtpSpool } from './smtp-spool.ts';
 
@@ -76,28 +78,20 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
   const returned = new WeakMap<object, KnownReturnPath>();
   const roleRecipients = new WeakMap<object, Map<string, RoleAddress>>();
 
-  function logged(session: SMTPServerSession, verb: string, startedMs: number, more: object = {}): void {
-    const ms = Math.round(performance.now() - startedMs);
-    log[verb === 'DATA' || 'refused' in more ? 'info' : 'debug']({
-      listener: 'smtp',
-      connection: session.id,
-      verb,
-      ms,
-      ...more,
-    });
-  }
+  /** What is known of a message before it is accepted. Keyed as above. */
+  const observed = new WeakMap<object, Partial<MailLine>>();
+  const observe = (session: SMTPServerSession, more: Partial<MailLine>): void =>
+    void observed.set(session.envelope, { ...observed.get(session.envelope), ...more });
 
   /** Runs a step and answers; anything other than a refusal is an internal error. */
   function answer(
     session: SMTPServerSession,
     verb: 'RCPT' | 'DATA',
-    step: () => Promise<{ facts?: object; text?: string }>,
+    step: () => Promise<string | undefined>,
     callback: (error?: Error | null, text?: string) => void,
   ): void {
-    const startedMs = performance.now();
     step().then(
-      ({ facts, text }) => {
-        logged(session, verb, startedMs, facts);
+      (text) => {
         smtpAnswersTotal.inc({ command: verb.toLowerCase(), outcome: 'accepted' });
         callback(null, text);
       },
@@ -108,7 +102,6 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
             { listener: 'smtp', connection: session.id, verb, reason: reasonOf(error) },
             'SMTP step failed',
           );
-        logged(session, verb, startedMs, { refused: `${reply.responseCode} ${reply.message}` });
         const outcome = reply !== error ? 'failed' : reply.responseCode < 500 ? 'deferred' : 'refused';
         smtpAnswersTotal.inc({ command: verb.toLowerCase(), outcome });
         callback(reply);
@@ -124,7 +117,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
       : (bytes) => takeReturned({ services, gate }, session, returnPath, bytes);
   }
 
-  const server = new InboundServer({
+  const inboundOptions: SMTPServerOptions = {
     name: settings.MAIL_HOSTNAME,
     banner: 'Agent Mailbox',
     heloResponse: '%s greets %s',
@@ -157,17 +150,17 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
             throw new SmtpReply(452, '4.5.3', 'A return path must be the only recipient');
           if (returnPath !== undefined) {
             returned.set(session.envelope, returnPath);
-            return { facts: { returnPath: returnPath.messageId } };
+            return undefined;
           }
           const role = await findRoleAddress(services.db, settings.MAIL_DOMAIN, address.address);
           if (role !== undefined) {
             if (declaredSize(session) > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
             const roles = roleRecipients.get(session.envelope) ?? new Map();
             roleRecipients.set(session.envelope, roles.set(role.address, role));
-            return { facts: { role: role.address } };
+            return undefined;
           }
-          const { recipient } = await gate.admit(address.address, session, recipients);
-          return { facts: { mailbox: recipient.mailbox.id } };
+          await gate.admit(address.address, session, recipients);
+          return undefined;
         },
         callback,
       );
@@ -176,8 +169,8 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
       answer(
         session,
         'DATA',
-        () =>
-          acceptMessage(
+        async () => {
+          const { facts, text } = await acceptMessage(
             {
               services,
               store,
@@ -187,6 +180,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
               spool,
               server,
               onNotices: options.onNotices,
+              observe: (more) => observe(session, more),
             },
             stream,
             session,
@@ -195,14 +189,32 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
               roles: [...(roleRecipients.get(session.envelope)?.values() ?? [])],
             },
             takerOf(session),
-          ),
+          );
+          services.mailLog.note({
+            mail: 'in',
+            outcome: 'accepted',
+            listener: 'smtp',
+            ...sessionLine(session),
+            ...envelopeLine(session),
+            ...observed.get(session.envelope),
+            ...facts,
+          });
+          return text;
+        },
         (error, text) => {
           callback(error, text);
           server.afterMessage();
         },
       );
     },
-  });
+  };
+  const server = new InboundServer(inboundOptions, (refusal) =>
+    services.mailLog.refused({
+      ...refusalLine('in', refusal),
+      listener: 'smtp',
+      ...observed.get(refusal.session.envelope),
+    }),
+  );
   // Errors of single connections: the client disconnected, or its TLS failed.
   server.on('error', (error: Error) => log.debug({ listener: 'smtp', error: error.message }, 'SMTP connection failed'));
 
@@ -218,6 +230,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
     },
     refusal: smtpConnectionRefusal(settings.MAIL_HOSTNAME),
     log,
+    mailLog: services.mailLog,
     serve({ socket, remoteAddress, remotePort }) {
       server.connect(socket, { remoteAddress, remotePort });
       return { stop: () => server.drain() };

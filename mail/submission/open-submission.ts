@@ -7,7 +7,7 @@
  */
 
 import type { LoginResult, MailAccount } from '@agent-mailbox/mail-store';
-import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -26,6 +26,7 @@ import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts'
 import { type Listener, openListener } from '#mail/listeners.ts';
 import type { Authenticator } from '#mail/login/mailbox-login.ts';
 import { smtpConnectionRefusal } from '#mail/smtp/inbound-server.ts';
+import { refusalLine, sessionLine } from '#mail/smtp/session-line.ts';
 import { faultLevel, replyToFault, SmtpReply } from '#mail/smtp/smtp-reply.ts';
 import { smtpSpool } from '#mail/smtp/smtp-spool.ts';
 import { type CertificatePair, TLS_MIN_VERSION, type TlsContext } from '#mail/tls.ts';
@@ -68,6 +69,8 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     sources: connectionCounter(settings.MAIL_CLIENTS_PER_ADDRESS),
   };
   const conversations = new Map<string, Conversation>();
+  /** Bytes of messages, for the mail log. Keyed by the envelope object, which smtp-server creates for each transaction. */
+  const sizes = new WeakMap<object, number>();
 
   /** Runs a step and answers; anything other than a refusal is an internal error. */
   function answer(
@@ -80,11 +83,11 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
       (text) => callback(null, text),
       (error: unknown) => {
         const reply = replyOf(error);
-        const facts = { listener: 'submission', connection: session.id, verb };
-        if (reply === undefined) {
-          if (!noticeOutage(log, error))
-            log[faultLevel(error)]({ ...facts, reason: reasonOf(error) }, 'SMTP step failed');
-        } else log.info({ ...facts, refused: reply.message });
+        if (reply === undefined && !noticeOutage(log, error))
+          log[faultLevel(error)](
+            { listener: 'submission', connection: session.id, verb, reason: reasonOf(error) },
+            'SMTP step failed',
+          );
         callback(reply ?? replyToFault(error));
       },
     );
@@ -99,7 +102,12 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     const token = auth.method === 'XOAUTH2' ? auth.accessToken : auth.password;
     if (conversation === undefined) throw loginUnavailable();
     // Nobody acts for somebody else (RFC 4616 §2): an authorization identity must be the same address.
-    if (auth.authzid && auth.authzid.toLowerCase() !== auth.username?.toLowerCase()) throw credentialsRefused();
+    if (auth.authzid && auth.authzid.toLowerCase() !== auth.username?.toLowerCase()) {
+      const { id: sessionId, remoteAddress: client } = session;
+      const line = { mail: 'login', outcome: 'refused', listener: 'submission', session: sessionId, client } as const;
+      services.mailLog.refused({ ...line, account: auth.username ?? '', reply: 'for another authorization identity' });
+      throw credentialsRefused();
+    }
     const { remoteAddress } = session;
     const attempt = { protocol: 'smtp', address: auth.username ?? '', token: token ?? '', remoteAddress } as const;
     const { account, onClosed } = loggedIn(await conversation.login.login(attempt));
@@ -118,6 +126,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     server: SubmissionServer,
   ): Promise<string> {
     const received = await spool.receive(stream, () => server.drop(session));
+    sizes.set(session.envelope, received.size);
     try {
       // Looked up now: the token may have been rotated while the message was received.
       const account = conversations.get(session.id)?.account;
@@ -128,19 +137,24 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
         isBarePostmaster(address) ? `${address}@${settings.MAIL_DOMAIN}` : address;
       const recipients = session.envelope.rcptTo.map(({ address }) => withDomain(address));
       const own = { organizationId: organization.id, id: mailbox.id, address: mailbox.address };
-      const submitted = await submitBytes({ services, start: options.onSubmitted }, own, await received.bytes(), {
-        recipients: [...new Map(recipients.map((address) => [address.toLowerCase(), address])).values()],
-        via: 'smtp',
-        actor: { type: 'mailbox', id: mailbox.id, name: mailbox.name, email: null, address: mailbox.address },
-        labels: [],
-        clientId: null,
-        notices: {
-          ...messageNotices(session.envelope.mailFrom),
-          recipients: new Map(
-            session.envelope.rcptTo.map((to) => [withDomain(to.address).toLowerCase(), recipientNotices(to)]),
-          ),
+      const submitted = await submitBytes(
+        { services, start: options.onSubmitted, origin: { listener: 'submission', ...sessionLine(session) } },
+        own,
+        await received.bytes(),
+        {
+          recipients: [...new Map(recipients.map((address) => [address.toLowerCase(), address])).values()],
+          via: 'smtp',
+          actor: { type: 'mailbox', id: mailbox.id, name: mailbox.name, email: null, address: mailbox.address },
+          labels: [],
+          clientId: null,
+          notices: {
+            ...messageNotices(session.envelope.mailFrom),
+            recipients: new Map(
+              session.envelope.rcptTo.map((to) => [withDomain(to.address).toLowerCase(), recipientNotices(to)]),
+            ),
+          },
         },
-      });
+      );
       return submitted.consentId === null
         ? `2.0.0 accepted ${submitted.messageId}`
         : `2.0.0 held for consent ${submitted.consentId}${submitted.overBudget === null ? '' : ': over its budget of today'}`;
@@ -150,7 +164,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
   }
 
   function makeServer(secure: boolean): SubmissionServer {
-    const server: SubmissionServer = new SubmissionServer({
+    const submissionOptions: SMTPServerOptions = {
       name: settings.MAIL_HOSTNAME,
       banner: 'Agent Mailbox',
       heloResponse: '%s greets %s',
@@ -213,6 +227,18 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
           },
         );
       },
+    };
+    const server: SubmissionServer = new SubmissionServer(submissionOptions, (refusal) => {
+      const { session, step, code } = refusal;
+      // The authenticator has written these, with the account.
+      if (step === 'AUTH' && (code === 535 || code === 454)) return;
+      const account = conversations.get(session.id)?.account;
+      services.mailLog.refused({
+        ...refusalLine('submission', refusal),
+        listener: 'submission',
+        ...(account === undefined ? {} : { account: account.address, mailboxes: [account.mailboxId] }),
+        size: sizes.get(session.envelope),
+      });
     });
     server.on('error', (error: Error) =>
       log.debug({ listener: 'submission', error: error.message }, 'SMTP connection failed'),
@@ -237,6 +263,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
       limits,
       refusal: smtpConnectionRefusal(settings.MAIL_HOSTNAME),
       log,
+      mailLog: services.mailLog,
       ...(secure ? { tls: options.tls } : {}),
       serve({ socket, remoteAddress, remotePort }) {
         server.connect(socket, { remoteAddress, remotePort });

@@ -21,7 +21,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['message', 'message_text', 'message_content', 'unplaced_message', 'draft', 'attachment_digest'],
   ...['mailbox_file', 'mailbox_file_chunk', BLOB_TABLE, 'thread_ref', 'delivery_seen'],
   ...['outbound_message', 'outbound_recipient', 'outbound_attempt', 'consent'],
-  ...['sending_use', 'known_recipient', 'suppression', 'installation_setting'],
+  ...['sending_use', 'known_recipient', 'suppression', 'mail_refusal', 'installation_setting'],
 ];
 
 /** Tables whose rows are left out, each with the reason. A restore leaves them as the migrations make them. */

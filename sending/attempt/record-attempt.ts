@@ -139,6 +139,20 @@ export async function recordAttempt(
     mailAttemptsTotal.inc({ outcome: kind });
     if (kind === 'failed') bouncesTotal.inc({ source: 'attempt' });
   }
+  services.mailLog.note({
+    mail: 'out',
+    outcome: outcomeOf(all),
+    messages: [message.id],
+    messageId: message.messageIdHeader,
+    from: sender.mailbox.address,
+    to: all.map(({ address }) => address),
+    size: message.size,
+    destination,
+    transport: transport.via,
+    attempt: number,
+    remote: all.find(({ remoteMta }) => remoteMta !== undefined)?.remoteMta,
+    reply: repliesOf(all),
+  });
   const inbox = noticed ? await inboxOf(services, message.mailboxId) : [];
   afterCommit(services, { folderIds: inbox, owed });
 }
@@ -152,6 +166,10 @@ const END_ATTEMPT = `
   update outbound_attempt set finished_at = $4, outcome = $5, reply = $6
    where message_id = $1 and destination = $2 and number = $3 and finished_at is null
   returning 1`;
+
+/** Each once. */
+const repliesOf = (outcomes: readonly Outcome[]): string =>
+  [...new Set(outcomes.map(({ code, reply }) => (reply.includes(code) ? reply : `${code} ${reply}`)))].join('; ');
 
 const isReached = ({ kind }: { readonly kind: RecipientResult['kind'] }): boolean =>
   kind === 'sent' || kind === 'captured';

@@ -1,5 +1,6 @@
 /** The steps of releasing a message: at its submission, or after its consent or its time. */
 import { recordEvents } from '#core/events/record-event.ts';
+import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
 import type { Sql } from '#db/database.ts';
 import { OUTBOUND_GIVE_UP_MS, type OutboundStatus } from '#domain/sending/outbound.ts';
 import { announceChanges } from '#mailstore/changes/read-changes.ts';
@@ -24,16 +25,19 @@ export interface Released {
   readonly owed: number;
   /** Every recipient has it or refused it: no workflow is needed. */
   readonly isFinished: boolean;
+  /** Lines of the mail log, to be written after the commit. */
+  readonly lines?: readonly MailLine[];
 }
 
 /** Notifies watchers; they find a lost notification by their own polling. */
 export function afterCommit(
   services: SendingServices,
-  { folderIds, owed }: Pick<Released, 'folderIds' | 'owed'>,
+  { folderIds, owed, lines = [] }: Pick<Released, 'folderIds' | 'owed' | 'lines'>,
 ): void {
   if (owed > 0) services.deliveriesDue.wake();
-  const { db, log } = services;
+  const { db, log, mailLog } = services;
   void db.afterCommit(() => {
+    for (const line of lines) mailLog.note(line);
     announceChanges(db, folderIds).catch((error: Error) =>
       log.debug({ error: error.message }, 'watchers were not notified of sent mail'),
     );
@@ -88,6 +92,22 @@ export async function release(
     folderIds: here.folderIds,
     owed,
     isFinished: !recipients.some(isOpen),
+    lines: here.locals.length === 0 ? [] : [localLine(sender, message, here)],
+  };
+}
+
+function localLine({ mailbox }: Sender, { id, messageIdHeader, size }: OutboundMessage, here: DeliveredHere): MailLine {
+  const refusals = here.locals.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal]));
+  const all = refusals.length === here.locals.length;
+  return {
+    mail: 'local',
+    outcome: refusals.length === 0 ? 'delivered' : all ? 'refused' : 'partial',
+    messages: [id],
+    messageId: messageIdHeader,
+    from: mailbox.address,
+    to: here.locals.map(({ address }) => address),
+    size,
+    reply: refusals[0] && `${refusals[0].code} ${refusals[0].reply}`,
   };
 }
 

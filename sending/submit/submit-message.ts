@@ -12,6 +12,7 @@
  */
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { ClientId } from '#core/platform/client-id.ts';
+import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { type Author, authorOf, hashOfLetter, type Letter, type LetterTerms } from '#sending/compose/answer-letter.ts';
@@ -137,7 +138,15 @@ interface SubmissionParts {
   readonly services: SendingServices;
   /** Starts the workflow after the commit. Without it the sweep of the API processes does. */
   readonly start: ((submitted: Submitted) => void | Promise<void>) | undefined;
+  /** From where it came, for the mail log. */
+  readonly origin: SubmissionOrigin;
 }
+
+/** Where a submission came from. */
+export type SubmissionOrigin = Pick<MailLine, 'session' | 'request' | 'client' | 'helo' | 'tls'> & {
+  /** A refusal by SMTP is logged by its listener, with all others. */
+  readonly listener: 'submission' | 'api';
+};
 
 /** The mailbox that sends. */
 interface SendingMailbox {
@@ -159,14 +168,46 @@ export interface SubmittedBytes extends Submitted {
  * @throws {CatalogueError} those of `prepareMessage` and `submitMessage`
  */
 export async function submitBytes(
-  { services, start }: SubmissionParts,
+  { services, start, origin }: SubmissionParts,
   mailbox: SendingMailbox,
   bytes: Uint8Array,
   terms: Terms,
 ): Promise<SubmittedBytes> {
-  const prepared = prepareMessage(bytes, mailbox.address, new Date(services.now()));
   const { organizationId, id: mailboxId } = mailbox;
-  const submitted = await submitMessage(services, { ...terms, organizationId, mailboxId, prepared });
+  const line = {
+    ...origin,
+    mail: 'submission',
+    from: mailbox.address,
+    to: terms.recipients,
+    mailboxes: [mailboxId],
+  } as const;
+  let messageId: string | undefined;
+  const submit = async () => {
+    const prepared = prepareMessage(bytes, mailbox.address, new Date(services.now()));
+    messageId = prepared.messageId;
+    return { prepared, submitted: await submitMessage(services, { ...terms, organizationId, mailboxId, prepared }) };
+  };
+  const { prepared, submitted } = await submit().catch((error: unknown) => {
+    if (origin.listener === 'api' && error instanceof CatalogueError)
+      services.mailLog.refused({
+        ...line,
+        outcome: error.status === 429 || error.status >= 500 ? 'deferred' : 'refused',
+        messageId,
+        size: bytes.length,
+        reply: `${error.status} ${error.code}`,
+      });
+    throw error;
+  });
+  if (!submitted.repeated)
+    await services.db.afterCommit(() =>
+      services.mailLog.note({
+        ...line,
+        outcome: outcomeOf(submitted),
+        messages: [submitted.messageId],
+        messageId,
+        size: prepared.bytes.length,
+      }),
+    );
   if (!submitted.repeated && !submitted.isFinished) await start?.(submitted);
   return { ...submitted, messageIdHeader: prepared.messageId };
 }
@@ -198,3 +239,6 @@ export async function submitLetter(
   };
   return submitBytes(parts, mailbox, bytes, { ...terms, clientId: known, recipients, answers });
 }
+
+const outcomeOf = ({ status }: Submitted): MailLine['outcome'] =>
+  status === 'consent_pending' ? 'held' : status === 'scheduled' ? 'scheduled' : 'accepted';

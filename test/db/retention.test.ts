@@ -63,6 +63,17 @@ const insertGrant = (id: string, daysAgo: number) =>
   );
 const CASES: readonly Case[] = [
   {
+    step: 'auditEntries',
+    table: 'mail_refusal',
+    keptDays: 30,
+    insert: (daysAgo) =>
+      query(
+        `insert into mail_refusal (id, at, organization_id, keys, line)
+         values ($1, now() - make_interval(days => $2), $3, '{x}', '{}')`,
+        [newId('mailRefusal'), daysAgo, organizationId],
+      ),
+  },
+  {
     step: 'idempotencyKeys',
     table: 'idempotency_keys',
     keptDays: 1,

@@ -49,7 +49,18 @@ export const testFastLane = (): boolean => process.env[TEST_ENVIRONMENT.fastLane
 export const testTemporalAddress = (): string => given('temporal');
 
 /** Silent, unless TEST_LOG names a level. */
-export const testLog = (): Logger => createLogger(process.env['TEST_LOG'] ?? 'silent', pino.destination(2));
+export const testLog = (): Logger =>
+  captured === undefined
+    ? createLogger(process.env['TEST_LOG'] ?? 'silent', pino.destination(2))
+    : createLogger('debug', { write: (line) => captured?.push(line) });
+
+let captured: string[] | undefined;
+
+/** Keeps the lines of all logs that are opened afterwards, debug included. */
+export function captureLogs(): readonly string[] {
+  captured ??= [];
+  return captured;
+}
 
 const randomName = (prefix: string): string => `${prefix}_${randomBytes(8).toString('hex')}`;
 

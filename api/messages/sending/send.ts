@@ -62,8 +62,13 @@ export type Reply =
   | { readonly status: 202; readonly body: Static<typeof HeldMessage> };
 
 /** What `submitLetter` and `submitBytes` need: services, and the start of the workflow after the commit. */
-const partsOf = ({ services, temporal }: SendContext) => ({
+const partsOf = ({ services, temporal, caller }: SendContext) => ({
   services,
+  origin: {
+    listener: 'api',
+    request: caller.requestId ?? undefined,
+    client: caller.ipAddress ?? undefined,
+  } as const,
   start: async (submitted: Submitted) => {
     await services.db.afterCommit(() => startOutbound(services, temporal, submitted));
   },

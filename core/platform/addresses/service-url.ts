@@ -1,5 +1,5 @@
 /** Where people reach the pages of this service, for the links of notices. */
-import type { Services } from '#core/platform/process/services.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Sql } from '#db/database.ts';
 
 /**
@@ -7,7 +7,13 @@ import type { Sql } from '#db/database.ts';
  *
  * @returns without a slash at the end
  */
-export async function publicAddress({ db, settings }: Pick<Services, 'db' | 'settings'>): Promise<string> {
+export async function publicAddress({
+  db,
+  settings,
+}: {
+  readonly db: Sql;
+  readonly settings: Settings;
+}): Promise<string> {
   if (settings.API_PUBLIC_URL !== undefined) return settings.API_PUBLIC_URL.replace(/\/+$/, '');
   const [row] = await db.query<{ url: string }>(`select url from public_address`);
   return row?.url ?? `http://localhost:${settings.API_PORT}`;

@@ -1,5 +1,6 @@
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
+import { type MailLog, openMailLog } from '#core/platform/mail-log/mail-log.ts';
 import { type SealedSecrets, sealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { type Settings, SettingsError } from '#core/platform/settings/settings.ts';
 import { type Database, openDatabase } from '#db/database.ts';
@@ -16,6 +17,7 @@ export interface Services {
   readonly pepper: Uint8Array;
   /** Woken after a commit that left deliveries to dispatch. */
   readonly deliveriesDue: DeliveriesDue;
+  readonly mailLog: MailLog;
   /** Milliseconds since 1970. Injected so that tests can move it. */
   readonly now: () => number;
   close(): Promise<void>;
@@ -40,6 +42,7 @@ export async function openServices(settings: Settings, log: Logger, process?: Pr
     onError: (error) => outageLog(log, 'PostgreSQL').noticed(error),
   });
   const deliveriesDue = openDeliveriesDue(db, DATABASE_URL, log);
+  const mailLog = openMailLog(log, db, Date.now);
   return {
     settings,
     log,
@@ -47,8 +50,10 @@ export async function openServices(settings: Settings, log: Logger, process?: Pr
     secrets: sealedSecrets(SECRETS_KEYS),
     pepper: CREDENTIAL_PEPPER,
     deliveriesDue,
+    mailLog,
     now: Date.now,
     async close() {
+      await mailLog.close();
       await deliveriesDue.close();
       await db.close();
     },

@@ -33,6 +33,7 @@ test('new connections get a new certificate, and old ones continue; TLS 1.1 is r
     limits: { total: connectionTotal(100), sources: connectionCounter(100) },
     refusal: (reason) => reason,
     log: testLog(),
+    mailLog: { refused() {} },
     serve({ socket }) {
       socket.pipe(socket);
       return { stop: () => socket.destroy() };

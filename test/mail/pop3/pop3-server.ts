@@ -62,6 +62,7 @@ export async function startPop3(
       refusal: (reason) => `-ERR ${reason}\r\n`,
       answersAfterEnd: true,
       log: testLog(),
+      mailLog: { refused() {} },
       ...(secure ? { tls } : {}),
       serve({ id, socket, remoteAddress }) {
         connections.add(id);

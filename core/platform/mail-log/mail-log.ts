@@ -1,0 +1,167 @@
+/**
+ * The mail log of a process. Each line is written at info at once. Refused and deferred transactions and failed logins
+ * have no row of a message, so they are stored as well, to be found for 30 days (`mail find`): in batches behind the
+ * answer, which never waits for them.
+ *
+ *   note ─────────────────────────▶ line
+ *   refused ─▶ bounded by source ─▶ line ─▶ batch ─▶ rows of mail_refusal, one for each organization
+ *                    └─ more than the bound: counted, one line for the source at the end of the minute
+ *
+ * A row that cannot be stored is lost; its line is not.
+ */
+import { sourceOf } from '#core/platform/addresses/source-address.ts';
+import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Logger } from '#core/platform/log/logger.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Sql } from '#db/database.ts';
+import { isInfrastructureError } from '#db/infrastructure-error.ts';
+import { REFUSALS_PER_SOURCE_MAX, REFUSALS_PER_WINDOW_MAX, REFUSALS_WINDOW_MS } from '#domain/mail/mail-log.ts';
+import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { boundedLine, type MailLine } from './mail-line.ts';
+
+export interface MailLog {
+  /** A transaction that has a row elsewhere. */
+  note(line: MailLine): void;
+  /** A refused or deferred transaction, or a failed login. Never waits, never throws. */
+  refused(line: MailLine): void;
+  /** Stores what waits. */
+  close(): Promise<void>;
+}
+
+interface Refusal {
+  readonly at: Date;
+  readonly line: MailLine;
+}
+
+const BATCH_MAX = 200;
+const GATHER_MS = 250;
+/** Sources that have a line of their own at the end of a minute. */
+const COUNTED_SOURCES_MAX = 100;
+
+export function openMailLog(log: Logger, sql: Sql, now: () => number): MailLog {
+  const rows = batcher<Refusal, true>({
+    carryOut: async (refusals) => {
+      await storeRefusals(sql, refusals);
+      return refusals.map(() => true as const);
+    },
+    policy: inOrder(BATCH_MAX, GATHER_MS),
+    concurrency: 1,
+  });
+  const bound = refusalBound((line) => log.info(boundedLine(line), 'mail'));
+  return {
+    note: (line) => log.info(boundedLine(line), 'mail'),
+    refused(given) {
+      const line = boundedLine(given);
+      if (!bound.admits(line)) return;
+      log.info(line, 'mail');
+      rows.add({ at: new Date(now()), line }).catch((error: unknown) =>
+        // An outage is reported where requests fail by it.
+        log[isInfrastructureError(error) ? 'debug' : 'warn']({ reason: reasonOf(error) }, 'a refusal was not stored'),
+      );
+    },
+    async close() {
+      bound.close();
+      await rows.idle();
+    },
+  };
+}
+
+interface RefusalBound {
+  admits(line: MailLine): boolean;
+  close(): void;
+}
+
+/** @param writeCounted given a line with `more` for each source with more than it may, at the end of a window */
+function refusalBound(writeCounted: (line: MailLine) => void): RefusalBound {
+  let sources = new Map<string, { count: number; last: MailLine }>();
+  let total = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function endWindow(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const over = [...sources.values()].filter(({ count }) => count > REFUSALS_PER_SOURCE_MAX);
+    let left = Math.max(0, total - REFUSALS_PER_WINDOW_MAX);
+    for (const { count, last } of over.slice(0, COUNTED_SOURCES_MAX)) {
+      const more = count - REFUSALS_PER_SOURCE_MAX;
+      left -= more;
+      writeCounted({ mail: last.mail, outcome: last.outcome, listener: last.listener, client: last.client, more });
+    }
+    if (left > 0) writeCounted({ mail: 'in', outcome: 'refused', more: left });
+    sources = new Map();
+    total = 0;
+  }
+
+  return {
+    admits(line) {
+      timer ??= setTimeout(endWindow, REFUSALS_WINDOW_MS).unref();
+      const key = sourceOf(line.client ?? '');
+      const source = sources.get(key);
+      if (source === undefined && total >= REFUSALS_PER_WINDOW_MAX) {
+        total++;
+        return false;
+      }
+      const count = (source?.count ?? 0) + 1;
+      sources.set(key, { count, last: line });
+      if (count > REFUSALS_PER_SOURCE_MAX) return false;
+      total++;
+      return total <= REFUSALS_PER_WINDOW_MAX;
+    },
+    close: endWindow,
+  };
+}
+
+interface RefusalRow {
+  readonly id: string;
+  readonly at: Date;
+  readonly organizationId: string | null;
+  readonly keys: readonly string[];
+  readonly line: MailLine;
+}
+
+async function storeRefusals(sql: Sql, refusals: readonly Refusal[]): Promise<void> {
+  const owners = [...new Set(refusals.flatMap(({ line }) => ownAddresses(line)))];
+  const found = await sql.query<{ address: string; organizationId: string }>(
+    `select address, organization_id as "organizationId" from mailboxes where address = any($1) and deleted_at is null`,
+    [owners],
+  );
+  const organizations = new Map(found.map(({ address, organizationId }) => [address, organizationId]));
+  const rows = refusals.flatMap((each) => rowsOf(each, organizations));
+  await sql.query(INSERT, [JSON.stringify(rows)]);
+}
+
+const INSERT = `
+  insert into mail_refusal (id, at, organization_id, keys, line)
+  select id, at, "organizationId", array(select jsonb_array_elements_text(keys)), line
+    from jsonb_to_recordset($1::jsonb) as r(id text, at timestamptz, "organizationId" text, keys jsonb, line jsonb)`;
+
+/** Addresses whose organization the refusal belongs to. */
+const ownAddresses = ({ mail, to, from, account }: MailLine): string[] =>
+  (mail === 'in' ? (to ?? []) : [account ?? from ?? '']).map(mailboxAddress);
+
+const mailboxAddress = (address: string): string =>
+  address.includes('@') ? deliveryAddress(address) : address.toLowerCase();
+
+/** One row for each organization, with its own recipients: no organization sees the recipients of another one. */
+function rowsOf({ at, line }: Refusal, organizations: ReadonlyMap<string, string>): RefusalRow[] {
+  const row = (organizationId: string | null, own: MailLine): RefusalRow => ({
+    id: newId('mailRefusal', at.getTime()),
+    at,
+    organizationId,
+    keys: keysOf(own),
+    line: own,
+  });
+  const of = (address: string) => organizations.get(mailboxAddress(address)) ?? null;
+  if (line.mail !== 'in' || (line.to ?? []).length === 0) return [row(of(ownAddresses(line)[0] ?? ''), line)];
+  const groups = Map.groupBy(line.to ?? [], of);
+  return [...groups].map(([organizationId, to]) =>
+    row(organizationId, groups.size === 1 ? line : { ...line, to, recipients: to.length }),
+  );
+}
+
+/** What a refusal is found by, in lower case. */
+function keysOf({ from, to = [], account, client, messages = [], messageId, session, request }: MailLine): string[] {
+  const keys = [from, ...to, ...to.map(mailboxAddress), account, client, ...messages, messageId, session, request];
+  return [...new Set(keys.flatMap((key) => (key ? [key.toLowerCase()] : [])))];
+}

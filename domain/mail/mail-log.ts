@@ -1,0 +1,14 @@
+/** Bounds of the mail log (docs/operations/mail-log.md). */
+
+/** Refused transactions and failed logins can be searched for this long. */
+export const MAIL_REFUSAL_RETENTION_DAYS = 30;
+/** Refusals and failed logins are bounded by this window, in each process. */
+export const REFUSALS_WINDOW_MS = 60_000;
+/** Of one source address (IPv6: its /64) in a window; further ones are counted. */
+export const REFUSALS_PER_SOURCE_MAX = 30;
+/** Of all sources in a window; further ones are counted. */
+export const REFUSALS_PER_WINDOW_MAX = 1_200;
+/** Recipients that a line names; their number is in the line too. */
+export const LOGGED_RECIPIENTS_MAX = 20;
+/** Of each text in a line: addresses, HELO, answers of other hosts. */
+export const LOGGED_TEXT_MAX_CHARACTERS = 320;
