@@ -1,6 +1,7 @@
 /** `mail queue`: outgoing mail that is not finished. */
-import type { Sql } from '#db/database.ts';
+
 import { integer, text } from '#core/platform/settings/setting-forms.ts';
+import type { Sql } from '#db/database.ts';
 import { command } from '#operations/command.ts';
 
 const POOL_MAX = 1;

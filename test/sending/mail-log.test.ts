@@ -239,6 +239,22 @@ describe('the mail log', () => {
     assert.equal((await runAdmin(['mail', 'find', 'x', '--since', 'yesterday'], { environment })).code, 2);
   });
 
+  test('`mail queue` lists what waits, without content', async () => {
+    const sender = await world.api.newMailbox(world.api.organization);
+    const held = await world.send('REST', sender, { to: ['waits@queue.example'], subject: SUBJECT, text: BODY });
+    assert.equal(held.kind, 'held', held.words);
+    const { DATABASE_URL = '', DATA_DIR } = world.api.services.settings;
+    const queue = (...args: string[]) =>
+      runAdmin(['mail', 'queue', ...args], { environment: { DATABASE_URL, DATA_DIR } });
+    const found = JSON.parse((await queue('--to', 'Queue.example', '--json')).stdout);
+    assert.deepEqual([found.count, found.messages[0].id, found.messages[0].state], [1, held.id, 'held']);
+    const { code, stdout, stderr } = await queue('--to', 'waits@queue.example');
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, new RegExp(`^${held.id}  held .*\\n  waits@queue\\.example`));
+    assert.ok(!stdout.includes(SUBJECT));
+    assert.equal((await queue('--to', 'none.example')).stdout.trim(), 'No outgoing mail waits.');
+  });
+
   test('no content, and no field without a sentence in the document', async () => {
     await send(['nobody@agents.test'], 'nodemailer@example.net');
     const transport = createTransport({
