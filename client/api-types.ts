@@ -233,7 +233,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'domain.created' | 'domain.deleted' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'domain.created' | 'domain.deleted' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -593,7 +593,7 @@ export interface Delivery {
   readonly mailboxId: string | null;
   /** `pending`: not attempted yet. `failed`: a retry is scheduled. `success` and `exhausted` are final; `exhausted` has a `reason`. */
   readonly status: 'pending' | 'success' | 'failed' | 'exhausted';
-  readonly reason: 'attempts_exhausted' | 'endpoint_inactive' | 'endpoint_deleted' | 'endpoint_gone' | 'plan_downgraded' | 'unsafe_destination' | 'mailbox_deleted' | null;
+  readonly reason: 'attempts_exhausted' | 'endpoint_inactive' | 'endpoint_deleted' | 'endpoint_gone' | 'plan_downgraded' | 'unsafe_destination' | 'mailbox_deleted' | 'organization_suspended' | null;
   readonly attemptCount: number;
   readonly maxAttempts: number;
   /** The last error, for people. */
@@ -668,7 +668,7 @@ export interface DeliveryWithAttempts {
   readonly mailboxId: string | null;
   /** `pending`: not attempted yet. `failed`: a retry is scheduled. `success` and `exhausted` are final; `exhausted` has a `reason`. */
   readonly status: 'pending' | 'success' | 'failed' | 'exhausted';
-  readonly reason: 'attempts_exhausted' | 'endpoint_inactive' | 'endpoint_deleted' | 'endpoint_gone' | 'plan_downgraded' | 'unsafe_destination' | 'mailbox_deleted' | null;
+  readonly reason: 'attempts_exhausted' | 'endpoint_inactive' | 'endpoint_deleted' | 'endpoint_gone' | 'plan_downgraded' | 'unsafe_destination' | 'mailbox_deleted' | 'organization_suspended' | null;
   readonly attemptCount: number;
   readonly maxAttempts: number;
   /** The last error, for people. */
@@ -2030,6 +2030,7 @@ export interface Organization {
   readonly limits: OrganizationLimits;
   /** Domain of mailboxes that are created without one. */
   readonly defaultDomain: string;
+  readonly suspension: OrganizationSuspension | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
@@ -2129,6 +2130,23 @@ export interface OrganizationSettingsChanges {
   readonly newMailboxDailyNewRecipients?: number | null;
 }
 
+/** Set by the operator; null: not suspended. */
+export interface OrganizationSuspension {
+  readonly since: string;
+  /** How mail to it is answered: `defer` with 4xx, so that other hosts try again later; `reject` with 5xx. */
+  readonly receive: 'defer' | 'reject';
+  readonly reason: string | null;
+}
+
+/** `receive` is `defer` when left out. */
+export interface OrganizationSuspensionChange {
+  readonly suspended: boolean;
+  /** How mail to it is answered: `defer` with 4xx, so that other hosts try again later; `reject` with 5xx. */
+  readonly receive?: 'defer' | 'reject';
+  /** For the audit log and operators. */
+  readonly reason?: string;
+}
+
 export interface OrganizationWithInvitation {
   readonly id: string;
   readonly name: string;
@@ -2138,6 +2156,7 @@ export interface OrganizationWithInvitation {
   readonly limits: OrganizationLimits;
   /** Domain of mailboxes that are created without one. */
   readonly defaultDomain: string;
+  readonly suspension: OrganizationSuspension | null;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly invitation: InvitationWithToken | null;
@@ -2377,7 +2396,7 @@ export interface Recovery {
   /** `running`; `paused`: can be resumed; `completed`: nothing is left; `cancelled`: by a person; `stopped`: see `stopReason`. */
   readonly state: 'running' | 'paused' | 'completed' | 'cancelled' | 'stopped';
   /** Why it was `stopped`; null in every other state. */
-  readonly stopReason: 'endpoint_inactive' | 'endpoint_deleted' | 'plan_downgraded' | 'mailbox_deleted' | null;
+  readonly stopReason: 'endpoint_inactive' | 'endpoint_deleted' | 'plan_downgraded' | 'mailbox_deleted' | 'organization_suspended' | null;
   /** Deliveries found at its start. */
   readonly total: number;
   /** Sent again so far: `succeeded` + `failed`. */
@@ -3332,7 +3351,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'domain.created' | 'domain.deleted' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'domain.created' | 'domain.deleted' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -3369,7 +3388,7 @@ export interface ListDeliveriesQuery {
   readonly status?: 'pending' | 'success' | 'failed' | 'exhausted';
   readonly eventType?: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied';
   /** Why it was given up. */
-  readonly reason?: 'attempts_exhausted' | 'endpoint_inactive' | 'endpoint_deleted' | 'endpoint_gone' | 'plan_downgraded' | 'unsafe_destination' | 'mailbox_deleted';
+  readonly reason?: 'attempts_exhausted' | 'endpoint_inactive' | 'endpoint_deleted' | 'endpoint_gone' | 'plan_downgraded' | 'unsafe_destination' | 'mailbox_deleted' | 'organization_suspended';
   /** Of the last answer: a code such as `503`, a class such as `5xx`, or `none` without an answer. */
   readonly responseCode?: string;
   /** Created at this time or later. */
@@ -4173,6 +4192,13 @@ export interface Operations {
     readonly body: PlanChange;
     readonly answer: Organization;
   };
+  /** Suspend the organization, or resume it */
+  readonly suspendOrganization: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: OrganizationSuspensionChange;
+    readonly answer: Organization;
+  };
   /** List all organizations of the instance */
   readonly listOrganizations: {
     readonly params: readonly [];
@@ -4631,6 +4657,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   updateOrganization: 'PATCH /api/organization',
   getOrganizationSending: 'GET /api/organization/sending',
   changePlan: 'PUT /api/organization/plan',
+  suspendOrganization: 'PUT /api/organization/suspension',
   listOrganizations: 'GET /api/organizations',
   createOrganization: 'POST /api/organizations',
   streamOrganizationEvents: 'GET /api/organization/events/stream',

@@ -3,6 +3,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { type ApiScope, MEMBER_ROLES } from '#domain/access/api-scopes.ts';
 import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailboxes.ts';
 import { PLAN_NAMES } from '#domain/organizations/plans.ts';
+import { SUSPENDED_RECEIVE } from '#domain/organizations/suspension.ts';
 import type { OutboundConsentMode } from '#domain/sending/consent.ts';
 import { SENDING_MODES, type SendingMode } from '#domain/sending/sending-brakes.ts';
 import { DISABLED_REASONS } from '#domain/webhooks/delivery-status.ts';
@@ -173,6 +174,10 @@ export const Organization = defineEntity({
     slug: p.text().unique(),
     plan: p.enum(PLAN_NAMES),
     settings: p.json<OrganizationSettings>().defaultRaw(`'{}'`),
+    /** Since then the operator has suspended it (`core/accounts/suspension.ts`). */
+    suspendedAt: p.datetime().nullable(),
+    suspendedReceive: p.enum(SUSPENDED_RECEIVE).nullable(),
+    suspendedReason: p.text().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p
       .datetime()

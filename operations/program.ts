@@ -20,6 +20,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   verify: async () => (await import('./commands/verify.ts')).verifyCommand,
   restore: async () => (await import('./commands/restore.ts')).restoreCommand,
   reseal: async () => (await import('./commands/reseal.ts')).resealCommand,
+  'organizations list': async () => (await import('./commands/organizations.ts')).listOrganizationsCommand,
+  'organizations show': async () => (await import('./commands/organizations.ts')).showOrganizationCommand,
+  'organizations create': async () => (await import('./commands/organizations.ts')).createOrganizationCommand,
+  'organizations plan': async () => (await import('./commands/organizations.ts')).planOrganizationCommand,
+  'organizations suspend': async () => (await import('./commands/organizations.ts')).suspendOrganizationCommand,
+  'organizations resume': async () => (await import('./commands/organizations.ts')).resumeOrganizationCommand,
   'reset-password': async () => (await import('./commands/reset-password.ts')).resetPasswordCommand,
 };
 

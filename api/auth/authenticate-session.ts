@@ -13,6 +13,7 @@ import {
   LAST_USED_INTERVAL_MS,
   ORGANIZATION_COLUMNS,
   type OrganizationColumns,
+  organizationOf,
   touch,
   unauthenticated,
 } from './credential-lookup.ts';
@@ -29,7 +30,7 @@ interface SessionColumns extends OrganizationColumns {
   role: MemberRole | null;
 }
 
-/** @throws {CatalogueError} unauthenticated; invalid_request or forbidden, if no organization follows from the request */
+/** @throws {CatalogueError} unauthenticated; invalid_request or forbidden, if no organization follows from the request, or it is suspended */
 export async function authenticateSession(
   services: Services,
   rule: AuthRule,
@@ -43,7 +44,7 @@ export async function authenticateSession(
        from sessions s join users u on u.id = s.user_id
        left join members m on m.user_id = u.id and ($2::text is null or m.organization_id = $2)
        left join organizations o on o.id = m.organization_id
-      where s.token_hash = $1 order by m.id limit 2`,
+      where s.token_hash = $1 order by o.suspended_at is not null, m.id limit 2`,
     [hashCredential(token, services.pepper), chosen ?? null],
   );
   const [row] = rows;
@@ -52,6 +53,8 @@ export async function authenticateSession(
   const latest = sessionEnd(row.created_at.getTime(), now);
   // A session of before this limit may have been stored with a later end.
   if (latest.getTime() <= now) throw invalidCredential('session');
+  // Those that are not suspended come first: this person may act in none.
+  if (row.organization_suspended && row.member_id !== null) organizationOf(row);
   let expiresAt = row.expires_at;
   if (now - row.last_used_at.getTime() >= LAST_USED_INTERVAL_MS) {
     expiresAt = latest;
@@ -75,6 +78,6 @@ export async function authenticateSession(
       memberId: active?.member_id ?? null,
       role: active?.role ?? null,
     },
-    organization: needsOrganization ? chooseOrganization(members, chosen) : null,
+    organization: needsOrganization ? organizationOf(chooseOrganization(members, chosen)) : null,
   };
 }

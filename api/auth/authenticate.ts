@@ -28,6 +28,7 @@ import type { ConsentStatus } from '#domain/sending/consent.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import { authenticateSession } from './authenticate-session.ts';
 import {
+  anyOrganizationOf,
   chooseOrganization,
   invalidCredential,
   LAST_USED_INTERVAL_MS,
@@ -146,7 +147,7 @@ const FIND_OAUTH_TOKEN = countingFound(/* sql */ `
   select x.id, x.name, x.address, x.status, g.id as grant_id, g.access, g.resource, ${ORGANIZATION_COLUMNS},
          ${API_USE_KEY} as use_key,
          g.last_used_at > to_timestamp($1::bigint / 1000.0) - interval '1 minute' as is_used_lately,
-         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.plan = any($4::text[]) as is_counted
+         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.suspended_at is null and o.plan = any($4::text[]) as is_counted
     from oauth_tokens t join oauth_grants g on g.id = t.grant_id
     join mailboxes x on x.id = g.mailbox_id and x.deleted_at is null
     join organizations o on o.id = g.organization_id
@@ -182,6 +183,7 @@ async function authenticateOAuthToken(
     throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
       fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
     });
+  const organization = organizationOf(row);
   noteLogin(services, { mailboxId: row.id, tokenId: row.grant_id }, 'api');
   if (row.is_used_lately !== true)
     services.db
@@ -197,7 +199,7 @@ async function authenticateOAuthToken(
       access: row.access,
       grant: { resource: row.resource },
     },
-    organization: organizationOf(row),
+    organization,
     counted: foundCount(row, now),
   };
 }
@@ -226,7 +228,7 @@ const single = (value: string | string[] | undefined): string | undefined => (Ar
 
 /**
  * @throws {CatalogueError} unauthenticated; invalid_request about several credentials or the choice of organization;
- * forbidden without any organization, and for the token of a suspended mailbox
+ * forbidden without any organization, of a suspended one, and for the token of a suspended mailbox
  */
 export async function authenticate(
   services: Services,
@@ -327,7 +329,7 @@ async function authenticateOperator(
     `select ${ORGANIZATION_COLUMNS} from organizations o where $1::text is null or o.id = $1 order by o.id limit 2`,
     [chosen ?? null],
   );
-  return { principal: { kind: 'operator' }, organization: chooseOrganization(rows, chosen) };
+  return { principal: { kind: 'operator' }, organization: anyOrganizationOf(chooseOrganization(rows, chosen)) };
 }
 
 /** The scope that a key needs for a route; undefined: no key may call it. */
@@ -362,7 +364,7 @@ const REACHES_PATH = /* sql */ `
 const FIND_API_KEY = countingFound(/* sql */ `
   select k.id, k.name, k.scopes, k.mailbox_groups, (${REACHES_PATH}) as reaches_path, k.expires_at, k.last_used_at, ${ORGANIZATION_COLUMNS}, ${API_USE_KEY} as use_key,
          $5::text = any(k.scopes) and (k.expires_at is null or k.expires_at > to_timestamp($1::bigint / 1000.0))
-           and ($6::text is null or o.id = $6) and o.plan = any($4::text[]) as is_counted
+           and ($6::text is null or o.id = $6) and o.suspended_at is null and o.plan = any($4::text[]) as is_counted
     from api_keys k join organizations o on o.id = k.organization_id where k.key_hash = $3`);
 
 async function authenticateApiKey(
@@ -423,7 +425,7 @@ interface MailboxColumns extends OrganizationColumns, FoundCount {
 const FIND_MAILBOX_TOKEN = countingFound(/* sql */ `
   select x.id, x.name, x.address, x.status, t.id as token_id, t.access, ${ORGANIZATION_COLUMNS},
          ${API_USE_KEY} as use_key,
-         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.plan = any($4::text[]) as is_counted
+         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.suspended_at is null and o.plan = any($4::text[]) as is_counted
     from mailbox_token t join mailboxes x on x.id = t.mailbox_id join organizations o on o.id = x.organization_id
    where t.token_hash = $3 and x.deleted_at is null
      and (t.expires_at is null or t.expires_at > to_timestamp($1::bigint / 1000.0))`);
@@ -449,6 +451,7 @@ async function authenticateMailboxToken(
     throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
       fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
     });
+  const organization = organizationOf(row);
   noteLogin(services, { mailboxId: row.id, tokenId: row.token_id }, 'api');
   return {
     principal: {
@@ -459,7 +462,7 @@ async function authenticateMailboxToken(
       name: row.name,
       address: row.address,
     },
-    organization: organizationOf(row),
+    organization,
     counted: foundCount(row, now),
   };
 }

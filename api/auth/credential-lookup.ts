@@ -13,18 +13,31 @@ export interface OrganizationColumns {
   organization_name: string;
   organization_slug: string;
   organization_plan: PlanName;
+  organization_suspended: boolean;
 }
 
 /** Of a table `organizations o`. */
 export const ORGANIZATION_COLUMNS = `o.id as organization_id, o.name as organization_name, o.slug as organization_slug,
-  o.plan as organization_plan`;
+  o.plan as organization_plan, o.suspended_at is not null as organization_suspended`;
 
-export const organizationOf = (row: OrganizationColumns): ActiveOrganization => ({
+/** As the operator sees it, suspended or not. */
+export const anyOrganizationOf = (row: OrganizationColumns): ActiveOrganization => ({
   id: row.organization_id,
   name: row.organization_name,
   slug: row.organization_slug,
   plan: row.organization_plan,
 });
+
+/** @throws {CatalogueError} forbidden, if the organization is suspended */
+export function organizationOf(row: OrganizationColumns): ActiveOrganization {
+  if (row.organization_suspended)
+    throw new CatalogueError(
+      'forbidden',
+      'The organization is suspended by the operator of this service: its credentials are refused until it is resumed.',
+      { fix: 'Ask the operator of this service. Nothing was deleted.' },
+    );
+  return anyOrganizationOf(row);
+}
 
 export const wrongOrganization = (message: string): CatalogueError =>
   new CatalogueError('invalid_request', undefined, { details: [{ path: 'header/x-organization-id', message }] });
@@ -33,7 +46,7 @@ export const wrongOrganization = (message: string): CatalogueError =>
 export function chooseOrganization(
   rows: readonly OrganizationColumns[],
   chosen: string | undefined,
-): ActiveOrganization {
+): OrganizationColumns {
   const [row, another] = rows;
   if (row === undefined && chosen !== undefined) throw wrongOrganization('does not name one of your organizations');
   if (row === undefined)
@@ -42,7 +55,7 @@ export function chooseOrganization(
     });
   if (another !== undefined && chosen === undefined)
     throw wrongOrganization('is required, because there are several organizations');
-  return organizationOf(row);
+  return row;
 }
 
 export const unauthenticated = (message?: string, fix?: string): CatalogueError =>

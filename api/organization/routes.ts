@@ -3,7 +3,9 @@ import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { invitationWithTokenExample, presentNewInvitation } from '#api/members/schema.ts';
 import { createOrganization, listOrganizations } from '#core/accounts/create-organization.ts';
 import { changePlan, getOrganization, updateOrganization } from '#core/accounts/organization.ts';
+import { resumeOrganization, suspendOrganization } from '#core/accounts/suspension.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
+import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { organizationSending } from '#sending/limits/sending-limits.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import {
@@ -14,6 +16,7 @@ import {
   OrganizationSending,
   OrganizationWithInvitation,
   presentOrganization,
+  SuspendOrganization,
   UpdateOrganization,
 } from './schema.ts';
 
@@ -44,6 +47,7 @@ const example = {
     apiRequestsPerMinute: 1_200,
   },
   defaultDomain: 'agents.example.com',
+  suspension: null,
   createdAt: '2026-11-21T09:15:00.000Z',
   updatedAt: '2026-11-21T09:15:00.000Z',
 };
@@ -129,6 +133,40 @@ export const organizationRoutes: readonly Route[] = [
         services.settings.MAIL_DOMAIN,
       ),
     }),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/organization/suspension',
+    operationId: 'suspendOrganization',
+    tag,
+    summary: 'Suspend the organization, or resume it',
+    description:
+      'For the operator of the instance. While it is suspended, its sessions, keys, tokens and links are refused on every protocol and open connections end; mail to it is answered as `receive` says; outgoing mail, requests for a decision and their expiry wait; webhook deliveries end with the reason `organization_suspended`. Nothing is deleted. Resuming sends what waits, and delivers those webhooks. The request is answered when no message is being transmitted any more, after ten seconds at most. If the instance has several organizations, x-organization-id says which.',
+    auth: 'operator',
+    body: SuspendOrganization,
+    bodyExample: { suspended: true, receive: 'defer', reason: 'Unpaid since September.' },
+    responses: {
+      200: {
+        description: 'The organization as it is now.',
+        schema: Organization,
+        example: {
+          ...example,
+          suspension: { since: '2026-11-21T09:15:00.000Z', receive: 'defer', reason: 'Unpaid since September.' },
+        },
+      },
+    },
+    async handler({ services, temporal, organization: { id: organizationId }, caller, body }) {
+      const { suspended, receive = 'defer', reason = null } = body;
+      if (suspended) {
+        await suspendOrganization(services, organizationId, caller, { receive, reason });
+        stopDeliveries(services, temporal, { organizationId }, 'organization_suspended');
+      } else {
+        const { woken } = await resumeOrganization(services, organizationId, caller);
+        await signalDecided(services, temporal, woken);
+      }
+      const row = await getOrganization(services, organizationId);
+      return { status: 200, body: presentOrganization(row, services.settings.MAIL_DOMAIN) };
+    },
   }),
   route({
     method: 'GET',

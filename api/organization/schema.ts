@@ -19,6 +19,7 @@ import {
   SLUG_PATTERN,
 } from '#domain/organizations/organization-limits.ts';
 import { PLAN_NAMES, PLANS } from '#domain/organizations/plans.ts';
+import { SUSPENDED_RECEIVE, SUSPENSION_REASON_MAX } from '#domain/organizations/suspension.ts';
 import { OUTBOUND_CONSENT_DEFAULT, OUTBOUND_CONSENT_MODES } from '#domain/sending/consent.ts';
 import { SENDING_MODES } from '#domain/sending/sending-brakes.ts';
 
@@ -47,6 +48,10 @@ const NEW_MAILBOXES = 'of mailboxes created from now on, by anybody. A person ma
 const newMailboxSendingMode = Type.Enum([...SENDING_MODES], { description: `The \`sendingMode\` ${NEW_MAILBOXES}` });
 const newMailboxDailyMessages = budget(`The budget \`messagesPerDay\` ${NEW_MAILBOXES}`);
 const newMailboxDailyNewRecipients = budget(`The budget \`newRecipientsPerDay\` ${NEW_MAILBOXES}`);
+
+const suspendedReceive = Type.Enum([...SUSPENDED_RECEIVE], {
+  description: 'How mail to it is answered: `defer` with 4xx, so that other hosts try again later; `reject` with 5xx.',
+});
 
 const organizationFields = {
   id: Type.String({ pattern: idPattern('organization') }),
@@ -79,6 +84,12 @@ const organizationFields = {
     { title: 'OrganizationLimits', description: 'What the plan allows; null: no limit.' },
   ),
   defaultDomain: Type.String({ description: 'Domain of mailboxes that are created without one.' }),
+  suspension: nullable(
+    closed(
+      { since: dateTime(), receive: suspendedReceive, reason: nullable(Type.String()) },
+      { title: 'OrganizationSuspension', description: 'Set by the operator; null: not suspended.' },
+    ),
+  ),
   createdAt: dateTime(),
   updatedAt: dateTime(),
 };
@@ -130,6 +141,17 @@ export const UpdateOrganization = closed(
 
 export const ChangePlan = closed({ plan: Type.Enum(PLAN_NAMES) }, { title: 'PlanChange' });
 
+export const SuspendOrganization = closed(
+  {
+    suspended: Type.Boolean(),
+    receive: Type.Optional(suspendedReceive),
+    reason: Type.Optional(
+      Type.String({ minLength: 1, maxLength: SUSPENSION_REASON_MAX, description: 'For the audit log and operators.' }),
+    ),
+  },
+  { title: 'OrganizationSuspensionChange', description: '`receive` is `defer` when left out.' },
+);
+
 export const OrganizationSending = closed(
   {
     stopped: Type.Boolean({ description: '`settings.sendingStopped`.' }),
@@ -168,6 +190,14 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       apiRequestsPerMinute: plan.apiRequestsPerMinute,
     },
     defaultDomain,
+    suspension:
+      row.suspendedAt instanceof Date
+        ? {
+            since: row.suspendedAt.toISOString(),
+            receive: row.suspendedReceive ?? 'defer',
+            reason: row.suspendedReason ?? null,
+          }
+        : null,
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };

@@ -102,11 +102,7 @@ const NEW_QUOTAS = /* sql */ `
   )
   update mailbox_counter c set quota_bytes = $2 from locked where c.mailbox_id = locked.mailbox_id`;
 
-/**
- * Moves an organization to another plan, at once. Mailboxes and endpoints above the new limits stay usable; only
- * creating new ones is limited. If the plan has no webhooks, waiting deliveries are stopped and endpoints are kept;
- * after an upgrade they receive new events.
- */
+/** As `setPlan`, and wakes deliveries that wait on a plan without webhooks, so that they end at once. */
 export async function changePlan(
   services: Services,
   temporal: TemporalClient,
@@ -114,12 +110,31 @@ export async function changePlan(
   caller: Caller,
   plan: PlanName,
 ): Promise<OrganizationRow> {
-  const row = await services.db.entityTransaction(async (em) => {
-    const organization = await em.findOneOrFail(
+  const row = await setPlan(services, organizationId, caller, plan);
+  if (!planHasWebhooks(plan)) stopDeliveries(services, temporal, { organizationId }, 'plan_downgraded');
+  return row;
+}
+
+/**
+ * Moves an organization to another plan, at once. Mailboxes and endpoints above the new limits stay usable; only
+ * creating new ones is limited. If the plan has no webhooks, waiting deliveries are stopped and endpoints are kept;
+ * after an upgrade they receive new events.
+ *
+ * @throws {CatalogueError} not_found
+ */
+export async function setPlan(
+  services: Services,
+  organizationId: string,
+  caller: Caller,
+  plan: PlanName,
+): Promise<OrganizationRow> {
+  return services.db.entityTransaction(async (em) => {
+    const organization = await em.findOne(
       Organization,
       { id: organizationId },
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
+    if (organization === null) throw new CatalogueError('not_found');
     const sql = sqlOfEntityManager(em);
     const before = organization.plan;
     if (before === plan) return organization;
@@ -134,6 +149,4 @@ export async function changePlan(
     });
     return organization;
   });
-  if (!planHasWebhooks(plan)) stopDeliveries(services, temporal, { organizationId }, 'plan_downgraded');
-  return row;
 }

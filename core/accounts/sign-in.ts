@@ -75,7 +75,7 @@ const DAY_MS = 86_400_000;
  * this source for this account count, so that failures from elsewhere cannot lock the person out. An account that does
  * not exist takes as long and answers the same as a wrong password.
  *
- * @throws {CatalogueError} unauthenticated, rate_limited
+ * @throws {CatalogueError} unauthenticated, rate_limited; forbidden, if all organizations of the person are suspended
  */
 export async function verifySignIn(
   services: Services,
@@ -114,10 +114,20 @@ export async function verifySignIn(
     });
   }
   for (const counter of counters) await uncountUse(db, counter);
+  const [{ suspended } = { suspended: false }] = await db.query<{ suspended: boolean }>(ALL_SUSPENDED, [user.id]);
+  if (suspended)
+    throw new CatalogueError('forbidden', 'Your organization is suspended by the operator of this service.', {
+      fix: 'Ask the operator of this service. Nothing was deleted.',
+    });
   const now = services.now();
   await db.query(REMEMBER, [user.id, source, new Date(now), new Date(now - SIGN_IN_SOURCE_KEPT_DAYS * DAY_MS)]);
   return user;
 }
+
+/** Of a person without any organization: false. */
+const ALL_SUSPENDED = `
+  select coalesce(bool_and(o.suspended_at is not null), false) as suspended
+    from members m join organizations o on o.id = m.organization_id where m.user_id = $1`;
 
 const IS_KNOWN = `
   select exists (

@@ -12,6 +12,7 @@ const REASONS: Readonly<Record<ExhaustedReason, string>> = {
   plan_downgraded: 'the plan no longer has webhooks',
   unsafe_destination: 'the address was not publicly routable',
   mailbox_deleted: 'the mailbox was deleted',
+  organization_suspended: 'the organization was suspended',
 };
 
 export function eventEntry(event: EventRow, deliveries: number): ActivityEntry {

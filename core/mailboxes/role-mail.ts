@@ -17,6 +17,7 @@ import {
 import { insertMemberNotices, keepNotices } from '#db/queries/notices/member-notices.ts';
 import { deliveryAddress, isBarePostmaster, ROLE_MAIL_PER_HOUR_MAX, roleOf } from '#domain/mail/mailbox-address.ts';
 import { oneLine } from '#domain/mail/text-forms.ts';
+import type { SuspendedReceive } from '#domain/organizations/suspension.ts';
 
 /** A role address of a domain served here. */
 export interface RoleAddress {
@@ -24,6 +25,8 @@ export interface RoleAddress {
   readonly address: string;
   readonly organizationId: string;
   readonly organizationName: string;
+  /** How mail is answered while the organization is suspended; null: it is not. */
+  readonly suspendedReceive: SuspendedReceive | null;
 }
 
 export interface RoleMail {

@@ -34,10 +34,14 @@ interface BrakesNow {
   readonly stoppedBy: StoppedBy | null;
 }
 
+/** Settings of `organizations o` as they count now: while it is suspended, its sending is stopped. */
+export const SETTINGS_NOW = /* sql */ `
+  case when o.suspended_at is null then o.settings else o.settings || '{"sendingStopped":true}' end`;
+
 /** The current brakes of a mailbox; of a deleted one: none. */
 export async function readBrakes(sql: Sql, mailboxId: string): Promise<BrakesNow> {
   const [row] = await sql.query<{ mode: SendingMode; settings: OrganizationSettings }>(
-    `select m.sending_mode as mode, o.settings from mailboxes m join organizations o on o.id = m.organization_id
+    `select m.sending_mode as mode, ${SETTINGS_NOW} as settings from mailboxes m join organizations o on o.id = m.organization_id
       where m.id = $1`,
     [mailboxId],
   );
@@ -81,7 +85,7 @@ const GO_ON = `
     from mailboxes m join organizations g on g.id = m.organization_id
    where o.organization_id = $1 and ($2::text is null or o.mailbox_id = $2) and o.stopped_at is not null
      and o.state in ('held', 'scheduled', 'sending') and m.id = o.mailbox_id and m.sending_mode <> 'stopped'
-     and coalesce((g.settings->>'sendingStopped')::bool, false) = false
+     and coalesce((g.settings->>'sendingStopped')::bool, false) = false and g.suspended_at is null
   returning o.id`;
 
 /** Waits until no transmission that began before a stop is in flight any more, for ten seconds at most. */

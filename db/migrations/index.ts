@@ -27,6 +27,7 @@ import { Migration20261125000142_oauth_clients } from './Migration20261125000142
 import { Migration20261125000150_indexes_of_references } from './Migration20261125000150_indexes_of_references.ts';
 import { Migration20261126000160_networks_of_registrations } from './Migration20261126000160_networks_of_registrations.ts';
 import { Migration20261126000300_mail_refusals } from './Migration20261126000300_mail_refusals.ts';
+import { Migration20261126000400_suspended_organizations } from './Migration20261126000400_suspended_organizations.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -59,4 +60,5 @@ export const migrations = [
   Migration20261125000124_inside_recipients,
   Migration20261126000160_networks_of_registrations,
   Migration20261126000300_mail_refusals,
+  Migration20261126000400_suspended_organizations,
 ];

@@ -31,6 +31,8 @@ export const AUDIT_ACTIONS = [
   'organization.brakes_changed',
   'organization.created',
   'organization.plan_changed',
+  'organization.resumed',
+  'organization.suspended',
   'organization.updated',
   'session.created',
   'session.deleted',

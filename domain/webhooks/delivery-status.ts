@@ -20,6 +20,7 @@ export const EXHAUSTED_REASONS = [
   'plan_downgraded',
   'unsafe_destination',
   'mailbox_deleted',
+  'organization_suspended',
 ] as const;
 export type ExhaustedReason = (typeof EXHAUSTED_REASONS)[number];
 

@@ -43,7 +43,13 @@ export interface WaitingDelivery {
 }
 
 /** Why a wait is ended early. The rows decide what happens next; the signal is only a wake-up. */
-export const STOP_REASONS = ['endpoint_inactive', 'endpoint_deleted', 'plan_downgraded', 'mailbox_deleted'] as const;
+export const STOP_REASONS = [
+  'endpoint_inactive',
+  'endpoint_deleted',
+  'plan_downgraded',
+  'mailbox_deleted',
+  'organization_suspended',
+] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
 /** Whose deliveries stop. */

@@ -4,7 +4,7 @@
  *   throttle ─▶ token's hash ─▶ is it for this address? ─▶ may it use this protocol? ─▶ connections of the mailbox
  *                                                                                    ─▶ session, watched until its end
  *
- * Unknown mailbox, wrong or expired token and suspended mailbox are answered alike, after a random delay. A session ends
+ * Unknown mailbox, wrong or expired token and suspended mailbox or organization are answered alike, after a random delay. A session ends
  * when its token expires, is rotated or revoked, or its mailbox is suspended or deleted, by any process: the change sends
  * a notification (see `core/mailboxes/mailbox-logins.ts`), and this process reads the rows again. If the notification is
  * lost, the sweep finds the change.
@@ -26,6 +26,7 @@ import { loginsTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
+import { OPENED_AS } from '#db/queries/mailboxes/status-now.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
 import {
   CONNECTIONS_PER_MAILBOX_MAX,
@@ -88,8 +89,9 @@ const randomFailureDelayMs = (): number =>
   LOGIN_FAILURE_DELAY_MIN_MS + Math.random() * (LOGIN_FAILURE_DELAY_MAX_MS - LOGIN_FAILURE_DELAY_MIN_MS);
 
 const SELECT = `
-  select t.id as token_id, encode(t.token_hash, 'hex') as token_hash, t.access, t.expires_at, x.id as mailbox_id, x.address, x.status
-    from mailbox_token t join mailboxes x on x.id = t.mailbox_id
+  select t.id as token_id, encode(t.token_hash, 'hex') as token_hash, t.access, t.expires_at, x.id as mailbox_id, x.address,
+         ${OPENED_AS} as status
+    from mailbox_token t join mailboxes x on x.id = t.mailbox_id join organizations o on o.id = x.organization_id
    where x.deleted_at is null and (t.expires_at is null or t.expires_at > $2)`;
 const FIND_BY_HASH = `${SELECT} and t.token_hash = $1`;
 const FIND_BY_MAILBOX = `${SELECT} and x.id = any($1::text[])`;

@@ -37,7 +37,13 @@ import { acceptMessage, roleMailTooLarge, type TakeReturned } from './accept-mes
 import { blockedEvents } from './blocked-events.ts';
 import { type DnsLookup, dnsLookup } from './dns-resolver.ts';
 import { InboundServer, smtpConnectionRefusal } from './inbound-server.ts';
-import { type AcceptedRecipients, declaredSize, type RecipientGate, recipientGate } from './recipient-gate.ts';
+import {
+  type AcceptedRecipients,
+  declaredSize,
+  type RecipientGate,
+  recipientGate,
+  refuseByStatus,
+} from './recipient-gate.ts';
 import type { SenderCheckBudgets } from './sender-checks.ts';
 import { envelopeLine, refusalLine, sessionLine } from './session-line.ts';
 import { faultLevel, replyToFault, SmtpReply } from './smtp-reply.ts';
@@ -154,6 +160,8 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
           }
           const role = await findRoleAddress(services.db, settings.MAIL_DOMAIN, address.address);
           if (role !== undefined) {
+            if (role.suspendedReceive !== null)
+              refuseByStatus(role.suspendedReceive === 'defer' ? 'pending' : 'suspended');
             if (declaredSize(session) > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
             const roles = roleRecipients.get(session.envelope) ?? new Map();
             roleRecipients.set(session.envelope, roles.set(role.address, role));

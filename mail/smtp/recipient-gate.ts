@@ -2,6 +2,7 @@
 import type { SMTPServerSession } from 'smtp-server';
 import type { Sql } from '#db/database.ts';
 import { SMTP_UNKNOWN_RECIPIENTS_MAX } from '#domain/mail/mail-limits.ts';
+import type { MailboxStatus } from '#domain/organizations/mailboxes.ts';
 import type { Recipient, RecipientDirectory } from '#mailstore/delivery/recipients.ts';
 import { listAsker } from '#sending/lists/sender-lists.ts';
 import type { BlockedEvents } from './blocked-events.ts';
@@ -56,7 +57,7 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
       let recipient = await directory.find(address);
       if (recipient === undefined) return refuseUnknown(address, session);
       if (recipient.status !== 'active') recipient = (await directory.find(address, 'fresh')) ?? recipient;
-      refuseByStatus(recipient);
+      refuseByStatus(recipient.status);
       // Queried each time: an entry applies from its commit on, in every process.
       await refuseBlocked(recipient, address, session);
       const declared = declaredSize(session);
@@ -76,12 +77,13 @@ export function recipientGate(directory: RecipientDirectory, blocked: BlockedEve
   };
 }
 
-function refuseByStatus({ status }: Recipient): void {
+/** @throws {SmtpReply} unless a mailbox of this status accepts mail */
+export function refuseByStatus(status: MailboxStatus): void {
   switch (status) {
     case 'active':
       return;
     case 'pending':
-      throw new SmtpReply(450, '4.2.1', 'The mailbox does not accept mail yet');
+      throw new SmtpReply(450, '4.2.1', 'The mailbox does not accept mail now');
     case 'suspended':
       throw new SmtpReply(550, '5.2.1', 'The mailbox is suspended');
     case 'deleting':

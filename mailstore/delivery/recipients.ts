@@ -11,6 +11,7 @@ import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { isServedDomain } from '#core/mailboxes/domains.ts';
 import type { Sql } from '#db/database.ts';
+import { RECEIVES_AS } from '#db/queries/mailboxes/status-now.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
 import type { MailboxStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
@@ -88,15 +89,15 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
 }
 
 const FIND_RECIPIENT = `
-  select m.id, m.name, m.address, m.local_part, m.domain, m.status, m.unauthenticated_mail,
+  select x.id, x.name, x.address, x.local_part, x.domain, ${RECEIVES_AS} as status, x.unauthenticated_mail,
          o.id as organization_id, o.name as organization_name, o.slug,
          inbox.id as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes
-    from mailboxes m
-    join organizations o on o.id = m.organization_id
-    join mailbox_counter c on c.mailbox_id = m.id
-    join folder inbox on inbox.mailbox_id = m.id and inbox.special_use = '\\Inbox' and inbox.deleted_at is null
-    join folder junk on junk.mailbox_id = m.id and junk.special_use = '\\Junk' and junk.deleted_at is null
-   where m.address = $1 and m.deleted_at is null`;
+    from mailboxes x
+    join organizations o on o.id = x.organization_id
+    join mailbox_counter c on c.mailbox_id = x.id
+    join folder inbox on inbox.mailbox_id = x.id and inbox.special_use = '\\Inbox' and inbox.deleted_at is null
+    join folder junk on junk.mailbox_id = x.id and junk.special_use = '\\Junk' and junk.deleted_at is null
+   where x.address = $1 and x.deleted_at is null`;
 
 export interface ListedHeader extends HeaderIndex {
   /** `SearchText.envelope`; null if it is long: then it is searched in `message_text`, or in the bytes. */

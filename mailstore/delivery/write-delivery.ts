@@ -18,6 +18,7 @@ import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
 import { type Batcher, batcher, oneWriterPerKey } from '#core/platform/batching/batcher.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
+import { RECEIVES_AS } from '#db/queries/mailboxes/status-now.ts';
 import { WRITE_BATCH_MAX_BYTES, WRITE_BATCH_MAX_MESSAGES } from '#domain/mail/mail-limits.ts';
 import { EVENT_EXTRACTS_LIMIT_BYTES } from '#domain/webhooks/delivery-limits.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
@@ -274,7 +275,8 @@ async function lockCounters(sql: Sql, pending: readonly Pending[]): Promise<Map<
   if (pending.length === 0) return new Map();
   const rows = await sql.query<DeliveryCounterRow>(
     `select mailbox_id, bytes_used, quota_bytes, change_seq,
-            (select status from mailboxes where id = mailbox_id) as status
+            (select ${RECEIVES_AS} from mailboxes x join organizations o on o.id = x.organization_id
+              where x.id = mailbox_id) as status
        from mailbox_counter where mailbox_id = any($1::text[]) order by mailbox_id for no key update`,
     [[...new Set(pending.map(({ mailboxId }) => mailboxId))]],
   );

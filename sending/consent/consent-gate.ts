@@ -78,9 +78,10 @@ export async function passConsentGate(
   }
   switch (consent.status) {
     case 'pending': {
-      const late = consent.expiresAt.getTime() <= services.now();
+      // Nobody could decide while the organization was suspended; its end moves the expiry.
+      const late = consent.expiresAt.getTime() <= services.now() && !sender.isSuspended;
       const denial = sender.status === 'deleting' ? 'mailbox deleted' : late ? 'expired' : undefined;
-      if (denial === undefined) return notifyAndWait(services, message, consent, startNotices);
+      if (denial === undefined) return notifyAndWait(services, message, consent, startNotices, sender.isSuspended);
       // Decided at this moment: the next check reads the decision.
       if (!(await denyByService(services, message.consentId ?? '', denial)))
         return passConsentGate(services, messageId, startNotices);
@@ -100,19 +101,20 @@ async function notifyAndWait(
   { organizationId, consentId, subject }: OutboundMessage,
   { createdAt, expiresAt, remindedAt }: ConsentRow,
   startNotices: StartNotices,
+  isSuspended: boolean,
 ): Promise<GateResult> {
   const request = { organizationId, consentId: consentId ?? '', subject, createdAt, expiresAt, remindedAt };
   const remindAtMs = await remindInTime(services.db, request, services.now());
   await startNotices(await noticesToStart(services.db, request.consentId));
   return {
     kind: 'held',
-    expiresAtMs: expiresAt.getTime(),
+    expiresAtMs: Math.max(expiresAt.getTime(), isSuspended ? services.now() + STOPPED_LOOK_AGAIN_MS : 0),
     ...(remindAtMs === undefined ? {} : { remindAtMs }),
   };
 }
 
 const WAIT_FOR_EXPIRY = `
-  update outbound_message o set due_at = c.expires_at + make_interval(secs => $2)
+  update outbound_message o set due_at = greatest(c.expires_at, now()) + make_interval(secs => $2)
     from consent c where o.id = $1 and o.state = 'held' and c.id = o.consent_id`;
 
 async function findConsent(sql: Sql, { consentId }: OutboundMessage): Promise<ConsentRow | undefined> {

@@ -282,6 +282,7 @@ async function refusalOfRole(
   role: RoleAddress,
   { bytes, read }: MessageToFile,
 ): Promise<{ readonly code: string; readonly reply: string } | undefined> {
+  if (role.suspendedReceive !== null) return { code: '5.2.1', reply: 'The mailbox accepts no mail' };
   if (bytes.length > ROLE_MAIL_MAX_BYTES)
     return { code: '5.3.4', reply: `A message to this address has at most ${ROLE_MAIL_MAX_BYTES} bytes` };
   const outcome = await takeRoleMail(

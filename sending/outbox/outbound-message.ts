@@ -1,4 +1,5 @@
 /** Rows of submitted messages, and the form in which the mail store files those of this host. */
+import { SETTINGS_NOW } from '#core/mailboxes/sending-brakes.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { OrganizationSettings } from '#db/entities.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
@@ -26,7 +27,9 @@ export interface Sender {
   readonly organization: EnvelopeOrganization;
   readonly status: string;
   readonly plan: PlanName;
+  /** While the organization is suspended, its sending is stopped. */
   readonly settings: OrganizationSettings;
+  readonly isSuspended: boolean;
   /** Those of the mailbox alone. */
   readonly brakes: Brakes;
 }
@@ -43,6 +46,7 @@ interface SenderRow {
   slug: string;
   plan: PlanName;
   settings: OrganizationSettings;
+  suspended_at: Date | null;
   sending_mode: SendingMode;
   messages_per_day: number | null;
   new_recipients_per_day: number | null;
@@ -66,6 +70,7 @@ export async function findSender(
     status: row.status,
     plan: row.plan,
     settings: row.settings,
+    isSuspended: row.suspended_at !== null,
     brakes: {
       mode: row.sending_mode,
       budgets: { messagesPerDay: row.messages_per_day, newRecipientsPerDay: row.new_recipients_per_day },
@@ -75,7 +80,7 @@ export async function findSender(
 
 const FIND_SENDER = `
   select m.id, m.name, m.address, m.local_part, m.domain, m.status, o.id as organization_id,
-         o.name as organization_name, o.slug, o.plan, o.settings,
+         o.name as organization_name, o.slug, o.plan, ${SETTINGS_NOW} as settings, o.suspended_at,
          m.sending_mode, m.messages_per_day, m.new_recipients_per_day
     from mailboxes m join organizations o on o.id = m.organization_id
    where m.id = $1 and ($2::bool or m.deleted_at is null)`;

@@ -89,6 +89,31 @@ test('a downgrade stops waiting deliveries at once; after an upgrade only new ev
   assert.equal(receiver.of(delivery.id).length, 1, 'the stopped delivery was not sent again');
 });
 
+test('deliveries of a suspended organization end without a request, and are sent when it is resumed', async () => {
+  const { organization, mailbox, endpoint, delivery } = await waiting();
+  const suspend = (suspended: boolean) =>
+    send(
+      'PUT',
+      '/api/organization/suspension',
+      { 'x-operator-key': world.services.settings.OPERATOR_KEY ?? '', 'x-organization-id': organization.id },
+      { suspended },
+    );
+  await suspend(true);
+  const stopped = await world.delivery(endpoint.id, ({ status }) => status === 'exhausted');
+  assert.equal(stopped.reason, 'organization_suspended');
+  await world.happen({ organization, mailbox });
+  await waitUntil('the new delivery to end', async () => {
+    const all = await world.deliveries(endpoint.id);
+    return all.length === 2 && all.every(({ reason }) => reason === 'organization_suspended');
+  });
+  assert.equal(receiver.of(delivery.id).length, 1, 'nothing was sent meanwhile');
+  await suspend(false);
+  await waitUntil('both to be delivered', async () =>
+    (await world.deliveries(endpoint.id)).every(({ status }) => status === 'success'),
+  );
+  assert.equal(receiver.of(delivery.id).length, 2);
+});
+
 test('deleting a mailbox stops the deliveries of its endpoints and notifies the organization', async () => {
   const { organization, mailbox, endpoint, delivery } = await waiting();
   const whole = await world.endpoint(organization, { url: receiver.url, eventTypes: ['mailbox_deleted'] });

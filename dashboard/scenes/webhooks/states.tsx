@@ -33,6 +33,7 @@ export const REASONS: Readonly<Record<NonNullable<Delivery['reason']>, string>> 
   plan_downgraded: 'the plan no longer has webhooks',
   unsafe_destination: 'the address was not publicly routable',
   mailbox_deleted: 'the mailbox was deleted',
+  organization_suspended: 'the organization was suspended',
 };
 
 /** What an endpoint is about: the organization, or a mailbox by its address. */

@@ -49,6 +49,9 @@ const ENDPOINT_COLUMNS = /* sql */ `
   case when e.previous_secret_expires_at > now() then e.previous_secret_sealed end as "previousSecretSealed",
   ${signingKeysOf('e')} as "signingKeys"`;
 
+/** The plan of a row of `organizations` as it counts for deliveries: none while it is suspended. */
+export const PLAN_NOW = /* sql */ `case when suspended_at is null then plan end`;
+
 export const RESERVE_COLUMNS = /* sql */ `
   d.id, d.attempt_count as number, d.max_attempts as "maxAttempts", d.status, d.endpoint_id as "endpointId",
   d.event_type as "eventType", ${ENDPOINT_COLUMNS}, d.with_extracts as "withExtracts",
@@ -67,7 +70,7 @@ const RESERVE_FROM = /* sql */ `
     from (select id, endpoint_id, organization_id, event_id from deliveries
            where id = any($1) and id >= $2 and id <= $3 offset 0) given
     cross join lateral (select * from webhook_endpoints where id = given.endpoint_id offset 0) e
-    cross join lateral (select id, plan from organizations where id = given.organization_id offset 0) o
+    cross join lateral (select id, ${PLAN_NOW} as plan from organizations where id = given.organization_id offset 0) o
     cross join lateral (select id, payload, extracts from events where id = given.event_id and id >= $4 and id <= $5 offset 0) v
    where d.id = given.id and d.id = any($1) and d.id >= $2 and d.id <= $3
      and e.active and e.deleted_at is null and o.plan = any($6)`;
@@ -277,6 +280,7 @@ const STOP_REASON = /* sql */ `
        when e.deleted_at is not null then 'endpoint_deleted'
        when not e.active and e.disabled_reason = 'gone' then 'endpoint_gone'
        when not e.active then 'endpoint_inactive'
+       when o.suspended_at is not null then 'organization_suspended'
        when o.plan is null or not (o.plan = any($4)) then 'plan_downgraded'
        when d.attempt_count >= d.max_attempts then 'attempts_exhausted' end`;
 
@@ -337,7 +341,7 @@ export type SendableEndpoint = Pick<
 const SENDABLE = /* sql */ `
   select ${ENDPOINT_COLUMNS}
     from webhook_endpoints e join organizations o on o.id = e.organization_id
-   where e.id = $1 and e.active and e.deleted_at is null and o.plan = any($2)`;
+   where e.id = $1 and e.active and e.deleted_at is null and o.suspended_at is null and o.plan = any($2)`;
 
 /** The current endpoint; undefined if it is inactive or deleted, or its organization's plan has no webhooks. */
 export async function sendableEndpoint(sql: Sql, endpointId: string): Promise<SendableEndpoint | undefined> {

@@ -12,7 +12,7 @@ import type { Sql } from '#db/database.ts';
 import { firstIdAt } from '#domain/ids.ts';
 import { PLANS_WITH_WEBHOOKS, type PlanName } from '#domain/organizations/plans.ts';
 import type { DescribedDelivery } from '#domain/webhooks/delivery-summary.ts';
-import { RESERVE_COLUMNS, type ReservedAttempt } from './attempts.ts';
+import { PLAN_NOW, RESERVE_COLUMNS, type ReservedAttempt } from './attempts.ts';
 import { laneIsDead, NO_LANE } from './lane-life.ts';
 
 /** A delivery claimed for a fan-out. */
@@ -186,7 +186,7 @@ const sendable = (plans: string): string => /* sql */ `
  */
 const JOINED = /* sql */ `
   left join lateral (select * from webhook_endpoints where id = due.endpoint_id offset 0) e on true
-  left join lateral (select id, plan from organizations where id = due.organization_id offset 0) o on true
+  left join lateral (select id, ${PLAN_NOW} as plan from organizations where id = due.organization_id offset 0) o on true
   left join lateral (select id, payload, extracts from events where id = due.event_id offset 0) v on true`;
 
 const LANE_COLUMNS = /* sql */ `

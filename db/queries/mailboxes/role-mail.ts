@@ -1,9 +1,11 @@
 /** Mail to role addresses, stored once for all owners who get it. */
 import type { Sql } from '#db/database.ts';
+import type { SuspendedReceive } from '#domain/organizations/suspension.ts';
 
 export interface RoleOrganization {
   readonly organizationId: string;
   readonly organizationName: string;
+  readonly suspendedReceive: SuspendedReceive | null;
 }
 
 /**
@@ -19,7 +21,8 @@ export async function findRoleOrganization(
   mailboxAddress: string,
 ): Promise<RoleOrganization | undefined> {
   const [row] = await sql.query<RoleOrganization>(
-    `select o.id as "organizationId", o.name as "organizationName" from organizations o
+    `select o.id as "organizationId", o.name as "organizationName",
+            o.suspended_receive as "suspendedReceive" from organizations o
       where o.id = case when $1 = $2 then (select id from organizations order by created_at, id limit 1)
                         else (select organization_id from domains where name = $2 and status = 'verified') end
         and exists (select from members where organization_id = o.id and role = 'owner')

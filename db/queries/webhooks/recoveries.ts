@@ -145,6 +145,7 @@ const STANDING = /* sql */ `
          case when m.deleted_at is not null then 'mailbox_deleted'
               when e.deleted_at is not null then 'endpoint_deleted'
               when not e.active then 'endpoint_inactive'
+              when o.suspended_at is not null then 'organization_suspended'
               when not (o.plan = any($2)) then 'plan_downgraded' end as "mustStop",
          (select count(*)::int from recoveries x
            where x.organization_id = r.organization_id and x.finished_at is null and x.state = 'running') as running

@@ -240,7 +240,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "domain.created", "domain.deleted", "domain.verified", "grant.created", "grant.deleted", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.updated", "session.created", "session.deleted", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "domain.created", "domain.deleted", "domain.verified", "grant.created", "grant.deleted", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -604,7 +604,7 @@ class Delivery(Model):
     mailbox_id: str | None
     # `pending`: not attempted yet. `failed`: a retry is scheduled. `success` and `exhausted` are final; `exhausted` has a `reason`.
     status: Annotated[Literal["pending", "success", "failed", "exhausted"], OPEN]
-    reason: Annotated[Literal["attempts_exhausted", "endpoint_inactive", "endpoint_deleted", "endpoint_gone", "plan_downgraded", "unsafe_destination", "mailbox_deleted"], OPEN] | None
+    reason: Annotated[Literal["attempts_exhausted", "endpoint_inactive", "endpoint_deleted", "endpoint_gone", "plan_downgraded", "unsafe_destination", "mailbox_deleted", "organization_suspended"], OPEN] | None
     attempt_count: int
     max_attempts: int
     # The last error, for people.
@@ -681,7 +681,7 @@ class DeliveryWithAttempts(Model):
     mailbox_id: str | None
     # `pending`: not attempted yet. `failed`: a retry is scheduled. `success` and `exhausted` are final; `exhausted` has a `reason`.
     status: Annotated[Literal["pending", "success", "failed", "exhausted"], OPEN]
-    reason: Annotated[Literal["attempts_exhausted", "endpoint_inactive", "endpoint_deleted", "endpoint_gone", "plan_downgraded", "unsafe_destination", "mailbox_deleted"], OPEN] | None
+    reason: Annotated[Literal["attempts_exhausted", "endpoint_inactive", "endpoint_deleted", "endpoint_gone", "plan_downgraded", "unsafe_destination", "mailbox_deleted", "organization_suspended"], OPEN] | None
     attempt_count: int
     max_attempts: int
     # The last error, for people.
@@ -2059,6 +2059,7 @@ class Organization(Model):
     limits: OrganizationLimits
     # Domain of mailboxes that are created without one.
     default_domain: str
+    suspension: OrganizationSuspension | None
     created_at: datetime
     updated_at: datetime
 
@@ -2160,6 +2161,25 @@ class OrganizationSettingsChanges(Model):
     new_mailbox_daily_new_recipients: int | None = None
 
 
+class OrganizationSuspension(Model):
+    """Set by the operator; null: not suspended."""
+
+    since: datetime
+    # How mail to it is answered: `defer` with 4xx, so that other hosts try again later; `reject` with 5xx.
+    receive: Annotated[Literal["defer", "reject"], OPEN]
+    reason: str | None
+
+
+class OrganizationSuspensionChange(Model):
+    """`receive` is `defer` when left out."""
+
+    suspended: bool
+    # How mail to it is answered: `defer` with 4xx, so that other hosts try again later; `reject` with 5xx.
+    receive: Annotated[Literal["defer", "reject"], OPEN] | None = None
+    # For the audit log and operators.
+    reason: str | None = None
+
+
 class OrganizationWithInvitation(Model):
     id: str
     name: str
@@ -2169,6 +2189,7 @@ class OrganizationWithInvitation(Model):
     limits: OrganizationLimits
     # Domain of mailboxes that are created without one.
     default_domain: str
+    suspension: OrganizationSuspension | None
     created_at: datetime
     updated_at: datetime
     invitation: InvitationWithToken | None
@@ -2412,7 +2433,7 @@ class Recovery(Model):
     # `running`; `paused`: can be resumed; `completed`: nothing is left; `cancelled`: by a person; `stopped`: see `stopReason`.
     state: Annotated[Literal["running", "paused", "completed", "cancelled", "stopped"], OPEN]
     # Why it was `stopped`; null in every other state.
-    stop_reason: Annotated[Literal["endpoint_inactive", "endpoint_deleted", "plan_downgraded", "mailbox_deleted"], OPEN] | None
+    stop_reason: Annotated[Literal["endpoint_inactive", "endpoint_deleted", "plan_downgraded", "mailbox_deleted", "organization_suspended"], OPEN] | None
     # Deliveries found at its start.
     total: int
     # Sent again so far: `succeeded` + `failed`.

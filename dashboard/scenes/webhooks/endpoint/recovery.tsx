@@ -21,6 +21,7 @@ const STOPPED = {
   endpoint_deleted: 'the endpoint was deleted',
   plan_downgraded: 'the plan no longer has webhooks',
   mailbox_deleted: 'the mailbox was deleted',
+  organization_suspended: 'the organization was suspended',
 } as const;
 /** What ended longer ago is history, not news. */
 const SHOWN_MS = 86_400_000;
