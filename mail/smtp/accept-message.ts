@@ -1,6 +1,7 @@
 /** From the end of RCPT to the answer of DATA: receive, check, index, store. */
 
-import { findBodyStart, isAutoSubmitted } from '@agent-mailbox/mime-structure/header-fields';
+import { findBodyStart, firstValue, isAutoSubmitted } from '@agent-mailbox/mime-structure/header-fields';
+import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { type RoleAddress, type RoleMail, takeRoleMail } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
@@ -106,6 +107,7 @@ async function accept(
   if (findBodyStart(received, 0, received.length) > HEADER_BLOCK_MAX_BYTES)
     throw new SmtpReply(552, '5.3.4', `The header of the message is larger than ${HEADER_BLOCK_MAX_BYTES} bytes`);
   const fields = receivedFields(received);
+  context.observe({ messageId: messageIds(firstValue(fields, 'message-id'))[0] });
   if (countReceived(fields) > RECEIVED_FIELDS_MAX)
     throw new SmtpReply(554, '5.4.6', `Mail loop: more than ${RECEIVED_FIELDS_MAX} Received fields`);
   const receivedAt = new Date(services.now());
@@ -132,7 +134,6 @@ async function accept(
   const bytes = Buffer.concat([trace, withoutForgedResults(received, fields, hostname)]);
   // Of another try of the same message the trace fields differ.
   const read = await readSafely(services.db, bytes, { source: sourceOf(session.remoteAddress), content: received });
-  context.observe({ messageId: read.messageId });
   const message: IncomingMessage = {
     bytes,
     size: bytes.length,

@@ -20,6 +20,8 @@ import { openSubmissionClient } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const lines = captureLogs();
+const policy = 'v=DMARC1; p=reject';
+const dns = dnsStub({ '_dmarc.example.com': policy, '_dmarc.silent.example': policy });
 const documentFile = fileURLToPath(new URL('../../docs/operations/mail-log.md', import.meta.url));
 /** In subject and body of every message here. */
 const [SUBJECT, BODY] = ['plantedsubject', 'plantedbody'];
@@ -41,7 +43,10 @@ describe('the mail log', () => {
   before(async () => {
     world = await openSendingWorld({
       mail: {
-        lookup: dnsStub({ '_dmarc.example.com': 'v=DMARC1; p=reject' }),
+        lookup: async (name, type) => {
+          if (name === 'silent.example') throw Object.assign(new Error('no answer'), { code: 'ETIMEOUT' });
+          return dns(name, type);
+        },
         clients: { failureDelayMs: () => 1 },
       },
     });
@@ -108,6 +113,13 @@ describe('the mail log', () => {
       ['spoof@example.net'],
     );
     assert.equal(row?.organization, world.api.organization.id);
+  });
+
+  test('a message that is deferred, because DNS does not answer', async () => {
+    const message = planted().replace('bob@example.net', 'ceo@silent.example');
+    assert.match(await send([ann.address], 'ceo@silent.example', message), /^451 4\.7\.24/);
+    const [, id = ''] = /^Message-ID: (.*)$/m.exec(message) ?? [];
+    await leaves({ step: 'DATA', outcome: 'deferred', messageId: id, spf: 'temperror' }, 'ceo@silent.example', id);
   });
 
   test('a full mailbox, and one that takes no mail yet', async () => {
