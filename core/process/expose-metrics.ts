@@ -20,7 +20,7 @@ import {
   dataFolderBytes,
   dataFolderFreeBytes,
   METRICS,
-  QUEUES,
+  type QUEUES,
   queueLength,
   queueOldestSeconds,
   queueOverdue,
@@ -32,7 +32,7 @@ import {
 import type { ProcessName } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Database } from '#db/database.ts';
-import { bounded, readBacklog } from './diagnosis/store-findings.ts';
+import { type Backlog, bounded, readBacklog } from './diagnosis/store-findings.ts';
 
 const QUEUES_FRESH_MS = 10_000;
 const STORAGE_FRESH_MS = 60_000;
@@ -54,14 +54,21 @@ export function collectProcessMetrics(): readonly string[] {
   return defaultMetricNames;
 }
 
-/** Clears gauges that must not show an old value. */
+/** The label of a queue, by its name in words. */
+const LABELS: Readonly<Record<Backlog['queue'], (typeof QUEUES)[number]>> = {
+  webhooks: 'webhooks',
+  'outgoing messages': 'outgoing_mail',
+  consents: 'consents',
+  notices: 'notices',
+};
+
+/** They must not show an old value. */
 const QUEUE_GAUGES = [queueLength, queueOldestSeconds, queueOverdue, queueOverdueSeconds];
 
 async function readQueues(db: Database): Promise<void> {
   try {
     for (const { queue: found, waiting, oldestSeconds, overdue, overdueSeconds } of await readBacklog(db)) {
-      const queue = QUEUES.find((name) => name === found.replace(' ', '_'));
-      if (queue === undefined) continue;
+      const queue = LABELS[found];
       queueLength.set({ queue }, waiting);
       queueOldestSeconds.set({ queue }, Math.max(0, oldestSeconds ?? 0));
       queueOverdue.set({ queue }, overdue);

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
+import { smtpAnswersTotal } from '#core/platform/log/metrics.ts';
 import { openDatabase } from '#db/database.ts';
 import { letter, openMailWorld, SmtpClient, type TestMailbox } from '#test/support/mail-world.ts';
 import { createTestDatabase, testTls } from '#test/support/services.ts';
@@ -62,6 +63,12 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
+/** Answers of the inbound listener that were a fault here: what the objective "mail accepted" counts. */
+async function failedAnswers(): Promise<number> {
+  const { values } = await smtpAnswersTotal.get();
+  return values.reduce((sum, { labels, value }) => sum + (Object.values(labels).includes('failed') ? value : 0), 0);
+}
+
 type Listener = 'inbound' | 'submission';
 
 async function connect(listener: Listener, sender: TestMailbox): Promise<SmtpClient> {
@@ -87,6 +94,7 @@ for (const fault of FAULTS)
       const client = await connect(listener, sender);
       const message = letter(key).replace('bob@example.com', sender.address);
       const replies: string[] = [];
+      const failedBefore = await failedAnswers();
       await fault.begin();
       try {
         for (let count = 0; count < 3; count++) {
@@ -97,6 +105,7 @@ for (const fault of FAULTS)
         await fault.end();
       }
       for (const reply of replies) assert.match(reply, /^452 4\.3\.1 /);
+      if (listener === 'inbound') assert.equal((await failedAnswers()) - failedBefore, replies.length);
       assert.deepEqual(
         await waitUntil('the database to be back', () => storedMail(world, receiver).catch(() => undefined)),
         [],
