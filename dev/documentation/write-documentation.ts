@@ -39,6 +39,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
     ...([
       '/operations/install',
       '/operations/dns',
+      '/operations/tenants',
       '/operations/backup',
       '/operations/restore',
       '/operations/mail-log',
