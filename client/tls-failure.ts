@@ -7,7 +7,8 @@
 /** Of Node and OpenSSL. */
 const TLS_CODE =
   /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL|CERT_|CRL_|EPROTO$|ETLS$|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERROR_IN_CERT_)/;
-const OPENSSL_TEXT = /error:[0-9A-Fa-f]{8}:|SSL routines|OpenSSL|\bssl3_|\btls_[a-z]+_|\bPEM routines|alert number \d/;
+export const OPENSSL_TEXT =
+  /error:[0-9A-Fa-f]{8}:|SSL routines|OpenSSL|\bssl3_|\btls_[a-z]+_|\bPEM routines|alert number \d/;
 
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [
@@ -52,7 +53,7 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
 ];
 const OTHER = 'the TLS handshake failed: check the TLS settings of the server';
 
-const field = (error: unknown, name: string): string => {
+export const field = (error: unknown, name: string): string => {
   const value: unknown = Reflect.get(Object(error), name);
   return typeof value === 'string' ? value : '';
 };

@@ -6,10 +6,10 @@
 import { readFile } from 'node:fs/promises';
 import type net from 'node:net';
 import tls from 'node:tls';
+import { field, OPENSSL_TEXT } from '#client/tls-failure.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
 import { certificateFiles, type Settings, SettingsError } from '#core/platform/settings/settings.ts';
-import { certificateFailureOf } from '#domain/sending/tls-failure.ts';
 
 export interface CertificatePair {
   readonly cert: Buffer;
@@ -130,4 +130,17 @@ export async function openCertificate(
       clearInterval(timer);
     },
   };
+}
+
+/** Reasons why files of a certificate cannot be used. @returns undefined: it is none of OpenSSL */
+export function certificateFailureOf(error: unknown): string | undefined {
+  const text = error instanceof Error ? error.message : String(error);
+  if (!OPENSSL_TEXT.test(text) && !field(error, 'code').startsWith('ERR_OSSL')) return undefined;
+  if (/key values mismatch/i.test(text)) return 'the key does not belong to the certificate';
+  if (/no start line|bad base64|bad end line|not enough data|wrong tag|too long/i.test(text))
+    return 'a file is not in PEM format';
+  if (/key too small|md too weak/i.test(text)) return 'the key or the signature of the certificate is too weak';
+  if (/bad decrypt|password|empty password|interrupted or cancelled/i.test(text))
+    return 'the key is protected by a passphrase: store it without one';
+  return 'a file is damaged or of an unsupported kind';
 }

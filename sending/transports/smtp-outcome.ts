@@ -1,9 +1,9 @@
 /** The result of an SMTP session by nodemailer for each recipient. */
 
 import type { SMTPEnvelopeDsn } from 'nodemailer/lib/smtp-connection';
+import { tlsFailureOf } from '#client/tls-failure.ts';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import { oneLine } from '#domain/mail/text-forms.ts';
-import { tlsFailureOf } from '#domain/sending/tls-failure.ts';
 import type { OutgoingMail, RecipientResult } from './transport.ts';
 
 export type Said = Omit<RecipientResult, 'address'>;

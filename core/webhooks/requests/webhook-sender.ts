@@ -10,10 +10,10 @@
  * failure is one of the errors of `domain/webhooks/delivery-status.ts`.
  */
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { tlsFailureOf } from '#client/tls-failure.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { WebhookSigner } from '#core/webhooks/signing/webhook-signature.ts';
 import type { ReceiverAnswer } from '#core/webhooks/webhook-receiver.ts';
-import { tlsFailureOf } from '#domain/sending/tls-failure.ts';
 import {
   ATTEMPT_TIMEOUT_MS,
   DELIVERY_USER_AGENT,

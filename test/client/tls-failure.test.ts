@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import tls from 'node:tls';
 import { MailboxClient } from '#client/index.ts';
-import { certificateFailureOf, tlsFailureOf } from '#domain/sending/tls-failure.ts';
+import { tlsFailureOf } from '#client/tls-failure.ts';
+import { certificateFailureOf } from '#mail/tls.ts';
 import { failure } from '#sending/transports/smtp-outcome.ts';
 
 const OPENSSL = /error:[0-9A-F]{8}|routines|\.\.\/deps|ssl\//;
@@ -111,10 +111,4 @@ test('files of a certificate that cannot be used', () => {
     'the key does not belong to the certificate',
   );
   assert.equal(certificateFailureOf(new Error('ENOENT: no such file')), undefined);
-});
-
-test('the client, which is published alone, has the same words', () => {
-  const source = (name: string): string =>
-    readFileSync(new URL(`../../${name}/tls-failure.ts`, import.meta.url), 'utf8');
-  assert.ok(source('domain/sending').startsWith(source('client').trimEnd()));
 });
