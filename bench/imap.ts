@@ -10,9 +10,7 @@ import { parseArgs } from 'node:util';
 import { closeOnSignal } from './child-calls.ts';
 import { machineAndDatabase } from './machine.ts';
 import { idleMemory, ingestIdle, push } from './mail/idle-clients.ts';
-import { mbsync } from './mail/mbsync.ts';
-import { pop3 } from './mail/pop3.ts';
-import { beside, body, fetch, search, select } from './mail/reading.ts';
+import { beside, body, fetch, mbsync, pop3, search, select } from './mail/reading.ts';
 import { openMailBenchWorld } from './mail/world.ts';
 import { textTable } from './measure.ts';
 

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, dateTime, MessageId, nullable, timeOf } from '#api/http/schema-parts.ts';
-import { temporalLink } from '#api/http/temporal-link.ts';
+import { closed, dateTime, MessageId, nullable, temporalLink, timeOf } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import type { Activity } from '#core/events/find-activity.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';

@@ -4,11 +4,12 @@
  */
 import Type, { type TSchema } from 'typebox';
 import { errorBody } from '#api/http/error-response.ts';
-import { RESOURCES, type ResourceName } from '#api/http/resources.ts';
 import {
   type AuthRule,
   actsInOrganization,
   errorsOf,
+  RESOURCES,
+  type ResourceName,
   type ResponseSpec,
   type RouteInfo,
   tokenNeedOf,
@@ -338,7 +339,7 @@ export function openApiDocument(options: {
   };
 }
 
-export const SECURITY_SCHEMES = {
+const SECURITY_SCHEMES = {
   organizationKey: {
     type: 'apiKey',
     in: 'header',
@@ -363,7 +364,7 @@ export const SECURITY_SCHEMES = {
 type SchemeName = keyof typeof SECURITY_SCHEMES;
 
 /** The schemes that a route accepts, each enough alone; none for public routes. */
-export function schemesOf(auth: AuthRule): readonly SchemeName[] {
+function schemesOf(auth: AuthRule): readonly SchemeName[] {
   if (auth === 'public') return [];
   if (auth === 'operator' || auth === 'instance') return ['operatorKey'];
   if (auth === 'mailbox_token') return ['mailboxToken'];

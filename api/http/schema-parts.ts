@@ -1,7 +1,9 @@
-/** Parts of schemas that many routes share: objects, actors, pages of lists. */
+/** Parts of schemas that many routes share: objects, actors, pages of lists, brakes of sending. */
 import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typebox';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { type IdKind, idPattern, isId } from '#domain/ids.ts';
+import { BUDGET_MAX, SENDING_MODES } from '#domain/sending/sending-brakes.ts';
 import { ACTOR_TYPES } from '#domain/webhooks/event-types.ts';
 
 /** An object without further fields. */
@@ -91,3 +93,43 @@ export function listBody<Row extends { readonly id: string }, Item>(
 export const MessageId = Type.String({ pattern: idPattern('message'), description: 'Message id.' });
 
 export const timeOf = (date: Date | null | undefined): string | null => date?.toISOString() ?? null;
+
+export const SendingModeSchema = Type.Enum([...SENDING_MODES], {
+  description:
+    '`drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.',
+});
+
+/** A number of a day, or null. */
+export const budget = (description: string) =>
+  nullable(Type.Integer({ minimum: 0, maximum: BUDGET_MAX, description: `${description} Null: no limit.` }));
+
+const MESSAGES = 'Messages per day (UTC); messages beyond this number are held for a person.';
+const NEW_RECIPIENTS =
+  'New recipients per day (UTC): outside the organization, nothing was sent to them before, and they did not write first. A message beyond this number is held for a person.';
+export const MessagesBudget = budget(MESSAGES);
+export const NewRecipientsBudget = budget(NEW_RECIPIENTS);
+
+export const SendingBudgetsSchema = closed(
+  { messagesPerDay: MessagesBudget, newRecipientsPerDay: NewRecipientsBudget },
+  { title: 'SendingBudgets' },
+);
+
+export const SendingToday = closed(
+  {
+    sent: Type.Integer({ description: 'Messages sent today (UTC), without those that are held.' }),
+    newRecipients: Type.Integer({ description: 'Recipients outside that got their first message today.' }),
+    received: Type.Integer(),
+    held: Type.Integer({ description: 'Messages that wait for a person now.' }),
+  },
+  { title: 'SendingToday' },
+);
+
+/** The URL of a workflow in the Temporal UI, if TEMPORAL_UI_URL is set. @param workflowId null: none yet */
+export function temporalLink(
+  workflowId: string | null,
+  { TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: Pick<Settings, 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>,
+): { temporalUrl?: string } {
+  if (workflowId === null || TEMPORAL_UI_URL === undefined) return {};
+  const path = `namespaces/${encodeURIComponent(TEMPORAL_NAMESPACE)}/workflows/${encodeURIComponent(workflowId)}`;
+  return { temporalUrl: `${TEMPORAL_UI_URL.replace(/\/+$/, '')}/${path}` };
+}

@@ -1,12 +1,17 @@
 import Type, { type Static } from 'typebox';
-import { closed, dateTime, listOf, nullable, pageQuery, timeOf } from '#api/http/schema-parts.ts';
 import {
+  closed,
+  dateTime,
+  listOf,
   MessagesBudget,
   NewRecipientsBudget,
+  nullable,
+  pageQuery,
   SendingBudgetsSchema,
   SendingModeSchema,
   SendingToday,
-} from '#api/http/sending-schema.ts';
+  timeOf,
+} from '#api/http/schema-parts.ts';
 import { connectionSnippets, type SnippetKind, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
 import type { MailConnection } from '#core/mailboxes/client-settings.ts';
 import type { MailboxView } from '#core/mailboxes/mailbox-queries.ts';

@@ -1,12 +1,15 @@
 import Type, { type Static } from 'typebox';
-import { closed, dateTime, listOf, nullable } from '#api/http/schema-parts.ts';
 import {
   budget,
+  closed,
+  dateTime,
+  listOf,
   MessagesBudget,
   NewRecipientsBudget,
+  nullable,
   SendingBudgetsSchema,
   SendingToday,
-} from '#api/http/sending-schema.ts';
+} from '#api/http/schema-parts.ts';
 import { InvitationWithToken } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
 import type { OrganizationRow } from '#db/entities.ts';

@@ -1,8 +1,16 @@
 /** Deliveries of an endpoint, their attempts, and how many there were. */
 import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
-import { closed, dateTime, decodeCursor, listBody, nullable, pageQuery, timeOf } from '#api/http/schema-parts.ts';
-import { temporalLink } from '#api/http/temporal-link.ts';
+import {
+  closed,
+  dateTime,
+  decodeCursor,
+  listBody,
+  nullable,
+  pageQuery,
+  temporalLink,
+  timeOf,
+} from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';

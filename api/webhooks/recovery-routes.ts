@@ -1,8 +1,17 @@
 /** Recoveries: sending given-up deliveries again. */
 import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
-import { closed, dateTime, listBody, listOf, nullable, PageQuery, pageOf, timeOf } from '#api/http/schema-parts.ts';
-import { temporalLink } from '#api/http/temporal-link.ts';
+import {
+  closed,
+  dateTime,
+  listBody,
+  listOf,
+  nullable,
+  PageQuery,
+  pageOf,
+  temporalLink,
+  timeOf,
+} from '#api/http/schema-parts.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import { getRecovery, moveRecovery, startRecovery } from '#core/webhooks/endpoints/recover-deliveries.ts';

@@ -1,5 +1,12 @@
-/** What a mail reader asks: FETCH, SEARCH, SORT, SELECT of one large mailbox, cold and warm, and beside another server. */
+/** What mail readers ask of one large mailbox, cold and warm: FETCH, SEARCH, SORT, SELECT, beside another server, by mbsync, by POP3. */
 
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import tls from 'node:tls';
+import { promisify } from 'node:util';
+import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { ImapClient } from './imap-client.ts';
 import { largeMessage, mixedMessage, RARE_WORD } from './messages.ts';
 import { figure, type MailScenario, repeated, spread, summaryOf } from './scenario.ts';
@@ -13,7 +20,7 @@ interface ReaderMailbox extends Account {
 const made = new WeakMap<MailBenchWorld, ReaderMailbox>();
 
 /** The mailbox whose INBOX contains the mix; scenarios of one run share it. */
-export async function readerMailbox(world: MailBenchWorld, messages: number): Promise<ReaderMailbox> {
+async function readerMailbox(world: MailBenchWorld, messages: number): Promise<ReaderMailbox> {
   const known = made.get(world);
   if (known !== undefined) return known;
   const account = await world.makeMailbox('reader');
@@ -243,3 +250,130 @@ export const beside = (url: URL): MailScenario => ({
     return { title: `beside ${url.host}, ${servers.map(({ total }) => figure(total)).join(' and ')} messages`, rows };
   },
 });
+
+const run = promisify(execFile);
+const LATER_RUNS = 5;
+
+export const mbsync: MailScenario = {
+  name: 'mbsync',
+  text: 'mbsync (isync): the first synchronization of the folder, and runs in which nothing has changed',
+  async run(world, { messages }) {
+    const account = await readerMailbox(world, messages);
+    await world.restart();
+    const root = path.join(world.folder, 'mbsync');
+    mkdirSync(root);
+    const config = path.join(root, 'mbsyncrc');
+    writeFileSync(
+      config,
+      `IMAPAccount agent
+Host localhost
+Port ${world.mail.imap.port}
+User ${account.address}
+Pass ${account.token}
+SSLType IMAPS
+CertificateFile ${world.caFile}
+SystemCertificates no
+
+IMAPStore far
+Account agent
+
+MaildirStore near
+Path ${root}/mail/
+Inbox ${root}/mail/INBOX
+
+Channel inbox
+Far :far:INBOX
+Near :near:INBOX
+Create Near
+SyncState ${root}/state-
+`,
+    );
+    mkdirSync(path.join(root, 'mail'));
+    const seconds = async (): Promise<number> => {
+      const startedAt = performance.now();
+      await run('mbsync', ['-c', config, 'inbox']);
+      return (performance.now() - startedAt) / 1_000;
+    };
+    const { result: first, cpu } = await world.cpuOf(seconds);
+    const kept = ['new', 'cur'].flatMap((each) => readdirSync(path.join(root, 'mail/INBOX', each))).length;
+    if (kept !== messages) throw new Error(`mbsync has ${kept} of ${messages} messages`);
+    const later: number[] = [];
+    for (let i = 0; i < LATER_RUNS; i++) later.push(await seconds());
+    const rows = [
+      ['', 's', 'messages/s', 'CPU s of mail process', 'of PostgreSQL'],
+      ['first run', figure(first, 1), figure(messages / first), figure(cpu.mail, 1), figure(cpu.postgres, 1)],
+      ['later run, nothing new', figure(later.toSorted((a, b) => a - b)[LATER_RUNS >> 1] ?? 0, 2), '', '', ''],
+    ];
+    return { title: `mbsync, ${figure(messages)} messages`, rows };
+  },
+};
+
+const MESSAGES = 2_000;
+const RUNS = 5;
+
+/** Reads every message of the maildrop over TLS. @returns seconds from the first RETR to the end of the last answer */
+async function retrieveAll({ host, port }: ListenerAddress, account: Account, pipelined: boolean): Promise<number> {
+  const socket = tls.connect({ host, port, rejectUnauthorized: false });
+  socket.setNoDelay(true);
+  await once(socket, 'secureConnect');
+  let [tail, lines, ended] = ['', 0, 0];
+  let check: (() => void) | undefined;
+  socket.on('data', (chunk: Buffer) => {
+    // Ends of messages may lie across chunks; no line of the mix is a lone dot.
+    const text = tail + chunk.toString('latin1');
+    ended += text.split('\r\n.\r\n').length - 1;
+    tail = text.endsWith('\r\n.\r\n') ? '' : text.slice(-4);
+    lines++;
+    check?.();
+  });
+  const until = (reached: () => boolean) =>
+    new Promise<void>((resolve, reject) => {
+      socket.once('close', () => reject(new Error('the connection was lost')));
+      check = () => reached() && resolve();
+      check();
+    });
+  const command = async (line: string) => {
+    const before = lines;
+    socket.write(`${line}\r\n`);
+    await until(() => lines > before);
+  };
+  await until(() => lines > 0);
+  await command(`USER ${account.address}`);
+  await command(`PASS ${account.token}`);
+  ended = 0;
+  const startedAt = performance.now();
+  if (pipelined) {
+    socket.write(Array.from({ length: MESSAGES }, (_, i) => `RETR ${i + 1}\r\n`).join(''));
+    await until(() => ended >= MESSAGES);
+  } else
+    for (let i = 1; i <= MESSAGES; i++) {
+      socket.write(`RETR ${i}\r\n`);
+      await until(() => ended >= i);
+      socket.removeAllListeners('close');
+    }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  socket.removeAllListeners('close').end('QUIT\r\n');
+  return seconds;
+}
+
+export const pop3: MailScenario = {
+  name: 'pop3',
+  text: 'RETR of 2,000 messages of the mix, one after another and pipelined',
+  async run(world) {
+    const account = await world.makeMailbox('pop3');
+    const bytes = await world.fill(account, MESSAGES, mixedMessage, 250);
+    await world.settle();
+    const rows = [['', 'RETR/s', 'MB/s']];
+    for (const [name, pipelined] of [
+      ['one after another', false],
+      ['pipelined', true],
+    ] as const) {
+      const perSecond = await repeated(
+        RUNS,
+        async () => MESSAGES / (await retrieveAll(world.mail.pop3, account, pipelined)),
+      );
+      rows.push([name, spread(perSecond), figure((perSecond.median * bytes) / MESSAGES / 1e6, 1)]);
+    }
+    return { title: 'POP3 RETR, one connection', rows };
+  },
+};

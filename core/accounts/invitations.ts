@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
+import { isHostedAddress } from '#core/mailboxes/domains.ts';
 import { recordAudit } from '#core/organizations/audit.ts';
 import { lockOrganization } from '#core/organizations/may-decide.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';

@@ -3,7 +3,7 @@
  * this instance hosts that address: then another owner or the operator hands it over.
  */
 
-import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
+import { isHostedAddress } from '#core/mailboxes/domains.ts';
 import { deleteOAuthInProgress } from '#core/oauth/requests.ts';
 import { recordAudit, recordAudits } from '#core/organizations/audit.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';

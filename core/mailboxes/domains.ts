@@ -11,7 +11,6 @@
  * Whether a domain is hosted here decides what may be sent to people in it (`hosted-address.ts`). So a program does not
  * add or delete a domain in which members have their addresses: that is for a person.
  */
-
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { domainToASCII, domainToUnicode } from 'node:url';
 import { promisify } from 'node:util';
@@ -19,6 +18,7 @@ import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '#core/organizations/audit.ts';
 import { lockOrganization } from '#core/organizations/may-decide.ts';
+import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -27,6 +27,7 @@ import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { type DomainRecord, Mailbox, MailDomain, type MailDomainRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { domainNameProblem } from '#domain/mail/domain-names.ts';
+import { domainOf } from '#domain/mail/email-address.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { publicListenerPorts } from './client-settings.ts';
 import { checkRecords, domainRecords, instanceDkimKey, mailRecords } from './domain-records.ts';
@@ -286,3 +287,28 @@ async function activateMailboxes(sql: Sql, organizationId: string, domain: strin
     [organizationId, domain, now],
   );
 }
+
+/**
+ * Whether mail to an address is, or may soon be, read in a mailbox of this instance, and so by agents: its domain or
+ * one above it is the instance's own, a verified one, or one that one of the organizations is about to verify. Only the
+ * domain is compared, so role addresses, tags and forwarded addresses count too.
+ *
+ * @param organizationIds those of the person
+ */
+export async function isHostedAddress(
+  sql: Sql,
+  defaultDomain: string,
+  organizationIds: readonly string[],
+  address: string,
+): Promise<boolean> {
+  const domain = domainOf(withAsciiDomain(address.toLowerCase())).replace(/\.+$/, '');
+  const own = defaultDomain.toLowerCase();
+  if (domain === own || domain.endsWith(`.${own}`)) return true;
+  const rows = await sql.query(CLAIMED, [domain, organizationIds]);
+  return rows.length > 0;
+}
+
+const CLAIMED = `
+  select 1 from domains
+   where (status = 'verified' or organization_id = any($2::text[]))
+     and (name = $1 or right($1, length(name) + 1) = '.' || name) limit 1`;

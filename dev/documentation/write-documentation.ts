@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MarkdownOptions } from 'vitepress';
 import { currentOpenApi } from '#api/documents/serve-documents.ts';
-import { RESOURCES } from '#api/http/resources.ts';
+import { RESOURCES } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { webhookEvents } from '#api/webhooks/event-schemas.ts';
 import { commandLine } from '#cli/program.ts';

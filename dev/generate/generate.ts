@@ -5,11 +5,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { writeFileIfChanged } from '#operations/write-file.ts';
-import { asyncApiFile } from './asyncapi-file.ts';
 import { CLIENT_TYPES, clientTypes } from './client-types.ts';
 import { commandsDocument } from './commands-document.ts';
-import { configurationDocument } from './configuration-document.ts';
-import { withMcpSetups } from './mcp-setups-document.ts';
+import { asyncApiFile, configurationDocument, withMcpSetups } from './generated-documents.ts';
 import { metricsDocument } from './metrics-document.ts';
 import { pythonFiles } from './python-client/python-files.ts';
 import { coverageDocument, routeRows, withPython } from './route-coverage.ts';

@@ -12,7 +12,7 @@ import {
   deleteLinksOfNotice,
 } from '#core/accounts/approval-links.ts';
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
-import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
+import { isHostedAddress } from '#core/mailboxes/domains.ts';
 import { publicAddress } from '#core/platform/addresses/service-url.ts';
 import type { Sql } from '#db/database.ts';
 import {

@@ -4,7 +4,7 @@
 
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { createPasswordReset, findResetAccount, passwordResetUrl } from '#core/accounts/passwords.ts';
-import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
+import { isHostedAddress } from '#core/mailboxes/domains.ts';
 import { publicAddress } from '#core/platform/addresses/service-url.ts';
 import { dropNotice, sealedCredentialOf, writeNoticeText } from '#db/queries/notices/approval-notices.ts';
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';

@@ -4,7 +4,7 @@
  */
 
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
-import { isHostedAddress } from '#core/mailboxes/hosted-address.ts';
+import { isHostedAddress } from '#core/mailboxes/domains.ts';
 import { approvalNoticeSeconds, noticesTotal } from '#core/platform/log/metrics.ts';
 import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { findRoleMail } from '#db/queries/mailboxes/role-mail.ts';

@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormatsModule, { type FormatsPlugin } from 'ajv-formats';
 import { currentAsyncApi } from '#api/documents/serve-documents.ts';
 import { webhookEvents } from '#api/webhooks/event-schemas.ts';
-import { asyncApiFile } from '#dev/generate/asyncapi-file.ts';
+import { asyncApiFile } from '#dev/generate/generated-documents.ts';
 import { type ApiWorld, apiWorld, at } from '#test/support/api-world.ts';
 
 // The package is CommonJS with an ES default: under nodenext the namespace is typed, the function is what runs.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { mcpSetups } from '#client/snippets.ts';
-import { withMcpSetups } from '#dev/generate/mcp-setups-document.ts';
+import { withMcpSetups } from '#dev/generate/generated-documents.ts';
 import { projectVersion } from '#dev/release/project-version.ts';
 
 const root = new URL('../../', import.meta.url);

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createMarkdownRenderer } from 'vitepress';
-import { RESOURCES } from '#api/http/resources.ts';
+import { RESOURCES } from '#api/http/route.ts';
 import { routes } from '#api/routes.ts';
 import { buildDocumentation } from '#dev/build/build-documentation.ts';
 import { type Page, withPageLinks } from '#dev/documentation/documents.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { configurationDocument } from '#dev/generate/configuration-document.ts';
+import { configurationDocument } from '#dev/generate/generated-documents.ts';
 
 test('docs/configuration.md matches the table of settings (npm run generate)', () => {
   const written = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');

@@ -1,7 +1,29 @@
-/** `docs/configuration.md`, made from the table of settings. */
+/**
+ * Documents that are made from code: `docs/configuration.md` from the table of settings, the lines of `docs/mcp.md` that
+ * connect the common hosts, `docs/asyncapi.json` from the schemas of the events.
+ */
+import { currentAsyncApi } from '#api/documents/serve-documents.ts';
+import { webhookEvents } from '#api/webhooks/event-schemas.ts';
+import { mcpSetups } from '#client/snippets.ts';
 import { SETTING_GROUPS } from '#core/platform/settings/setting-forms.ts';
 import { SETTINGS } from '#core/platform/settings/settings.ts';
 import { TABLE_RETENTION } from '#domain/retention.ts';
+
+/** `docs/asyncapi.json`: what every installation serves at /asyncapi.json, with an address of none. */
+export const asyncApiFile = (): string =>
+  `${JSON.stringify(currentAsyncApi(webhookEvents, 'https://mail.example.com'), null, 2)}\n`;
+
+const [BEGIN, END] = ['<!-- setups -->', '<!-- /setups -->'];
+
+/** The document with its lines as they are now. */
+export function withMcpSetups(document: string): string {
+  const rows = mcpSetups('https://mail.example.com').map(
+    ({ title, note, text }) => `| ${title} | \`${text.replaceAll('|', '\\|')}\` | ${note} |`,
+  );
+  const table = ['| host | line | how |', '|---|---|---|', ...rows].join('\n');
+  const [before = '', rest = ''] = document.split(BEGIN);
+  return `${before}${BEGIN}\n${table}\n${END}${rest.split(END)[1] ?? ''}`;
+}
 
 const INTRODUCTION = `# Configuration
 
