@@ -4,7 +4,7 @@ import { accessText, type DocumentedEvent, type OpenApiDocument, templatePath } 
 import { errorsOf, type Route } from '#api/http/route.ts';
 import { ERROR_CATALOGUE } from '#domain/errors.ts';
 import { anchorOf, type Page, type Reached } from './documents.ts';
-import { LANGUAGES } from './languages.ts';
+import { LANGUAGES } from './snippets.ts';
 
 /** The parts of JSON Schema that the API's schemas use. */
 interface Schema {
