@@ -18,8 +18,8 @@ import { MEMBER_NOTICE_RETENTION_DAYS } from './organizations/member-notices.ts'
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from './sending/outbound.ts';
 import { SENDING_USE_RETENTION_DAYS } from './sending/sending-brakes.ts';
 import { DELIVERY_RETENTION_DAYS } from './webhooks/delivery-limits.ts';
+import { RECEIVER_LIFE_HOURS, RECEIVER_REQUESTS_MAX } from './webhooks/endpoint-limits.ts';
 import { ORGANIZATION_CHANGE_RETENTION_DAYS } from './webhooks/organization-stream.ts';
-import { RECEIVER_LIFE_HOURS, RECEIVER_REQUESTS_MAX } from './webhooks/webhook-receiver.ts';
 
 /** Retention of invitations after they expired. */
 export const INVITATION_RETENTION_DAYS = 90;
@@ -90,7 +90,7 @@ export interface RetentionOutput {
   readonly after?: string;
 }
 
-export interface TableRetention {
+interface TableRetention {
   readonly table: string;
   /** In words, for the document. */
   readonly keptFor: string;

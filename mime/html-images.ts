@@ -1,6 +1,5 @@
 import { Tokenizer } from 'htmlparser2';
-import { HTML_MAX_CHARACTERS } from '#domain/mail/mail-limits.ts';
-import { REMOTE_IMAGE_URL_MAX, REMOTE_IMAGES_PER_MESSAGE_MAX } from '#domain/mail/remote-images.ts';
+import { HTML_MAX_CHARACTERS, REMOTE_IMAGE_URL_MAX, REMOTE_IMAGES_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 
 /**
  * Addresses of the pictures that an HTML document names elsewhere (`<img src="https:…">`), in their normal form. In one

@@ -8,7 +8,7 @@ import {
   LINK_URL_MAX_CHARACTERS,
   LINKS_MAX,
   LINKS_WEIGHED_MAX,
-} from '#domain/mail/code-and-link-limits.ts';
+} from '#domain/mail/mail-limits.ts';
 import type { HtmlLink } from './html-content.ts';
 import { carriesSecret } from './links/link-address.ts';
 import { type MailRequest, requestOf } from './links/mail-request.ts';

@@ -1,5 +1,5 @@
 /** The one-time code in a mail, for a program that signs in by mail. Pure; how it decides: `codes/weigh-tokens.ts`. */
-import { OTP_CANDIDATES_MAX, OTP_CONFIDENCE_MIN } from '#domain/mail/code-and-link-limits.ts';
+import { OTP_CANDIDATES_MAX, OTP_CONFIDENCE_MIN } from '#domain/mail/mail-limits.ts';
 import { mailLines, titleLine } from './codes/mail-lines.ts';
 import { formOf } from './codes/number-tokens.ts';
 import { type Weighed, weighTokens } from './codes/weigh-tokens.ts';

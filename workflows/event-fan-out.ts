@@ -15,7 +15,7 @@ import {
   WorkflowIdReusePolicy,
   workflowInfo,
 } from '@temporalio/workflow';
-import { retrySummary } from '#domain/webhooks/delivery-summary.ts';
+import { retrySummary } from '#domain/webhooks/delivery-status.ts';
 import {
   endpointDeliveryId,
   type FanOutInput,

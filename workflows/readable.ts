@@ -1,7 +1,7 @@
 /** The description of a workflow in the Temporal UI: searchable ids, and sentences. */
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 import type { OutboundProgress } from '#domain/sending/outbound-workflow.ts';
-import { SEARCH_ATTRIBUTE_IDS_MAX } from '#domain/webhooks/delivery-summary.ts';
+import { SEARCH_ATTRIBUTE_IDS_MAX } from '#domain/webhooks/delivery-status.ts';
 import type { WaitingDelivery, WaitingEndpoint } from '#domain/webhooks/delivery-workflows.ts';
 import type { RecoveryProgress } from '#domain/webhooks/recovery.ts';
 

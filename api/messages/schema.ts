@@ -3,11 +3,13 @@ import { closed, dateTime, listOf, MessageId, nullable, pageQuery } from '#api/h
 import { MailboxId, mailboxExample } from '#api/mailboxes/schema.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ATTACHMENT_RISKS } from '#domain/mail/attachment-risks.ts';
-import { LINKS_MAX, OTP_CANDIDATES_MAX, OTP_CONFIDENCE_MIN } from '#domain/mail/code-and-link-limits.ts';
 import {
   FOLDER_NAME_MAX_BYTES,
   KEYWORD_MAX_CHARACTERS,
   KEYWORDS_PER_MESSAGE_MAX,
+  LINKS_MAX,
+  OTP_CANDIDATES_MAX,
+  OTP_CONFIDENCE_MIN,
   WAIT_DEFAULT_SECONDS,
   WAIT_MAX_SECONDS,
   WAIT_MESSAGES_MAX,

@@ -18,10 +18,11 @@ import {
   CONSENT_EXPIRES_DAYS_DEFAULT,
   CONSENT_EXPIRES_DAYS_MAX,
   ORGANIZATION_NAME_MAX,
+  PLAN_NAMES,
+  PLANS,
   SLUG_MAX,
   SLUG_PATTERN,
-} from '#domain/organizations/organization-limits.ts';
-import { PLAN_NAMES, PLANS } from '#domain/organizations/plans.ts';
+} from '#domain/organizations/plans.ts';
 import { SUSPENDED_RECEIVE, SUSPENSION_REASON_MAX } from '#domain/organizations/suspension.ts';
 import { OUTBOUND_CONSENT_DEFAULT, OUTBOUND_CONSENT_MODES } from '#domain/sending/consent.ts';
 import { SENDING_MODES } from '#domain/sending/sending-brakes.ts';

@@ -21,7 +21,7 @@ import {
   RECEIVER_LIFE_HOURS,
   RECEIVER_REQUESTS_MAX,
   SIGNATURE_VERDICTS,
-} from '#domain/webhooks/webhook-receiver.ts';
+} from '#domain/webhooks/endpoint-limits.ts';
 
 export const WebhookReceiver = closed(
   {

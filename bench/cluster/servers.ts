@@ -21,7 +21,7 @@ import { cacheFolder } from '#dev/cache-folder.ts';
 import { startWatched, type WatchedChild } from '#dev/launcher/child-process.ts';
 import { distributionPostgres, embeddedPrograms, startDistributionServer } from '#dev/launcher/postgres-binaries.ts';
 import { DYNAMIC_CONFIG } from '#dev/launcher/temporal-server.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-status.ts';
 import { testPort } from '#test/support/test-port.ts';
 
 const FOLDER_VARIABLE = 'BENCH_CLUSTER_FOLDER';

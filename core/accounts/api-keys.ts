@@ -11,7 +11,7 @@ import { ApiKey, type ApiKeyRow } from '#db/entities.ts';
 import type { ApiScope } from '#domain/access/api-scopes.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { Reach } from '#domain/organizations/mailboxes.ts';
-import { API_KEYS_MAX } from '#domain/organizations/organization-limits.ts';
+import { API_KEYS_MAX } from '#domain/organizations/plans.ts';
 
 export interface NewApiKey {
   readonly name: string;

@@ -6,8 +6,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { Organization, type OrganizationRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { slugOf } from '#domain/organizations/organization-limits.ts';
-import type { PlanName } from '#domain/organizations/plans.ts';
+import { type PlanName, slugOf } from '#domain/organizations/plans.ts';
 import { type CreatedInvitation, insertInvitation } from './invitations.ts';
 
 export interface NewOrganization {

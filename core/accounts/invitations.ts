@@ -19,7 +19,7 @@ import { INVITATION_LIFE_DAYS } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { oneLine } from '#domain/mail/text-forms.ts';
 import { CREDENTIAL_PLACE } from '#domain/organizations/member-notices.ts';
-import { INVITATIONS_PER_DAY_MAX, OPEN_INVITATIONS_MAX } from '#domain/organizations/organization-limits.ts';
+import { INVITATIONS_PER_DAY_MAX, OPEN_INVITATIONS_MAX } from '#domain/organizations/plans.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import type { ActingMember } from './members.ts';
 import { insertSession, type NewSession, type SignInOrigin } from './sessions.ts';

@@ -27,7 +27,7 @@ import {
   submittedRow,
 } from '#db/queries/events/activity-timeline.ts';
 import { isId } from '#domain/ids.ts';
-import { isEmailAddress } from '#domain/mail/email-address.ts';
+import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
 import {
   ACTIVITY_HITS_MAX,
   ACTIVITY_ROWS_MAX,

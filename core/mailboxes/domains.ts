@@ -27,7 +27,7 @@ import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { type DomainRecord, Mailbox, MailDomain, type MailDomainRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { domainNameProblem } from '#domain/mail/domain-names.ts';
-import { domainOf } from '#domain/mail/email-address.ts';
+import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { publicListenerPorts } from './client-settings.ts';
 import { checkRecords, domainRecords, instanceDkimKey, mailRecords } from './domain-records.ts';

@@ -29,7 +29,7 @@ import {
   RECEIVER_TOKEN_BYTES,
   receiverPath,
   type SignatureVerdict,
-} from '#domain/webhooks/webhook-receiver.ts';
+} from '#domain/webhooks/endpoint-limits.ts';
 import { webhookSecretPlace } from './signing/webhook-signature.ts';
 
 export interface WebhookReceiver {

@@ -8,7 +8,7 @@
 import { existsSync, mkdirSync, readFileSync, readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { temporalProblem } from '#core/process/dependencies.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-status.ts';
 import { type ChildEvents, startWatched } from './child-process.ts';
 import { accepts, freePort, portProblem } from './free-port.ts';
 import { commandLine, endProcess, isAlive } from './instance-lock.ts';

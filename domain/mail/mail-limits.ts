@@ -139,3 +139,37 @@ export const UNREADABLE_HEADER_MAX_BYTES = 65_536;
 export const UNREADABLE_FIELD_MAX_BYTES = 2_000;
 /** Messages that one request changes or deletes. */
 export const BULK_MESSAGES_MAX = 500;
+
+/** A one-time code whose confidence is below this is only a candidate. */
+export const OTP_CONFIDENCE_MIN = 0.5;
+/** Candidates for a one-time code stored per message. */
+export const OTP_CANDIDATES_MAX = 5;
+/** Characters of text searched for codes; codes are at the beginning. */
+export const OTP_TEXT_MAX_CHARACTERS = 24_576;
+export const OTP_LINE_MAX_CHARACTERS = 1_024;
+export const OTP_LINES_MAX = 600;
+/** Numbers of a message that are weighed. */
+export const OTP_TOKENS_MAX = 400;
+
+/** Links stored per message. */
+export const LINKS_MAX = 50;
+/** Links that are evaluated before the best are stored. */
+export const LINKS_WEIGHED_MAX = 300;
+export const LINK_URL_MAX_CHARACTERS = 8_192;
+export const LINK_TEXT_MAX_CHARACTERS = 200;
+/** Characters of text searched for links. */
+export const LINK_SEARCH_MAX_CHARACTERS = 262_144;
+
+export const REMOTE_IMAGE_MAX_BYTES = 5 * MIB_BYTES;
+/** Time limit from the look-up of the first host to the last byte, including redirects. */
+export const REMOTE_IMAGE_TIMEOUT_MS = 10_000;
+export const REMOTE_IMAGE_REDIRECTS_MAX = 3;
+/** Of one person in a minute: a newsletter has dozens. */
+export const REMOTE_IMAGES_PER_MINUTE_MAX = 300;
+/** Pictures of one message that can be asked for, and characters of an address. */
+export const REMOTE_IMAGES_PER_MESSAGE_MAX = 1_000;
+export const REMOTE_IMAGE_URL_MAX = 4_096;
+
+/** Accepted types. SVG is not accepted: it is a document that may contain scripts. */
+export const REMOTE_IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'] as const;
+export type RemoteImageType = (typeof REMOTE_IMAGE_TYPES)[number];

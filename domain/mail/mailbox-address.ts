@@ -1,6 +1,25 @@
 /**
- * Local parts of mailbox addresses: which are allowed, which are reserved, which belong to a role, how one is generated.
+ * Addresses of mail: of people to write to, and local parts of mailboxes: which are allowed, which are reserved, which belong to a role, how
+ * one is generated.
  */
+import { ADDRESS_MAX_CHARACTERS } from '#domain/sending/outbound.ts';
+
+const LOCAL = /^[^\s"(),:;<>@[\\\]\p{Cc}]{1,64}$/u;
+const DOMAIN =
+  /^(?=.{1,253}$)(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)*[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?$/u;
+
+/**
+ * Whether mail can be addressed to it: `local@domain` without quotes, comments, spaces or control characters, so that
+ * nothing of it can end a line of SMTP or a header field.
+ */
+export function isEmailAddress(address: string): boolean {
+  const at = address.lastIndexOf('@');
+  if (at < 1 || address.length > ADDRESS_MAX_CHARACTERS) return false;
+  return LOCAL.test(address.slice(0, at)) && DOMAIN.test(address.slice(at + 1));
+}
+
+/** Domain of an address, in lower case. */
+export const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 
 /** RFC 5321 §4.5.3.1.1. */
 export const LOCAL_PART_MAX = 64;
@@ -13,7 +32,7 @@ export const METADATA_KEY_MAX = 64;
 export const METADATA_VALUE_MAX = 512;
 
 /** Lower-case letters, digits, dots, hyphens and underscores; no dot first, last or twice in a row. */
-export const LOCAL_PART_PATTERN = '^[a-z0-9_](?:[a-z0-9_-]|\\.(?!\\.))*$';
+const LOCAL_PART_PATTERN = '^[a-z0-9_](?:[a-z0-9_-]|\\.(?!\\.))*$';
 const LOCAL_PART = new RegExp(LOCAL_PART_PATTERN);
 
 /** Role addresses of RFC 2142 and names a stranger must not speak for. */
@@ -86,8 +105,8 @@ export function deliveryAddress(address: string): string {
  * Addresses every domain has, without a mailbox: mail to them is sent to the owners of the organization (RFC 5321
  * §4.5.1, RFC 2142 §2 and §4).
  */
-export const ROLE_NAMES = ['postmaster', 'abuse'] as const;
-export type RoleName = (typeof ROLE_NAMES)[number];
+const ROLE_NAMES = ['postmaster', 'abuse'] as const;
+type RoleName = (typeof ROLE_NAMES)[number];
 
 /** Largest message to a role address, bytes as received. */
 export const ROLE_MAIL_MAX_BYTES = 1_048_576;

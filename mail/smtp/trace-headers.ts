@@ -1,7 +1,7 @@
 /** Header fields that an accepting server adds on top of a message (RFC 5321 §4.4, RFC 8601 §5). */
 
 import { findBodyStart, type HeaderField, headerFields } from '@agent-mailbox/mime-structure/header-fields';
-import { mailDate } from '#mime/format-date.ts';
+import { mailDate } from '#domain/mail/text-forms.ts';
 
 export interface TraceFacts {
   readonly hostname: string;

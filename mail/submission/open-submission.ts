@@ -12,7 +12,6 @@ import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError, type ErrorCode } from '#domain/errors.ts';
-import { isEmailAddress } from '#domain/mail/email-address.ts';
 import {
   MESSAGE_MAX_BYTES,
   RECIPIENTS_PER_MESSAGE_MAX,
@@ -20,7 +19,7 @@ import {
   SMTP_DRAIN_MS,
   SMTP_LINE_MAX_BYTES,
 } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress, isBarePostmaster } from '#domain/mail/mailbox-address.ts';
+import { deliveryAddress, isBarePostmaster, isEmailAddress } from '#domain/mail/mailbox-address.ts';
 import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { connectionCounter, connectionTotal } from '#mail/connection-counter.ts';
 import { type Listener, openListener } from '#mail/listeners.ts';

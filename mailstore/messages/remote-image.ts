@@ -9,7 +9,7 @@ import {
   REMOTE_IMAGE_TIMEOUT_MS,
   REMOTE_IMAGE_TYPES,
   type RemoteImageType,
-} from '#domain/mail/remote-images.ts';
+} from '#domain/mail/mail-limits.ts';
 import { downloadPublic } from './public-download.ts';
 
 export type RemoteImage =

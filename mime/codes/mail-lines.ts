@@ -6,7 +6,7 @@ import {
   OTP_LINES_MAX,
   OTP_TEXT_MAX_CHARACTERS,
   OTP_TOKENS_MAX,
-} from '#domain/mail/code-and-link-limits.ts';
+} from '#domain/mail/mail-limits.ts';
 import { fold, isAscii, plainText } from '#mime/words/fold.ts';
 import { PhraseMatcher } from '#mime/words/phrase-matcher.ts';
 import { type Languages, matcherOf, phrasesOf, phrasesWithLanguages } from '#mime/words/word-lists.ts';

@@ -15,9 +15,8 @@ import { requireAgreedSettings } from '#core/platform/settings/agreed-settings.t
 import { choice, type Form, integer } from '#core/platform/settings/setting-forms.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { isEmailAddress } from '#domain/mail/email-address.ts';
-import { ORGANIZATION_NAME_MAX, SLUG_MAX, SLUG_PATTERN } from '#domain/organizations/organization-limits.ts';
-import { PLAN_NAMES } from '#domain/organizations/plans.ts';
+import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
+import { ORGANIZATION_NAME_MAX, PLAN_NAMES, SLUG_MAX, SLUG_PATTERN } from '#domain/organizations/plans.ts';
 import { SUSPENDED_RECEIVE, SUSPENSION_REASON_MAX } from '#domain/organizations/suspension.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { CommandError, command } from '#operations/command.ts';

@@ -13,8 +13,8 @@
  */
 import { readBrakes, shareBrakes, stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
 import { type Release, semaphore } from '#core/platform/batching/semaphore.ts';
-import { domainOf } from '#domain/mail/email-address.ts';
 import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
+import { domainOf } from '#domain/mail/mailbox-address.ts';
 import {
   OUTBOUND_ATTEMPTS_BEGIN_WITHIN_MS,
   OUTBOUND_DESTINATIONS_AT_ONCE,

@@ -3,8 +3,8 @@
 import { addressesOfText, type MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { CatalogueError, type ErrorDetail } from '#domain/errors.ts';
-import { isEmailAddress } from '#domain/mail/email-address.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
+import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
 
 export interface Composition {
   readonly from: MailAddress;

@@ -14,8 +14,8 @@ import {
 import { CatalogueError } from '#domain/errors.ts';
 import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { mailDate } from '#domain/mail/text-forms.ts';
 import { hashMessage, type MessageHash } from '#mime/content-hash.ts';
-import { mailDate } from '#mime/format-date.ts';
 
 export interface PreparedMessage {
   readonly bytes: Buffer;

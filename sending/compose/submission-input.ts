@@ -1,8 +1,8 @@
 /** The parts of a submission that can be checked without the database. */
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { isEmailAddress } from '#domain/mail/email-address.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
+import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
 import { SEND_AT_AHEAD_MAX_DAYS } from '#domain/sending/outbound.ts';
 
 const DAY_MS = 86_400_000;

@@ -16,7 +16,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { domainOf } from '#domain/mail/email-address.ts';
+import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { type ConsentScope, DECIDED_AT_ONCE_MAX } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
 import {

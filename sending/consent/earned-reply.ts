@@ -16,9 +16,8 @@ import { leaves, type NumberedPart, partText } from '@agent-mailbox/mime-structu
 import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import { organizationalDomain, withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Database, Sql } from '#db/database.ts';
-import { domainOf } from '#domain/mail/email-address.ts';
 import { HEADER_BLOCK_MAX_BYTES, MIME_PARTS_MAX } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import { deliveryAddress, domainOf } from '#domain/mail/mailbox-address.ts';
 import { KNOWN_RECIPIENT_USE_NOTED_DAYS } from '#domain/retention.ts';
 import {
   REPLY_COMPARED_MAX_BYTES,

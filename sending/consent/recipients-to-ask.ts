@@ -2,7 +2,7 @@
  * Which recipients of a message a person must approve first, and what was sent to them before, for the person who decides.
  */
 import type { Sql } from '#db/database.ts';
-import { domainOf } from '#domain/mail/email-address.ts';
+import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { KNOWN_RECIPIENT_USE_NOTED_DAYS } from '#domain/retention.ts';
 import type { OutboundConsentMode } from '#domain/sending/consent.ts';
 

@@ -13,7 +13,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { domainNameProblem } from '#domain/mail/domain-names.ts';
-import { domainOf, isEmailAddress } from '#domain/mail/email-address.ts';
+import { domainOf, isEmailAddress } from '#domain/mail/mailbox-address.ts';
 
 export const LIST_DIRECTIONS = ['inbound', 'outbound'] as const;
 export type ListDirection = (typeof LIST_DIRECTIONS)[number];

@@ -7,10 +7,9 @@
 import { headerFields, isAutoSubmitted } from '@agent-mailbox/mime-structure/header-fields';
 import { findRoleAddress, type RoleAddress, takeRoleMail } from '#core/mailboxes/role-mail.ts';
 import type { Sql } from '#db/database.ts';
-import { domainOf } from '#domain/mail/email-address.ts';
 import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
-import { deliveryAddress, ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
+import { deliveryAddress, domainOf, ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import type { RecipientNotices } from '#domain/webhooks/delivery-notices.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
 import type { DeliveryOutcome, DeliveryWrite } from '#mailstore/delivery/insert-messages.ts';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import type { Sql } from '#db/database.ts';
-import { oneLine } from '#domain/mail/text-forms.ts';
+import { mailDate, oneLine } from '#domain/mail/text-forms.ts';
 import {
   type MessageNotices,
   type NoticeAction,
@@ -18,7 +18,6 @@ import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { storeBlob } from '#mailstore/blobs/blob-store.ts';
 import { isStoredAhead } from '#mailstore/delivery/insert-messages.ts';
 import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
-import { mailDate } from '#mime/format-date.ts';
 import { type ReadMessage, withContent } from '#mime/read-message.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
 import { newMessage, type OutboundMessage, type Sender } from '#sending/outbox/outbound-message.ts';

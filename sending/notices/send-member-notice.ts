@@ -15,7 +15,7 @@ import {
   openInvitationCredential,
   recordNoticeAttempt,
 } from '#db/queries/notices/member-notices.ts';
-import { domainOf } from '#domain/mail/email-address.ts';
+import { domainOf } from '#domain/mail/mailbox-address.ts';
 import {
   CREDENTIAL_PLACE,
   type MemberNoticeProgress,

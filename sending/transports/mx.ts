@@ -12,7 +12,7 @@ import ipaddr from 'ipaddr.js';
 import type { MTASTSPolicy } from 'mailauth';
 import { validateMx } from 'mailauth/lib/mta-sts.js';
 import { type DestinationPolicy, dnsResolver, isPublicAddress } from '#core/webhooks/requests/destination-guard.ts';
-import { domainOf } from '#domain/mail/email-address.ts';
+import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { MX_ADDRESSES_TRIED_MAX, MX_TRYING_MAX_MS, OUTBOUND_SILENCE_TIMEOUT_MS } from '#domain/sending/outbound.ts';
 import { domainGate } from './domain-gate.ts';
 import { mailHosts } from './mail-hosts.ts';

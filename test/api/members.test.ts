@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { OPEN_INVITATIONS_MAX } from '#domain/organizations/organization-limits.ts';
+import { OPEN_INVITATIONS_MAX } from '#domain/organizations/plans.ts';
 import {
   type ApiWorld,
   apiWorld,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { NativeConnection } from '@temporalio/worker';
 import { type Dispatcher, startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
-import { RECEIVER_BODY_MAX_BYTES, RECEIVER_REQUESTS_MAX } from '#domain/webhooks/webhook-receiver.ts';
+import { RECEIVER_BODY_MAX_BYTES, RECEIVER_REQUESTS_MAX } from '#domain/webhooks/endpoint-limits.ts';
 import {
   type Answer,
   type ApiWorld,

@@ -10,7 +10,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { claimDeliveries } from '#db/queries/deliveries/claim-deliveries.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-status.ts';
 import { EVENT_FAN_OUT, type FanOutInput } from '#domain/webhooks/delivery-workflows.ts';
 import { RETRY_DELAYS_MS } from '#domain/webhooks/retry-ladder.ts';
 import { rowsOf, waitsForRetry } from '#test/support/delivery-world.ts';

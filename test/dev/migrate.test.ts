@@ -12,7 +12,7 @@ import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { migrate, pendingMigrations } from '#db/migrate.ts';
 import { migrations } from '#db/migrations/index.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-status.ts';
 import { createTestDatabase, type TestDatabase, testLog, testVariables } from '#test/support/services.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

@@ -16,8 +16,8 @@ import {
   REFERENCES_MAX,
   SUBJECT_MAX_CHARACTERS,
 } from '@agent-mailbox/mime-structure/read-structure';
-import { LINKS_MAX } from '#domain/mail/code-and-link-limits.ts';
 import * as limits from '#domain/mail/mail-limits.ts';
+import { LINKS_MAX } from '#domain/mail/mail-limits.ts';
 import { ATTRIBUTE_MAX_CHARACTERS } from '#mime/html-content.ts';
 import { RECIPIENTS_READ_MAX } from '#mime/read-report.ts';
 import { REPLY_MAX_CHARACTERS } from '#mime/reply-text.ts';

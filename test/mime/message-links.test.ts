@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { LINKS_MAX } from '#domain/mail/code-and-link-limits.ts';
+import { LINKS_MAX } from '#domain/mail/mail-limits.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import { messageLinks } from '#mime/message-links.ts';
 

@@ -6,7 +6,7 @@ import { Worker } from '@temporalio/worker';
 import { createActivities } from '#activities/index.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
-import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organizations/organization-limits.ts';
+import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organizations/plans.ts';
 import { SEND_AT_AHEAD_MAX_DAYS } from '#domain/sending/outbound.ts';
 import { OUTBOUND_MESSAGE, type OutboundInput, outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';

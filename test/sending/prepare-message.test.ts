@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { isEmailAddress } from '#domain/mail/email-address.ts';
+import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
 import { checkHeaders, composeMessage, readAddresses } from '#sending/compose/compose-message.ts';
 import { prepareMessage } from '#sending/compose/prepare-message.ts';
 

@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { domainOf } from '#domain/mail/email-address.ts';
+import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { OUTBOUND_GREETING_TIMEOUT_MS } from '#domain/sending/outbound.ts';
 import { relayTransport } from '#sending/transports/choose-transport.ts';
 import { mxTransport } from '#sending/transports/mx.ts';

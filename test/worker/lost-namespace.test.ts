@@ -12,7 +12,7 @@ import { storeAgreedSettings } from '#core/platform/settings/agreed-settings.ts'
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { temporalProgram } from '#dev/launcher/temporal-program.ts';
 import { startTemporalServer } from '#dev/launcher/temporal-server.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-status.ts';
 import { DELETE_HISTORY } from '#domain/webhooks/delivery-workflows.ts';
 import { startPart } from '#test/support/part-process.ts';
 import {

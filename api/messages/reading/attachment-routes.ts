@@ -14,7 +14,7 @@ import {
   DOCUMENT_PAGE_MAX_CHARACTERS,
   DOCUMENT_TEXT_MAX_CHARACTERS,
 } from '#domain/mail/file-limits.ts';
-import { REMOTE_IMAGE_URL_MAX, REMOTE_IMAGES_PER_MINUTE_MAX } from '#domain/mail/remote-images.ts';
+import { REMOTE_IMAGE_URL_MAX, REMOTE_IMAGES_PER_MINUTE_MAX } from '#domain/mail/mail-limits.ts';
 import { readAttachment, readHtml } from '#mailstore/messages/message-content.ts';
 import { findMessage } from '#mailstore/messages/read-messages.ts';
 import { fetchRemoteImage } from '#mailstore/messages/remote-image.ts';

@@ -25,7 +25,7 @@ const key = {
 /** As the log calls the engine. */
 export const ENGINE = 'Temporal';
 
-/** Typed keys of `domain/webhooks/delivery-summary.ts`. */
+/** Typed keys of `domain/webhooks/delivery-status.ts`. */
 export const searchKeys = {
   organizationId: key.text('OrganizationId'),
   endpointId: key.text('EndpointId'),

@@ -8,7 +8,7 @@ import { msToTs } from '@temporalio/common/lib/time.js';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { type AgreedTemporal, otherTemporal } from '#core/platform/settings/agreed-settings.ts';
 import { SettingsError } from '#core/platform/settings/settings.ts';
-import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-summary.ts';
+import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-status.ts';
 import { namespaceIdOf, type temporalConnectionOptions } from './temporal-client.ts';
 
 const CONNECT_WITHIN_MS = 5_000;

@@ -33,7 +33,7 @@ import type { ClaimedDelivery } from '#db/queries/deliveries/claim-deliveries.ts
 import type { AssignedDelivery } from '#db/queries/deliveries/delivery-workflows.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
 import { FAN_OUT_BATCH_MAX, TROUBLED_GATHER_MS, TROUBLED_GATHER_SPREAD_MS } from '#domain/webhooks/delivery-limits.ts';
-import { fanOutSummary } from '#domain/webhooks/delivery-summary.ts';
+import { fanOutSummary } from '#domain/webhooks/delivery-status.ts';
 import { slowEndpointDeliveryId } from '#domain/webhooks/delivery-workflows.ts';
 import type { Claims, FairShares } from './claims.ts';
 import type { EndpointDeliveryStart } from './start-deliveries.ts';

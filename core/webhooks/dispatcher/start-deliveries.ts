@@ -10,7 +10,7 @@ import {
   describedValues,
   fanOutSummary,
   retrySummary,
-} from '#domain/webhooks/delivery-summary.ts';
+} from '#domain/webhooks/delivery-status.ts';
 import {
   CARRY_DELIVERIES_SIGNAL,
   type CarryDeliveries,

@@ -11,7 +11,7 @@
 import type { Sql } from '#db/database.ts';
 import { firstIdAt } from '#domain/ids.ts';
 import { PLANS_WITH_WEBHOOKS, type PlanName } from '#domain/organizations/plans.ts';
-import type { DescribedDelivery } from '#domain/webhooks/delivery-summary.ts';
+import type { DescribedDelivery } from '#domain/webhooks/delivery-status.ts';
 import { PLAN_NOW, RESERVE_COLUMNS, type ReservedAttempt } from './attempts.ts';
 import { laneIsDead, NO_LANE } from './lane-life.ts';
 

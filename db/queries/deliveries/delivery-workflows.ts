@@ -6,7 +6,7 @@
  * workflows after it; the next round finds a portion again if its process died.
  */
 import type { Database, Sql } from '#db/database.ts';
-import type { DescribedDelivery } from '#domain/webhooks/delivery-summary.ts';
+import type { DescribedDelivery } from '#domain/webhooks/delivery-status.ts';
 import type { StopTarget } from '#domain/webhooks/delivery-workflows.ts';
 
 /** Records which workflow processes a delivery from now on. */

@@ -10,7 +10,7 @@ import {
   DEVICE_SIGN_INS_PER_SOURCE_AND_HOUR,
 } from '#domain/access/sign-in-limits.ts';
 import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailboxes.ts';
-import { API_KEYS_MAX } from '#domain/organizations/organization-limits.ts';
+import { API_KEYS_MAX } from '#domain/organizations/plans.ts';
 import { type ApiWorld, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { from, type Reach, tryPasswords } from './reach.ts';
 
