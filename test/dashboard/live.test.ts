@@ -49,7 +49,7 @@ test('no query asks again by time: the stream says when', () => {
     /refetchInterval|setInterval\(/.test(readFileSync(path.join(dashboard, file), 'utf8')),
   );
   // A clock, what has DNS looked at again, and what takes the place of a stream that is away.
-  assert.deepEqual(asking.sort(), ['api/live.ts', 'components/shown/countdown.tsx', 'scenes/domain/page.tsx']);
+  assert.deepEqual(asking.sort(), ['api/live.ts', 'components/shown/countdown.tsx', 'scenes/domains/domain-page.tsx']);
 });
 
 test('a message that is held appears in the open queue without a reload, and leaves it when somebody else decides', async () => {

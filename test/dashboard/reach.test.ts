@@ -45,6 +45,12 @@ function isForPeople(auth: AuthRule): boolean {
 }
 
 const CALL = /service\.(GET|POST|PUT|PATCH|DELETE)\(\s*'(\/[^']+)'/g;
+/** The page of the lists makes the address of each from its direction and what it does. */
+const LIST = '`/api/lists/${direction}/${action}`';
+const LIST_CALL = /service\.(GET|POST|DELETE)\((`\$\{)?pathOf\(direction, action\)/g;
+const LISTS = ['inbound', 'outbound'].flatMap((direction) =>
+  ['allow', 'block'].map((action) => `/api/lists/${direction}/${action}`),
+);
 
 /** Method and address of every request the pages make. */
 function requestsOfPages(): Set<string> {
@@ -53,7 +59,9 @@ function requestsOfPages(): Set<string> {
     cwd: dashboard,
     exclude: ['node_modules/**', 'dist/**', 'api/openapi.ts'],
   })) {
-    const code = readFileSync(path.join(dashboard, file), 'utf8');
+    const code = readFileSync(path.join(dashboard, file), 'utf8').replace(LIST, '');
+    for (const [, method, inList] of code.matchAll(LIST_CALL))
+      for (const list of LISTS) found.add(`${method} ${list}${inList === undefined ? '' : '/{}'}`);
     const others = code.replaceAll(CALL, (_, method: string, address: string) => {
       found.add(`${method} ${shapeOf(address)}`);
       return '';
