@@ -9,8 +9,8 @@ import {
   isOpen,
   lockOutbound,
   type OutboundRecipient,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { untilRecorded } from '#sending/outbox/until-recorded.ts';
 import { returnPathOf } from '#sending/transports/return-path.ts';
 import { type DestinationAttempt, recordAttempt, type Tried } from './record-attempt.ts';

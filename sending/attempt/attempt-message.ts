@@ -32,8 +32,8 @@ import {
   isOpen,
   type OutboundMessage,
   type OutboundRecipient,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { recordingWorks } from '#sending/outbox/until-recorded.ts';
 import { readSigned } from '#sending/transports/dkim.ts';
 import type { Transport } from '#sending/transports/transport.ts';

@@ -27,8 +27,8 @@ import {
   type OutboundMessage,
   type OutboundRecipient,
   type Sender,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import type { SignedContent } from '#sending/transports/dkim.ts';
 import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
 

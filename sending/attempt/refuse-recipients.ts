@@ -14,8 +14,8 @@ import {
   type OutboundMessage,
   type OutboundRecipient,
   type Sender,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
 /** A message that needed consent leaves only with it, whatever else the rows say. */
 async function lacksConsent({ db }: SendingServices, { consentId }: OutboundMessage): Promise<boolean> {

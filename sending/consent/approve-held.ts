@@ -34,8 +34,8 @@ import {
   lockOutbound,
   readContent,
   type Sender,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { approveConsent, type Decided } from './decide-consent.ts';
 import { type ConsentRow, findConsent } from './find-consents.ts';
 import { recipientsToAsk } from './recipients-to-ask.ts';

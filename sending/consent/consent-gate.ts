@@ -35,8 +35,8 @@ import {
   type OutboundRecipient,
   readContent,
   type Sender,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { noticesToStart, remindInTime } from './approval-notices.ts';
 import { denyByService } from './decide-consent.ts';
 import { threadKnown } from './earned-reply.ts';

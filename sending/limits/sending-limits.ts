@@ -12,8 +12,7 @@ import { firstIdAt } from '#domain/ids.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { SENDS_PER_THREAD_HOUR_MAX } from '#domain/sending/outbound.ts';
 import type { OrganizationBrakes } from '#domain/sending/sending-brakes.ts';
-import type { Sender } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import type { Sender, SendingServices } from '#sending/outbox/outbound-message.ts';
 
 const MS_PER_SECOND = 1_000;
 const HOUR_MS = 3_600 * MS_PER_SECOND;

@@ -24,9 +24,9 @@ import {
   newMessage,
   type OutboundMessage,
   type Sender,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
 import { changeOwnMail, changesNothing, type OwnMailChanges } from '#sending/outbox/own-mail.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { type FailedRecipient, notifySender } from './notify-sender.ts';
 
 /** A recipient whose mail belongs here. */

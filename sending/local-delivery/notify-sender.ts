@@ -20,8 +20,12 @@ import { isStoredAhead } from '#mailstore/delivery/insert-messages.ts';
 import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import { type ReadMessage, withContent } from '#mime/read-message.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
-import { newMessage, type OutboundMessage, type Sender } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import {
+  newMessage,
+  type OutboundMessage,
+  type Sender,
+  type SendingServices,
+} from '#sending/outbox/outbound-message.ts';
 
 export interface NoticesAsked extends MessageNotices {
   /** By lower-cased address; missing recipients have the default. */

@@ -12,9 +12,9 @@ import {
   type OutboundMessage,
   outboundStatusOf,
   type Sender,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
 import { findOwnMailChanges, type SentDraft } from '#sending/outbox/own-mail.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { type DeliveredHere, deliverHere, findOwnMailbox, settleLocals } from './deliver-here.ts';
 
 export interface Released {

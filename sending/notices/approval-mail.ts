@@ -27,7 +27,7 @@ import {
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { APPROVAL_DIGEST_ITEMS_MAX, type ApprovalNoticeKind } from '#domain/sending/approval-notices.ts';
 import { approvalSubject, approvalText } from '#sending/consent/approval-notices.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import type { SendingServices } from '#sending/outbox/outbound-message.ts';
 
 /** A mail of the service, ready to be sent. */
 export interface WrittenNotice {

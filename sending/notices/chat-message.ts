@@ -15,7 +15,7 @@ import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { oneLine } from '#domain/mail/text-forms.ts';
 import { type ApprovalNoticeKind, type ChatForm, isApprovalNotice } from '#domain/sending/approval-notices.ts';
 import { approvalSubject, describeRequest } from '#sending/consent/approval-notices.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import type { SendingServices } from '#sending/outbox/outbound-message.ts';
 import type { RecipientResult } from '#sending/transports/transport.ts';
 import { closedConsents } from './approval-mail.ts';
 

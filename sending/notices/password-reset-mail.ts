@@ -10,7 +10,7 @@ import { dropNotice, sealedCredentialOf, writeNoticeText } from '#db/queries/not
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { PASSWORD_RESET_LIFE_MINUTES } from '#domain/access/credential-format.ts';
 import { CREDENTIAL_PLACE } from '#domain/organizations/member-notices.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import type { SendingServices } from '#sending/outbox/outbound-message.ts';
 import type { WrittenNotice } from './approval-mail.ts';
 
 /** @returns undefined: no account has this address, or the reset has expired, and the notice is deleted */

@@ -22,8 +22,8 @@ import {
   lockOutbound,
   type OutboundRecipient,
   readContent,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import type { ReturnPath } from '#sending/transports/return-path.ts';
 
 /** `early`: the attempt it is about is not recorded yet. `none`: it is not a report that can be trusted. */

@@ -5,8 +5,7 @@
 import { findRoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { Sql } from '#db/database.ts';
 import { recipientDirectory } from '#mailstore/delivery/recipients.ts';
-import type { Sender } from './outbound-message.ts';
-import type { SendingServices } from './sending-services.ts';
+import type { Sender, SendingServices } from './outbound-message.ts';
 
 /** @param sql inside a transaction, that of the transaction: code that has a connection must not wait for another */
 export const directoryOf = ({ db, settings, now }: SendingServices, sql: Sql = db) =>

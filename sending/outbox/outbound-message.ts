@@ -1,5 +1,7 @@
-/** Rows of submitted messages, and the form in which the mail store files those of this host. */
+/** Rows of submitted messages, the form in which the mail store files those of this host, and what sending needs of the process. */
+
 import { SETTINGS_NOW } from '#core/mailboxes/sending-brakes.ts';
+import type { Services } from '#core/platform/process/services.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { OrganizationSettings } from '#db/entities.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
@@ -20,6 +22,12 @@ import type { IncomingMessage } from '#mailstore/delivery/insert-messages.ts';
 import { listedHeader } from '#mailstore/delivery/recipients.ts';
 import { threadRefs } from '#mailstore/delivery/threads.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
+
+/** The services that sending uses. */
+export type SendingServices = Pick<
+  Services,
+  'db' | 'settings' | 'now' | 'log' | 'deliveriesDue' | 'secrets' | 'pepper' | 'mailLog'
+>;
 
 /** The mailbox a message is sent from, with its organization. */
 export interface Sender {

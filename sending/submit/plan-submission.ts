@@ -33,9 +33,8 @@ import type { NoticesAsked } from '#sending/local-delivery/notify-sender.ts';
 import { earlierCopy } from '#sending/outbox/find-submitted.ts';
 import { isLocal, outsideOf } from '#sending/outbox/local-addresses.ts';
 import type { OutboundBlockedReason } from '#sending/outbox/outbound-events.ts';
-import type { Sender } from '#sending/outbox/outbound-message.ts';
+import type { Sender, SendingServices } from '#sending/outbox/outbound-message.ts';
 import { type Answered, answeredByHeader, type SentDraft } from '#sending/outbox/own-mail.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
 /** A message that a mailbox wants to send, and how. */
 export interface Submission {

@@ -17,9 +17,14 @@ import { writeApprovalNotices } from '#sending/consent/approval-notices.ts';
 import { requireRoom } from '#sending/local-delivery/deliver-here.ts';
 import { keepNotices } from '#sending/local-delivery/notify-sender.ts';
 import { type Released, release } from '#sending/local-delivery/release-message.ts';
-import { findSender, lockOutbound, type OutboundMessage, type Sender } from '#sending/outbox/outbound-message.ts';
+import {
+  findSender,
+  lockOutbound,
+  type OutboundMessage,
+  type Sender,
+  type SendingServices,
+} from '#sending/outbox/outbound-message.ts';
 import { changeOwnMail, findOwnMailChanges, keepDraft } from '#sending/outbox/own-mail.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 import { brakeOn, type Refusal, type SubmissionPlan } from './plan-submission.ts';
 
 /** The stored message, and why it waits if it does. */

@@ -23,8 +23,7 @@ import { SenderRefused } from '#sending/local-delivery/deliver-here.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
 import { findSubmitted, type Submitted } from '#sending/outbox/find-submitted.ts';
 import { blockedEvent } from '#sending/outbox/outbound-events.ts';
-import { findSender } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { findSender, type SendingServices } from '#sending/outbox/outbound-message.ts';
 import {
   answeredThread,
   mailboxNotActive,

@@ -13,8 +13,7 @@ import { readMessage } from '#mime/read-message.ts';
 import { composeMessage } from '#sending/compose/compose-message.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
-import { newMessage } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import { newMessage, type SendingServices } from '#sending/outbox/outbound-message.ts';
 
 const HOUR_MS = 3_600_000;
 

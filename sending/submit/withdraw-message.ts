@@ -21,9 +21,9 @@ import {
   type OutboundRecipient,
   readContent,
   type Sender,
+  type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
 import { bringBackDraft, prepareDraft } from '#sending/outbox/own-mail.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
 
 /** Waits for consent or for its time. */
 const WAITING: readonly OutboundState[] = ['held', 'scheduled'];

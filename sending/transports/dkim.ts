@@ -23,8 +23,12 @@ import { encodeWords } from 'nodemailer/lib/mime-funcs';
 import { instanceDkimKey } from '#core/mailboxes/domain-records.ts';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
-import { type OutboundMessage, readContent, type Sender } from '#sending/outbox/outbound-message.ts';
-import type { SendingServices } from '#sending/outbox/sending-services.ts';
+import {
+  type OutboundMessage,
+  readContent,
+  type Sender,
+  type SendingServices,
+} from '#sending/outbox/outbound-message.ts';
 
 interface DkimKey {
   readonly selector: string;
