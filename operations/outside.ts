@@ -68,7 +68,8 @@ export async function answerProbes(
       const send = (status: number, body: object) =>
         response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(body)}\n`);
       const address = request.socket.remoteAddress?.replace(/^::ffff:/, '');
-      const query = new URL(request.url ?? '/', 'http://localhost').searchParams.get('ports') ?? '';
+      // Whatever a stranger asks for is no reason to end: `//` is no URL.
+      const query = URL.parse(request.url ?? '/', 'http://localhost')?.searchParams.get('ports') ?? '';
       const asked = [...new Set(query.split(',').map(Number))].filter((each) => ports.has(each));
       if (request.method !== 'GET' || address === undefined || asked.length === 0)
         return void send(400, { error: `ask GET /?ports=${[...ports.keys()].join(',')}` });

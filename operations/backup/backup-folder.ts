@@ -140,7 +140,7 @@ export async function beginBackup(folder: string): Promise<boolean> {
     throw new BackupError(
       `${folder} is a finished backup already. Name another folder; with --since ${folder} it shares the mail of this one`,
     );
-  const foreign = entries.filter((name) => !OWN_NAMES.has(name));
+  const foreign = entries.filter((name) => !OWN_NAMES.has(name.replace(/\.part$/, '')));
   if (foreign.length > 0 || (entries.length > 0 && !entries.includes(UNFINISHED)))
     throw new BackupError(`${folder} is not empty (${entries.slice(0, 3).join(', ')}). Name a new or empty folder`);
   const continued = entries.includes(UNFINISHED);
@@ -151,6 +151,8 @@ export async function beginBackup(folder: string): Promise<boolean> {
         `process ${pid} is writing a backup to ${folder}. Wait for its end, or name another folder`,
       );
   }
+  // Whether this backup has secrets is not for the interrupted one to say.
+  for (const name of [SECRETS_FILE, `${SECRETS_FILE}.part`]) await rm(path.join(folder, name), { force: true });
   const begun = { pid: process.pid, host: hostname(), begunAt: new Date().toISOString() };
   await writeDurably(path.join(folder, UNFINISHED), Buffer.from(JSON.stringify(begun)));
   await mkdir(path.join(folder, 'tables'), { recursive: true, mode: 0o700 });

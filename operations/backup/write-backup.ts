@@ -56,7 +56,6 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 /** Batches that wait for a reader. */
 const BATCHES_AHEAD = 2;
 const FILES_AT_ONCE = 8;
-const DAMAGED_NAMED_MAX = 100;
 
 export interface BackupOptions {
   readonly url: string;
@@ -114,6 +113,7 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
       snapshot: snapshot.id,
       folder,
       since: options.since,
+      unshared: new Set(since?.blobs.damaged),
       continued,
       list,
       counts,
@@ -267,6 +267,8 @@ interface BlobSource {
   readonly folder: string;
   readonly since: string | undefined;
   /** There may be files of an interrupted backup. */
+  /** Not shared, whatever the older backup has: what was damaged in the database then is read and noted again. */
+  readonly unshared: ReadonlySet<string>;
   readonly continued: boolean;
   readonly list: BackedUpTable;
   readonly counts: BlobCounts;
@@ -275,7 +277,7 @@ interface BlobSource {
 
 /** Writes the files of the blobs that are not there yet. @param onBlob called with the size of each */
 async function backUpBlobs(source: BlobSource, onBlob: (size: number) => void): Promise<void> {
-  const { folder, since, continued, list, counts } = source;
+  const { folder, since, unshared, continued, list, counts } = source;
   const batches: ListedBlob[][] = [];
   let isOver = false;
   let failed = false;
@@ -299,7 +301,8 @@ async function backUpBlobs(source: BlobSource, onBlob: (size: number) => void): 
         await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
       }
       if (continued && (await isKept(folder, sha256))) counts.kept++;
-      else if (since !== undefined && (await shareBlob(since, folder, sha256))) counts.shared++;
+      else if (since !== undefined && !unshared.has(sha256) && (await shareBlob(since, folder, sha256)))
+        counts.shared++;
       else {
         batch.push({ sha256, size });
         bytes += size;
@@ -373,7 +376,7 @@ async function writeBlobs(
       throw new Error('a blob without bytes');
     found++;
     const sha256 = key.toString('hex');
-    if (sha256Of(bytes) !== sha256 && damaged.length < DAMAGED_NAMED_MAX) damaged.push(sha256);
+    if (sha256Of(bytes) !== sha256) damaged.push(sha256);
     const written: Promise<void> = writeBlob(folder, sha256, bytes)
       .then(
         () => void counts.written++,

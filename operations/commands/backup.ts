@@ -13,6 +13,9 @@ import { knownSecrets } from '#operations/backup/secrets.ts';
 import { writeBackup } from '#operations/backup/write-backup.ts';
 import { command } from '#operations/command.ts';
 
+/** Of damaged contents; the manifest has all. */
+const DAMAGED_NAMED_MAX = 100;
+
 export const backupCommand = command({
   name: 'backup',
   summary: 'copy database, mail and secrets into a folder, while the service runs',
@@ -50,7 +53,7 @@ export const backupCommand = command({
     const { damaged } = manifest.blobs;
     if (secrets !== undefined && manifest.secrets === 'contained')
       context.progress.warn('secrets.json of the backup has the keys in plain form. --passphrase-file seals it.');
-    for (const sha256 of damaged)
+    for (const sha256 of damaged.slice(0, DAMAGED_NAMED_MAX))
       context.progress.warn(`The content ${sha256} is damaged in the database itself. It is in the backup as it is.`);
     context.output(
       { folder, seconds, continued, blobs, manifest },

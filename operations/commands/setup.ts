@@ -235,9 +235,9 @@ function secretsFor(
   );
 }
 
-/** Names whose values differ; for the message, so values of secrets are not among it. */
+/** Names whose values differ or are gone; for the message, so values of secrets are not among it. */
 const changedNames = (before: Values, now: Values): string[] =>
-  Object.keys(now).filter((name) => before[name] !== undefined && before[name] !== now[name]);
+  Object.keys(before).filter((name) => before[name] !== now[name]);
 
 /** Settings of the written file as a command of its own would read them. */
 function contextOfFile({ signal }: SetupContext, file: string) {
@@ -338,16 +338,16 @@ export const setupCommand = command({
     // A file that exists is taken as it is, unless an option says otherwise.
     const isKept = known['MAIL_DOMAIN'] !== undefined && !isGiven;
     const wanted = { ...(isKept ? {} : settingsOfAnswers(answers)), ...secrets };
-    const changed = changedNames(known, wanted);
-    if (changed.length > 0 && !given.replace)
-      throw new CommandError(
-        `${file} exists with another ${changed.map((name) => (isSecretSetting(name) ? name : `${name} (${known[name]}, not ${wanted[name]})`)).join(', ')}. ` +
-          'Nothing was written. To change it, run this again with --replace; the secrets are kept',
-      );
     const left = isKept
       ? known
       : Object.fromEntries(Object.entries(known).filter(([name]) => !settingsOfKind.includes(name)));
-    const values = { ...left, ...wanted };
+    const values: Values = { ...left, ...wanted };
+    const changed = changedNames(known, values);
+    if (changed.length > 0 && !given.replace)
+      throw new CommandError(
+        `${file} exists with another ${changed.map((name) => (isSecretSetting(name) ? name : `${name} (${known[name]}, not ${values[name] ?? 'left out'})`)).join(', ')}. ` +
+          'Nothing was written. To change it, run this again with --replace; the secrets are kept',
+      );
     // All problems at once, before anything is written.
     readSettings(inContainers ? { ...values, MODE: 'production' } : values);
     const isWritten = [...Object.keys(known), ...Object.keys(values)].some((name) => known[name] !== values[name]);

@@ -225,6 +225,27 @@ describe('a backup', () => {
     await there.close();
   });
 
+  test('with content that is damaged in the database is restored as it is, and so is an increment', async () => {
+    const [damaged] = await world.sql<{ key: string; bytes: Buffer }>(
+      `select encode(sha256, 'hex') as key, bytes from blob order by created_at desc limit 1`,
+    );
+    const write = (bytes: Buffer | undefined) =>
+      world.sql('update blob set bytes = $2 where sha256 = decode($1, $$hex$$)', [damaged?.key, bytes]);
+    await write(Buffer.concat([damaged?.bytes.subarray(1) ?? Buffer.alloc(0), Buffer.from('x')]));
+    const [full, increment] = [newFolder(), newFolder()];
+    try {
+      assert.deepEqual((await backUp(full)).manifest.blobs.damaged, [damaged?.key]);
+      assert.deepEqual((await backUp(increment, full)).manifest.blobs.damaged, [damaged?.key]);
+      for (const at of [full, increment]) await (await restored(at)).close();
+    } finally {
+      await write(damaged?.bytes);
+    }
+    // What the database has whole again is taken from there.
+    const whole = newFolder();
+    assert.deepEqual((await backUp(whole, increment)).manifest.blobs.damaged, []);
+    await (await restored(whole)).close();
+  });
+
   test('is refused by name when a file is damaged or missing, and nothing is loaded', async () => {
     const broken = newFolder();
     const [blob] = await world.sql<{ sha256: string }>(

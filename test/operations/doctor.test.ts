@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { instanceDkimKey } from '#core/mailboxes/domain-records.ts';
 import { readSettings, type Settings } from '#core/platform/settings/settings.ts';
@@ -332,6 +334,10 @@ describe('doctor', () => {
       const refused = await fetch(`${url}/?ports=${await testPort()}&address=198.51.100.1`);
       assert.equal(refused.status, 400);
       await refused.text();
+      // What is no URL at all: `fetch` would not send it.
+      const socket = net.connect(helper.port, '127.0.0.1');
+      socket.end('GET // HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      assert.match(await text(socket), /^HTTP\/1\.1 400 /);
     } finally {
       helper.server.close();
       helper.server.closeAllConnections();

@@ -90,6 +90,11 @@ describe('setup', () => {
       ['mx1.example.org', 'warn', undefined, '993'],
     );
     for (const name of SECRETS) assert.equal(now[name], before[name], name);
+    // A setting that would be gone is a changed one.
+    writeFileSync(file, `${readFileSync(file, 'utf8')}DATABASE_URL=postgres://elsewhere/db\n`);
+    const gone = await setup(other);
+    assert.equal(gone.code, 1);
+    assert.match(gone.stderr, /another DATABASE_URL.*--replace/);
   });
 
   test('takes over the secrets of an earlier npm start', async () => {

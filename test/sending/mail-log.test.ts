@@ -307,21 +307,33 @@ test('a flood from one source costs few lines and rows, and hides no other sourc
   const flood = 1_000;
   for (let i = 0; i < flood; i++) log.refused(refusal('192.0.2.1', `a${i}@flood.test`));
   log.refused(refusal('192.0.2.2', 'honest@example.net\u0000\r\nInjected: x'));
+  // Nor does it hide failed logins, of the same source too. A token that was typed as the name is not written.
+  const token = newCredential('mailboxToken');
+  for (const account of [token, token.toLowerCase()])
+    log.refused({ mail: 'login', outcome: 'refused', listener: 'imap', client: '192.0.2.1', account });
   await log.close();
   const own = lines.slice(before).map((line): Written => JSON.parse(line));
-  assert.equal(own.length, REFUSALS_PER_SOURCE_MAX + 2);
+  assert.equal(own.length, REFUSALS_PER_SOURCE_MAX + 4);
+  assert.deepEqual(
+    own.filter(({ mail }) => mail === 'login').map(({ account }) => account),
+    ['amt_[hidden]', 'amt_[hidden]'],
+  );
   assert.equal(own.find((line) => line['more'] !== undefined)?.['more'], flood - REFUSALS_PER_SOURCE_MAX);
   assert.equal(own.at(0)?.to?.length, LOGGED_RECIPIENTS_MAX);
   assert.equal(own.at(0)?.['recipients'], 50);
   const [rows] = await services.db.query<{ count: number }>('select count(*)::int as count from mail_refusal');
-  assert.equal(rows?.count, REFUSALS_PER_SOURCE_MAX + 1);
+  assert.equal(rows?.count, REFUSALS_PER_SOURCE_MAX + 3);
+  const stored = await services.db.query('select 1 from mail_refusal where mail_refusal::text ilike $1', [
+    `%${token}%`,
+  ]);
+  assert.equal(stored.length, 0);
   assert.ok(own.some(({ from }) => from === 'honest@example.net Injected: x'));
   // Many sources at once.
   const many = openMailLog(services.log, services.db, services.now);
   for (let i = 0; i < REFUSALS_PER_WINDOW_MAX * 2; i++)
     many.refused(refusal(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`, 'x@flood.test'));
   await many.close();
-  assert.equal(lines.slice(before).length, REFUSALS_PER_SOURCE_MAX + 2 + REFUSALS_PER_WINDOW_MAX + 1);
+  assert.equal(lines.slice(before).length, REFUSALS_PER_SOURCE_MAX + 4 + REFUSALS_PER_WINDOW_MAX + 1);
   await services.close();
 });
 

@@ -69,8 +69,16 @@ export interface MailLine
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 
+/** A credential of ours in a field that is for something else, such as a token that was typed as the name of a login. */
+const CREDENTIALS = /\b(am[a-z])_[\w-]{16,}/gi;
+
 const bounded = (text: string): string =>
-  text.slice(0, LOGGED_TEXT_MAX_CHARACTERS).toWellFormed().replace(CONTROLS, ' ').trim();
+  text
+    .replace(CREDENTIALS, '$1_[hidden]')
+    .slice(0, LOGGED_TEXT_MAX_CHARACTERS)
+    .toWellFormed()
+    .replace(CONTROLS, ' ')
+    .trim();
 
 /** The line as it is written: fields in their order, texts on one line and bounded, nothing that is not known. */
 export function boundedLine(line: MailLine): MailLine {

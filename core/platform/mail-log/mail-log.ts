@@ -48,12 +48,14 @@ export function openMailLog(log: Logger, sql: Sql, now: () => number): MailLog {
     policy: inOrder(BATCH_MAX, GATHER_MS),
     concurrency: 1,
   });
-  const bound = refusalBound((line) => log.info(boundedLine(line), 'mail'));
+  const writeCounted = (line: MailLine) => log.info(boundedLine(line), 'mail');
+  // Apart, so that nobody hides failed logins by refused mail.
+  const bounds = { logins: refusalBound(writeCounted, 'login'), others: refusalBound(writeCounted, 'in') };
   return {
     note: (line) => log.info(boundedLine(line), 'mail'),
     refused(given) {
       const line = boundedLine(given);
-      if (!bound.admits(line)) return;
+      if (!bounds[line.mail === 'login' ? 'logins' : 'others'].admits(line)) return;
       log.info(line, 'mail');
       rows.add({ at: new Date(now()), line }).catch((error: unknown) =>
         // An outage is reported where requests fail by it.
@@ -61,7 +63,8 @@ export function openMailLog(log: Logger, sql: Sql, now: () => number): MailLog {
       );
     },
     async close() {
-      bound.close();
+      bounds.logins.close();
+      bounds.others.close();
       await rows.idle();
     },
   };
@@ -72,41 +75,44 @@ interface RefusalBound {
   close(): void;
 }
 
-/** @param writeCounted given a line with `more` for each source with more than it may, at the end of a window */
-function refusalBound(writeCounted: (line: MailLine) => void): RefusalBound {
-  let sources = new Map<string, { count: number; last: MailLine }>();
-  let total = 0;
+/**
+ * @param writeCounted given a line with `more` for each source with more than it may, at the end of a window
+ * @param mail of the line that counts those of all other sources
+ */
+function refusalBound(writeCounted: (line: MailLine) => void, mail: MailLine['mail']): RefusalBound {
+  let sources = new Map<string, { admitted: number; counted: number; last: MailLine }>();
+  let [admitted, counted] = [0, 0];
   let timer: NodeJS.Timeout | undefined;
 
   function endWindow(): void {
     clearTimeout(timer);
     timer = undefined;
-    const over = [...sources.values()].filter(({ count }) => count > REFUSALS_PER_SOURCE_MAX);
-    let left = Math.max(0, total - REFUSALS_PER_WINDOW_MAX);
-    for (const { count, last } of over.slice(0, COUNTED_SOURCES_MAX)) {
-      const more = count - REFUSALS_PER_SOURCE_MAX;
-      left -= more;
+    const over = [...sources.values()].filter((source) => source.counted > 0);
+    for (const { counted: more, last } of over.slice(0, COUNTED_SOURCES_MAX)) {
+      counted -= more;
       writeCounted({ mail: last.mail, outcome: last.outcome, listener: last.listener, client: last.client, more });
     }
-    if (left > 0) writeCounted({ mail: 'in', outcome: 'refused', more: left });
+    if (counted > 0) writeCounted({ mail, outcome: 'refused', more: counted });
     sources = new Map();
-    total = 0;
+    [admitted, counted] = [0, 0];
   }
 
   return {
     admits(line) {
       timer ??= setTimeout(endWindow, REFUSALS_WINDOW_MS).unref();
       const key = sourceOf(line.client ?? '');
-      const source = sources.get(key);
-      if (source === undefined && total >= REFUSALS_PER_WINDOW_MAX) {
-        total++;
-        return false;
+      const source = sources.get(key) ?? { admitted: 0, counted: 0, last: line };
+      // Sources beyond so many are counted together.
+      if (sources.size < REFUSALS_PER_WINDOW_MAX) sources.set(key, source);
+      source.last = line;
+      if (source.admitted < REFUSALS_PER_SOURCE_MAX && admitted < REFUSALS_PER_WINDOW_MAX) {
+        source.admitted++;
+        admitted++;
+        return true;
       }
-      const count = (source?.count ?? 0) + 1;
-      sources.set(key, { count, last: line });
-      if (count > REFUSALS_PER_SOURCE_MAX) return false;
-      total++;
-      return total <= REFUSALS_PER_WINDOW_MAX;
+      source.counted++;
+      counted++;
+      return false;
     },
     close: endWindow,
   };
