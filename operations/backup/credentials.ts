@@ -176,7 +176,10 @@ export async function readRecordedEnds(source: string, after: Date): Promise<Rec
 async function readEntries(source: string): Promise<RecordedEnd[]> {
   if ((await stat(source)).isDirectory()) return entriesOfBackup(source);
   const text = await readFile(source, 'utf8');
-  return (wholeJson(text) ?? eachLine(text)).flatMap((value) => {
+  const entries = wholeJson(text) ?? eachLine(text);
+  if (entries === 'a page')
+    throw new BackupError(`${source} is a page of a longer list. Put the entries of all pages into one file`);
+  return entries.flatMap((value) => {
     if (typeof value !== 'object' || value === null) throw new TypeError('an entry is no object');
     const { action, targetId, details, createdAt } = value as Record<string, unknown>;
     if (typeof createdAt !== 'string') throw new TypeError('an entry lacks createdAt');
@@ -198,11 +201,13 @@ const eachLine = (text: string): unknown[] =>
     .filter((line) => line.trim() !== '')
     .map((line): unknown => JSON.parse(line));
 
-function wholeJson(text: string): readonly unknown[] | undefined {
+/** @returns `a page` of a longer list: what is on the others would be missed */
+function wholeJson(text: string): readonly unknown[] | 'a page' | undefined {
   try {
     const read: unknown = JSON.parse(text);
     if (Array.isArray(read)) return read;
     const data = typeof read === 'object' && read !== null && 'data' in read ? read.data : undefined;
+    if (typeof read === 'object' && read !== null && 'nextCursor' in read && read.nextCursor !== null) return 'a page';
     return Array.isArray(data) ? data : [read];
   } catch {
     return undefined;

@@ -185,11 +185,13 @@ function describedCredentials({ report, audit }: Found): string[] {
     ...(audit === undefined
       ? ['Which were revoked is known only with a newer audit log (--audit). To end a kind: --end-credentials <kinds>.']
       : valid.length === 0
-        ? [`By ${audit} none of them had been revoked.`]
+        ? [`By ${audit} none of those that it covers had been revoked.`]
         : [
             `By ${audit} these had been revoked${ended ? ', and were ended again' : ' and are VALID AGAIN (end them: --end-revoked)'}:`,
             ...valid.map(({ action, targetId, createdAt }) => `  ${createdAt.toISOString()} ${action} ${targetId}`),
           ]),
+    'Restrictions are those of the backup, too. Lost, and to be set again: suspensions of organizations and mailboxes, stops',
+    'of sending, narrower scopes of keys and changed roles since then (docs/operations/restore.md).',
   ];
 }
 

@@ -458,6 +458,9 @@ test('credentials that were revoked after the backup are named by a newer audit 
     await db.close();
   }
   await assert.rejects(readRecordedEnds(path.join(root, 'README.md'), new Date()), /neither a backup nor an audit log/);
+  const onePage = path.join(folder, 'page.json');
+  writeFileSync(onePage, JSON.stringify({ data: [], nextCursor: 'more' }));
+  await assert.rejects(readRecordedEnds(onePage, new Date()), /is a page of a longer list/);
 });
 
 /** The program itself, to be killed. */
