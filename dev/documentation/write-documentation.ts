@@ -131,6 +131,7 @@ export async function writeDocumentation(root: string, folder: string, onProgres
         Object.assign(config, { outDir: result, assetsDir: 'docs/assets', themeDir: theme, cleanUrls: true });
         Object.assign(site, {
           title: 'Agent Mailbox',
+          description: 'Mailboxes for software agents, with signed webhooks and decisions by people.',
           cleanUrls: true,
           appearance: { storageKey: 'agent-mailbox.theme', disableTransition: false },
         });

@@ -1,11 +1,9 @@
 /** Processes of one installation with different Temporals: found by the id of the namespace, not by the address. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
@@ -13,11 +11,11 @@ import { temporalProgram } from '#dev/launcher/temporal-program.ts';
 import { startTemporalServer, type TemporalServer } from '#dev/launcher/temporal-server.ts';
 import { DELETE_HISTORY } from '#domain/webhooks/delivery-workflows.ts';
 import { startPart } from '#test/support/part-process.ts';
+import { runAdmin } from '#test/support/run-admin.ts';
 import { createTestDatabase, type TestDatabase, testLog, testVariables } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'other-temporal-'));
 let database: TestDatabase;
 let environment: Record<string, string>;
@@ -58,18 +56,8 @@ after(async () => {
 });
 
 async function runMigrate(more: Record<string, string> = {}, ...args: string[]) {
-  const child = spawn(process.execPath, ['dev/start.mjs', 'operations/admin.ts', 'migrate', ...args], {
-    cwd: root,
-    env: { ...process.env, NODE_TEST_CONTEXT: '', ...environment, ...more },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  return { code, output };
+  const run = await runAdmin(['migrate', ...args], { environment: { ...environment, ...more } });
+  return { code: run.code, output: run.stdout + run.stderr };
 }
 
 const elsewhere = () => ({ TEMPORAL_ADDRESS: second.address });

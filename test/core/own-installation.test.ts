@@ -1,12 +1,10 @@
 /** A process with keys or settings of another installation ends before it does anything. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { isNamespaceMissing } from '#core/platform/engine/temporal-setup.ts';
 import { newId } from '#core/platform/new-id.ts';
@@ -15,11 +13,11 @@ import { readSettings } from '#core/platform/settings/settings.ts';
 import { webhookSecretPlace } from '#core/webhooks/signing/webhook-signature.ts';
 import { migrate, preparingAlone } from '#db/migrate.ts';
 import { startPart } from '#test/support/part-process.ts';
+import { runAdmin } from '#test/support/run-admin.ts';
 import { createTestDatabase, type TestDatabase, testLog, testSettings, testVariables } from '#test/support/services.ts';
 import { freePorts, runStart } from '#test/support/started-service.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(path.join(tmpdir(), 'own-installation-'));
 const PARTS = ['api', 'worker', 'mail'] as const;
 /** Lines that a part logs once it serves. */
@@ -41,18 +39,8 @@ after(async () => {
 });
 
 async function runMigrate(more: Record<string, string> = {}, ...args: string[]) {
-  const child = spawn(process.execPath, ['dev/start.mjs', 'operations/admin.ts', 'migrate', ...args], {
-    cwd: root,
-    env: { ...process.env, NODE_TEST_CONTEXT: '', ...environment, ...more },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  return { code, output };
+  const run = await runAdmin(['migrate', ...args], { environment: { ...environment, ...more } });
+  return { code: run.code, output: run.stdout + run.stderr };
 }
 
 /** Runs each part with these settings; each must end by itself without having served. */

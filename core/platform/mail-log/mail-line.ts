@@ -66,8 +66,7 @@ export interface MailLine
 }
 
 /** Control characters, and what PostgreSQL cannot store. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced
-const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
+const CONTROLS = /\p{Cc}+/gu;
 
 /** A credential of ours in a field that is for something else, such as a token that was typed as the name of a login. */
 const CREDENTIALS = /\b(am[a-z])_[\w-]{16,}/gi;
