@@ -32,6 +32,8 @@ export interface Answers {
     | { readonly kind: 'own'; readonly databaseUrl: string; readonly temporalAddress: string }
     | { readonly kind: 'embedded' | 'compose' };
   readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Address of this machine that the mail listeners are bound to. */
+  readonly listenOn: string;
   /** Listen on 25, 465, …; otherwise on the high ports of the defaults, which must be mapped. */
   readonly standardPorts: boolean;
   readonly dataDir: string;
@@ -72,11 +74,12 @@ export function relayUrl({ host, port, user, password }: NonNullable<Answers['re
 
 /** As environment variables, without the secrets that are made once. */
 export function settingsOfAnswers(answers: Answers): Record<string, string> {
-  const { domain, host, send, relay, owner, publicUrl, servers, certificate, standardPorts, dataDir } = answers;
+  const { domain, host, send, relay, owner, publicUrl, servers, certificate, listenOn, standardPorts, dataDir } =
+    answers;
   const inContainers = servers.kind === 'compose';
   return {
     // docker-compose.yml sets the others itself.
-    ...(inContainers ? {} : { MODE: 'production', DATA_DIR: dataDir, MAIL_HOST: '0.0.0.0' }),
+    ...(inContainers ? {} : { MODE: 'production', DATA_DIR: dataDir, MAIL_HOST: listenOn }),
     ...(servers.kind === 'own' ? { DATABASE_URL: servers.databaseUrl, TEMPORAL_ADDRESS: servers.temporalAddress } : {}),
     MAIL_DOMAIN: domain,
     MAIL_HOSTNAME: host,

@@ -12,7 +12,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { hostname, uptime } from 'node:os';
 import path from 'node:path';
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -145,8 +145,10 @@ export async function beginBackup(folder: string): Promise<boolean> {
     throw new BackupError(`${folder} is not empty (${entries.slice(0, 3).join(', ')}). Name a new or empty folder`);
   const continued = entries.includes(UNFINISHED);
   if (continued) {
-    const { pid, host } = parseObject(await readFile(path.join(folder, UNFINISHED), 'utf8')) ?? {};
-    if (host === hostname() && typeof pid === 'number' && pid !== process.pid && isAlive(pid))
+    const { pid, host, begunAt } = parseObject(await readFile(path.join(folder, UNFINISHED), 'utf8')) ?? {};
+    // After a start of the machine another process may have its number.
+    const isOfThisStart = Date.parse(String(begunAt)) > Date.now() - uptime() * 1_000;
+    if (isOfThisStart && host === hostname() && typeof pid === 'number' && pid !== process.pid && isAlive(pid))
       throw new BackupError(
         `process ${pid} is writing a backup to ${folder}. Wait for its end, or name another folder`,
       );

@@ -165,6 +165,7 @@ async function gather({ options: given, signal }: SetupContext, known: Values, e
       ...{ domain, host, send, owner, publicUrl, servers },
       ...(relay === undefined ? {} : { relay }),
       certificate: certificate(),
+      listenOn: known['MAIL_HOST'] ?? '0.0.0.0',
       standardPorts: (given.ports ?? before.ports) !== 'high',
       dataDir: path.resolve(readSettings({ DATA_DIR: environment['DATA_DIR'] ?? known['DATA_DIR'] }).DATA_DIR),
     };
@@ -216,9 +217,10 @@ async function gather({ options: given, signal }: SetupContext, known: Values, e
     const { certificate: certFile, key: keyFile } = given;
     if ((certFile === undefined) !== (keyFile === undefined))
       throw new UsageError('--certificate and --key belong together');
-    return certFile === undefined || keyFile === undefined
-      ? undefined
-      : { certFile: path.resolve(certFile), keyFile: path.resolve(keyFile) };
+    if (certFile !== undefined && keyFile !== undefined)
+      return { certFile: path.resolve(certFile), keyFile: path.resolve(keyFile) };
+    const { TLS_CERT: knownCert, TLS_KEY: knownKey } = known;
+    return knownCert === undefined || knownKey === undefined ? undefined : { certFile: knownCert, keyFile: knownKey };
   }
 }
 

@@ -13,7 +13,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir, uptime } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -25,7 +25,7 @@ import { BACKUP_LOCK, migrate } from '#db/migrate.ts';
 import { createPartitions } from '#db/partitions.ts';
 import { changesKept } from '#mailstore/changes/read-changes.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
-import { type BackupManifest, manifestPath, readManifest } from '#operations/backup/backup-folder.ts';
+import { type BackupManifest, beginBackup, manifestPath, readManifest } from '#operations/backup/backup-folder.ts';
 import { blobPath } from '#operations/backup/blob-files.ts';
 import { readRecordedEnds } from '#operations/backup/credentials.ts';
 import { loadBackup } from '#operations/backup/load-backup.ts';
@@ -479,6 +479,18 @@ async function killed(child: ChildProcess): Promise<void> {
   const [code, signal] = (await ended) as [number | null, string | null];
   assert.deepEqual([code, signal], [null, 'SIGKILL'], 'it had ended before');
 }
+
+test('a backup that was interrupted before the machine started again is continued, whoever has its process number now', async () => {
+  const at = newFolder();
+  mkdirSync(at, { recursive: true });
+  const begun = { pid: process.ppid, host: hostname(), begunAt: new Date(Date.now() - uptime() * 1_000 - 60_000) };
+  writeFileSync(path.join(at, 'unfinished.json'), JSON.stringify(begun));
+  assert.equal(await beginBackup(at), true);
+  const other = newFolder();
+  mkdirSync(other, { recursive: true });
+  writeFileSync(path.join(other, 'unfinished.json'), JSON.stringify({ ...begun, begunAt: new Date() }));
+  await assert.rejects(beginBackup(other), /is writing a backup/);
+});
 
 test('backup and restore that are killed in the middle begin again', async () => {
   // Enough for a kill in between.

@@ -97,6 +97,20 @@ describe('setup', () => {
     assert.match(gone.stderr, /another DATABASE_URL.*--replace/);
   });
 
+  test('keeps certificate and listening address of the file when something else is replaced', async () => {
+    await setup([...embedded, '--certificate', 'own/host.pem', '--key', 'own/host.key']);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('MAIL_HOST=0.0.0.0', 'MAIL_HOST=127.0.0.1'));
+    const { TLS_CERT, TLS_KEY } = readSettingsFile(file);
+    const replaced = await setup([...embedded, '--host', 'mx1.example.org', '--replace']);
+    assert.equal(replaced.code, 3, replaced.stderr);
+    const now = readSettingsFile(file);
+    assert.deepEqual(
+      [now['MAIL_HOSTNAME'], now['MAIL_HOST'], now['TLS_CERT'], now['TLS_KEY']],
+      ['mx1.example.org', '127.0.0.1', TLS_CERT, TLS_KEY],
+    );
+    assert.match(TLS_CERT ?? '', /own\/host\.pem$/);
+  });
+
   test('takes over the secrets of an earlier npm start', async () => {
     const { secretsKeys, credentialPepper } = secretsFile(path.join(dataDir, 'secrets.json'), 'owner@example.org');
     await setup(embedded);

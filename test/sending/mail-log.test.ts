@@ -337,6 +337,50 @@ test('a flood from one source costs few lines and rows, and hides no other sourc
   await services.close();
 });
 
+test('refusals that wait for the database, and those of a day, are bounded, and each has its line', async () => {
+  const services = await openTestServices();
+  const refusal = (i: number): MailLine => ({
+    mail: 'in',
+    outcome: 'refused',
+    client: `10.9.0.${i}`,
+    from: 'x@flood.test',
+  });
+  const warnings = (from: number) =>
+    lines.slice(from).flatMap((line) => {
+      const { msg, reason } = JSON.parse(line) as Written & { readonly reason?: string };
+      return msg?.startsWith('refusals are not stored') ? [reason] : [];
+    });
+  const rowsNow = async () => (await services.db.query('select 1 from mail_refusal')).length;
+  // The database hangs.
+  let begun = 0;
+  const answered = Promise.withResolvers<[]>();
+  const hanging = { ...services.db, query: () => (begun++, answered.promise) };
+  const first = lines.length;
+  const slow = openMailLog(services.log, hanging as unknown as typeof services.db, services.now, {
+    waiting: 3,
+    perDay: 100,
+  });
+  for (let i = 1; i <= 10; i++) slow.refused(refusal(i));
+  assert.equal(lines.slice(first).filter((line) => line.includes('x@flood.test')).length, 10);
+  assert.deepEqual(warnings(first), ['3 wait for the database']);
+  answered.resolve([]);
+  await slow.close();
+  assert.ok(begun > 0);
+
+  let nowMs = Date.parse('2026-11-26T23:00:00Z');
+  const second = lines.length;
+  const daily = openMailLog(services.log, services.db, () => nowMs, { waiting: 100, perDay: 4 });
+  for (let i = 1; i <= 10; i++) daily.refused(refusal(i));
+  await daily.close();
+  assert.equal(await rowsNow(), 4);
+  assert.deepEqual(warnings(second), ['4 were stored today']);
+  nowMs += 2 * 3_600_000;
+  daily.refused(refusal(11));
+  await daily.close();
+  assert.equal(await rowsNow(), 5);
+  await services.close();
+});
+
 test('a refusal for several organizations is a row for each, with its own recipients', async () => {
   const services = await openTestServices();
   const addresses = ['one@agents.test', 'two@agents.test'];

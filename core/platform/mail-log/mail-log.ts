@@ -7,7 +7,8 @@
  *   refused ─▶ bounded by source ─▶ line ─▶ batch ─▶ rows of mail_refusal, one for each organization
  *                    └─ more than the bound: counted, one line for the source at the end of the minute
  *
- * A row that cannot be stored is lost; its line is not.
+ * A row that cannot be stored is lost; its line is not. So it is for rows beyond what may wait while the database is slow or
+ * away, and beyond those of a day: the log of the process has a warning then.
  */
 import { sourceOf } from '#core/platform/addresses/source-address.ts';
 import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
@@ -16,7 +17,13 @@ import type { Logger } from '#core/platform/log/logger.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
-import { REFUSALS_PER_SOURCE_MAX, REFUSALS_PER_WINDOW_MAX, REFUSALS_WINDOW_MS } from '#domain/mail/mail-log.ts';
+import {
+  REFUSALS_PER_SOURCE_MAX,
+  REFUSALS_PER_WINDOW_MAX,
+  REFUSALS_STORED_PER_DAY_MAX,
+  REFUSALS_WAITING_MAX,
+  REFUSALS_WINDOW_MS,
+} from '#domain/mail/mail-log.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
 import { boundedLine, type MailLine } from './mail-line.ts';
 
@@ -38,8 +45,20 @@ const BATCH_MAX = 200;
 const GATHER_MS = 250;
 /** Sources that have a line of their own at the end of a minute. */
 const COUNTED_SOURCES_MAX = 100;
+const DAY_MS = 24 * 60 * 60 * 1_000;
 
-export function openMailLog(log: Logger, sql: Sql, now: () => number): MailLog {
+/** How many refusals of this process may wait for the database, and may be stored in a day (UTC). */
+interface StoredMax {
+  readonly waiting: number;
+  readonly perDay: number;
+}
+
+export function openMailLog(
+  log: Logger,
+  sql: Sql,
+  now: () => number,
+  max: StoredMax = { waiting: REFUSALS_WAITING_MAX, perDay: REFUSALS_STORED_PER_DAY_MAX },
+): MailLog {
   const rows = batcher<Refusal, true>({
     carryOut: async (refusals) => {
       await storeRefusals(sql, refusals);
@@ -51,21 +70,56 @@ export function openMailLog(log: Logger, sql: Sql, now: () => number): MailLog {
   const writeCounted = (line: MailLine) => log.info(boundedLine(line), 'mail');
   // Apart, so that nobody hides failed logins by refused mail.
   const bounds = { logins: refusalBound(writeCounted, 'login'), others: refusalBound(writeCounted, 'in') };
+  const store = storedBound(log, now, max);
   return {
     note: (line) => log.info(boundedLine(line), 'mail'),
     refused(given) {
       const line = boundedLine(given);
       if (!bounds[line.mail === 'login' ? 'logins' : 'others'].admits(line)) return;
       log.info(line, 'mail');
-      rows.add({ at: new Date(now()), line }).catch((error: unknown) =>
-        // An outage is reported where requests fail by it.
-        log[isInfrastructureError(error) ? 'debug' : 'warn']({ reason: reasonOf(error) }, 'a refusal was not stored'),
-      );
+      if (!store.begin()) return;
+      rows
+        .add({ at: new Date(now()), line })
+        .catch((error: unknown) =>
+          // An outage is reported where requests fail by it.
+          log[isInfrastructureError(error) ? 'debug' : 'warn']({ reason: reasonOf(error) }, 'a refusal was not stored'),
+        )
+        .finally(store.end);
     },
     async close() {
       bounds.logins.close();
       bounds.others.close();
       await rows.idle();
+    },
+  };
+}
+
+/** Admits rows as long as neither bound is reached; the first one that is left out has a warning, once a day for each bound. */
+function storedBound(log: Logger, now: () => number, max: StoredMax): { begin(): boolean; end(): void } {
+  let [waiting, day, stored] = [0, 0, 0];
+  const warned = new Set<string>();
+
+  function leftOut(reason: string): false {
+    if (!warned.has(reason)) log.warn({ reason }, 'refusals are not stored; their lines are in this log');
+    warned.add(reason);
+    return false;
+  }
+
+  return {
+    begin() {
+      const today = Math.floor(now() / DAY_MS);
+      if (today !== day) {
+        [day, stored] = [today, 0];
+        warned.clear();
+      }
+      if (waiting >= max.waiting) return leftOut(`${max.waiting} wait for the database`);
+      if (stored >= max.perDay) return leftOut(`${max.perDay} were stored today`);
+      waiting++;
+      stored++;
+      return true;
+    },
+    end() {
+      waiting--;
     },
   };
 }
