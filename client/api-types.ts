@@ -278,7 +278,7 @@ export interface ChangedWebhookEndpoint {
   /** Endpoint id. */
   readonly id: string;
   readonly url: string;
-  readonly eventTypes: readonly ('email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied')[];
+  readonly eventTypes: readonly ('email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied' | 'email_delivered' | 'email_bounced' | 'email_complained')[];
   /** Null: organization scope. */
   readonly mailboxId: string | null;
   readonly description: string | null;
@@ -586,7 +586,7 @@ export interface Delivery {
   /** Delivery id: the `webhook-id`. */
   readonly id: string;
   readonly eventId: string;
-  readonly eventType: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied';
+  readonly eventType: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied' | 'email_delivered' | 'email_bounced' | 'email_complained';
   /** Endpoint id. */
   readonly endpointId: string;
   /** Mailbox id. */
@@ -646,7 +646,7 @@ export interface DeliveryList {
 
 export interface DeliveryTest {
   /** Default: the first type the endpoint subscribed to. */
-  readonly eventType?: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied';
+  readonly eventType?: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied' | 'email_delivered' | 'email_bounced' | 'email_complained';
 }
 
 /** Of all these hours. */
@@ -661,7 +661,7 @@ export interface DeliveryWithAttempts {
   /** Delivery id: the `webhook-id`. */
   readonly id: string;
   readonly eventId: string;
-  readonly eventType: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied';
+  readonly eventType: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied' | 'email_delivered' | 'email_bounced' | 'email_complained';
   /** Endpoint id. */
   readonly endpointId: string;
   /** Mailbox id. */
@@ -904,6 +904,100 @@ export interface EmailBlockedData {
   readonly test?: true;
 }
 
+/** A message cannot be delivered to these recipients. */
+export interface EmailBounced {
+  /** Of the event; the same for all its deliveries. */
+  readonly id: string;
+  readonly type: 'email_bounced';
+  /** UTC, with milliseconds. */
+  readonly occurredAt: string;
+  readonly organization: EventOrganization;
+  readonly mailbox: EventMailbox | null;
+  readonly actor: EventActor;
+  readonly data: EmailBouncedData;
+}
+
+export interface EmailBouncedData {
+  readonly messageId: string;
+  readonly threadId: string | null;
+  /** `a@b.c` or `Name <a@b.c>`. */
+  readonly from: string;
+  readonly subject: string;
+  readonly recipients: readonly EventBouncedRecipient[];
+  /** `report`: the other host had accepted the message, and reported the failure later. */
+  readonly source: 'attempt' | 'report';
+  readonly bouncedAt: string;
+  /** Long fields were cut because the event exceeded 256 KiB. */
+  readonly truncated?: true;
+  /** Path in the API of the complete content, if `truncated`. */
+  readonly full?: string;
+  /** An example requested by `POST /api/webhooks/:id/test`. */
+  readonly test?: true;
+}
+
+/** A recipient reported a message as unwanted. */
+export interface EmailComplained {
+  /** Of the event; the same for all its deliveries. */
+  readonly id: string;
+  readonly type: 'email_complained';
+  /** UTC, with milliseconds. */
+  readonly occurredAt: string;
+  readonly organization: EventOrganization;
+  readonly mailbox: EventMailbox | null;
+  readonly actor: EventActor;
+  readonly data: EmailComplainedData;
+}
+
+export interface EmailComplainedData {
+  readonly messageId: string;
+  readonly threadId: string | null;
+  /** `a@b.c` or `Name <a@b.c>`. */
+  readonly from: string;
+  readonly subject: string;
+  /** Who complained. */
+  readonly recipients: readonly string[];
+  /** Of the report (RFC 5965): `abuse`, `fraud`, `virus`, `opt-out`, `other`. */
+  readonly feedbackType: string;
+  readonly complainedAt: string;
+  /** Long fields were cut because the event exceeded 256 KiB. */
+  readonly truncated?: true;
+  /** Path in the API of the complete content, if `truncated`. */
+  readonly full?: string;
+  /** An example requested by `POST /api/webhooks/:id/test`. */
+  readonly test?: true;
+}
+
+/** The hosts of these recipients accepted a message. */
+export interface EmailDelivered {
+  /** Of the event; the same for all its deliveries. */
+  readonly id: string;
+  readonly type: 'email_delivered';
+  /** UTC, with milliseconds. */
+  readonly occurredAt: string;
+  readonly organization: EventOrganization;
+  readonly mailbox: EventMailbox | null;
+  readonly actor: EventActor;
+  readonly data: EmailDeliveredData;
+}
+
+export interface EmailDeliveredData {
+  readonly messageId: string;
+  readonly threadId: string | null;
+  /** `a@b.c` or `Name <a@b.c>`. */
+  readonly from: string;
+  readonly subject: string;
+  readonly recipients: readonly EventDeliveredRecipient[];
+  /** With `relay`, the relay has accepted it. */
+  readonly via: 'local' | 'relay' | 'mx';
+  readonly deliveredAt: string;
+  /** Long fields were cut because the event exceeded 256 KiB. */
+  readonly truncated?: true;
+  /** Path in the API of the complete content, if `truncated`. */
+  readonly full?: string;
+  /** An example requested by `POST /api/webhooks/:id/test`. */
+  readonly test?: true;
+}
+
 /** A message arrived in a mailbox. */
 export interface EmailReceived {
   /** Of the event; the same for all its deliveries. */
@@ -1029,6 +1123,28 @@ export interface EventAuthentication {
   readonly spf: string;
   readonly dkim: string;
   readonly dmarc: string;
+}
+
+export interface EventBouncedRecipient {
+  readonly address: string;
+  /** Enhanced status code (RFC 3463). */
+  readonly code: string;
+  /** Answer of the other host, or of this service. */
+  readonly reply: string;
+  /** Name of the other host, where it has answered about the message. */
+  readonly remoteHost: string | null;
+  /** `hard`: there is no such recipient. `soft`: any other final failure. */
+  readonly bounce: 'hard' | 'soft';
+}
+
+export interface EventDeliveredRecipient {
+  readonly address: string;
+  /** Enhanced status code (RFC 3463). */
+  readonly code: string;
+  /** Answer of the other host, or of this service. */
+  readonly reply: string;
+  /** Name of the other host, where it has answered about the message. */
+  readonly remoteHost: string | null;
 }
 
 export interface EventDenial {
@@ -1962,7 +2078,7 @@ export interface NewUpload {
 export interface NewWebhookEndpoint {
   /** https, resolvable, and all of its addresses publicly routable; checked now and before every attempt. */
   readonly url: string;
-  /** At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`; each once. */
+  /** At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`, `email_delivered`, `email_bounced`, `email_complained`; each once. */
   readonly eventTypes: readonly string[];
   /** Receive events of this mailbox only. Default: of the whole organization. Cannot be changed later. */
   readonly mailboxId?: string;
@@ -2837,7 +2953,7 @@ export interface WebhookEndpoint {
   /** Endpoint id. */
   readonly id: string;
   readonly url: string;
-  readonly eventTypes: readonly ('email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied')[];
+  readonly eventTypes: readonly ('email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied' | 'email_delivered' | 'email_bounced' | 'email_complained')[];
   /** Null: organization scope. */
   readonly mailboxId: string | null;
   readonly description: string | null;
@@ -2868,7 +2984,7 @@ export interface WebhookEndpoint {
 export interface WebhookEndpointChanges {
   /** https, resolvable, and all of its addresses publicly routable; checked now and before every attempt. */
   readonly url?: string;
-  /** At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`; each once. */
+  /** At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`, `email_delivered`, `email_bounced`, `email_complained`; each once. */
   readonly eventTypes?: readonly string[];
   /** false: no new deliveries, and waiting ones are given up at once. */
   readonly active?: boolean;
@@ -2918,7 +3034,7 @@ export interface WebhookEndpointWithSecret {
   /** Endpoint id. */
   readonly id: string;
   readonly url: string;
-  readonly eventTypes: readonly ('email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied')[];
+  readonly eventTypes: readonly ('email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied' | 'email_delivered' | 'email_bounced' | 'email_complained')[];
   /** Null: organization scope. */
   readonly mailboxId: string | null;
   readonly description: string | null;
@@ -2949,7 +3065,7 @@ export interface WebhookEndpointWithSecret {
 }
 
 export interface WebhookEventType {
-  readonly type: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied';
+  readonly type: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied' | 'email_delivered' | 'email_bounced' | 'email_complained';
   readonly summary: string;
   readonly scopes: EventTypeScopes;
   /** JSON Schema of the body of a delivery. */
@@ -3386,7 +3502,7 @@ export interface GetWebhookStatsQuery {
 
 export interface ListDeliveriesQuery {
   readonly status?: 'pending' | 'success' | 'failed' | 'exhausted';
-  readonly eventType?: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied';
+  readonly eventType?: 'email_received' | 'email_sent' | 'email_blocked' | 'mailbox_created' | 'mailbox_deleted' | 'outbound_consent_requested' | 'outbound_consent_approved' | 'outbound_consent_denied' | 'email_delivered' | 'email_bounced' | 'email_complained';
   /** Why it was given up. */
   readonly reason?: 'attempts_exhausted' | 'endpoint_inactive' | 'endpoint_deleted' | 'endpoint_gone' | 'plan_downgraded' | 'unsafe_destination' | 'mailbox_deleted' | 'organization_suspended';
   /** Of the last answer: a code such as `503`, a class such as `5xx`, or `none` without an answer. */
@@ -3411,7 +3527,7 @@ export interface ListRecoveriesQuery {
 }
 
 /** The body of a webhook; `type` says which. */
-export type WebhookEvent = EmailReceived | EmailSent | EmailBlocked | MailboxCreated | MailboxDeleted | OutboundConsentRequested | OutboundConsentApproved | OutboundConsentDenied;
+export type WebhookEvent = EmailReceived | EmailSent | EmailBlocked | MailboxCreated | MailboxDeleted | OutboundConsentRequested | OutboundConsentApproved | OutboundConsentDenied | EmailDelivered | EmailBounced | EmailComplained;
 
 /** What each operation takes and answers, by its operationId. */
 export interface Operations {

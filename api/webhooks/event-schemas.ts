@@ -18,6 +18,7 @@ import {
   type EventEnvelope,
   type EventScopes,
   type EventType,
+  SYSTEM_ACTOR,
 } from '#domain/webhooks/event-types.ts';
 
 const id = (kind: IdKind) => Type.String({ pattern: idPattern(kind) });
@@ -104,6 +105,21 @@ const consent = {
   expiresAt: dateTime('When the request expires without a decision.'),
 };
 
+/** A recipient and what a host said of it last. */
+const recipientEnd = {
+  address: text(),
+  code: text('Enhanced status code (RFC 3463).'),
+  reply: text('Answer of the other host, or of this service.'),
+  remoteHost: nullable(text('Name of the other host, where it has answered about the message.')),
+};
+
+const result = {
+  messageId: id('message'),
+  threadId: nullable(id('thread')),
+  from: text('`a@b.c` or `Name <a@b.c>`.'),
+  subject: text(),
+};
+
 const DATA: Readonly<Record<EventType, TSchema>> = {
   email_received: data('EmailReceivedData', {
     ...message,
@@ -149,6 +165,36 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
     ...consent,
     decision: Type.Object({ reason: nullable(text()), decidedAt: dateTime() }, { title: 'EventDenial' }),
   }),
+  email_delivered: data('EmailDeliveredData', {
+    ...result,
+    recipients: Type.Array(Type.Object(recipientEnd, { title: 'EventDeliveredRecipient' })),
+    via: Type.Enum(['local', 'relay', 'mx'], { description: 'With `relay`, the relay has accepted it.' }),
+    deliveredAt: dateTime(),
+  }),
+  email_bounced: data('EmailBouncedData', {
+    ...result,
+    recipients: Type.Array(
+      Type.Object(
+        {
+          ...recipientEnd,
+          bounce: Type.Enum(['hard', 'soft'], {
+            description: '`hard`: there is no such recipient. `soft`: any other final failure.',
+          }),
+        },
+        { title: 'EventBouncedRecipient' },
+      ),
+    ),
+    source: Type.Enum(['attempt', 'report'], {
+      description: '`report`: the other host had accepted the message, and reported the failure later.',
+    }),
+    bouncedAt: dateTime(),
+  }),
+  email_complained: data('EmailComplainedData', {
+    ...result,
+    recipients: addresses('Who complained.'),
+    feedbackType: text('Of the report (RFC 5965): `abuse`, `fraud`, `virus`, `opt-out`, `other`.'),
+    complainedAt: dateTime(),
+  }),
 };
 
 const SUMMARIES: Readonly<Record<EventType, string>> = {
@@ -160,6 +206,9 @@ const SUMMARIES: Readonly<Record<EventType, string>> = {
   outbound_consent_requested: 'A message waits for a person to allow its recipients.',
   outbound_consent_approved: 'A person allowed the recipients of a message.',
   outbound_consent_denied: 'A person refused the recipients of a message.',
+  email_delivered: 'The hosts of these recipients accepted a message.',
+  email_bounced: 'A message cannot be delivered to these recipients.',
+  email_complained: 'A recipient reported a message as unwanted.',
 };
 
 export interface WebhookEvent {
@@ -225,6 +274,14 @@ const consentExample = {
   preview: 'Dear Ada, your order is on its way and should arrive on Tuesday.',
   expiresAt: '2026-11-28T09:16:02.481Z',
 };
+
+const resultExample = {
+  messageId,
+  threadId,
+  from: `Order desk <${mailbox.address}>`,
+  subject: 'Re: Where is my order 4711?',
+};
+const endExample = { address: 'ada@customer.example', remoteHost: 'mx.customer.example' };
 
 const example = (
   type: EventType,
@@ -293,6 +350,24 @@ export const eventExamples: Readonly<Record<EventType, EventEnvelope<object>>> =
   outbound_consent_denied: example('outbound_consent_denied', person, {
     ...consentExample,
     decision: { reason: 'Not a customer of ours.', decidedAt: '2026-11-21T09:40:11.020Z' },
+  }),
+  email_delivered: example('email_delivered', SYSTEM_ACTOR, {
+    ...resultExample,
+    recipients: [{ ...endExample, code: '2.0.0', reply: '250 2.0.0 Ok: queued as 4XkZ1' }],
+    via: 'mx',
+    deliveredAt: '2026-11-21T09:16:02.481Z',
+  }),
+  email_bounced: example('email_bounced', SYSTEM_ACTOR, {
+    ...resultExample,
+    recipients: [{ ...endExample, code: '5.1.1', reply: '550 5.1.1 User unknown', bounce: 'hard' }],
+    source: 'attempt',
+    bouncedAt: '2026-11-21T09:16:02.481Z',
+  }),
+  email_complained: example('email_complained', SYSTEM_ACTOR, {
+    ...resultExample,
+    recipients: ['ada@customer.example'],
+    feedbackType: 'abuse',
+    complainedAt: '2026-11-21T09:16:02.481Z',
   }),
 };
 

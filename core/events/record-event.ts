@@ -88,7 +88,8 @@ function messageIdOf(data: object): string | null {
  * Records events and their deliveries. Call it in the transaction of the change that caused them, and
  * `services.deliveriesDue.wake()` after the commit.
  *
- * No subscriber, or a plan without webhooks: the event row alone.
+ * No subscriber, or a plan without webhooks: the event row alone, and nothing for the types that are recorded for
+ * subscribers only.
  *
  * @returns number of delivery rows written
  */

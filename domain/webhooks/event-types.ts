@@ -1,4 +1,4 @@
-/** The eight event types and the scopes that receive them (interface §6). */
+/** The event types and the scopes that receive them: eight of the interface (§6), then the results of outgoing mail. */
 export const EVENT_TYPES = [
   'email_received',
   'email_sent',
@@ -8,9 +8,22 @@ export const EVENT_TYPES = [
   'outbound_consent_requested',
   'outbound_consent_approved',
   'outbound_consent_denied',
+  'email_delivered',
+  'email_bounced',
+  'email_complained',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];
+
+/**
+ * Types that are recorded only where an endpoint subscribed: there may be one for each recipient, and the outbox has the
+ * same facts.
+ */
+export const SUBSCRIBED_ONLY_TYPES = [
+  'email_delivered',
+  'email_bounced',
+  'email_complained',
+] as const satisfies readonly EventType[];
 
 /** Which endpoint scopes an event type can reach. An endpoint with a `mailboxId` has mailbox scope. */
 export interface EventScopes {
@@ -28,6 +41,9 @@ export const EVENT_SCOPES: Readonly<Record<EventType, EventScopes>> = {
   outbound_consent_requested: { organization: true, mailbox: true },
   outbound_consent_approved: { organization: true, mailbox: false },
   outbound_consent_denied: { organization: true, mailbox: false },
+  email_delivered: { organization: true, mailbox: true },
+  email_bounced: { organization: true, mailbox: true },
+  email_complained: { organization: true, mailbox: true },
 };
 
 export const isEventType = (text: string): text is EventType => (EVENT_TYPES as readonly string[]).includes(text);

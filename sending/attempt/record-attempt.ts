@@ -18,7 +18,7 @@ import { finishIfDone } from '#sending/local-delivery/deliver-here.ts';
 import { notifySender } from '#sending/local-delivery/notify-sender.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
 import { inboxOf } from '#sending/outbox/local-addresses.ts';
-import { sentEvent } from '#sending/outbox/outbound-events.ts';
+import { bouncedEvents, deliveredEvents, sentEvent } from '#sending/outbox/outbound-events.ts';
 import {
   changeRecipients,
   findRecipients,
@@ -112,17 +112,21 @@ export async function recordAttempt(
       outcomes.flatMap((each) =>
         each.kind === kind ? [{ ...each.recipient, ...saidOf(each), nextAt: each.nextAt }] : [],
       );
-    const failed = withKind('failed');
+    const [failed, accepted] = [withKind('failed'), withKind('sent')];
     // A host that announced DSN reports a success itself.
-    const relayed = withKind('sent').filter(({ reports }) => reports !== true);
+    const relayed = accepted.filter(({ reports }) => reports !== true);
     const isLate = ({ nextAt }: { readonly nextAt: Date }) =>
       nextAt.getTime() >= triedSinceMs + OUTBOUND_DELAY_NOTICE_AFTER_MS;
     const delayed = withKind('deferred').filter((each) => isLate(each) && wantsNotice(each, 'delayed'));
-    let events = 0;
-    if (outcomes.some(isReached) && locked.firstSentAt === null) {
-      await sql.query(`update outbound_message set first_sent_at = $2 where id = $1`, [message.id, now]);
-      events += await recordEvents(sql, [sentEvent(sender, message, message.threadId ?? '', transport.via, now)]);
-    }
+    const isFirst = outcomes.some(isReached) && locked.firstSentAt === null;
+    if (isFirst) await sql.query(`update outbound_message set first_sent_at = $2 where id = $1`, [message.id, now]);
+    const { threadId } = message;
+    let events = await recordEvents(sql, [
+      ...(isFirst ? [sentEvent(sender, message, threadId ?? '', transport.via, now)] : []),
+      // Of the capture transport nothing is `sent`.
+      ...(transport.via === 'capture' ? [] : deliveredEvents(sender, message, threadId, accepted, transport.via, now)),
+      ...bouncedEvents(sender, message, threadId, failed, 'attempt', now),
+    ]);
     if (failed.length > 0) {
       const gone = failed.flatMap(({ address, code }) => (isHardBounce(code) ? [address] : []));
       await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);

@@ -309,6 +309,14 @@ async function threadOf(sql: Sql, messageId: string): Promise<string | undefined
   return row?.thread_id;
 }
 
+/** Code and reply for a recipient here. @param refusal undefined: it was delivered */
+export const localResult = (
+  refusal: { readonly code: string; readonly reply: string } | undefined,
+): { readonly code: string; readonly reply: string } => ({
+  code: refusal?.code ?? DELIVERED_HERE.code,
+  reply: refusal?.reply ?? DELIVERED_HERE.reply,
+});
+
 /** Writes the results of the recipients here. */
 export const settleLocals = (sql: Sql, messageId: string, { locals }: DeliveredHere, now: Date): Promise<void> =>
   changeRecipients(
@@ -317,8 +325,7 @@ export const settleLocals = (sql: Sql, messageId: string, { locals }: DeliveredH
     locals.map(({ number, refusal }) => ({
       number,
       status: refusal === undefined ? 'sent' : 'bounced',
-      reply: refusal?.reply ?? DELIVERED_HERE.reply,
-      code: refusal?.code ?? DELIVERED_HERE.code,
+      ...localResult(refusal),
     })),
     now,
   );

@@ -1,10 +1,10 @@
 /** The steps of releasing a message: at its submission, or after its consent or its time. */
-import { recordEvents } from '#core/events/record-event.ts';
+import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
 import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
 import type { Sql } from '#db/database.ts';
 import { OUTBOUND_GIVE_UP_MS, type OutboundStatus } from '#domain/sending/outbound.ts';
 import { announceChanges } from '#mailstore/changes/read-changes.ts';
-import { sentEvent } from '#sending/outbox/outbound-events.ts';
+import { bouncedEvents, deliveredEvents, sentEvent } from '#sending/outbox/outbound-events.ts';
 import {
   findRecipients,
   isOpen,
@@ -15,7 +15,7 @@ import {
   type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
 import { findOwnMailChanges, type SentDraft } from '#sending/outbox/own-mail.ts';
-import { type DeliveredHere, deliverHere, findOwnMailbox, settleLocals } from './deliver-here.ts';
+import { type DeliveredHere, deliverHere, findOwnMailbox, localResult, settleLocals } from './deliver-here.ts';
 
 export interface Released {
   readonly id: string;
@@ -77,7 +77,7 @@ export async function release(
   const giveUpAt = new Date(now.getTime() + OUTBOUND_GIVE_UP_MS);
   const [, reported, , recipients] = await Promise.all([
     settleLocals(sql, message.id, here, now),
-    reached ? recordEvents(sql, [sentEvent(sender, message, here.threadId, 'local', now)]) : 0,
+    recordEvents(sql, localEvents(sender, message, here, now)),
     sql.query(RELEASE, [message.id, here.threadId, reached ? now : null, now, giveUpAt]),
     findRecipients(sql, message.id),
     atEnd(),
@@ -94,6 +94,25 @@ export async function release(
     isFinished: !recipients.some(isOpen),
     lines: here.locals.length === 0 ? [] : [localLine(sender, message, here)],
   };
+}
+
+function localEvents(
+  sender: Sender,
+  message: OutboundMessage,
+  { threadId, locals }: DeliveredHere,
+  now: Date,
+): NewEvent[] {
+  const ends = locals.map(({ address, refusal }) => ({
+    address,
+    isRefused: refusal !== undefined,
+    ...localResult(refusal),
+  }));
+  const [refused, delivered] = [ends.filter(({ isRefused }) => isRefused), ends.filter(({ isRefused }) => !isRefused)];
+  return [
+    ...(delivered.length > 0 ? [sentEvent(sender, message, threadId, 'local', now)] : []),
+    ...deliveredEvents(sender, message, threadId, delivered, 'local', now),
+    ...bouncedEvents(sender, message, threadId, refused, 'attempt', now),
+  ];
 }
 
 function localLine({ mailbox }: Sender, { id, messageIdHeader, size }: OutboundMessage, here: DeliveredHere): MailLine {

@@ -5,6 +5,7 @@
  * quoted, the report itself is not forwarded. Each is recorded once, however often it is reported. Only a return path
  * of one recipient can put him on the suppression list: where several had the same, each could report on the others.
  */
+import { recordEvents } from '#core/events/record-event.ts';
 import { reviewSending } from '#core/mailboxes/sending-health.ts';
 import { bouncesTotal, complaintsTotal } from '#core/platform/log/metrics.ts';
 import { isHardBounce } from '#domain/sending/outbound.ts';
@@ -14,6 +15,7 @@ import { suppress } from '#sending/lists/suppressions.ts';
 import { type FailedRecipient, notifySender } from '#sending/local-delivery/notify-sender.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
 import { inboxOf } from '#sending/outbox/local-addresses.ts';
+import { bouncedEvents, complainedEvents } from '#sending/outbox/outbound-events.ts';
 import {
   changeRecipients,
   findOutbound,
@@ -44,7 +46,7 @@ export async function recordReport(
   const report = readReport(bytes);
   if (report === undefined || (report.kind === 'status' && !nullSender)) return 'none';
   if (report.kind === 'status') return recordStatus(services, path, report);
-  if (COMPLAINTS.has(report.type)) await recordComplaint(services, path, report.addresses);
+  if (COMPLAINTS.has(report.type)) await recordComplaint(services, path, report);
   return 'recorded';
 }
 
@@ -124,6 +126,8 @@ async function recordStatus(services: SendingServices, path: ReturnPath, report:
     const gone = fresh.flatMap(({ address, code }) => (path.recipient !== null && isHardBounce(code) ? [address] : []));
     await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'hard_bounce', gone, now);
     notices += await notify('failed', fresh);
+    if (sender !== undefined)
+      notices += await recordEvents(sql, bouncedEvents(sender, message, message.threadId, fresh, 'report', now));
     await reviewSending(sql, message.mailboxId, now);
     return { outcome: 'recorded' as const, owed: notices, bounced: fresh.length };
   });
@@ -144,27 +148,32 @@ const REPORT_SHARED = `
 async function recordComplaint(
   services: SendingServices,
   path: ReturnPath,
-  addresses: readonly string[],
+  { addresses, type }: Extract<MailReport, { kind: 'feedback' }>,
 ): Promise<void> {
   const now = new Date(services.now());
-  const complaints = await services.db.transaction(async (sql) => {
+  const { complaints, owed } = await services.db.transaction(async (sql) => {
     const message = await lockOutbound(sql, path.messageId);
-    if (message === undefined) return 0;
+    if (message === undefined) return { complaints: 0, owed: 0 };
     const complained = (await findRecipients(sql, message.id)).filter(
       (each) =>
         !each.local &&
         each.status === 'sent' &&
         (path.recipient === null ? addresses.includes(each.address.toLowerCase()) : path.recipient === each.number),
     );
-    const fresh = await sql.query(
+    const fresh = await sql.query<{ number: number }>(
       `update outbound_recipient set complained_at = $3
-        where message_id = $1 and number = any($2::smallint[]) and complained_at is null returning 1`,
+        where message_id = $1 and number = any($2::smallint[]) and complained_at is null returning number`,
       [message.id, complained.map(({ number }) => number), now],
     );
     const gone = path.recipient === null ? [] : complained.map(({ address }) => address);
     await suppress(sql, { organizationId: message.organizationId, messageId: message.id }, 'complaint', gone, now);
     await reviewSending(sql, message.mailboxId, now);
-    return fresh.length;
+    const numbers = new Set(fresh.map(({ number }) => number));
+    const first = complained.flatMap(({ number, address }) => (numbers.has(number) ? [address] : []));
+    const sender = first.length === 0 ? undefined : await findSender(sql, message.mailboxId);
+    const events = sender === undefined ? [] : complainedEvents(sender, message, message.threadId, first, type, now);
+    return { complaints: fresh.length, owed: await recordEvents(sql, events) };
   });
   complaintsTotal.inc(complaints);
+  afterCommit(services, { folderIds: [], owed });
 }

@@ -15,7 +15,12 @@ import {
 } from '#domain/sending/outbound.ts';
 import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
 import type { NotifyValue, RecipientNotices, ReturnedPart } from '#domain/webhooks/delivery-notices.ts';
-import type { Actor, EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
+import {
+  type Actor,
+  type EnvelopeMailbox,
+  type EnvelopeOrganization,
+  SUBSCRIBED_ONLY_TYPES,
+} from '#domain/webhooks/event-types.ts';
 import { blobKey, readBlob } from '#mailstore/blobs/blob-store.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
 import type { IncomingMessage } from '#mailstore/delivery/insert-messages.ts';
@@ -40,6 +45,8 @@ export interface Sender {
   readonly isSuspended: boolean;
   /** Those of the mailbox alone. */
   readonly brakes: Brakes;
+  /** An endpoint of the organization subscribed to results of outgoing mail: `SUBSCRIBED_ONLY_TYPES`. */
+  readonly wantsResults: boolean;
 }
 
 interface SenderRow {
@@ -58,6 +65,7 @@ interface SenderRow {
   sending_mode: SendingMode;
   messages_per_day: number | null;
   new_recipients_per_day: number | null;
+  wants_results: boolean;
 }
 
 /**
@@ -83,13 +91,17 @@ export async function findSender(
       mode: row.sending_mode,
       budgets: { messagesPerDay: row.messages_per_day, newRecipientsPerDay: row.new_recipients_per_day },
     },
+    wantsResults: row.wants_results,
   };
 }
 
 const FIND_SENDER = `
   select m.id, m.name, m.address, m.local_part, m.domain, m.status, o.id as organization_id,
          o.name as organization_name, o.slug, o.plan, ${SETTINGS_NOW} as settings, o.suspended_at,
-         m.sending_mode, m.messages_per_day, m.new_recipients_per_day
+         m.sending_mode, m.messages_per_day, m.new_recipients_per_day,
+         exists (select from webhook_endpoints e
+                  where e.organization_id = o.id and e.active and e.deleted_at is null
+                    and e.event_types && '{${SUBSCRIBED_ONLY_TYPES.join(',')}}'::text[]) as wants_results
     from mailboxes m join organizations o on o.id = m.organization_id
    where m.id = $1 and ($2::bool or m.deleted_at is null)`;
 

@@ -16,6 +16,10 @@ const MATRIX: Record<EventType, { organization: boolean; mailbox: boolean }> = {
   outbound_consent_requested: { organization: true, mailbox: true },
   outbound_consent_approved: { organization: true, mailbox: false },
   outbound_consent_denied: { organization: true, mailbox: false },
+  // Beyond the interface.
+  email_delivered: { organization: true, mailbox: true },
+  email_bounced: { organization: true, mailbox: true },
+  email_complained: { organization: true, mailbox: true },
 };
 
 let services: Services;

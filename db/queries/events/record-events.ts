@@ -1,6 +1,6 @@
 import type { Sql } from '#db/database.ts';
 import { PLANS_WITH_WEBHOOKS } from '#domain/organizations/plans.ts';
-import type { EventType } from '#domain/webhooks/event-types.ts';
+import { type EventType, SUBSCRIBED_ONLY_TYPES } from '#domain/webhooks/event-types.ts';
 
 export interface EventInsert {
   readonly id: string;
@@ -38,6 +38,9 @@ const MATCHING = /* sql */ `
      offset 0
    ) e`;
 
+/** Whether an event without a subscriber is recorded. @param type of the event, in SQL */
+const recordedAnyway = (type: string) => `${type} <> all ('{${SUBSCRIBED_ONLY_TYPES.join(',')}}'::text[])`;
+
 const INPUT = /* sql */ `
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::boolean[],
                        $11::text[], $12::text[])
@@ -64,8 +67,10 @@ const RECORD = /* sql */ `
   stored as (
     insert into events (id, organization_id, mailbox_id, type, payload, occurred_at, message_id, extracts)
     select i.id, i.organization_id, i.mailbox_id, i.type, i.payload, i.occurred_at, i.message_id,
-           case when wanted.position is not null then i.extracts end
-      from input i left join (select distinct position from matching where with_extracts) wanted using (position)
+           case when m.with_extracts then i.extracts end
+      from input i
+      left join (select position, bool_or(with_extracts) as with_extracts from matching group by position) m using (position)
+     where m.position is not null or ${recordedAnyway('i.type')}
   ),${makeDeliveries('matching')}`;
 
 /** This includes endpoints added since the events were recorded: ranks count the missing ones. */
@@ -95,7 +100,8 @@ const RECORD_ONE = /* sql */ `
   ),
   stored as (
     insert into events (id, organization_id, mailbox_id, type, payload, occurred_at, message_id, extracts)
-    values ($1, $2, $3, $4, $5, $6, $10, case when exists (select from matching where with_extracts) then $11 end)
+    select $1, $2, $3, $4, $5, $6, $10, case when exists (select from matching where with_extracts) then $11 end
+     where ${recordedAnyway('$4')} or exists (select from matching)
   ),
   created as (
     insert into deliveries (id, event_id, endpoint_id, organization_id, mailbox_id, event_type, created_at,

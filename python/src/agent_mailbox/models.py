@@ -285,7 +285,7 @@ class ChangedWebhookEndpoint(Model):
     # Endpoint id.
     id: str
     url: str
-    event_types: list[Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"], OPEN]]
+    event_types: list[Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"], OPEN]]
     # Null: organization scope.
     mailbox_id: str | None
     description: str | None
@@ -597,7 +597,7 @@ class Delivery(Model):
     # Delivery id: the `webhook-id`.
     id: str
     event_id: str
-    event_type: Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"], OPEN]
+    event_type: Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"], OPEN]
     # Endpoint id.
     endpoint_id: str
     # Mailbox id.
@@ -658,7 +658,7 @@ class DeliveryList(Model):
 
 class DeliveryTest(Model):
     # Default: the first type the endpoint subscribed to.
-    event_type: Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"], OPEN] | None = None
+    event_type: Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"], OPEN] | None = None
 
 
 class DeliveryTotals(Model):
@@ -674,7 +674,7 @@ class DeliveryWithAttempts(Model):
     # Delivery id: the `webhook-id`.
     id: str
     event_id: str
-    event_type: Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"], OPEN]
+    event_type: Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"], OPEN]
     # Endpoint id.
     endpoint_id: str
     # Mailbox id.
@@ -918,6 +918,103 @@ class EmailBlockedData(Model):
     test: Literal[True] | None = None
 
 
+class EmailBounced(Model):
+    """A message cannot be delivered to these recipients."""
+
+    # Of the event; the same for all its deliveries.
+    id: str
+    type: Literal["email_bounced"]
+    # UTC, with milliseconds.
+    occurred_at: datetime
+    organization: EventOrganization
+    mailbox: EventMailbox | None
+    actor: EventActor
+    data: EmailBouncedData
+
+
+class EmailBouncedData(Model):
+    message_id: str
+    thread_id: str | None
+    # `a@b.c` or `Name <a@b.c>`.
+    from_: str
+    subject: str
+    recipients: list[EventBouncedRecipient]
+    # `report`: the other host had accepted the message, and reported the failure later.
+    source: Annotated[Literal["attempt", "report"], OPEN]
+    bounced_at: datetime
+    # Long fields were cut because the event exceeded 256 KiB.
+    truncated: Literal[True] | None = None
+    # Path in the API of the complete content, if `truncated`.
+    full: str | None = None
+    # An example requested by `POST /api/webhooks/:id/test`.
+    test: Literal[True] | None = None
+
+
+class EmailComplained(Model):
+    """A recipient reported a message as unwanted."""
+
+    # Of the event; the same for all its deliveries.
+    id: str
+    type: Literal["email_complained"]
+    # UTC, with milliseconds.
+    occurred_at: datetime
+    organization: EventOrganization
+    mailbox: EventMailbox | None
+    actor: EventActor
+    data: EmailComplainedData
+
+
+class EmailComplainedData(Model):
+    message_id: str
+    thread_id: str | None
+    # `a@b.c` or `Name <a@b.c>`.
+    from_: str
+    subject: str
+    # Who complained.
+    recipients: list[str]
+    # Of the report (RFC 5965): `abuse`, `fraud`, `virus`, `opt-out`, `other`.
+    feedback_type: str
+    complained_at: datetime
+    # Long fields were cut because the event exceeded 256 KiB.
+    truncated: Literal[True] | None = None
+    # Path in the API of the complete content, if `truncated`.
+    full: str | None = None
+    # An example requested by `POST /api/webhooks/:id/test`.
+    test: Literal[True] | None = None
+
+
+class EmailDelivered(Model):
+    """The hosts of these recipients accepted a message."""
+
+    # Of the event; the same for all its deliveries.
+    id: str
+    type: Literal["email_delivered"]
+    # UTC, with milliseconds.
+    occurred_at: datetime
+    organization: EventOrganization
+    mailbox: EventMailbox | None
+    actor: EventActor
+    data: EmailDeliveredData
+
+
+class EmailDeliveredData(Model):
+    message_id: str
+    thread_id: str | None
+    # `a@b.c` or `Name <a@b.c>`.
+    from_: str
+    subject: str
+    recipients: list[EventDeliveredRecipient]
+    # With `relay`, the relay has accepted it.
+    via: Annotated[Literal["local", "relay", "mx"], OPEN]
+    delivered_at: datetime
+    # Long fields were cut because the event exceeded 256 KiB.
+    truncated: Literal[True] | None = None
+    # Path in the API of the complete content, if `truncated`.
+    full: str | None = None
+    # An example requested by `POST /api/webhooks/:id/test`.
+    test: Literal[True] | None = None
+
+
 class EmailReceived(Model):
     """A message arrived in a mailbox."""
 
@@ -1047,6 +1144,28 @@ class EventAuthentication(Model):
     spf: str
     dkim: str
     dmarc: str
+
+
+class EventBouncedRecipient(Model):
+    address: str
+    # Enhanced status code (RFC 3463).
+    code: str
+    # Answer of the other host, or of this service.
+    reply: str
+    # Name of the other host, where it has answered about the message.
+    remote_host: str | None
+    # `hard`: there is no such recipient. `soft`: any other final failure.
+    bounce: Annotated[Literal["hard", "soft"], OPEN]
+
+
+class EventDeliveredRecipient(Model):
+    address: str
+    # Enhanced status code (RFC 3463).
+    code: str
+    # Answer of the other host, or of this service.
+    reply: str
+    # Name of the other host, where it has answered about the message.
+    remote_host: str | None
 
 
 class EventDenial(Model):
@@ -1991,7 +2110,7 @@ class NewUpload(Model):
 class NewWebhookEndpoint(Model):
     # https, resolvable, and all of its addresses publicly routable; checked now and before every attempt.
     url: str
-    # At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`; each once.
+    # At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`, `email_delivered`, `email_bounced`, `email_complained`; each once.
     event_types: list[str]
     # Receive events of this mailbox only. Default: of the whole organization. Cannot be changed later.
     mailbox_id: str | None = None
@@ -2878,7 +2997,7 @@ class WebhookEndpoint(Model):
     # Endpoint id.
     id: str
     url: str
-    event_types: list[Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"], OPEN]]
+    event_types: list[Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"], OPEN]]
     # Null: organization scope.
     mailbox_id: str | None
     description: str | None
@@ -2909,7 +3028,7 @@ class WebhookEndpoint(Model):
 class WebhookEndpointChanges(Model):
     # https, resolvable, and all of its addresses publicly routable; checked now and before every attempt.
     url: str | None = None
-    # At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`; each once.
+    # At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`, `email_delivered`, `email_bounced`, `email_complained`; each once.
     event_types: list[str] | None = None
     # false: no new deliveries, and waiting ones are given up at once.
     active: bool | None = None
@@ -2960,7 +3079,7 @@ class WebhookEndpointWithSecret(Model):
     # Endpoint id.
     id: str
     url: str
-    event_types: list[Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"], OPEN]]
+    event_types: list[Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"], OPEN]]
     # Null: organization scope.
     mailbox_id: str | None
     description: str | None
@@ -2991,7 +3110,7 @@ class WebhookEndpointWithSecret(Model):
 
 
 class WebhookEventType(Model):
-    type: Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"], OPEN]
+    type: Annotated[Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"], OPEN]
     summary: str
     scopes: EventTypeScopes
     # JSON Schema of the body of a delivery.
@@ -3251,4 +3370,7 @@ WebhookEvent = Union[
     OutboundConsentRequested,
     OutboundConsentApproved,
     OutboundConsentDenied,
+    EmailDelivered,
+    EmailBounced,
+    EmailComplained,
 ]

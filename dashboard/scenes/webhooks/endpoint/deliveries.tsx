@@ -159,6 +159,9 @@ const EVENT_TYPES = [
   'outbound_consent_requested',
   'outbound_consent_approved',
   'outbound_consent_denied',
+  'email_delivered',
+  'email_bounced',
+  'email_complained',
 ] as const;
 
 const oneOf = <Name extends string, Value extends string>(name: Name, values: readonly Value[], given: unknown) => {

@@ -1595,7 +1595,7 @@ class AsyncWebhooks(AsyncResource):
         """Create an endpoint.
 
         url: https, resolvable, and all of its addresses publicly routable; checked now and before every attempt.
-        event_types: At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`; each once.
+        event_types: At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`, `email_delivered`, `email_bounced`, `email_complained`; each once.
         mailbox_id: Receive events of this mailbox only. Default: of the whole organization. Cannot be changed later.
         public_key_signature: Also sign deliveries with the key pair of the organization (`v1a`, Ed25519). The receiver verifies this signature with a public key and needs no secret.
         include_extracts: Include one-time codes and links of received mail in `data.extracts` of `email_received`. Anybody who can read the delivery, its history here, or the logs of the receiver can then use the codes.
@@ -1676,7 +1676,7 @@ class AsyncWebhooks(AsyncResource):
         """Change an endpoint.
 
         url: https, resolvable, and all of its addresses publicly routable; checked now and before every attempt.
-        event_types: At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`; each once.
+        event_types: At least one of `email_received`, `email_sent`, `email_blocked`, `mailbox_created`, `mailbox_deleted`, `outbound_consent_requested`, `outbound_consent_approved`, `outbound_consent_denied`, `email_delivered`, `email_bounced`, `email_complained`; each once.
         active: false: no new deliveries, and waiting ones are given up at once.
         public_key_signature: Also sign deliveries with the key pair of the organization (`v1a`, Ed25519). The receiver verifies this signature with a public key and needs no secret.
         include_extracts: Include one-time codes and links of received mail in `data.extracts` of `email_received`. Anybody who can read the delivery, its history here, or the logs of the receiver can then use the codes.
@@ -1711,7 +1711,7 @@ class AsyncWebhooks(AsyncResource):
         self,
         id: str,
         *,
-        event_type: Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"] | NotGiven = NOT_GIVEN,
+        event_type: Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"] | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.Delivery:
         """Send an example event.
@@ -1746,7 +1746,7 @@ class AsyncDeliveries(AsyncResource):
         id: str,
         *,
         status: Literal["pending", "success", "failed", "exhausted"] | NotGiven = NOT_GIVEN,
-        event_type: Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied"] | NotGiven = NOT_GIVEN,
+        event_type: Literal["email_received", "email_sent", "email_blocked", "mailbox_created", "mailbox_deleted", "outbound_consent_requested", "outbound_consent_approved", "outbound_consent_denied", "email_delivered", "email_bounced", "email_complained"] | NotGiven = NOT_GIVEN,
         reason: Literal["attempts_exhausted", "endpoint_inactive", "endpoint_deleted", "endpoint_gone", "plan_downgraded", "unsafe_destination", "mailbox_deleted", "organization_suspended"] | NotGiven = NOT_GIVEN,
         response_code: str | NotGiven = NOT_GIVEN,
         since: datetime | str | NotGiven = NOT_GIVEN,

@@ -54,7 +54,10 @@ export class AgentMailboxTrigger {
         type: 'multiOptions',
         options: [
           { name: 'Mail Arrived', value: 'email_received' },
+          { name: 'Mail Bounced', value: 'email_bounced' },
           { name: 'Mail Was Blocked', value: 'email_blocked' },
+          { name: 'Mail Was Delivered', value: 'email_delivered' },
+          { name: 'Mail Was Reported as Unwanted', value: 'email_complained' },
           { name: 'Mail Was Sent', value: 'email_sent' },
           { name: 'Mailbox Was Created', value: 'mailbox_created' },
           { name: 'Mailbox Was Deleted', value: 'mailbox_deleted' },
