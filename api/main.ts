@@ -1,5 +1,6 @@
 /** The process `api`: REST, MCP, documents, and the dispatch of due fan-outs. */
 
+import { startDkimUpkeep } from '#core/mailboxes/dkim-upkeep.ts';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { runPart } from '#core/process/run-part.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
@@ -15,13 +16,17 @@ await runPart({
     readiness.useTemporal(temporal);
     // Started when the port is known to be free, and closed after the requests have ended.
     const started: { close(): Promise<void> }[] = [];
-    life.onStop('dispatcher, sweep of outgoing mail', async () => {
+    life.onStop('dispatcher, sweep of outgoing mail, upkeep of keys', async () => {
       for (const each of started.toReversed()) await each.close();
     });
     const mcp = mcpHttp((error) => services.log.debug({ error: error.message }, 'an MCP request was refused'));
     const api = await startApi(services, temporal, mcp, readiness);
     life.onStop('API', () => api.close());
-    started.push(startDispatcher(services, temporal), startOutboundSweep(services, temporal));
+    started.push(
+      startDispatcher(services, temporal),
+      startOutboundSweep(services, temporal),
+      startDkimUpkeep(services),
+    );
     services.log.info({ url: api.url }, 'the API listens');
   },
 });

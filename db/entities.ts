@@ -82,6 +82,8 @@ export const MailDomain = defineEntity({
     dkimSelector: p.text(),
     dkimPublicKey: p.text(),
     dkimPrivateKeySealed: p.text(),
+    /** When the key that signs was made; null: with the domain. */
+    dkimKeyCreatedAt: p.datetime().nullable(),
     records: p.json<DomainRecord[]>().defaultRaw(`'[]'`),
     createdAt: p.datetime().defaultRaw('now()'),
     updatedAt: p

@@ -122,6 +122,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('rate_limits', 'rateLimits', 'until their window ends'),
   kept('domains', 'owner', 'until they are deleted; their number is limited'),
   kept('dkim_key', 'owner', 'one for each domain of the instance'),
+  kept('dkim_rotation', 'owner', 'until DNS lacks the record of a key that signs no more'),
   kept(
     'mailboxes',
     'mailboxes',

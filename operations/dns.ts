@@ -1,9 +1,10 @@
 /** Every DNS record of an installation, as lines of a zone file and as a table with what DNS has now. */
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
+import type { DkimRecord } from '#core/mailboxes/dkim-keys.ts';
 import { askDns, checkRecords, zoneFile } from '#core/mailboxes/domain-records.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
-import { type DkimRecord, instanceRecords } from '#core/process/diagnosis/dns-findings.ts';
+import { instanceRecords } from '#core/process/diagnosis/dns-findings.ts';
 
 const TTL_SECONDS = 3_600;
 
@@ -45,12 +46,17 @@ const reverseName = (address: string): string => {
  * Records of MAIL_DOMAIN and MAIL_HOSTNAME.
  *
  * @param dkim undefined: the key was not made yet, and its record is left out
+ * @param otherDkimKeys of MAIL_DOMAIN, that are in a rotation
  */
-export async function installationRecords(settings: Settings, dkim: DkimRecord | undefined): Promise<ShownRecord[]> {
+export async function installationRecords(
+  settings: Settings,
+  dkim: DkimRecord | undefined,
+  otherDkimKeys: readonly DkimRecord[] = [],
+): Promise<ShownRecord[]> {
   const ask = askDns(settings);
   const host = settings.MAIL_HOSTNAME;
   const [records, four, six] = await Promise.all([
-    checkRecords(settings, instanceRecords(settings, dkim)),
+    checkRecords(settings, instanceRecords(settings, dkim, otherDkimKeys)),
     ask((dns) => dns.resolve4(host)),
     ask((dns) => dns.resolve6(host)),
   ]);

@@ -1,5 +1,6 @@
 import { type Route, route } from '#api/http/route.ts';
 import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
+import { publishedDkimKeys, publishedDkimKeysOf } from '#core/mailboxes/dkim-keys.ts';
 import {
   createDomain,
   defaultDomain,
@@ -59,11 +60,12 @@ export const domainRoutes: readonly Route[] = [
     },
     async handler({ services, organization, query }) {
       const page = pageOf('domain', query);
+      const rows = await listDomains(services, organization.id, page);
+      const ids = rows.map(({ id }) => id);
+      const otherKeys = await publishedDkimKeysOf(services.db, ids);
       return {
         status: 200,
-        body: listBody(await listDomains(services, organization.id, page), page, (row) =>
-          presentDomain(row, services.settings),
-        ),
+        body: listBody(rows, page, (row) => presentDomain(row, services.settings, otherKeys.get(row.id))),
       };
     },
   }),
@@ -114,10 +116,10 @@ export const domainRoutes: readonly Route[] = [
     etag: true,
     responses: { 200: { description: 'The domain.', schema: Domain, example } },
     errors: ['not_found'],
-    handler: async ({ services, organization, params }) => ({
-      status: 200,
-      body: presentDomain(await getDomain(services, organization.id, params.id), services.settings),
-    }),
+    async handler({ services, organization, params }) {
+      const row = await getDomain(services, organization.id, params.id);
+      return { status: 200, body: presentDomain(row, services.settings, await publishedDkimKeys(services.db, row.id)) };
+    },
   }),
   route({
     method: 'DELETE',
@@ -147,9 +149,9 @@ export const domainRoutes: readonly Route[] = [
     params: DomainParams,
     responses: { 200: { description: 'The domain with the current result of DNS.', schema: Domain, example } },
     errors: ['not_found', 'conflict'],
-    handler: async ({ services, organization, caller, params }) => ({
-      status: 200,
-      body: presentDomain(await verifyDomain(services, organization.id, params.id, caller), services.settings),
-    }),
+    async handler({ services, organization, caller, params }) {
+      const row = await verifyDomain(services, organization.id, params.id, caller);
+      return { status: 200, body: presentDomain(row, services.settings, await publishedDkimKeys(services.db, row.id)) };
+    },
   }),
 ];

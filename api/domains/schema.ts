@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closed, dateTime, listOf, nullable, timeOf } from '#api/http/schema-parts.ts';
+import type { DkimRecord } from '#core/mailboxes/dkim-keys.ts';
 import { zoneFile } from '#core/mailboxes/domain-records.ts';
 import { currentRecords } from '#core/mailboxes/domains.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
@@ -71,11 +72,16 @@ const presentRecords = (records: readonly DomainRecord[]) => ({
   zoneFile: zoneFile(records),
 });
 
-export const presentDomain = (row: MailDomainRow, settings: Settings): Static<typeof Domain> => ({
+/** @param otherDkimKeys of the domain, beside the one that signs */
+export const presentDomain = (
+  row: MailDomainRow,
+  settings: Settings,
+  otherDkimKeys: readonly DkimRecord[] = [],
+): Static<typeof Domain> => ({
   id: row.id,
   name: row.name,
   status: row.status,
-  ...presentRecords(currentRecords(settings, row)),
+  ...presentRecords(currentRecords(settings, row, otherDkimKeys)),
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
   verifiedAt: timeOf(row.verifiedAt),

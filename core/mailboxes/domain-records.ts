@@ -2,21 +2,14 @@
  * The DNS records a customer's domain needs so that this instance can receive and send its mail, whether DNS has them,
  * and how questions are asked. The DKIM key of the instance's own domain, MAIL_DOMAIN, is made when it is asked for first.
  */
-import { generateKeyPair } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
-import { promisify } from 'node:util';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Sql } from '#db/database.ts';
 import type { DomainRecord } from '#db/entities.ts';
+import { type DkimRecord, makeDkimKey } from './dkim-keys.ts';
 
-const DKIM_BITS = 2_048;
-const makeKeyPair = promisify(generateKeyPair);
-
-interface InstanceDkimKey {
-  readonly selector: string;
-  /** Base64 of the SubjectPublicKeyInfo. */
-  readonly publicKey: string;
+interface InstanceDkimKey extends DkimRecord {
   /** PEM. */
   readonly privateKey: string;
 }
@@ -35,7 +28,7 @@ const FIND_KEY = `select selector, public_key, private_key_sealed from dkim_key 
 export async function instanceDkimRecord(
   db: Sql,
   { MAIL_DOMAIN }: Pick<Settings, 'MAIL_DOMAIN'>,
-): Promise<Omit<InstanceDkimKey, 'privateKey'> | undefined> {
+): Promise<DkimRecord | undefined> {
   const [row] = await db.query<KeyRow>(FIND_KEY, [MAIL_DOMAIN.toLowerCase()]);
   return row === undefined ? undefined : { selector: row.selector, publicKey: row.public_key };
 }
@@ -50,16 +43,12 @@ export async function instanceDkimKey({
   const domain = settings.MAIL_DOMAIN.toLowerCase();
   let [row] = await db.query<KeyRow>(FIND_KEY, [domain]);
   if (row === undefined) {
-    const { publicKey, privateKey } = await makeKeyPair('rsa', {
-      modulusLength: DKIM_BITS,
-      publicKeyEncoding: { type: 'spki', format: 'der' },
-      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    });
+    const { publicKey, privateKey } = await makeDkimKey();
     const selector = `am${new Date(now()).toISOString().slice(0, 7).replace('-', '')}`;
     // Another process may be quicker; its key is the one then.
     await db.query(
       `insert into dkim_key (domain, selector, public_key, private_key_sealed) values ($1, $2, $3, $4) on conflict do nothing`,
-      [domain, selector, publicKey.toString('base64'), secrets.seal(privateKey, instanceDkimPlace(domain))],
+      [domain, selector, publicKey, secrets.seal(privateKey, instanceDkimPlace(domain))],
     );
     [row] = await db.query<KeyRow>(FIND_KEY, [domain]);
     log.info({ domain, selector }, 'made the DKIM key of the instance; GET /api/domains/default shows its DNS record');
@@ -81,6 +70,8 @@ interface MailFacts {
   readonly dkimSelector: string;
   /** Base64 of the SubjectPublicKeyInfo. */
   readonly dkimPublicKey: string;
+  /** Keys whose records must be there beside it: the next one, and those before it. */
+  readonly otherDkimKeys?: readonly DkimRecord[];
   /** Name of the host that receives and sends. */
   readonly mailHost: string;
   /** Ports of mail clients as seen from outside; by TLS from the first byte where the name does not say STARTTLS. */
@@ -114,18 +105,18 @@ export const domainRecords = (facts: DomainFacts): DomainRecord[] => [
   ...mailRecords(facts),
 ];
 
+/** The record of one DKIM key of a domain. */
+export const dkimRecord = (domain: string, { selector, publicKey }: DkimRecord): DomainRecord =>
+  record('dkim', 'TXT', `${selector}._domainkey.${domain}`, `v=DKIM1; k=rsa; p=${publicKey}`, false);
+
 /** Records that mail needs, for any domain. */
 export function mailRecords(facts: MailFacts): DomainRecord[] {
   const { name, mailHost } = facts;
   return [
     record('mx', 'MX', name, `${MX_PREFERENCE} ${mailHost}`, true),
     record('spf', 'TXT', name, `v=spf1 a:${mailHost} ~all`, false),
-    record(
-      'dkim',
-      'TXT',
-      `${facts.dkimSelector}._domainkey.${name}`,
-      `v=DKIM1; k=rsa; p=${facts.dkimPublicKey}`,
-      false,
+    ...[{ selector: facts.dkimSelector, publicKey: facts.dkimPublicKey }, ...(facts.otherDkimKeys ?? [])].map((key) =>
+      dkimRecord(name, key),
     ),
     record('dmarc', 'TXT', `_dmarc.${name}`, 'v=DMARC1; p=quarantine', false),
     // RFC 6186 and 8314: how mail clients find the listeners; IMAP before POP3, TLS before STARTTLS.
@@ -135,6 +126,10 @@ export function mailRecords(facts: MailFacts): DomainRecord[] {
     record('submission', 'SRV', `_submission._tcp.${name}`, `10 1 ${facts.submissionStarttlsPort} ${mailHost}`, false),
   ];
 }
+
+/** The public key in a DKIM record (RFC 6376 §3.6.1); undefined: there is none. */
+export const dkimKeyOfRecord = (value: string): string | undefined =>
+  /(?:^|;)\s*p\s*=([^;]*)/.exec(value)?.[1]?.replaceAll(/\s/g, '');
 
 const withoutDot = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 
@@ -172,10 +167,10 @@ function recordState(record: DomainRecord, values: readonly string[]): RecordSta
       return state(policies, policies.length === 1 && policies.some(allows));
     }
     case 'dkim': {
-      const key = (value: string) => /(?:^|;)\s*p=([^;]*)/.exec(value)?.[1]?.replaceAll(/\s/g, '');
+      const wanted = dkimKeyOfRecord(record.value);
       return state(
         values,
-        values.some((value) => key(value) === key(record.value)),
+        values.some((value) => dkimKeyOfRecord(value) === wanted),
       );
     }
     case 'dmarc': {
@@ -205,7 +200,7 @@ function txtStrings(value: string): string[] {
 const QUERY_TIMEOUT_MS = 3_000;
 const QUERY_TRIES = 2;
 /** DNS says that there is nothing, as against saying nothing. */
-const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
+export const NOTHING_THERE = new Set(['ENODATA', 'ENOTFOUND']);
 
 /** Asks DNS. @returns values; undefined when DNS gave no answer at all (timeout, SERVFAIL). Never throws. */
 type AskDns = <Value>(query: (resolver: Resolver) => Promise<Value[]>) => Promise<Value[] | undefined>;

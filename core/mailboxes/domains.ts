@@ -11,9 +11,8 @@
  * Whether a domain is hosted here decides what may be sent to people in it (`hosted-address.ts`). So a program does not
  * add or delete a domain in which members have their addresses: that is for a person.
  */
-import { generateKeyPair, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { domainToASCII, domainToUnicode } from 'node:url';
-import { promisify } from 'node:util';
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordAudit } from '#core/organizations/audit.ts';
@@ -30,6 +29,7 @@ import { domainNameProblem } from '#domain/mail/domain-names.ts';
 import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { publicListenerPorts } from './client-settings.ts';
+import { type DkimRecord, makeDkimKey, publishedDkimKeys } from './dkim-keys.ts';
 import { checkRecords, domainRecords, instanceDkimKey, mailRecords } from './domain-records.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
 
@@ -65,10 +65,7 @@ const MEMBER_IN_DOMAIN = `
      and exists (select from unnest($2::text[]) as d (name)
                   where right(lower(u.email), length(d.name) + 1) in ('@' || d.name, '.' || d.name)) limit 1`;
 
-const DKIM_BITS = 2_048;
 const TOKEN_BYTES = 24;
-
-const makeKeyPair = promisify(generateKeyPair);
 
 /** Identity of a DKIM key in its sealed form. */
 export const dkimKeyPlace = (domainId: string): string => `domains:dkim_private_key:${domainId}`;
@@ -88,18 +85,14 @@ export async function createDomain(
   if (problem !== undefined) throw invalidName(problem);
   const own = services.settings.MAIL_DOMAIN.toLowerCase();
   if (name === own || name.endsWith(`.${own}`)) throw invalidName('belongs to this instance');
-  const { publicKey, privateKey } = await makeKeyPair('rsa', {
-    modulusLength: DKIM_BITS,
-    publicKeyEncoding: { type: 'spki', format: 'der' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
+  const { publicKey, privateKey } = await makeDkimKey();
   const now = new Date(services.now());
   const id = newId('domain', now.getTime());
   const facts = {
     name,
     verificationToken: randomBytes(TOKEN_BYTES).toString('base64url'),
     dkimSelector: `am${now.toISOString().slice(0, 7).replace('-', '')}`,
-    dkimPublicKey: publicKey.toString('base64'),
+    dkimPublicKey: publicKey,
     ...hostFacts(services.settings),
   };
   try {
@@ -165,10 +158,16 @@ export const getDomain = (services: Services, organizationId: string, id: string
 /**
  * The currently required records: name and ports of this host, and the kinds of records, may have changed since the
  * last check. Its results are shown for records that are still the same.
+ *
+ * @param otherDkimKeys those of the domain (`dkim-keys.ts`)
  */
-export function currentRecords(settings: Settings, row: MailDomainRow): DomainRecord[] {
+export function currentRecords(
+  settings: Settings,
+  row: MailDomainRow,
+  otherDkimKeys: readonly DkimRecord[],
+): DomainRecord[] {
   const { name, verificationToken, dkimSelector, dkimPublicKey } = row;
-  const facts = { name, verificationToken, dkimSelector, dkimPublicKey, ...hostFacts(settings) };
+  const facts = { name, verificationToken, dkimSelector, dkimPublicKey, otherDkimKeys, ...hostFacts(settings) };
   return domainRecords(facts).map((record) => {
     const seen = row.records.find((each) => each.purpose === record.purpose && each.value === record.value);
     return seen === undefined ? record : { ...record, status: seen.status, found: seen.found };
@@ -182,7 +181,8 @@ export async function defaultDomain(services: Services): Promise<{ name: string;
   const { settings } = services;
   const name = settings.MAIL_DOMAIN.toLowerCase();
   const { selector, publicKey } = await instanceDkimKey(services);
-  const facts = { name, dkimSelector: selector, dkimPublicKey: publicKey, ...hostFacts(settings) };
+  const otherDkimKeys = await publishedDkimKeys(services.db, null);
+  const facts = { name, dkimSelector: selector, dkimPublicKey: publicKey, otherDkimKeys, ...hostFacts(settings) };
   return { name, records: await checkRecords(settings, mailRecords(facts)) };
 }
 
@@ -233,7 +233,8 @@ export async function verifyDomain(
   caller: Caller,
 ): Promise<MailDomainRow> {
   const asked = await getDomain(services, organizationId, id);
-  const records = await checkRecords(services.settings, currentRecords(services.settings, asked));
+  const otherKeys = await publishedDkimKeys(services.db, id);
+  const records = await checkRecords(services.settings, currentRecords(services.settings, asked, otherKeys));
   try {
     return await services.db.entityTransaction(async (em) => {
       const row = await ownDomain(em, organizationId, id, true);

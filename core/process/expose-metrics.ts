@@ -19,6 +19,8 @@ import {
   databaseWaiting,
   dataFolderBytes,
   dataFolderFreeBytes,
+  dkimKeyAgeSeconds,
+  dkimRotationSeconds,
   METRICS,
   type QUEUES,
   queueLength,
@@ -80,24 +82,40 @@ async function readQueues(db: Database): Promise<void> {
   }
 }
 
-/** Sums over a row for each mailbox; the rest is known to PostgreSQL without reading tables. */
+/** Sums over a row for each mailbox and domain; the rest is known to PostgreSQL without reading tables. */
 const STORAGE = `
   select (select coalesce(sum(bytes_used), 0) from mailbox_counter)::float8 as bytes,
          (select coalesce(sum(messages), 0) from mailbox_counter)::float8 as messages,
          (select greatest(reltuples, 0) from pg_class where oid = 'blob'::regclass)::float8 as blobs,
          pg_total_relation_size('blob')::float8 as "blobBytes",
-         pg_database_size(current_database())::float8 as "databaseBytes"`;
+         pg_database_size(current_database())::float8 as "databaseBytes",
+         (select extract(epoch from now() - min(made)) from (
+           select created_at as made from dkim_key where domain = $1 union all
+           select coalesce(dkim_key_created_at, created_at) from domains where status = 'verified') as k
+         )::float8 as "dkimKeySeconds",
+         (select extract(epoch from now() - min(created_at)) from dkim_rotation where state = 'next'
+         )::float8 as "dkimRotationSeconds"`;
 
-async function readStorage(db: Database): Promise<void> {
-  const [found] = await bounded(db, (sql) =>
-    sql.query<{ bytes: number; messages: number; blobs: number; blobBytes: number; databaseBytes: number }>(STORAGE),
-  );
+interface Storage {
+  readonly bytes: number;
+  readonly messages: number;
+  readonly blobs: number;
+  readonly blobBytes: number;
+  readonly databaseBytes: number;
+  readonly dkimKeySeconds: number | null;
+  readonly dkimRotationSeconds: number | null;
+}
+
+async function readStorage(db: Database, mailDomain: string): Promise<void> {
+  const [found] = await bounded(db, (sql) => sql.query<Storage & object>(STORAGE, [mailDomain.toLowerCase()]));
   if (found === undefined) return;
   storedMailBytes.set(found.bytes);
   storedMessages.set(found.messages);
   storedBlobs.set(found.blobs);
   blobTableBytes.set(found.blobBytes);
   databaseBytes.set(found.databaseBytes);
+  dkimKeyAgeSeconds.set(Math.max(0, found.dkimKeySeconds ?? 0));
+  dkimRotationSeconds.set(Math.max(0, found.dkimRotationSeconds ?? 0));
 }
 
 /** @returns a function that runs `read` unless it ran within `freshMs` or is running */
@@ -130,7 +148,10 @@ export function openMetrics(
   const has = (part: ProcessName) => process === 'all' || process === part;
   const shown = [...METRICS.filter(({ of }) => of.some(has)).map(({ name }) => name), ...collectProcessMetrics()];
   const reads = has('api')
-    ? [atMostEvery(QUEUES_FRESH_MS, () => readQueues(db)), atMostEvery(STORAGE_FRESH_MS, () => readStorage(db))]
+    ? [
+        atMostEvery(QUEUES_FRESH_MS, () => readQueues(db)),
+        atMostEvery(STORAGE_FRESH_MS, () => readStorage(db, settings.MAIL_DOMAIN)),
+      ]
     : [];
   if (has('mail'))
     reads.push(async () => {

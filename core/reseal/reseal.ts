@@ -10,6 +10,7 @@
  */
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
+import { dkimRotationPlace } from '#core/mailboxes/dkim-keys.ts';
 import { instanceDkimPlace } from '#core/mailboxes/domain-records.ts';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
@@ -40,6 +41,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   column('webhook_signing_key', 'private_key_sealed', ['id'], (id = '') => signingKeyPlace(id)),
   column('domains', 'dkim_private_key_sealed', ['id'], (id = '') => dkimKeyPlace(id)),
   column('dkim_key', 'private_key_sealed', ['domain'], (domain = '') => instanceDkimPlace(domain)),
+  column('dkim_rotation', 'private_key_sealed', ['id'], (id = '') => dkimRotationPlace(id)),
   column('idempotency_keys', 'body_sealed', ['principal', 'key'], (principal = '', key = '') =>
     idempotencyAnswerPlace(principal, key),
   ),

@@ -4,6 +4,7 @@
  */
 import { NativeConnection } from '@temporalio/worker';
 import { startApi } from '#api/start.ts';
+import { startDkimUpkeep } from '#core/mailboxes/dkim-upkeep.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
 import type { ProcessLife } from '#core/platform/process/process-life.ts';
@@ -56,6 +57,8 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('dispatcher', () => dispatcher.close());
   const outboundSweep = startOutboundSweep(services, temporal);
   life.onStop('sweep of outgoing mail', () => outboundSweep.close());
+  const dkimUpkeep = startDkimUpkeep(services);
+  life.onStop('upkeep of DKIM keys', () => dkimUpkeep.close());
   const mcp = mcpHttp((error) => services.log.debug({ error: error.message }, 'an MCP request was refused'));
   const api = await startApi(services, temporal, mcp, readiness);
   life.onStop('API', () => api.close());

@@ -7,6 +7,8 @@ export const AUDIT_ACTIONS = [
   'consent.denied',
   'domain.created',
   'domain.deleted',
+  'domain.dkim_key_created',
+  'domain.dkim_key_switched',
   'domain.verified',
   'grant.created',
   'grant.deleted',

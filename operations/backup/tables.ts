@@ -9,7 +9,7 @@ export const BLOB_BYTES_COLUMN = 'bytes';
 
 export const BACKED_UP_TABLES: readonly string[] = [
   ...['organizations', 'users', 'members', 'sign_in_sources', 'invitations', 'sessions', 'api_keys', 'audit_entries'],
-  ...['idempotency_keys', 'domains', 'dkim_key'],
+  ...['idempotency_keys', 'domains', 'dkim_key', 'dkim_rotation'],
   ...['mailboxes', 'mailbox_counter', 'mailbox_sending', 'mailbox_login', 'mailbox_token'],
   ...['subscription', 'mail_keyword', 'sender_list'],
   ...['webhook_endpoints', 'webhook_signing_key', 'webhook_receiver', 'received_request'],

@@ -89,6 +89,12 @@ async function fill(secrets: SealedSecrets): Promise<Map<string, string>> {
       `insert into dkim_key (domain, selector, public_key, private_key_sealed) values ($1, 's', 'p', $2)`,
       [name, sealed('dkim_key', 'private_key_sealed', name)],
     );
+    const nextKey = `next-${n}`;
+    await db.query(
+      `insert into dkim_rotation (id, domain, domain_id, selector, public_key, private_key_sealed, state, created_at)
+       values ($1, $2, $3, 'next', 'p', $4, 'next', now())`,
+      [nextKey, name, domain, sealed('dkim_rotation', 'private_key_sealed', nextKey)],
+    );
     await db.query(
       `insert into idempotency_keys (principal, key, request_hash, body_sealed) values ('who', $1, 'x', $2)`,
       [key, sealed('idempotency_keys', 'body_sealed', 'who', key)],

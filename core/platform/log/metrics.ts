@@ -230,6 +230,16 @@ export const databaseBytes = gauge('database_size_bytes', {
   help: 'Disk space of the database.',
 });
 
+export const dkimKeyAgeSeconds = gauge('dkim_signing_key_age_seconds', {
+  of: ['api'],
+  help: 'Age of the oldest DKIM key that signs, of all domains.',
+});
+
+export const dkimRotationSeconds = gauge('dkim_rotation_waiting_seconds', {
+  of: ['api'],
+  help: 'Time since the oldest rotation of a DKIM key waits for its record in DNS; 0 if none waits.',
+});
+
 // This process
 
 export const databaseConnections = gauge('database_connections', {

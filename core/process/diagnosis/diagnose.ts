@@ -8,6 +8,7 @@
  *
  * A check that cannot be made is a note, never a failure of the diagnosis.
  */
+import { publishedDkimKeys } from '#core/mailboxes/dkim-keys.ts';
 import { instanceDkimRecord } from '#core/mailboxes/domain-records.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Logger } from '#core/platform/log/logger.ts';
@@ -16,6 +17,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Database } from '#db/database.ts';
+import { dkimFindings } from './dkim-findings.ts';
 import { dnsFindings } from './dns-findings.ts';
 import { type DiagnosisCheck, type Finding, findingsOf, inOrder, needsAttention } from './finding.ts';
 import {
@@ -94,6 +96,7 @@ function commonChecks(of: DiagnosisOf): Check[] {
           ['postgresql', () => databaseFindings(db, settings)],
           ['connections', () => connectionFindings(db, settings)],
           ['backlog', () => backlogFindings(db)],
+          ['dkim', () => dkimFindings({ settings, db, now: of.now })],
           ...(secrets === undefined ? [] : [['secrets', () => secretsFindings(db, secrets)] as const]),
         ];
   return [
@@ -102,11 +105,16 @@ function commonChecks(of: DiagnosisOf): Check[] {
     ['temporal', () => temporalFindings(settings, db)],
     [
       'dns',
-      async () =>
-        dnsFindings(
-          settings,
-          db === undefined ? undefined : await instanceDkimRecord(db, settings).catch(() => undefined),
-        ),
+      async () => {
+        const [dkim, others] =
+          db === undefined
+            ? [undefined, []]
+            : await Promise.all([
+                instanceDkimRecord(db, settings).catch(() => undefined),
+                publishedDkimKeys(db, null).catch(() => []),
+              ]);
+        return dnsFindings(settings, dkim, others);
+      },
     ],
   ];
 }

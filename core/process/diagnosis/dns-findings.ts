@@ -5,6 +5,7 @@
  */
 import { get } from 'node:https';
 import { publicListenerPorts } from '#core/mailboxes/client-settings.ts';
+import type { DkimRecord } from '#core/mailboxes/dkim-keys.ts';
 import { askDns, checkRecords, mailRecords, zoneFile } from '#core/mailboxes/domain-records.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
@@ -19,19 +20,23 @@ const POLICY_WITHIN_MS = 5_000;
 /** RFC 8461 §3.2 suggests 64 KB. */
 const POLICY_MAX_BYTES = 64 * 1024;
 
-/** Public part of the DKIM key of MAIL_DOMAIN. */
-export interface DkimRecord {
-  readonly selector: string;
-  readonly publicKey: string;
-}
-
-/** Records that MAIL_DOMAIN needs. @param dkim undefined: the key was not made yet, and its record is left out */
-export function instanceRecords(settings: Settings, dkim: DkimRecord | undefined): DomainRecord[] {
+/**
+ * Records that MAIL_DOMAIN needs.
+ *
+ * @param dkim undefined: the key was not made yet, and its record is left out
+ * @param otherDkimKeys of MAIL_DOMAIN, that are in a rotation
+ */
+export function instanceRecords(
+  settings: Settings,
+  dkim: DkimRecord | undefined,
+  otherDkimKeys: readonly DkimRecord[] = [],
+): DomainRecord[] {
   const records = mailRecords({
     name: settings.MAIL_DOMAIN.toLowerCase(),
     mailHost: settings.MAIL_HOSTNAME,
     dkimSelector: dkim?.selector ?? '',
     dkimPublicKey: dkim?.publicKey ?? '',
+    otherDkimKeys,
     ...publicListenerPorts(settings),
   });
   return dkim === undefined ? records.filter(({ purpose }) => purpose !== 'dkim') : records;
@@ -65,11 +70,15 @@ function recordFinding(record: DomainRecord): Finding {
 }
 
 /** @param dkim undefined: the key was not made yet */
-export async function dnsFindings(settings: Settings, dkim: DkimRecord | undefined): Promise<Finding[]> {
+export async function dnsFindings(
+  settings: Settings,
+  dkim: DkimRecord | undefined,
+  otherDkimKeys: readonly DkimRecord[],
+): Promise<Finding[]> {
   if (isTrialName(settings.MAIL_DOMAIN) || isTrialName(settings.MAIL_HOSTNAME))
     return [note(`DNS has nothing for ${settings.MAIL_DOMAIN} at ${settings.MAIL_HOSTNAME}, which is for trials.`)];
   const [records, host, sts, clients] = await Promise.all([
-    checkRecords(settings, instanceRecords(settings, dkim)),
+    checkRecords(settings, instanceRecords(settings, dkim, otherDkimKeys)),
     hostFindings(settings),
     stsFindings(settings),
     clientFindings(settings),
