@@ -64,6 +64,9 @@ export const MessageOutput = ofMail({
       risks: Type.Array(text, { description: 'Why it may harm its reader; empty: nothing was found.' }),
     }),
   ),
+  signals: Type.Array(Type.Object({ kind: text, place: text, details: texts }), {
+    description: 'What about the message its reader cannot see or may misread; facts, no verdict.',
+  }),
   senderVerified: maybe(Type.Boolean()),
   text,
   nextOffset: maybe(Type.Integer()),

@@ -35,6 +35,7 @@ export function readable(message: Message, quoted: boolean, start: number, maxCh
       sizeBytes,
       risks,
     })),
+    signals: (message.signals ?? []).map(({ kind, place, details }) => ({ kind, place, details })),
     senderVerified: message.authentication === null ? null : message.authentication.dmarc.result === 'pass',
     untrusted: message.untrusted,
     text,

@@ -13,6 +13,8 @@ import {
   HTML_OPEN_ELEMENTS_MAX,
   HTML_TEXT_MAX_CHARACTERS,
 } from '#domain/mail/mail-limits.ts';
+import { SIGNAL_TEXT_MAX_CHARACTERS } from '#domain/mail/message-signals.ts';
+import { displayOf, type ElementDisplay, pageDisplay } from './html-display.ts';
 import { HtmlLayout } from './html-layout.ts';
 
 /** A link that a reader of the document sees. */
@@ -34,6 +36,10 @@ export interface HtmlContent {
   readonly links: readonly HtmlLink[];
   /** A limit was reached: the document has more text or links. */
   readonly cut: boolean;
+  /** Text that a person does not see: hidden, without size, beside the page, or in the colour of its background. */
+  readonly hidden: string;
+  /** Comments, without those of Outlook. */
+  readonly comments: string;
 }
 
 /** Something in a document that `textForCodes` reads differently: images with numbers, text that is struck out. */
@@ -92,7 +98,7 @@ const IMPLIED_ENDS: ReadonlyMap<string, ReturnType<typeof closes>> = new Map([
 ]);
 
 /** Attributes that are read; of one given twice the first counts. */
-const ATTRIBUTES = words('href hidden style alt type value start');
+const ATTRIBUTES = words('href hidden style alt type value start color bgcolor');
 export const ATTRIBUTE_MAX_CHARACTERS = 16_384;
 const NAME_MAX_CHARACTERS = 32;
 const LINK_TEXT_MAX_CHARACTERS = 500;
@@ -139,10 +145,14 @@ class HtmlReader {
 
   /** See `textForCodes`. */
   readonly #forCodes: boolean;
+  readonly #hidden = new BoundedText();
+  readonly #comments = new BoundedText();
+  readonly #page: ElementDisplay;
 
   constructor(html: string, forCodes = false) {
     this.#html = html;
     this.#forCodes = forCodes;
+    this.#page = pageDisplay(html);
   }
 
   read(): HtmlContent {
@@ -169,7 +179,10 @@ class HtmlReader {
         onopentagend: () => this.#start(false),
         onselfclosingtag: () => this.#start(true),
         onclosetag: (from, to) => this.#end(html.slice(from, Math.min(to, from + NAME_MAX_CHARACTERS)).toLowerCase()),
-        oncomment: () => undefined,
+        oncomment: (from, to) => {
+          const comment = html.slice(from, Math.min(to, from + COMMENT_MAX_CHARACTERS));
+          if (!OUTLOOK_COMMENT.test(comment)) this.#comments.add(comment);
+        },
         oncdata: () => undefined,
         ondeclaration: () => undefined,
         onprocessinginstruction: () => undefined,
@@ -187,7 +200,8 @@ class HtmlReader {
       before: plain.slice(Math.max(0, from - HTML_LINK_CONTEXT_CHARACTERS), from).toWellFormed(),
       after: plain.slice(to, to + HTML_LINK_CONTEXT_CHARACTERS).toWellFormed(),
     }));
-    return { text, links, cut: this.#cut || this.#layout.full };
+    const { text: hidden } = this.#hidden;
+    return { text, links, cut: this.#cut || this.#layout.full, hidden, comments: this.#comments.text };
   }
 
   #display(): ElementDisplay | undefined {
@@ -206,6 +220,7 @@ class HtmlReader {
     const text = this.#pieces.length === 1 ? (this.#pieces[0] ?? '') : this.#pieces.join('');
     this.#pieces = [];
     const display = this.#display();
+    if (display?.concealed || display?.tiny) this.#hidden.add(text);
     if (display?.seen === false || display?.tiny || (this.#forCodes && display?.struck)) return;
     this.#layout.text(text, display?.preformatted === true);
   }
@@ -216,7 +231,7 @@ class HtmlReader {
     const implied = IMPLIED_ENDS.get(name);
     if (implied !== undefined) this.#endImplied(implied);
     if (name === 'a') this.#endLink(); // a link in a link ends the one outside
-    const display = displayOf(name, this.#attributes, this.#display(), UNSEEN);
+    const display = displayOf(name, this.#attributes, this.#display() ?? this.#page, UNSEEN);
     if (VOID.has(name)) {
       if (display.seen) this.#empty(name, display);
       return;
@@ -319,100 +334,22 @@ const collapsed = (text: string): string => text.replace(/\s+/g, ' ').trim();
 /** Text of an HTML document. Damaged documents give what can be read. */
 export const textOfHtml = (html: string): string => htmlContent(html).text;
 
-interface ElementDisplay {
-  /** False: neither its text nor its links are seen. */
-  readonly seen: boolean;
-  /** Its text has no size to be read in; an element inside may give itself one. */
-  readonly tiny: boolean;
-  /** A line through it says that it does not count. */
-  readonly struck: boolean;
-  /** Line breaks and spaces count. */
-  readonly preformatted: boolean;
-  /** It stands on lines of its own by its style. */
-  readonly block: boolean;
-}
+/** Comments by which Outlook gets elements of its own. */
+const OUTLOOK_COMMENT = /^\s?(?:\[(?:if|endif)|<!\[endif|<!$)/i;
+const COMMENT_MAX_CHARACTERS = 16_384;
 
-const SHOWN: ElementDisplay = { seen: true, tiny: false, struck: false, preformatted: false, block: false };
-const HIDDEN: ElementDisplay = { ...SHOWN, seen: false };
-const STRUCK = new Set(['s', 'strike', 'del']);
-const PREFORMATTED = new Set(['pre', 'textarea', 'xmp', 'listing', 'plaintext']);
-const STYLE_MAX_CHARACTERS = 4_096;
+/** Pieces of text, as many as are examined. */
+class BoundedText {
+  readonly #pieces: string[] = [];
+  #length = 0;
 
-/**
- * @param parent undefined: it is in no other element
- * @param unseen names of elements that are never shown
- */
-function displayOf(
-  name: string,
-  attributes: ReadonlyMap<string, string>,
-  parent: ElementDisplay | undefined,
-  unseen: ReadonlySet<string>,
-): ElementDisplay {
-  if (parent?.seen === false || unseen.has(name) || attributes.has('hidden')) return HIDDEN;
-  const outside = parent ?? SHOWN;
-  const inherited = STRUCK.has(name) && !outside.struck ? { ...outside, struck: true } : outside;
-  const style = attributes.get('style');
-  if (style === undefined) {
-    if (PREFORMATTED.has(name)) return { ...inherited, preformatted: true, block: false };
-    return inherited.block ? { ...inherited, block: false } : inherited;
+  add(piece: string): void {
+    if (this.#length >= SIGNAL_TEXT_MAX_CHARACTERS || piece.trim() === '') return;
+    this.#pieces.push(piece.slice(0, SIGNAL_TEXT_MAX_CHARACTERS - this.#length));
+    this.#length += piece.length;
   }
-  const declared = declarations(style);
-  if (isHidden(declared)) return HIDDEN;
-  const whiteSpace = declared.get('white-space');
-  return {
-    seen: true,
-    tiny: tinyText(declared, inherited.tiny),
-    struck:
-      inherited.struck ||
-      /line-through/.test(declared.get('text-decoration') ?? declared.get('text-decoration-line') ?? ''),
-    preformatted:
-      whiteSpace === undefined
-        ? inherited.preformatted || PREFORMATTED.has(name)
-        : /^(?:pre|break-spaces)/.test(whiteSpace),
-    block: /^(?:block|flex|grid|table|list-item)$/.test(declared.get('display') ?? ''),
-  };
-}
 
-/** CSS declarations of a style attribute, lower-cased; of one given twice the last counts, `!important` before it. */
-function declarations(style: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  const important = new Set<string>();
-  for (const declaration of style.slice(0, STYLE_MAX_CHARACTERS).toLowerCase().split(';')) {
-    const colon = declaration.indexOf(':');
-    if (colon < 0) continue;
-    const name = declaration.slice(0, colon).trim();
-    const mark = declaration.indexOf('!', colon);
-    const value = declaration.slice(colon + 1, mark < 0 ? undefined : mark).trim();
-    if (important.has(name) && mark < 0) continue;
-    if (mark >= 0) important.add(name);
-    found.set(name, value);
+  get text(): string {
+    return this.#pieces.join(' ');
   }
-  return found;
-}
-
-const isZero = (length: string | undefined): boolean =>
-  length !== undefined && /^0(?:\.0+)?(?:[a-z]{2,4}|%)?$/.test(length);
-
-/** A length of zero alone does not hide: cells of layout tables have one, and what is in them shows. */
-function isHidden(style: ReadonlyMap<string, string>): boolean {
-  if (style.get('display') === 'none' || style.get('visibility') === 'hidden' || isZero(style.get('opacity')))
-    return true;
-  const flat = isZero(style.get('max-height')) || isZero(style.get('height')) || isZero(style.get('max-width'));
-  return flat && /^(?:hidden|clip)/.test(style.get('overflow') ?? '');
-}
-
-/** A preheader is written in no size and no line height; a size alone is often given anew by a style sheet. */
-function tinyText(style: ReadonlyMap<string, string>, inherited: boolean): boolean {
-  const size = style.get('font-size');
-  if (size === undefined) return inherited;
-  const none = isZero(size) || /^1(?:px|pt)$/.test(size);
-  if (!none) return false;
-  const line = style.get('line-height');
-  return (
-    inherited ||
-    isZero(line) ||
-    /^1(?:px|pt)$/.test(line ?? '') ||
-    isZero(style.get('max-height')) ||
-    style.get('color') === 'transparent'
-  );
 }

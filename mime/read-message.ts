@@ -6,8 +6,9 @@
  *     unreadable    the little that is said of a message that cannot be read within the limits; bounded before it begins
  */
 
+import { readableAddresses } from '@agent-mailbox/mime-structure/addresses';
 import { storableText } from '@agent-mailbox/mime-structure/charset';
-import { findBodyStart, headerFields } from '@agent-mailbox/mime-structure/header-fields';
+import { findBodyStart, firstValue, headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import { type PartNode, wireGrowth } from '@agent-mailbox/mime-structure/index-message';
 import { bodyParts, isBodyText, partText } from '@agent-mailbox/mime-structure/parts';
 import { type MessageStructure, readStructure, structureOf } from '@agent-mailbox/mime-structure/read-structure';
@@ -19,11 +20,13 @@ import {
   UNREADABLE_FIELD_MAX_BYTES,
   UNREADABLE_HEADER_MAX_BYTES,
 } from '#domain/mail/mail-limits.ts';
+import { type MessageSignals, NO_SIGNALS } from '#domain/mail/message-signals.ts';
 import { attachmentDigests, type LabelledAttachment, labelledAttachments } from './attachments.ts';
 import { type HtmlContent, type HtmlLink, htmlContent, textForCodes } from './html-content.ts';
 import { type MessageLink, messageLinks } from './message-links.ts';
 import { type CodeCandidate, codeCandidates, surelyCode } from './one-time-code.ts';
 import { extractReply, ownText } from './reply-text.ts';
+import { messageSignals } from './signals/message-signals.ts';
 
 export interface ReadMessage extends Omit<MessageStructure, 'attachments'> {
   readonly attachments: readonly LabelledAttachment[];
@@ -31,19 +34,25 @@ export interface ReadMessage extends Omit<MessageStructure, 'attachments'> {
   readonly content: MessageContent;
   /** SHA-256 of each attachment, decoded; hexadecimal. */
   readonly attachmentDigests: readonly string[];
+  readonly examined: MessageSignals;
 }
 
 /** Structure and content. Linear in the message, but of a large one or one with HTML it is for a thread of its own. */
 export const readMessage = (bytes: Uint8Array): ReadMessage => withContent(bytes, readStructure(bytes));
 
 export function withContent(bytes: Uint8Array, structure: MessageStructure): ReadMessage {
-  const content = readContent(bytes, structure.parts, structure.subject);
+  const read = textAndLinks(bytes, structure.parts);
+  const content = contentOf(read, structure.subject);
+  const attachments = labelledAttachments(bytes, structure);
+  const header = headerFields(bytes, structure.parts.header, structure.parts.body);
+  const replyTo = readableAddresses(firstValue(header, 'reply-to') ?? '');
   return {
     ...structure,
-    attachments: labelledAttachments(bytes, structure),
+    attachments,
     preview: previewOf(content),
     content,
     attachmentDigests: attachmentDigests(bytes, structure.parts, structure.attachments),
+    examined: messageSignals({ ...structure, ...read, replyTo, attachments }),
   };
 }
 
@@ -53,6 +62,7 @@ export const withoutContent = (structure: MessageStructure): ReadMessage => ({
   preview: '',
   content: UNREAD_CONTENT,
   attachmentDigests: [],
+  examined: NO_SIGNALS,
 });
 
 /** `cut`: there is more text than is kept. `failed`: the message could not be read within its time or memory. */
@@ -73,8 +83,7 @@ export interface MessageContent {
 export const UNREAD_CONTENT: MessageContent = { status: 'failed', text: '', reply: '', codes: [], links: [] };
 
 /** @param subject decoded */
-export function readContent(bytes: Uint8Array, root: PartNode, subject: string): MessageContent {
-  const { text, htmlText, htmlForCodes, links, cut } = textAndLinks(bytes, root);
+function contentOf({ text, htmlText, htmlForCodes, links, cut }: TextAndLinks, subject: string): MessageContent {
   const own = ownText(subject, text);
   const ownHtml = ownText(subject, htmlForCodes);
   const codes = codesOf(subject, text === htmlText ? ownHtml : own, ownHtml);
@@ -139,6 +148,9 @@ interface TextAndLinks {
   readonly htmlForCodes: string;
   readonly links: readonly HtmlLink[];
   readonly cut: boolean;
+  /** Of the HTML what a person does not see, and comments. */
+  readonly hidden: string;
+  readonly comments: string;
 }
 
 /** Reads each part once, and of all of them together only so much. */
@@ -183,6 +195,8 @@ function textAndLinks(bytes: Uint8Array, root: PartNode): TextAndLinks {
     htmlForCodes: htmlDocuments.map(({ forCodes }) => forCodes).join('\n'),
     links: htmlDocuments.flatMap(({ links }) => links),
     cut,
+    hidden: htmlDocuments.map(({ hidden }) => hidden).join('\n\n'),
+    comments: htmlDocuments.map(({ comments }) => comments).join('\n\n'),
   };
 }
 

@@ -4,6 +4,7 @@ import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-
 import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { Static } from 'typebox';
 import { timeOf } from '#api/http/schema-parts.ts';
+import type { MessageSignal } from '#domain/mail/message-signals.ts';
 import type { readContent } from '#mailstore/messages/message-content.ts';
 import type { StoredMessage, StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 import type { Highlight } from '#mailstore/search/search-content.ts';
@@ -20,6 +21,13 @@ export const presentAttachment = (attachment: LabelledAttachment) => ({
   inline: attachment.inline,
   contentId: attachment.contentId,
   risks: [...(attachment.risks ?? risksByName(attachment))],
+});
+
+export const presentSignal = ({ kind, place, count, details }: MessageSignal) => ({
+  kind,
+  place,
+  count,
+  details: [...details],
 });
 
 export const presentSummary = (message: StoredMessage) => ({
@@ -42,6 +50,7 @@ export const presentSummary = (message: StoredMessage) => ({
   folders: [...message.folders],
   attachments: message.attachments.map(presentAttachment),
   authentication: presentAuthentication(message),
+  signals: message.signals?.map(presentSignal) ?? null,
   untrusted: true as const,
 });
 

@@ -7,7 +7,7 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
 import { dateTime, nullable } from '#api/http/schema-parts.ts';
 import { ConsentChanges } from '#api/messages/decision.ts';
-import { MessageExtracts } from '#api/messages/schema.ts';
+import { MessageExtracts, Signal } from '#api/messages/schema.ts';
 import { type IdKind, idPattern } from '#domain/ids.ts';
 import { MAILBOX_STATUSES } from '#domain/organizations/mailboxes.ts';
 import {
@@ -133,6 +133,7 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
       { spf: text(), dkim: text(), dmarc: text() },
       { title: 'EventAuthentication', description: 'Results as in RFC 8601: `pass`, `fail`, `none`, …' },
     ),
+    signals: Type.Array(Signal, { description: 'Facts that its reader cannot see or may misread; no verdict.' }),
     // Only for endpoints with `includeExtracts`, and at most 16 KiB.
     extracts: Type.Optional(MessageExtracts),
   }),
@@ -319,6 +320,7 @@ export const eventExamples: Readonly<Record<EventType, EventEnvelope<object>>> =
     sizeBytes: 4_213,
     attachments: [{ id: '1', filename: 'order.pdf', contentType: 'application/pdf', sizeBytes: 2_048 }],
     labels: [],
+    signals: [],
     authentication: { spf: 'pass', dkim: 'pass', dmarc: 'pass' },
   }),
   email_sent: example('email_sent', agent, {

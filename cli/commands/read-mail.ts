@@ -12,6 +12,7 @@ import {
   type Attachment,
   type Download,
   type Message,
+  type MessageSignal,
   type MessageStatus,
   type MessageSummary,
   type OutboxMessage,
@@ -78,6 +79,16 @@ const attachmentLine = ({ id, filename, contentType, sizeBytes, risks }: Attachm
 export const riskWords = (risks: Attachment['risks']): string =>
   risks.length === 0 ? '' : `  (careful: ${risks.join(', ')})`;
 
+const WHERE: Readonly<Record<MessageSignal['place'], string>> = {
+  seen: '',
+  hidden: ' (hidden)',
+  encoded: ' (encoded)',
+};
+
+/** `commands assistant (hidden): ignore_instructions`. */
+const signalText = ({ kind, place, details }: MessageSignal): string =>
+  `${kind.replaceAll('_', ' ')}${WHERE[place]}${details.length > 0 ? `: ${details.map(safeLine).join(', ')}` : ''}`;
+
 function messageText(message: Message): string {
   const people = (list: readonly string[]): string => list.map(safeLine).join(', ');
   const head = facts([
@@ -87,6 +98,7 @@ function messageText(message: Message): string {
     ['Date', localTime(message.sentAt ?? message.receivedAt)],
     ['Subject', safeLine(message.subject)],
     ...(message.authentication === null ? [] : [['Sender', verificationOf(message)] as const]),
+    ...(message.signals ?? []).map((signal) => ['Careful', signalText(signal)] as const),
     ...(message.labels.length > 0 ? [['Labels', people(message.labels)] as const] : []),
     ...message.attachments.map((attachment) => ['Attachment', attachmentLine(attachment)] as const),
     ['Id', message.id],

@@ -29,6 +29,7 @@ import { Migration20261126000160_networks_of_registrations } from './Migration20
 import { Migration20261126000300_mail_refusals } from './Migration20261126000300_mail_refusals.ts';
 import { Migration20261126000400_suspended_organizations } from './Migration20261126000400_suspended_organizations.ts';
 import { Migration20261128001000_dkim_rotation } from './Migration20261128001000_dkim_rotation.ts';
+import { Migration20261128000700_message_signals } from './Migration20261128000700_message_signals.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   Migration20261126000300_mail_refusals,
   Migration20261126000400_suspended_organizations,
   Migration20261128001000_dkim_rotation,
+  Migration20261128000700_message_signals,
 ];

@@ -25,7 +25,13 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
   ),
   Guides: [
     ...(['/mcp', '/cli', ['/client', 'TypeScript client'], ['/python', 'Python client'], '/integrations'] as const),
-    ...([['/integrations/tools', 'Agent frameworks'], ['/integrations/n8n', 'n8n'], '/files', '/sending'] as const),
+    ...([
+      ['/integrations/tools', 'Agent frameworks'],
+      ['/integrations/n8n', 'n8n'],
+      '/files',
+      '/sending',
+      '/screening',
+    ] as const),
     ...(['/webhooks', '/mail', '/dashboard', ['/coverage', 'Routes in each client'], '/examples'] as const),
   ],
   API: ['/api', '/errors', '/events', ...Object.keys(RESOURCES).map((tag) => `/api/${anchorOf(tag)}`)],

@@ -60,6 +60,9 @@ const FOUND = `
 /** The origin of a message; `message.origin`. */
 export type MessageOrigin = 'smtp' | 'local' | 'submission' | 'append' | 'draft' | 'system';
 
+/** Origins of mail that others wrote. */
+const CAME_IN: ReadonlySet<MessageOrigin> = new Set(['smtp', 'local']);
+
 /** A message as it will be stored, the same for all its recipients. Everything about it is computed before any lock. */
 export interface NewMessage {
   /** Empty if the blob is stored already. */
@@ -257,6 +260,7 @@ export async function insertMessages(
       parts: read.parts,
       attachments: read.attachments,
       auth: message.auth,
+      signals: CAME_IN.has(message.origin) ? read.examined.signals : null,
       folder_id: each.folderId,
       uid: each.uid,
       modseq: (folders.get(each.folderId)?.modseq ?? 0) + 1,
@@ -360,7 +364,7 @@ const INSERT_MESSAGES = `
       to_addresses jsonb, cc_addresses jsonb, subject text, preview text, envelope_at int, envelope_length int,
       structure_at int, structure_length int, body_at int, body_length int, extracts_at int, extracts_length int,
       header_at int, header_length int, long_header_at int, long_header_length int, envelope_text text,
-      text_status text, parts jsonb, attachments jsonb, auth jsonb, folder_id bigint,
+      text_status text, parts jsonb, attachments jsonb, auth jsonb, signals jsonb, folder_id bigint,
       uid bigint, modseq bigint, flags int, keywords text[], internal_date timestamptz,
       internal_offset_minutes smallint, arrived_seq bigint)
   ), new_blob as (
@@ -372,11 +376,11 @@ const INSERT_MESSAGES = `
   ), new_message as (
     insert into message (id, mailbox_id, blob, thread_id, origin, received_at, sent_at, sent_offset_minutes, size, envelope_from,
       delivered_to, message_id_header, from_addresses, to_addresses, cc_addresses, subject, preview, envelope,
-      bodystructure, parts, attachments, auth, arrived_seq, text_status)
+      bodystructure, parts, attachments, auth, signals, arrived_seq, text_status)
     select id, mailbox_id, decode(blob, 'hex'), thread_id, origin, received_at, sent_at, sent_offset_minutes, size, envelope_from,
       delivered_to, message_id_header, from_addresses, to_addresses, cc_addresses, subject, preview,
       substring($1::bytea from envelope_at for envelope_length),
-      substring($1::bytea from structure_at for structure_length), parts, attachments, auth, arrived_seq, text_status
+      substring($1::bytea from structure_at for structure_length), parts, attachments, auth, signals, arrived_seq, text_status
       from incoming
   ), new_content as (
     insert into message_content (message_id, body, extracts)

@@ -20,6 +20,7 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
 import { RECEIVES_AS } from '#db/queries/mailboxes/status-now.ts';
 import { WRITE_BATCH_MAX_BYTES, WRITE_BATCH_MAX_MESSAGES } from '#domain/mail/mail-limits.ts';
+import type { MessageSignal } from '#domain/mail/message-signals.ts';
 import { EVENT_EXTRACTS_LIMIT_BYTES } from '#domain/webhooks/delivery-limits.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import type { CounterRow, FolderRow } from '#mailstore/folders/lock-folders.ts';
@@ -68,6 +69,7 @@ export function receivedEvent(
         sizeBytes,
       })),
       labels: [...labels],
+      signals: read.examined.signals.map(signalOf),
       authentication: {
         spf: auth?.spf.result ?? 'none',
         dkim: auth?.dkim.result ?? 'none',
@@ -76,6 +78,8 @@ export function receivedEvent(
     },
   };
 }
+
+const signalOf = ({ kind, place, count, details }: MessageSignal) => ({ kind, place, count, details: [...details] });
 
 /** A sender outside: the author the message names, and the address its envelope names. */
 export const externalActor = (name: string, email: string, envelopeFrom: string): Actor => ({

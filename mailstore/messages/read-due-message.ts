@@ -67,6 +67,7 @@ export async function readDueMessage(
     listed.longLines,
     listed.envelopeText,
     read.attachmentDigests,
+    JSON.stringify(read.examined.signals),
   ]);
   return content;
 }
@@ -99,7 +100,8 @@ const WRITE = `
   with again as (
     update message
        set envelope = $2, bodystructure = $3, parts = $4, attachments = $5, from_addresses = $6, to_addresses = $7,
-           cc_addresses = $8, subject = $9, preview = $10, sent_at = $11, sent_offset_minutes = $12, text_status = $13
+           cc_addresses = $8, subject = $9, preview = $10, sent_at = $11, sent_offset_minutes = $12, text_status = $13,
+           signals = case when origin in ('smtp', 'local') then $21::jsonb end
      where id = $1
     returning id
   ), listed as (

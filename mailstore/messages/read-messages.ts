@@ -9,6 +9,7 @@ import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import type { Sql } from '#db/database.ts';
 import { JUNK_LABELS, MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { HEADER_BLOCK_MAX_BYTES } from '#domain/mail/mail-limits.ts';
+import type { MessageSignal } from '#domain/mail/message-signals.ts';
 import { type BlobSource, readBlob } from '#mailstore/blobs/blob-store.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
 import type { MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
@@ -34,6 +35,8 @@ export interface StoredMessage {
   readonly messageIdHeader: string | null;
   readonly attachments: readonly LabelledAttachment[];
   readonly auth: AuthenticationResults | null;
+  /** Null: it did not come from others, or came before signals were stored. */
+  readonly signals: readonly MessageSignal[] | null;
   readonly seen: boolean;
   readonly flagged: boolean;
   readonly answered: boolean;
@@ -82,6 +85,7 @@ export interface MessageRow {
   message_id_header: string | null;
   attachments: LabelledAttachment[];
   auth: AuthenticationResults | null;
+  signals: MessageSignal[] | null;
   all_flags: number;
   any_flags: number;
   labels: string[];
@@ -91,7 +95,7 @@ export interface MessageRow {
 /** A message without placement (held, or being purged) is not shown. */
 export const MESSAGE_COLUMNS = `
   m.id, m.mailbox_id, m.thread_id, m.from_addresses, m.to_addresses, m.cc_addresses, m.subject, m.preview, m.text_status,
-  m.received_at, m.sent_at, m.size, m.delivered_to, m.message_id_header, m.attachments, m.auth,
+  m.received_at, m.sent_at, m.size, m.delivered_to, m.message_id_header, m.attachments, m.auth, m.signals,
   state.all_flags, state.any_flags, state.labels, state.folders`;
 /**
  * Where message `m` is: placements `p` with state `s` and folder `f`, each found by keys (`offset 0`). A plan that joins
@@ -128,6 +132,7 @@ export const messageOf = (row: MessageRow): StoredMessage => ({
   messageIdHeader: row.message_id_header,
   attachments: row.attachments,
   auth: row.auth,
+  signals: row.signals,
   seen: (row.all_flags & MAIL_FLAGS.seen) !== 0,
   flagged: (row.any_flags & MAIL_FLAGS.flagged) !== 0,
   answered: (row.any_flags & MAIL_FLAGS.answered) !== 0,

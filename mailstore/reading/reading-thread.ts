@@ -1,7 +1,13 @@
 /** The thread in which messages are read. It has no connections and no secrets, and may be ended at any time. */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { type MessageStructure, readStructure } from '@agent-mailbox/mime-structure/read-structure';
 import { type ReadMessage, withContent } from '#mime/read-message.ts';
+import type { CommandRules } from '#mime/signals/command-rules.ts';
+import { useCommandRules } from '#mime/signals/message-signals.ts';
+
+export interface ReadingThreadData {
+  readonly commandRules: CommandRules;
+}
 
 /** `ready` once, when the thread can read; then for each message its structure as soon as that is known, then all of it. */
 export type ReadingAnswer =
@@ -11,6 +17,8 @@ export type ReadingAnswer =
   /** With the processor time that the thread has used up to now. */
   | { readonly kind: 'whole'; readonly read: ReadMessage; readonly cpuMs: number };
 
+const { commandRules }: ReadingThreadData = workerData;
+useCommandRules(commandRules);
 parentPort?.on('message', (bytes: Uint8Array) => {
   const structure = readStructure(bytes);
   answer({ kind: 'structure', read: structure });

@@ -15,7 +15,8 @@ import {
   READING_WAITING_MAX_BYTES,
 } from '#domain/mail/mail-limits.ts';
 import { type ReadMessage, withoutContent } from '#mime/read-message.ts';
-import type { ReadingAnswer } from './reading-thread.ts';
+import { commandRulesInUse } from '#mime/signals/message-signals.ts';
+import type { ReadingAnswer, ReadingThreadData } from './reading-thread.ts';
 
 /**
  * Items wait by their source, and sources take turns: however many items one of them adds, the next item of another is
@@ -114,6 +115,7 @@ export function readingThreads(limits: ReadingLimits = LIMITS, file: URL = THREA
     const worker = new Worker(file, {
       execArgv: [],
       env: {},
+      workerData: { commandRules: commandRulesInUse() } satisfies ReadingThreadData,
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMib, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
     });
     const ready = Promise.withResolvers<boolean>();

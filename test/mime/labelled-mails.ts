@@ -108,7 +108,10 @@ function labelledMail(block: string, language: string): LabelledMail {
 }
 
 /** Reads a mail as it would arrive. */
-export function contentOf({ subject, body }: LabelledMail): MessageContent {
+export const contentOf = (mail: LabelledMail): MessageContent => readMessage(messageOf(mail)).content;
+
+/** A mail as it would arrive. */
+export function messageOf({ subject, body }: LabelledMail): Buffer {
   const [, plain, html] = /^~~~plain\n([^]*?)\n~~~html\n([^]*)$/.exec(body) ?? [];
   const part = (subtype: string, text: string): string =>
     `Content-Type: text/${subtype}; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n${lines(text)}`;
@@ -118,7 +121,7 @@ export function contentOf({ subject, body }: LabelledMail): MessageContent {
       ? part(body.startsWith('<') ? 'html' : 'plain', body)
       : `Content-Type: multipart/alternative; boundary=cut\r\n\r\n--cut\r\n${part('plain', plain)}\r\n--cut\r\n${part('html', html)}\r\n--cut--\r\n`;
   const header = `Subject: =?utf-8?B?${Buffer.from(subject).toString('base64')}?=\r\nMIME-Version: 1.0\r\n`;
-  return readMessage(Buffer.from(header + whole)).content;
+  return Buffer.from(header + whole);
 }
 
 export interface Score {

@@ -232,6 +232,9 @@ export const SETTINGS = {
       fallback: 'capture',
       text: 'How mail is sent to other hosts. `capture` stores it: nothing is sent, every recipient ends as `captured`. `relay` sends it to OUTBOUND_RELAY_URL. `mx` sends it directly to the mail hosts of each domain.',
     }),
+    COMMAND_RULES: setting(text, {
+      text: 'File with rules that find sentences which command an assistant, in the form of `mime/signals/command-rules.json`; it replaces those. Read at the start of a process; use the same file in all processes.',
+    }),
     OUTBOUND_RELAY_URL: setting(url('smtp:', 'smtps:'), {
       secret: true,
       text: 'The smarthost, as `smtp://user:password@host:587` (STARTTLS where offered) or `smtps://…:465`; user and password in percent-encoding.',

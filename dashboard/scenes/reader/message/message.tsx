@@ -35,6 +35,7 @@ import { verdictOf } from './verdict.ts';
 const Attachments = lazy(async () => ({
   default: (await import('../../../components/mail/attachments.tsx')).Attachments,
 }));
+const Signals = lazy(async () => ({ default: (await import('../../../components/mail/signals.tsx')).Signals }));
 const AgentView = lazy(async () => ({ default: (await import('./agent-view.tsx')).AgentView }));
 const Source = lazy(async () => ({ default: (await import('./source.tsx')).Source }));
 
@@ -108,6 +109,11 @@ function Opened({ message, folders, actions, busy, headRef }: OpenedProps) {
         <Conversation message={message} onOpen={(id) => actions.open(id)}>
           <div className="grid min-w-0 gap-4">
             <Head message={message} />
+            {message.signals === null || message.signals.length === 0 ? null : (
+              <Suspense fallback={<Skeleton rows={message.signals.length} />}>
+                <Signals signals={message.signals} />
+              </Suspense>
+            )}
             <Labels message={message} onShow={(label) => actions.showLabel(label)} />
             <Body message={message} onCompose={(address) => actions.compose(address)} />
             {message.attachments.length === 0 ? null : (
