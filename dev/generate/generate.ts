@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { writeFileIfChanged } from '#operations/write-file.ts';
+import { chartFiles } from './chart-files.ts';
 import { CLIENT_TYPES, clientTypes } from './client-types.ts';
 import { commandsDocument } from './commands-document.ts';
 import { asyncApiFile, configurationDocument, withMcpSetups } from './generated-documents.ts';
@@ -21,6 +22,7 @@ writeFileIfChanged(documentNamed('asyncapi.json'), asyncApiFile());
 writeFileIfChanged(documentNamed('configuration.md'), configurationDocument());
 writeFileIfChanged(documentNamed('operations/commands.md'), await commandsDocument());
 writeFileIfChanged(documentNamed('operations/metrics.md'), metricsDocument());
+for (const [file, text] of chartFiles()) writeFileIfChanged(file, text);
 const mcp = documentNamed('mcp.md');
 writeFileIfChanged(mcp, withMcpSetups(readFileSync(mcp, 'utf8')));
 const rows = routeRows();

@@ -1,6 +1,6 @@
 /**
- * The version of the project: the same in package.json, in those of the workspaces, in package-lock.json, in server.json
- * and in the Python package.
+ * The version of the project: the same in package.json, in those of the workspaces, in package-lock.json, in server.json,
+ * in the Python package and in the Helm chart.
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -47,22 +47,31 @@ function setServerVersion(folder: string, version: string): string[] {
   return ['server.json'];
 }
 
-/** Where the Python package says its version, once in each file. */
-const PYTHON_VERSIONS: readonly (readonly [file: string, line: RegExp])[] = [
-  ['python/pyproject.toml', /^version = "[^"]*"$/gm],
-  ['python/src/agent_mailbox/__init__.py', /^__version__ = "[^"]*"$/gm],
+/** Where the Python package and the chart say their version, by the folder that a project may lack; once in each line. */
+const WRITTEN_VERSIONS: readonly (readonly [folder: string, file: string, line: RegExp])[] = [
+  ['python', 'python/pyproject.toml', /^(version = ")[^"]*(")$/gm],
+  ['python', 'python/src/agent_mailbox/__init__.py', /^(__version__ = ")[^"]*(")$/gm],
+  ['deploy/helm', 'deploy/helm/agent-mailbox/Chart.yaml', /^(version: )\S+()\n(?=appVersion: )/gm],
+  ['deploy/helm', 'deploy/helm/agent-mailbox/Chart.yaml', /^(appVersion: ")[^"]*(")$/gm],
 ];
 
 /** @throws {Error} before a file is changed, when one does not say its version */
-function setPythonVersion(folder: string, version: string): string[] {
-  if (!existsSync(path.join(folder, 'python'))) return [];
-  const changed = PYTHON_VERSIONS.map(([name, line]) => {
-    const text = readFileSync(path.join(folder, name), 'utf8');
+function setWrittenVersions(folder: string, version: string): string[] {
+  const changed = new Map<string, string>();
+  for (const [part, name, line] of WRITTEN_VERSIONS) {
+    if (!existsSync(path.join(folder, part))) continue;
+    const text = changed.get(name) ?? readFileSync(path.join(folder, name), 'utf8');
     if (text.match(line)?.length !== 1) throw new Error(`${name} must have one line with its version`);
-    return [name, text.replace(line, (found) => found.replace(/"[^"]*"/, `"${version}"`))] as const;
-  });
+    changed.set(
+      name,
+      text.replace(
+        line,
+        (found, before: string, after: string) => `${before}${version}${after}${found.endsWith('\n') ? '\n' : ''}`,
+      ),
+    );
+  }
   for (const [name, text] of changed) writeFileSync(path.join(folder, name), text);
-  return changed.map(([name]) => name);
+  return [...changed.keys()];
 }
 
 /** @returns the changed files, relative to the folder */
@@ -82,5 +91,5 @@ export function setProjectVersion(folder: string, version: string): string[] {
     if (entry !== undefined) setVersion(entry, version, ours);
   }
   write(path.join(folder, 'package-lock.json'), lockfile);
-  return [...files, 'package-lock.json', ...setServerVersion(folder, version), ...setPythonVersion(folder, version)];
+  return [...files, 'package-lock.json', ...setServerVersion(folder, version), ...setWrittenVersions(folder, version)];
 }

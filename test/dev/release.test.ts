@@ -48,6 +48,7 @@ All notable changes.
 - Everything.
 `;
 const PYTHON_FILES = ['python/pyproject.toml', 'python/src/agent_mailbox/__init__.py'];
+const CHART = 'deploy/helm/agent-mailbox/Chart.yaml';
 let folder = '';
 let number = 0;
 
@@ -94,7 +95,7 @@ const RECORD = `node -e "fs.mkdirSync('test/upgrade/records/'+process.argv[1],{r
 function makeRepository(test: string, record = RECORD): void {
   folder = path.join(parent, String(++number));
   mkdirSync(file('dashboard'), { recursive: true });
-  for (const name of ['dev', 'dashboard/package.json', 'package-lock.json', 'server.json', ...PYTHON_FILES])
+  for (const name of ['dev', 'dashboard/package.json', 'package-lock.json', 'server.json', CHART, ...PYTHON_FILES])
     cpSync(path.join(root, name), file(name), { recursive: true });
   const lock = read('package-lock.json');
   const hash = `sha512-${'A'.repeat(86)}==`;
@@ -139,6 +140,7 @@ describe('a release', needs('git'), () => {
     assert.deepEqual(git('show', '--name-only', '--format=', 'HEAD').split('\n').toSorted(), [
       'CHANGELOG.md',
       'dashboard/package.json',
+      CHART,
       'package-lock.json',
       'package.json',
       'parts/one/package.json',
@@ -150,6 +152,7 @@ describe('a release', needs('git'), () => {
       assert.equal(json(name).version, '0.2.0', name);
     assert.match(read('python/pyproject.toml'), /^\[project\]\nname = "agent-mailbox"\nversion = "0\.2\.0"$/m);
     assert.match(read('python/src/agent_mailbox/__init__.py'), /^__version__ = "0\.2\.0"$/m);
+    assert.match(read(CHART), /^version: 0\.2\.0\nappVersion: "0\.2\.0"$/m);
     const pythonLines = git('diff', '--unified=0', 'HEAD^', '--', 'python').split('\n');
     assert.deepEqual(
       pythonLines.filter((line) => /^[-+](?![-+])/.test(line)),

@@ -8,6 +8,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { findChartProgram, findKubernetesSchemas, KUBERNETES_VERSIONS } from '#dev/build/chart-programs.ts';
 import { pythonOf, usualPython } from '#dev/build/python-environment.ts';
 import { distributionPostgres } from '#dev/launcher/postgres-binaries.ts';
 
@@ -106,6 +107,14 @@ const PROGRAMS = {
   curl: program('curl', ['--version'], 'curl'),
   git: program('git', ['--version'], 'git'),
   go: program('go', ['version'], 'golang-go', 'go'),
+  'helm, kubeconform and schemas of Kubernetes': {
+    find: () =>
+      findChartProgram('kubeconform') !== undefined && KUBERNETES_VERSIONS.every(findKubernetesSchemas)
+        ? findChartProgram('helm')
+        : undefined,
+    debian: 'npm run chart-programs',
+    mac: 'npm run chart-programs',
+  },
   java: program('java', ['-version'], 'default-jre-headless', 'openjdk'),
   localedef: localeSources,
   mbsync: program('mbsync', ['--version'], 'isync'),
