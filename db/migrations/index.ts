@@ -28,8 +28,8 @@ import { Migration20261125000150_indexes_of_references } from './Migration202611
 import { Migration20261126000160_networks_of_registrations } from './Migration20261126000160_networks_of_registrations.ts';
 import { Migration20261126000300_mail_refusals } from './Migration20261126000300_mail_refusals.ts';
 import { Migration20261126000400_suspended_organizations } from './Migration20261126000400_suspended_organizations.ts';
-import { Migration20261128001000_dkim_rotation } from './Migration20261128001000_dkim_rotation.ts';
 import { Migration20261128000700_message_signals } from './Migration20261128000700_message_signals.ts';
+import { Migration20261128001000_dkim_rotation } from './Migration20261128001000_dkim_rotation.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [

@@ -356,7 +356,7 @@ test('refusals that wait for the database, and those of a day, are bounded, and 
   const answered = Promise.withResolvers<[]>();
   const hanging = { ...services.db, query: () => (begun++, answered.promise) };
   const first = lines.length;
-  const slow = openMailLog(services.log, hanging as unknown as typeof services.db, services.now, {
+  const slow = openMailLog(services.log, hanging, services.now, {
     waiting: 3,
     perDay: 100,
   });
