@@ -113,13 +113,13 @@ function composeEnvironment(given: Readonly<Record<string, string>>): Record<str
   )?.[1];
   const lines = [...(block ?? '').matchAll(/^ {2}([A-Z_\d]+): "?(.*?)"?$/gm)];
   assert.ok(lines.length > 20);
-  const filled = lines.map(([, name = '', text = '']) => [
-    name,
-    text.replaceAll(
-      /\$\{(\w+)(?::[-?]([^}]*))?\}/g,
-      (_, variable: string, fallback: string) => given[variable] ?? fallback ?? '',
-    ),
-  ]);
+  // The innermost first: a default may have a variable in it.
+  const variable = /\$\{(\w+)(?::[-?]([^${}]*))?\}/g;
+  const fill = (text: string): string => {
+    const filled = text.replaceAll(variable, (_, name: string, fallback: string) => given[name] ?? fallback ?? '');
+    return filled === text ? text : fill(filled);
+  };
+  const filled = lines.map(([, name = '', text = '']) => [name, fill(text)]);
   return Object.fromEntries(filled) as Record<string, string>;
 }
 

@@ -123,6 +123,7 @@ const PROGRAMS = {
   openssl: program('openssl', ['version'], 'openssl'),
   pgbouncer: program('pgbouncer', ['--version'], 'pgbouncer'),
   prlimit: program('prlimit', ['--version'], 'util-linux'),
+  psql: program('psql', ['--version'], 'postgresql-client', 'libpq'),
   promtool: program('promtool', ['--version'], 'prometheus'),
   python3: program('python3', ['--version'], 'python3', 'python'),
   'python3 with cryptography': pythonWith('cryptography', 'python3-cryptography', 'cryptography'),
@@ -141,6 +142,7 @@ const PROGRAMS = {
     debian: 'apt-get install python3 python3-venv',
     mac: 'brew install python@3.13',
   },
+  'systemd-analyze': program('systemd-analyze', ['--version'], 'systemd'),
   swaks: program('swaks', ['--version'], 'swaks'),
 } as const satisfies Readonly<Record<string, Program>>;
 
