@@ -16,6 +16,8 @@ const PACKAGES_WITH: Readonly<Record<string, string[]>> = {
 };
 /** Why TLS failed is said in the same words by the published client, which imports nothing of the service. */
 const TLS_WORDS = 'client/tls-failure.ts';
+/** What a language model gets is the same by REST as by the programs that are published. */
+const MODEL_TEXT = 'client/model-text.ts';
 const USE_CASES = ['domain', 'db', 'mime', 'core', 'mailstore', 'sending'];
 
 type Ban = { regex?: string; group?: string[]; importNames?: string[]; allowTypeImports?: boolean; message: string };
@@ -140,7 +142,7 @@ export default defineConfig({
       message: 'Workflows are deterministic: of activities/ they import types only.',
     }),
     layer('worker/**', [...USE_CASES, 'activities', 'workflows', 'worker'], 'The worker knows no protocol.'),
-    layer('api/**', [...USE_CASES, 'api', 'client/snippets.ts'], 'api/ speaks HTTP and imports use cases.'),
+    layer('api/**', [...USE_CASES, 'api', 'client/snippets.ts', MODEL_TEXT], 'api/ speaks HTTP and imports use cases.'),
     layer('api/main.ts', [...USE_CASES, 'api', 'mcp'], 'Only this file of api/ knows the MCP server.'),
     layer(
       'operations/**',

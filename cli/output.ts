@@ -1,7 +1,7 @@
 /** What a command prints: its answer (lists as tables, one thing as names and values), or an error. */
 import { styleText } from 'node:util';
 import { ApiError, type Submitted } from '#client/index.ts';
-import { fencedText } from '#mcp/untrusted.ts';
+import { fencedText } from '#client/model-text.ts';
 import { CommandError, EXIT, exitCodeOf } from './exit-codes.ts';
 import type { GlobalOptions } from './session.ts';
 import { fit, safeJson, safeLine } from './terminal-text.ts';

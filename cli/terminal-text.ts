@@ -4,7 +4,7 @@
  * terminal.
  */
 
-import { withoutInvisible } from '#mcp/untrusted.ts';
+import { withoutInvisible } from '#client/model-text.ts';
 
 /**
  * Escape sequences (ECMA-48): strings such as OSC and DCS with their content, then CSI, then two-character ones. A

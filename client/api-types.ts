@@ -1768,6 +1768,8 @@ export interface Message {
   /** Decoded, in their order. */
   readonly headers: readonly HeaderField[] | null;
   readonly extracts?: MessageExtracts;
+  /** With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is. */
+  readonly modelText?: string;
 }
 
 export interface MessageAuthentication {
@@ -1824,6 +1826,8 @@ export interface MessageFilter {
   readonly since?: string;
   /** Received before this time. */
   readonly until?: string;
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
 }
 
 export interface MessageLink {
@@ -1841,6 +1845,8 @@ export interface MessageList {
   readonly data: readonly MessageSummary[];
   /** Send it as `cursor` for the next page; null on the last one. */
   readonly nextCursor: string | null;
+  /** With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is. */
+  readonly modelText?: string;
 }
 
 export interface MessageSignal {
@@ -2650,6 +2656,8 @@ export interface SearchHitList {
   readonly data: readonly SearchHit[];
   /** Send it as `cursor` for the next page; null on the last one. */
   readonly nextCursor: string | null;
+  /** With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is. */
+  readonly modelText?: string;
 }
 
 export interface SecretRotation {
@@ -2852,12 +2860,16 @@ export interface Thread {
   readonly newestAt: string;
   /** Oldest first; at most the newest 200. */
   readonly messages: readonly MessageSummary[];
+  /** With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is. */
+  readonly modelText?: string;
 }
 
 export interface ThreadList {
   readonly data: readonly ThreadSummary[];
   /** Send it as `cursor` for the next page; null on the last one. */
   readonly nextCursor: string | null;
+  /** With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is. */
+  readonly modelText?: string;
 }
 
 export interface ThreadMessage {
@@ -2960,6 +2972,8 @@ export interface WaitAnswer {
   readonly hint: string | null;
   /** The decision about `consentId`; null: none was made, or `consentId` was not given. */
   readonly consent: ConsentOutcome | null;
+  /** With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is. */
+  readonly modelText?: string;
 }
 
 /** A header sent with each delivery, by which the destination recognizes the sender. */
@@ -3207,6 +3221,8 @@ export interface ListMessagesOfMailboxesQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
   /** Name of a group of mailboxes: lower-case letters and digits, with hyphens, dots or underscores between them. */
   readonly group?: string;
   /** Only this mailbox. Default: all that the credential has access to. */
@@ -3222,6 +3238,8 @@ export interface SearchMessagesOfMailboxesQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
   /** Name of a group of mailboxes: lower-case letters and digits, with hyphens, dots or underscores between them. */
   readonly group?: string;
   /** Only this mailbox. Default: all that the credential has access to. */
@@ -3248,6 +3266,8 @@ export interface SearchMessagesQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
 }
 
 export interface WaitForMessagesQuery {
@@ -3277,6 +3297,8 @@ export interface WaitForMessagesQuery {
   readonly limit?: number;
   /** `otp`: the one-time code of each message; `links`: its links; `otp,links`: both. */
   readonly extract?: 'otp' | 'links' | 'otp,links' | 'links,otp';
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
 }
 
 export interface ListOutboxQuery {
@@ -3307,13 +3329,15 @@ export interface ListMessagesQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
 }
 
 export interface GetMessageQuery {
   /** `otp`: with the one-time code in `extracts`; `links`: with the links; `otp,links`: both. */
   readonly extract?: 'otp' | 'links' | 'otp,links' | 'links,otp';
-  /** `full` (default): text, HTML and header; `text`: text alone; `metadata`: neither. */
-  readonly format?: 'full' | 'text' | 'metadata';
+  /** `full` (default): text, HTML and header; `text`: text alone; `metadata`: neither. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions; otherwise as `text`. */
+  readonly format?: 'full' | 'text' | 'metadata' | 'model';
 }
 
 export interface DeleteMessageQuery {
@@ -3414,6 +3438,13 @@ export interface ListThreadsQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
+}
+
+export interface GetThreadQuery {
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
 }
 
 export interface ListDomainsQuery {
@@ -4108,7 +4139,7 @@ export interface Operations {
   /** Get a thread */
   readonly getThread: {
     readonly params: readonly [tid: string];
-    readonly query: undefined;
+    readonly query: GetThreadQuery;
     readonly body: undefined;
     readonly answer: Thread;
   };

@@ -6,6 +6,7 @@ export type { FilesClient, FileToUpload } from './files-client.ts';
 export { attachment } from './files-client.ts';
 export type { CallOptions, ClientOptions, Fetch, OrganizationCredential } from './http.ts';
 export { MailboxClient, type MailboxClientOptions, type MailboxCredential } from './mailbox-client.ts';
+export { fenced as forModel } from './model-text.ts';
 export type { PagedList } from './operation-call.ts';
 export { OrganizationClient, type OrganizationClientOptions } from './organization-client.ts';
 export { tlsFailureOf } from './tls-failure.ts';

@@ -4,11 +4,12 @@ import {
   ApiError,
   type Download,
   type HandedOut,
-  type MessageSummary,
   RECENT_SECONDS,
   type WaitQuery,
   waitForRecent,
 } from '#client/index.ts';
+import { messageLine, READABLE_CHARACTERS, readableMessage } from '#client/model-text.ts';
+import { ATTACHMENT_MAX_BYTES, attachmentUri } from './attachment-uri.ts';
 import {
   AttachmentOutput,
   ChangedOutput,
@@ -23,7 +24,6 @@ import {
   ThreadsOutput,
   WaitOutput,
 } from './output-schemas.ts';
-import { ATTACHMENT_MAX_BYTES, attachmentUri, CHARACTERS_DEFAULT, readable } from './readable.ts';
 import { answer, closed, failed, LIST_DEFAULT, mail, outcome, pageInput, READS, type Tool, tool } from './tool.ts';
 
 const WAIT_DEFAULT_SECONDS = 30;
@@ -32,23 +32,6 @@ const WAIT_MAX_SECONDS = 50;
 const CHARACTERS_MAX = 200_000;
 const ATTACHMENT_CHARACTERS_MAX = 100_000;
 export const MessageId = Type.String({ description: 'Id of a message, msg_….' });
-
-/** The fields needed to choose a message; read_message returns the rest. */
-const line = (message: MessageSummary) => ({
-  id: message.id,
-  threadId: message.threadId,
-  from: message.from,
-  to: message.to,
-  subject: message.subject,
-  preview: message.preview,
-  receivedAt: message.receivedAt,
-  seen: message.seen,
-  flagged: message.flagged,
-  labels: message.labels,
-  folders: message.folders,
-  attachments: message.attachments.length,
-  untrusted: message.untrusted,
-});
 
 /** Pictures and other files without text, as bytes. */
 function attachmentContent({ bytes, contentType, filename }: Download, uri: string, why: string) {
@@ -113,7 +96,7 @@ export const readTools: readonly Tool[] = [
     ),
     async run(client, input, call) {
       const page = await client.listMessages({ folder: 'INBOX', limit: LIST_DEFAULT, ...input }, call);
-      return mail({ messages: page.data.map(line), nextCursor: page.nextCursor });
+      return mail({ messages: page.data.map(messageLine), nextCursor: page.nextCursor });
     },
   }),
   tool({
@@ -134,7 +117,7 @@ export const readTools: readonly Tool[] = [
     ),
     async run(client, { query, ...rest }, call) {
       const page = await client.searchMessages({ limit: LIST_DEFAULT, ...rest, q: query }, call);
-      const messages = page.data.map((hit) => ({ ...line(hit), found: hit.highlights.map(({ text }) => text) }));
+      const messages = page.data.map((hit) => ({ ...messageLine(hit), found: hit.highlights.map(({ text }) => text) }));
       return mail({ messages, nextCursor: page.nextCursor });
     },
   }),
@@ -182,7 +165,7 @@ export const readTools: readonly Tool[] = [
       );
       if (filters.consentId !== undefined) return outcome({ consent, timedOut, hint });
       const messages = data.map((message) => ({
-        ...line(message),
+        ...messageLine(message),
         otp: message.otp,
         otpCandidates: message.otpCandidates,
         links: message.links,
@@ -207,7 +190,7 @@ export const readTools: readonly Tool[] = [
           Type.Integer({
             minimum: 1,
             maximum: CHARACTERS_MAX,
-            description: `Of the text; default ${CHARACTERS_DEFAULT}. nextOffset in the answer is the next page.`,
+            description: `Of the text; default ${READABLE_CHARACTERS}. nextOffset in the answer is the next page.`,
           }),
         ),
         extract,
@@ -215,13 +198,13 @@ export const readTools: readonly Tool[] = [
       closed,
     ),
     async run(client, input, call) {
-      const { messageId, quoted = false, offset = 0, maxCharacters = CHARACTERS_DEFAULT, extract = [] } = input;
+      const { messageId, quoted = false, offset = 0, maxCharacters = READABLE_CHARACTERS, extract = [] } = input;
       const [message, extracts] = await Promise.all([
         client.getMessage(messageId, { format: 'text' }, call),
         extract.length > 0 ? client.getMessageExtracts(messageId, call) : undefined,
       ]);
       return mail({
-        ...readable(message, quoted, offset, maxCharacters),
+        ...readableMessage(message, quoted, offset, maxCharacters),
         ...(extracts !== undefined && extract.includes('otp')
           ? { otp: extracts.otp, otpCandidates: extracts.otpCandidates }
           : {}),
@@ -246,7 +229,7 @@ export const readTools: readonly Tool[] = [
           Type.Integer({
             minimum: 1,
             maximum: ATTACHMENT_CHARACTERS_MAX,
-            description: `Most characters of the page; default ${CHARACTERS_DEFAULT}.`,
+            description: `Most characters of the page; default ${READABLE_CHARACTERS}.`,
           }),
         ),
       },
@@ -254,7 +237,7 @@ export const readTools: readonly Tool[] = [
     ),
     async run(client, { messageId, attachmentId, ...page }, call) {
       try {
-        const query = { limit: CHARACTERS_DEFAULT, ...page };
+        const query = { limit: READABLE_CHARACTERS, ...page };
         return mail(await client.getAttachmentText(messageId, attachmentId, query, call));
       } catch (error) {
         if (!(error instanceof ApiError && error.code === 'unsupported_document')) throw error;
@@ -286,7 +269,7 @@ export const readTools: readonly Tool[] = [
     input: Type.Object({ threadId: Type.String({ description: 'Id of a thread, thr_….' }) }, closed),
     async run(client, { threadId }, call) {
       const { messages, ...thread } = await client.getThread(threadId, call);
-      return mail({ ...thread, messages: messages.map(line) });
+      return mail({ ...thread, messages: messages.map(messageLine) });
     },
   }),
   tool({

@@ -1,5 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import type { MailboxClient } from '#client/index.ts';
+import { UNTRUSTED_INSTRUCTIONS } from '#client/model-text.ts';
 import {
   ATTACHMENTS,
   ATTACHMENTS_OF_SENDERS,
@@ -13,7 +14,6 @@ import { changeTools, readTools } from './message-tools.ts';
 import { addResources } from './resources.ts';
 import { sendTools } from './send-tools.ts';
 import type { McpAccess, Tool } from './tool.ts';
-import { UNTRUSTED_INSTRUCTIONS } from './untrusted.ts';
 import { version } from './version.ts';
 
 /** A message with its attachments has few elements; an argument of millions is an attack on the validator. */

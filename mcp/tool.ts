@@ -16,8 +16,8 @@ import {
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import Type, { type Static, type TObject } from 'typebox';
 import { ApiError, type CallOptions, type MailboxClient } from '#client/index.ts';
+import { fenced, fencedOutcome, MAIL_FOLLOWS, visible } from '#client/model-text.ts';
 import { foldersOfRoots } from './local-file.ts';
-import { fenced, fencedOutcome, MAIL_FOLLOWS, visible } from './untrusted.ts';
 
 export const closed = { additionalProperties: false } as const;
 export const READS = { readOnlyHint: true, openWorldHint: false } as const;

@@ -41,13 +41,18 @@ export const pageQuery = {
 export const PageQuery = closed(pageQuery);
 
 /** Schema of a list answer; the title is its name in the OpenAPI document, e.g. `MailboxList`. */
-export const listOf = <Item extends TSchema>(item: Item, title: string) =>
+export const listOf = <Item extends TSchema, More extends TProperties = Record<never, never>>(
+  item: Item,
+  title: string,
+  more?: More,
+) =>
   closed(
     {
       data: Type.Array(item),
       nextCursor: Type.Union([Type.String(), Type.Null()], {
         description: 'Send it as `cursor` for the next page; null on the last one.',
       }),
+      ...more,
     },
     { title },
   );

@@ -4,6 +4,7 @@ import { destinations, firstValue, type HeaderField } from '@agent-mailbox/mime-
 import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { Static } from 'typebox';
 import { timeOf } from '#api/http/schema-parts.ts';
+import { messageLine } from '#client/model-text.ts';
 import type { MessageSignal } from '#domain/mail/message-signals.ts';
 import type { readContent } from '#mailstore/messages/message-content.ts';
 import type { StoredMessage, StoredMessageContent } from '#mailstore/messages/read-messages.ts';
@@ -53,6 +54,20 @@ export const presentSummary = (message: StoredMessage) => ({
   signals: message.signals?.map(presentSignal) ?? null,
   untrusted: true as const,
 });
+
+/** What a model reads of a list. */
+export const listForModel = ({
+  data,
+  nextCursor,
+}: {
+  readonly data: readonly Summary[];
+  readonly nextCursor: string | null;
+}) => ({
+  messages: data.map(messageLine),
+  nextCursor,
+});
+
+type Summary = ReturnType<typeof presentSummary>;
 
 /** A message that a search found. */
 export const presentHit = ({ message, highlights }: { message: StoredMessage; highlights: readonly Highlight[] }) => ({

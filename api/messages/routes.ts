@@ -2,11 +2,13 @@ import type { Static } from 'typebox';
 import { type Route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
+import { READABLE_CHARACTERS, readableMessage } from '#client/model-text.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent, readHtml } from '#mailstore/messages/message-content.ts';
 import { findMessage, listMessages, readHeader, type StoredMessageContent } from '#mailstore/messages/read-messages.ts';
-import { presentExtracts, presentMessage, presentSummary } from './present.ts';
+import { inFormat } from './model-format.ts';
+import { listForModel, presentExtracts, presentMessage, presentSummary } from './present.ts';
 import { attachmentDownload, rawDownload } from './reading/download.ts';
 import { listFilterOf, requireFolder } from './reading/listed-folder.ts';
 import {
@@ -41,7 +43,8 @@ async function answerList(services: Services, mailboxId: string, query: Static<t
   const page = pageOf('message', query);
   await requireFolder(services.db, mailboxId, query.folder);
   const rows = await listMessages(services.db, mailboxId, listFilterOf(query), page);
-  return { status: 200, body: listBody(rows, page, presentSummary) } as const;
+  const body = listBody(rows, page, presentSummary);
+  return { status: 200, body: inFormat(body, query.format, listForModel) } as const;
 }
 
 async function requireMessage(services: Services, mailboxId: string, id: string): Promise<StoredMessageContent> {
@@ -56,7 +59,8 @@ async function answerMessage(services: Services, mailboxId: string, id: string, 
   const fields = await readHeader(services.db, message);
   const content = format === 'metadata' ? null : await readContent(services.db, message);
   const source = format === 'full' ? await readHtml(services.db, message) : null;
-  const body = presentMessage(message, fields, content, source);
+  const presented = presentMessage(message, fields, content, source);
+  const body = inFormat(presented, format, (shown) => readableMessage(shown, false, 0, READABLE_CHARACTERS));
   if (query.extract === undefined) return { status: 200, body } as const;
   const wanted = query.extract.split(',');
   const { codes, links } = content ?? (await readContent(services.db, message));

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { closed, dateTime, listOf, MessageId, nullable, pageQuery } from '#api/http/schema-parts.ts';
 import { MailboxId, mailboxExample } from '#api/mailboxes/schema.ts';
+import { ListFormat, MessageFormat, ModelText } from '#api/messages/model-format.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ATTACHMENT_RISKS } from '#domain/mail/attachment-risks.ts';
 import {
@@ -54,7 +55,7 @@ const messageFilters = {
   ...pageQuery,
 };
 
-export const MessagesQuery = closed(messageFilters);
+export const MessagesQuery = closed({ ...messageFilters, format: ListFormat });
 
 const { limit: _, cursor: __, ...filters } = messageFilters;
 
@@ -97,9 +98,8 @@ export const WaitQuery = closed({
       description: '`otp`: the one-time code of each message; `links`: its links; `otp,links`: both.',
     }),
   ),
+  format: ListFormat,
 });
-
-const MESSAGE_FORMATS = ['full', 'text', 'metadata'] as const;
 
 export const MessageQuery = closed({
   extract: Type.Optional(
@@ -107,11 +107,7 @@ export const MessageQuery = closed({
       description: '`otp`: with the one-time code in `extracts`; `links`: with the links; `otp,links`: both.',
     }),
   ),
-  format: Type.Optional(
-    Type.Enum([...MESSAGE_FORMATS], {
-      description: '`full` (default): text, HTML and header; `text`: text alone; `metadata`: neither.',
-    }),
-  ),
+  format: MessageFormat,
 });
 
 export const Address = Type.String({ description: '`a@b.c` or `Name <a@b.c>`.' });
@@ -213,7 +209,7 @@ const summary = {
 };
 
 export const MessageSummary = closed(summary, { title: 'MessageSummary' });
-export const MessageList = listOf(MessageSummary, 'MessageList');
+export const MessageList = listOf(MessageSummary, 'MessageList', { modelText: ModelText });
 
 const Link = closed(
   {
@@ -284,6 +280,7 @@ export const Message = closed(
       }),
     ),
     extracts: Type.Optional(MessageExtracts),
+    modelText: ModelText,
   },
   { title: 'Message' },
 );
@@ -352,6 +349,7 @@ export const WaitAnswer = closed(
     consent: Type.Union([ConsentOutcome, Type.Null()], {
       description: 'The decision about `consentId`; null: none was made, or `consentId` was not given.',
     }),
+    modelText: ModelText,
   },
   { title: 'WaitAnswer' },
 );
@@ -360,6 +358,7 @@ export const SearchQuery = closed({
   q: Type.String({ minLength: 1, maxLength: 500, pattern: SOUGHT_LINE, description: 'Words to look for.' }),
   folder: part('Name of a folder; default: all, without junk.'),
   ...pageQuery,
+  format: ListFormat,
 });
 
 const SearchHit = closed(
@@ -380,7 +379,7 @@ const SearchHit = closed(
   },
   { title: 'SearchHit' },
 );
-export const SearchHitList = listOf(SearchHit, 'SearchHitList');
+export const SearchHitList = listOf(SearchHit, 'SearchHitList', { modelText: ModelText });
 
 export const summaryExample = {
   id: 'msg_01k8e8f2c0e4x9w2v7a3r5t6y8',

@@ -1,11 +1,13 @@
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import Type, { type Static } from 'typebox';
 import { type Route } from '#api/http/route.ts';
-import { closed, dateTime, encodeCursor, listOf, MessageId, PageQuery, pageOf } from '#api/http/schema-parts.ts';
+import { closed, dateTime, encodeCursor, listOf, MessageId, pageOf, pageQuery } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
+import { inFormat, ListFormat, ModelText } from '#api/messages/model-format.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { MessageSummary, summaryExample } from '#api/messages/schema.ts';
+import { messageLine } from '#client/model-text.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
@@ -33,12 +35,15 @@ const summary = {
 };
 
 const ThreadSummary = closed(summary, { title: 'ThreadSummary' });
-export const ThreadList = listOf(ThreadSummary, 'ThreadList');
+export const ThreadList = listOf(ThreadSummary, 'ThreadList', { modelText: ModelText });
+const ThreadsQuery = closed({ ...pageQuery, format: ListFormat });
+const ThreadQuery = closed({ format: ListFormat });
 
 export const Thread = closed(
   {
     ...summary,
     messages: Type.Array(MessageSummary, { description: 'Oldest first; at most the newest 200.' }),
+    modelText: ModelText,
   },
   { title: 'Thread' },
 );
@@ -89,19 +94,29 @@ const threadResponses = {
   },
 } as const;
 
-async function answerList({ db }: Services, mailboxId: string, query: Static<typeof PageQuery>) {
+async function answerList({ db }: Services, mailboxId: string, query: Static<typeof ThreadsQuery>) {
   const page = pageOf('message', query);
   const rows = await listThreads(db, mailboxId, page);
   const data = rows.slice(0, page.limit);
   const last = rows.length > page.limit ? data.at(-1) : undefined;
   const nextCursor = last === undefined ? null : encodeCursor(last.newestMessageId);
-  return { status: 200, body: { data: data.map(presentThreadSummary), nextCursor } } as const;
+  const body = { data: data.map(presentThreadSummary), nextCursor };
+  return { status: 200, body: inFormat(body, query.format, (shown) => ({ threads: shown.data, nextCursor })) } as const;
 }
 
-async function answerThread({ db }: Services, mailboxId: string, threadId: string) {
+async function answerThread(
+  { db }: Services,
+  mailboxId: string,
+  threadId: string,
+  { format }: Static<typeof ThreadQuery>,
+) {
   const thread = await findThread(db, mailboxId, threadId);
   if (thread === undefined) throw new CatalogueError('not_found');
-  return { status: 200, body: presentThread(thread) } as const;
+  const forModel = ({ messages, ...shown }: ReturnType<typeof presentThread>) => ({
+    ...shown,
+    messages: messages.map(messageLine),
+  });
+  return { status: 200, body: inFormat(presentThread(thread), format, forModel) } as const;
 }
 
 export const threadRoutes: readonly Route[] = [
@@ -112,7 +127,7 @@ export const threadRoutes: readonly Route[] = [
     tag,
     summary: 'List threads, newest first',
     description: 'Sorted by the newest message of each thread. Mail labelled `unauthenticated` or `spam` is omitted.',
-    query: PageQuery,
+    query: ThreadsQuery,
     responses: listResponses,
     handler: ({ services, query }, { id }) => answerList(services, id, query),
   }),
@@ -124,9 +139,10 @@ export const threadRoutes: readonly Route[] = [
     summary: 'Get a thread',
     description: 'Mail labelled `unauthenticated` or `spam` is omitted.',
     params: OwnThreadPath,
+    query: ThreadQuery,
     etag: true,
     responses: threadResponses,
     errors: ['not_found'],
-    handler: ({ services, params }, { id }) => answerThread(services, id, params.tid),
+    handler: ({ services, params, query }, { id }) => answerThread(services, id, params.tid, query),
   }),
 ];

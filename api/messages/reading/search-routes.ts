@@ -3,8 +3,10 @@ import type { Static } from 'typebox';
 import type { Route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
+import { inFormat } from '#api/messages/model-format.ts';
 import { presentExtracts, presentHit } from '#api/messages/present.ts';
 import { MessageExtracts, OwnMessagePath, SearchHitList, SearchQuery, searchExample } from '#api/messages/schema.ts';
+import { messageLine } from '#client/model-text.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent, readContents } from '#mailstore/messages/message-content.ts';
@@ -35,7 +37,12 @@ async function answerSearch({ db }: Services, mailboxId: string, query: Static<t
   const rows: { id: string; message: StoredMessage; highlights: Highlight[] }[] = [];
   for (const message of found)
     rows.push({ id: message.id, message, highlights: highlightsOf(contents.get(message.id)?.text ?? '', words) });
-  return { status: 200, body: listBody(rows, page, presentHit) } as const;
+  const body = listBody(rows, page, presentHit);
+  const hitsForModel = ({ data, nextCursor }: typeof body) => ({
+    messages: data.map((hit) => ({ ...messageLine(hit), found: hit.highlights.map(({ text }) => text) })),
+    nextCursor,
+  });
+  return { status: 200, body: inFormat(body, query.format, hitsForModel) } as const;
 }
 
 export const messageSearchRoutes: readonly Route[] = [

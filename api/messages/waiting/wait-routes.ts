@@ -4,10 +4,12 @@ import type { Static } from 'typebox';
 import { type AuthRule, type Route } from '#api/http/route.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { presentOutcome } from '#api/messages/decision.ts';
+import { inFormat } from '#api/messages/model-format.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { filterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
 import { summaryExample, WaitAnswer, WaitQuery } from '#api/messages/schema.ts';
 import { type WatchRequest, watchFor } from '#api/watch.ts';
+import { messageLine } from '#client/model-text.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { WAIT_DEFAULT_SECONDS, WAIT_MESSAGES_MAX } from '#domain/mail/mail-limits.ts';
@@ -97,7 +99,7 @@ async function outcomeOf({ services, organization }: WatchRequest, mailboxId: st
 }
 
 /** What to try after nothing came. */
-function hintAbout({ consentId, after, since, ...filters }: Static<typeof WaitQuery>): string {
+function hintAbout({ consentId, after, since, ...filters }: Omit<Static<typeof WaitQuery>, 'format'>): string {
   if (consentId !== undefined) return 'Nobody has decided yet. Wait again; do not send the message again.';
   const used = (['from', 'to', 'subject', 'label', 'unread', 'folder'] as const).filter(
     (name) => filters[name] !== undefined,
@@ -113,6 +115,15 @@ function hintAbout({ consentId, after, since, ...filters }: Static<typeof WaitQu
   ].join(' ');
 }
 
+const arrivedForModel = ({ data }: { readonly data: Awaited<ReturnType<typeof withExtracts>> }) => ({
+  messages: data.map(({ otp, otpCandidates, links, ...message }) => ({
+    ...messageLine(message),
+    otp,
+    otpCandidates,
+    links,
+  })),
+});
+
 async function answerWait(
   request: WatchRequest,
   rule: AuthRule,
@@ -127,6 +138,7 @@ async function answerWait(
     timeoutSeconds = WAIT_DEFAULT_SECONDS,
     limit = WAIT_MESSAGES_MAX,
     extract = '',
+    format,
     ...filters
   } = query;
   const filter = filterOf(filters);
@@ -163,10 +175,14 @@ async function answerWait(
         const last = messages.length < limit ? undefined : messages.at(-1)?.arrival;
         const data = await withExtracts(services, messages, wanted);
         if (waited) await watch.requireAccess();
-        return {
-          status: 200,
-          body: { data, after: encodePlace(last ?? arrivedUpTo(upToSeq)), timedOut: false, hint: null, consent: null },
+        const body = {
+          data,
+          after: encodePlace(last ?? arrivedUpTo(upToSeq)),
+          timedOut: false,
+          hint: null,
+          consent: null,
         };
+        return { status: 200, body: inFormat(body, format, arrivedForModel) };
       }
       const wake = leftMs <= 0 ? 'time' : await watch.next(leftMs);
       waited = true;

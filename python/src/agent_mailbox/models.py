@@ -1797,6 +1797,8 @@ class Message(Model):
     # Decoded, in their order.
     headers: list[HeaderField] | None
     extracts: MessageExtracts | None = None
+    # With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is.
+    model_text: str | None = None
 
 
 class MessageAuthentication(Model):
@@ -1854,6 +1856,8 @@ class MessageFilter(Model):
     since: datetime | None = None
     # Received before this time.
     until: datetime | None = None
+    # `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
+    format: Annotated[Literal["full", "model"], OPEN] | None = None
 
 
 class MessageLink(Model):
@@ -1871,6 +1875,8 @@ class MessageList(Model):
     data: list[MessageSummary]
     # Send it as `cursor` for the next page; null on the last one.
     next_cursor: str | None
+    # With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is.
+    model_text: str | None = None
 
 
 class MessageSignal(Model):
@@ -2691,6 +2697,8 @@ class SearchHitList(Model):
     data: list[SearchHit]
     # Send it as `cursor` for the next page; null on the last one.
     next_cursor: str | None
+    # With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is.
+    model_text: str | None = None
 
 
 class SecretRotation(Model):
@@ -2895,12 +2903,16 @@ class Thread(Model):
     newest_at: datetime
     # Oldest first; at most the newest 200.
     messages: list[MessageSummary]
+    # With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is.
+    model_text: str | None = None
 
 
 class ThreadList(Model):
     data: list[ThreadSummary]
     # Send it as `cursor` for the next page; null on the last one.
     next_cursor: str | None
+    # With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is.
+    model_text: str | None = None
 
 
 class ThreadMessage(Model):
@@ -3003,6 +3015,8 @@ class WaitAnswer(Model):
     hint: str | None
     # The decision about `consentId`; null: none was made, or `consentId` was not given.
     consent: ConsentOutcome | None
+    # With `format=model`: give a model this text and no other field. It is mail as JSON, between lines that no sender can predict, and after a sentence that says what it is.
+    model_text: str | None = None
 
 
 class WebhookAuthHeader(Model):

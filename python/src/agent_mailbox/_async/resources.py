@@ -218,6 +218,7 @@ class AsyncMailbox(AsyncResource):
         folder: str | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
+        format: Literal["full", "model"] | NotGiven = NOT_GIVEN,
     ) -> AsyncPagedList[m.SearchHit]:
         """Search messages by their words.
 
@@ -225,8 +226,9 @@ class AsyncMailbox(AsyncResource):
         folder: Name of a folder; default: all, without junk.
         limit: Rows per page (default 50).
         cursor: `nextCursor` of the previous page; opaque.
+        format: `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
         """
-        request = self._request("GET", "/api/mailbox/messages/search", query={"q": q, "folder": folder, "limit": limit, "cursor": cursor})
+        request = self._request("GET", "/api/mailbox/messages/search", query={"q": q, "folder": folder, "limit": limit, "cursor": cursor, "format": format})
         return AsyncPagedList(self._transport, request, m.SearchHitList)
 
     async def wait_for_messages(
@@ -245,6 +247,7 @@ class AsyncMailbox(AsyncResource):
         timeout_seconds: int | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
         extract: Literal["otp", "links", "otp,links", "links,otp"] | NotGiven = NOT_GIVEN,
+        format: Literal["full", "model"] | NotGiven = NOT_GIVEN,
     ) -> m.WaitAnswer:
         """Wait for messages.
 
@@ -261,8 +264,9 @@ class AsyncMailbox(AsyncResource):
         timeout_seconds: How long to wait for a message (default 30).
         limit: Messages in an answer (default 50).
         extract: `otp`: the one-time code of each message; `links`: its links; `otp,links`: both.
+        format: `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
         """
-        request = self._request("GET", "/api/mailbox/messages/wait", query={"folder": folder, "label": label, "unread": unread, "from": from_, "to": to, "subject": subject, "since": since, "until": until, "after": after, "consentId": consent_id, "timeoutSeconds": timeout_seconds, "limit": limit, "extract": extract}, extra_seconds=wait_seconds(timeout_seconds), repeatable=any_given(after, since, consent_id))
+        request = self._request("GET", "/api/mailbox/messages/wait", query={"folder": folder, "label": label, "unread": unread, "from": from_, "to": to, "subject": subject, "since": since, "until": until, "after": after, "consentId": consent_id, "timeoutSeconds": timeout_seconds, "limit": limit, "extract": extract, "format": format}, extra_seconds=wait_seconds(timeout_seconds), repeatable=any_given(after, since, consent_id))
         return self._parse(m.WaitAnswer, await self._send(request))
 
     def list_outbox(
@@ -300,6 +304,7 @@ class AsyncMailbox(AsyncResource):
         until: datetime | str | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
+        format: Literal["full", "model"] | NotGiven = NOT_GIVEN,
     ) -> AsyncPagedList[m.MessageSummary]:
         """List messages, newest first.
 
@@ -313,8 +318,9 @@ class AsyncMailbox(AsyncResource):
         until: Received before this time.
         limit: Rows per page (default 50).
         cursor: `nextCursor` of the previous page; opaque.
+        format: `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
         """
-        request = self._request("GET", "/api/mailbox/messages", query={"folder": folder, "label": label, "unread": unread, "from": from_, "to": to, "subject": subject, "since": since, "until": until, "limit": limit, "cursor": cursor})
+        request = self._request("GET", "/api/mailbox/messages", query={"folder": folder, "label": label, "unread": unread, "from": from_, "to": to, "subject": subject, "since": since, "until": until, "limit": limit, "cursor": cursor, "format": format})
         return AsyncPagedList(self._transport, request, m.MessageList)
 
     async def send_message(
@@ -358,12 +364,12 @@ class AsyncMailbox(AsyncResource):
         message_id: str,
         *,
         extract: Literal["otp", "links", "otp,links", "links,otp"] | NotGiven = NOT_GIVEN,
-        format: Literal["full", "text", "metadata"] | NotGiven = NOT_GIVEN,
+        format: Literal["full", "text", "metadata", "model"] | NotGiven = NOT_GIVEN,
     ) -> m.Message:
         """Get a message.
 
         extract: `otp`: with the one-time code in `extracts`; `links`: with the links; `otp,links`: both.
-        format: `full` (default): text, HTML and header; `text`: text alone; `metadata`: neither.
+        format: `full` (default): text, HTML and header; `text`: text alone; `metadata`: neither. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions; otherwise as `text`.
         """
         request = self._request("GET", "/api/mailbox/messages/{mid}", (message_id,), query={"extract": extract, "format": format})
         return self._parse(m.Message, await self._send(request))
@@ -703,21 +709,28 @@ class AsyncMailbox(AsyncResource):
         *,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
+        format: Literal["full", "model"] | NotGiven = NOT_GIVEN,
     ) -> AsyncPagedList[m.ThreadSummary]:
         """List threads, newest first.
 
         limit: Rows per page (default 50).
         cursor: `nextCursor` of the previous page; opaque.
+        format: `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
         """
-        request = self._request("GET", "/api/mailbox/threads", query={"limit": limit, "cursor": cursor})
+        request = self._request("GET", "/api/mailbox/threads", query={"limit": limit, "cursor": cursor, "format": format})
         return AsyncPagedList(self._transport, request, m.ThreadList)
 
     async def get_thread(
         self,
         thread_id: str,
+        *,
+        format: Literal["full", "model"] | NotGiven = NOT_GIVEN,
     ) -> m.Thread:
-        """Get a thread."""
-        request = self._request("GET", "/api/mailbox/threads/{tid}", (thread_id,))
+        """Get a thread.
+
+        format: `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
+        """
+        request = self._request("GET", "/api/mailbox/threads/{tid}", (thread_id,), query={"format": format})
         return self._parse(m.Thread, await self._send(request))
 
     async def list_folders(
@@ -744,6 +757,7 @@ class AsyncMail(AsyncResource):
         until: datetime | str | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
+        format: Literal["full", "model"] | NotGiven = NOT_GIVEN,
         group: str | NotGiven = NOT_GIVEN,
         mailbox_id: str | NotGiven = NOT_GIVEN,
     ) -> AsyncPagedList[m.MessageSummary]:
@@ -759,10 +773,11 @@ class AsyncMail(AsyncResource):
         until: Received before this time.
         limit: Rows per page (default 50).
         cursor: `nextCursor` of the previous page; opaque.
+        format: `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
         group: Name of a group of mailboxes: lower-case letters and digits, with hyphens, dots or underscores between them.
         mailbox_id: Only this mailbox. Default: all that the credential has access to.
         """
-        request = self._request("GET", "/api/messages", query={"folder": folder, "label": label, "unread": unread, "from": from_, "to": to, "subject": subject, "since": since, "until": until, "limit": limit, "cursor": cursor, "group": group, "mailboxId": mailbox_id})
+        request = self._request("GET", "/api/messages", query={"folder": folder, "label": label, "unread": unread, "from": from_, "to": to, "subject": subject, "since": since, "until": until, "limit": limit, "cursor": cursor, "format": format, "group": group, "mailboxId": mailbox_id})
         return AsyncPagedList(self._transport, request, m.MessageList)
 
     def search(
@@ -772,6 +787,7 @@ class AsyncMail(AsyncResource):
         folder: str | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
+        format: Literal["full", "model"] | NotGiven = NOT_GIVEN,
         group: str | NotGiven = NOT_GIVEN,
         mailbox_id: str | NotGiven = NOT_GIVEN,
     ) -> AsyncPagedList[m.SearchHit]:
@@ -781,10 +797,11 @@ class AsyncMail(AsyncResource):
         folder: Name of a folder; default: all, without junk.
         limit: Rows per page (default 50).
         cursor: `nextCursor` of the previous page; opaque.
+        format: `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
         group: Name of a group of mailboxes: lower-case letters and digits, with hyphens, dots or underscores between them.
         mailbox_id: Only this mailbox. Default: all that the credential has access to.
         """
-        request = self._request("GET", "/api/messages/search", query={"q": q, "folder": folder, "limit": limit, "cursor": cursor, "group": group, "mailboxId": mailbox_id})
+        request = self._request("GET", "/api/messages/search", query={"q": q, "folder": folder, "limit": limit, "cursor": cursor, "format": format, "group": group, "mailboxId": mailbox_id})
         return AsyncPagedList(self._transport, request, m.SearchHitList)
 
     def threads(
