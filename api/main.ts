@@ -1,7 +1,9 @@
 /** The process `api`: REST, MCP, documents, and the dispatch of due fan-outs. */
 
+import { startCertificateOrders } from '#core/certificates/acme-orders.ts';
 import { startDkimUpkeep } from '#core/mailboxes/dkim-upkeep.ts';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
+import { startChallengeServer } from '#core/process/challenge-server.ts';
 import { runPart } from '#core/process/run-part.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { mcpHttp } from '#mcp/http.ts';
@@ -26,6 +28,8 @@ await runPart({
       startDispatcher(services, temporal),
       startOutboundSweep(services, temporal),
       startDkimUpkeep(services),
+      startCertificateOrders(services),
+      await startChallengeServer(services),
     );
     services.log.info({ url: api.url }, 'the API listens');
   },

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { openServerContexts } from '#core/certificates/server-contexts.ts';
 import { notePublicAddress } from '#core/platform/addresses/service-url.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
@@ -50,7 +52,7 @@ export interface StartedApi {
 }
 
 /**
- * Serves the API on API_HOST and API_PORT.
+ * Serves the API on API_HOST and API_PORT, and by TLS on API_TLS_PORT.
  *
  * @param mcp the server for /mcp; closed with the API
  * @param monitor the monitor for /readyz, if the process has one; otherwise one for the API alone
@@ -61,7 +63,7 @@ export async function startApi(
   mcp?: McpEndpoint,
   monitor?: ReadinessMonitor,
 ): Promise<StartedApi> {
-  const { API_HOST, API_PORT, API_PUBLIC_URL, API_CONNECTIONS_MAX } = services.settings;
+  const { API_HOST, API_PORT, API_TLS_PORT, API_PUBLIC_URL, API_CONNECTIONS_MAX, MAIL_HOST } = services.settings;
   let url = '';
   const publicUrl = () => API_PUBLIC_URL?.replace(/\/+$/, '') ?? url;
   const notifier = openMailNotifier(services);
@@ -78,34 +80,42 @@ export async function startApi(
     addOAuth(router, context);
     if (mcp !== undefined) addMcp(router, context, mcp, () => server);
   });
-  const server = createServer(
-    {
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
-      maxHeaderSize: HEADERS_MAX_BYTES,
-      // The application answers it, as all errors.
-      requireHostHeader: false,
-    },
-    app.callback(),
-  );
-  server.setTimeout(IDLE_TIMEOUT_MS);
+  const httpOptions = {
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUTS_CHECKED_EVERY_MS,
+    maxHeaderSize: HEADERS_MAX_BYTES,
+    // The application answers it, as all errors.
+    requireHostHeader: false,
+  };
+  const server = createServer(httpOptions, app.callback());
+  const contexts = API_TLS_PORT === 0 ? undefined : await openServerContexts(services);
+  const secured =
+    contexts === undefined ? undefined : createHttpsServer({ ...httpOptions, ...contexts.options }, app.callback());
+  const servers = secured === undefined ? [server] : [server, secured];
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   const onRefused = (): void => {
     if (performance.now() < loggedAtMs + REFUSED_LOGGED_EVERY_MS) return;
     loggedAtMs = performance.now();
     services.log.warn({ max: API_CONNECTIONS_MAX }, 'connections are refused: API_CONNECTIONS_MAX are open');
   };
-  limitConnections(server, API_CONNECTIONS_MAX, onRefused, () => rawAnswer(tooManyConnections(), publicUrl()));
-  answerBrokenRequests(server, publicUrl);
   const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+  for (const each of servers) {
+    each.setTimeout(IDLE_TIMEOUT_MS);
+    limitConnections(each, API_CONNECTIONS_MAX, onRefused, () => rawAnswer(tooManyConnections(), publicUrl()));
+    answerBrokenRequests(each, publicUrl);
+    each.on(each === secured ? 'secureConnection' : 'connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+  }
   server.listen(API_PORT, API_HOST);
   await once(server, 'listening');
+  if (secured !== undefined) {
+    secured.listen(API_TLS_PORT, MAIL_HOST);
+    await once(secured, 'listening');
+  }
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the API has no address');
   const shownHost = ['0.0.0.0', '::'].includes(API_HOST) ? 'localhost' : API_HOST;
@@ -122,18 +132,21 @@ export async function startApi(
     async close() {
       stopping.abort();
       await noted;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closed = Promise.all(servers.map((each) => new Promise<void>((resolve) => each.close(() => resolve()))));
       // Repeatedly: a connection becomes idle only after its answer. A connection that never sent anything (browsers
       // open such connections in advance) does not count as idle.
       const closeIdle = () => {
-        server.closeIdleConnections();
+        for (const each of servers) each.closeIdleConnections();
         for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       };
       const idle = setInterval(closeIdle, CLOSE_IDLE_EVERY_MS);
-      const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+      const force = setTimeout(() => {
+        for (const each of servers) each.closeAllConnections();
+      }, DRAIN_MS);
       await closed;
       clearInterval(idle);
       clearTimeout(force);
+      await contexts?.close();
       await mcp?.close();
       await notifier.close();
       if (monitor === undefined) await readiness.close();

@@ -123,6 +123,9 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('domains', 'owner', 'until they are deleted; their number is limited'),
   kept('dkim_key', 'owner', 'one for each domain of the instance'),
   kept('dkim_rotation', 'owner', 'until DNS lacks the record of a key that signs no more'),
+  kept('acme_account', 'owner', 'one for each certificate authority'),
+  kept('acme_certificate', 'owner', 'one for each name'),
+  kept('acme_challenge', 'owner', 'until the end of the order, ten minutes at most'),
   kept(
     'mailboxes',
     'mailboxes',

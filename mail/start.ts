@@ -1,3 +1,4 @@
+import { keepCertificateFiles, prepareCertificateFiles } from '#core/certificates/certificate-files.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { openMailStore } from '#mailstore/mail-store.ts';
@@ -37,11 +38,13 @@ export async function startMail(services: Services, options: MailOptions = {}): 
   let smtp: InboundListener | undefined;
   let clientListeners: ClientListeners | undefined;
   let submission: SubmissionListeners | undefined;
+  await prepareCertificateFiles(services);
   const certificate = await openCertificate(services.settings, services.log, (pair) => {
     smtp?.useCertificate(pair);
     submission?.useCertificate(pair);
     tls.useCertificate(pair);
   });
+  const files = keepCertificateFiles(services);
   const tls = tlsContext(certificate.current);
   const notifier = openMailNotifier(services);
   const store = openMailStore(services, notifier);
@@ -52,6 +55,7 @@ export async function startMail(services: Services, options: MailOptions = {}): 
     await store.close();
     await notifier.close();
     certificate.close();
+    await files.close();
   };
   try {
     smtp = await openInbound({ services, store, certificate: certificate.current, ...inbound });

@@ -14,6 +14,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'dkim list': async () => (await import('./commands/dkim.ts')).listDkimCommand,
   'dkim rotate': async () => (await import('./commands/dkim.ts')).rotateDkimCommand,
   'dkim retire': async () => (await import('./commands/dkim.ts')).retireDkimCommand,
+  'certificates list': async () => (await import('./commands/certificates.ts')).listCertificatesCommand,
+  'certificates order': async () => (await import('./commands/certificates.ts')).orderCertificatesCommand,
   'answer-probes': async () => (await import('./commands/answer-probes.ts')).answerProbesCommand,
   'mail find': async () => (await import('./commands/mail-find.ts')).mailFindCommand,
   'mail queue': async () => (await import('./commands/mail-queue.ts')).mailQueueCommand,

@@ -12,6 +12,7 @@ import { statfs } from 'node:fs/promises';
 import { collectDefaultMetrics, register } from '@prometheus-io/client';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import {
+  acmeFailingNames,
   blobTableBytes,
   databaseBytes,
   databaseConnections,
@@ -94,7 +95,8 @@ const STORAGE = `
            select coalesce(dkim_key_created_at, created_at) from domains where status = 'verified') as k
          )::float8 as "dkimKeySeconds",
          (select extract(epoch from now() - min(created_at)) from dkim_rotation where state = 'next'
-         )::float8 as "dkimRotationSeconds"`;
+         )::float8 as "dkimRotationSeconds",
+         (select count(*) from acme_certificate where failures > 0)::int as "failingNames"`;
 
 interface Storage {
   readonly bytes: number;
@@ -104,6 +106,7 @@ interface Storage {
   readonly databaseBytes: number;
   readonly dkimKeySeconds: number | null;
   readonly dkimRotationSeconds: number | null;
+  readonly failingNames: number;
 }
 
 async function readStorage(db: Database, mailDomain: string): Promise<void> {
@@ -115,6 +118,7 @@ async function readStorage(db: Database, mailDomain: string): Promise<void> {
   blobTableBytes.set(found.blobBytes);
   databaseBytes.set(found.databaseBytes);
   dkimKeyAgeSeconds.set(Math.max(0, found.dkimKeySeconds ?? 0));
+  acmeFailingNames.set(found.failingNames);
   dkimRotationSeconds.set(Math.max(0, found.dkimRotationSeconds ?? 0));
 }
 

@@ -9,7 +9,12 @@ import path from 'node:path';
 import type { Services } from '#core/platform/process/services.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { requireAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
-import { certificateFiles, type Settings, SettingsError } from '#core/platform/settings/settings.ts';
+import {
+  type CertificateSettings,
+  certificateFiles,
+  type Settings,
+  SettingsError,
+} from '#core/platform/settings/settings.ts';
 import { sealedSamples } from '#core/reseal/reseal.ts';
 import type { Sql } from '#db/database.ts';
 
@@ -90,7 +95,7 @@ export type CertificateState = 'ok' | 'expiring' | 'expired' | 'untrusted' | 'wr
 
 /** Whether mail clients accept the certificate of the mail listeners, and how long it is still valid. Never throws. */
 export async function checkCertificate(
-  settings: Pick<Settings, 'TLS_CERT' | 'TLS_KEY' | 'DATA_DIR' | 'MODE' | 'MAIL_HOSTNAME'>,
+  settings: CertificateSettings & Pick<Settings, 'MODE' | 'MAIL_HOSTNAME'>,
   nowMs: number,
 ): Promise<{ readonly state: CertificateState; readonly expiresAtMs?: number; readonly error?: unknown }> {
   try {

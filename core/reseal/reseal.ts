@@ -10,6 +10,7 @@
  */
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
+import { acmeAccountPlace, acmeKeyPlace } from '#core/certificates/acme-orders.ts';
 import { dkimRotationPlace } from '#core/mailboxes/dkim-keys.ts';
 import { instanceDkimPlace } from '#core/mailboxes/domain-records.ts';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
@@ -42,6 +43,8 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   column('domains', 'dkim_private_key_sealed', ['id'], (id = '') => dkimKeyPlace(id)),
   column('dkim_key', 'private_key_sealed', ['domain'], (domain = '') => instanceDkimPlace(domain)),
   column('dkim_rotation', 'private_key_sealed', ['id'], (id = '') => dkimRotationPlace(id)),
+  column('acme_account', 'key_sealed', ['directory'], (directory = '') => acmeAccountPlace(directory)),
+  column('acme_certificate', 'key_sealed', ['name'], (name = '') => acmeKeyPlace(name)),
   column('idempotency_keys', 'body_sealed', ['principal', 'key'], (principal = '', key = '') =>
     idempotencyAnswerPlace(principal, key),
   ),

@@ -30,6 +30,7 @@ import { Migration20261126000300_mail_refusals } from './Migration20261126000300
 import { Migration20261126000400_suspended_organizations } from './Migration20261126000400_suspended_organizations.ts';
 import { Migration20261128000700_message_signals } from './Migration20261128000700_message_signals.ts';
 import { Migration20261128001000_dkim_rotation } from './Migration20261128001000_dkim_rotation.ts';
+import { Migration20261128001010_certificates } from './Migration20261128001010_certificates.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -65,4 +66,5 @@ export const migrations = [
   Migration20261126000400_suspended_organizations,
   Migration20261128001000_dkim_rotation,
   Migration20261128000700_message_signals,
+  Migration20261128001010_certificates,
 ];

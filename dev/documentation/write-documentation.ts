@@ -48,6 +48,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       '/operations/tenants',
       '/operations/backup',
       '/operations/restore',
+      '/operations/certificates',
       '/operations/mail-log',
       '/operations/commands',
       '/operations/metrics',

@@ -4,11 +4,14 @@
  */
 import { NativeConnection } from '@temporalio/worker';
 import { startApi } from '#api/start.ts';
+import { startCertificateOrders } from '#core/certificates/acme-orders.ts';
+import { prepareCertificateFiles } from '#core/certificates/certificate-files.ts';
 import { startDkimUpkeep } from '#core/mailboxes/dkim-upkeep.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
 import type { ProcessLife } from '#core/platform/process/process-life.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import { startChallengeServer } from '#core/process/challenge-server.ts';
 import { logStartFindings, openDiagnosis } from '#core/process/diagnosis/diagnose.ts';
 import { openMetrics } from '#core/process/expose-metrics.ts';
 import { startHealthServer } from '#core/process/health-server.ts';
@@ -32,6 +35,7 @@ export interface AllInOne {
 export async function startAllInOne(services: Services, life: ProcessLife): Promise<AllInOne> {
   const { settings } = services;
   // The mail listeners come last: a wrong certificate must not be found after everything else has started.
+  await prepareCertificateFiles(services);
   await readCertificate(settings);
   await logStartFindings(services, services.log);
   installTemporalRuntime(services, settings);
@@ -59,6 +63,10 @@ export async function startAllInOne(services: Services, life: ProcessLife): Prom
   life.onStop('sweep of outgoing mail', () => outboundSweep.close());
   const dkimUpkeep = startDkimUpkeep(services);
   life.onStop('upkeep of DKIM keys', () => dkimUpkeep.close());
+  const challenges = await startChallengeServer(services);
+  life.onStop('listener for challenges', () => challenges.close());
+  const certificateOrders = startCertificateOrders(services);
+  life.onStop('orders of certificates', () => certificateOrders.close());
   const mcp = mcpHttp((error) => services.log.debug({ error: error.message }, 'an MCP request was refused'));
   const api = await startApi(services, temporal, mcp, readiness);
   life.onStop('API', () => api.close());

@@ -9,7 +9,7 @@ export const BLOB_BYTES_COLUMN = 'bytes';
 
 export const BACKED_UP_TABLES: readonly string[] = [
   ...['organizations', 'users', 'members', 'sign_in_sources', 'invitations', 'sessions', 'api_keys', 'audit_entries'],
-  ...['idempotency_keys', 'domains', 'dkim_key', 'dkim_rotation'],
+  ...['idempotency_keys', 'domains', 'dkim_key', 'dkim_rotation', 'acme_account', 'acme_certificate'],
   ...['mailboxes', 'mailbox_counter', 'mailbox_sending', 'mailbox_login', 'mailbox_token'],
   ...['subscription', 'mail_keyword', 'sender_list'],
   ...['webhook_endpoints', 'webhook_signing_key', 'webhook_receiver', 'received_request'],
@@ -30,6 +30,7 @@ export const LEFT_OUT_TABLES: Readonly<Record<string, string>> = {
   rate_limits: 'counters of the last minutes, which also begin at zero after a crash of PostgreSQL',
   reading_attempt: 'says which content a process reads at the moment',
   delivery_lanes: 'signs of life of running workers; without them their leases end, and deliveries are taken again',
+  acme_challenge: 'answers for open orders of certificates, for minutes',
   sweeps: 'where the periodic searches are; they begin anew',
   readiness_probe: 'written by each running process every few seconds',
   organization_change:

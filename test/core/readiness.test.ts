@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { register } from '@prometheus-io/client';
+import { makeCertificate } from '#core/certificates/x509-certificate.ts';
 import { instanceDkimPlace } from '#core/mailboxes/domain-records.ts';
 import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { ProcessName } from '#core/platform/process/database-connections.ts';
@@ -16,7 +17,6 @@ import { needs } from '#test/support/programs.ts';
 import { openTestServices, testLog, testSettings } from '#test/support/services.ts';
 import { tcpProxy } from '#test/support/tcp-proxy.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
-import { makeCertificate } from '../../operations/x509-certificate.ts';
 
 const NOBODY_ID = 65_534;
 const DISK = needs('the right to mount file systems');

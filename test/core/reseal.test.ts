@@ -35,7 +35,7 @@ test('every column with sealed values is resealed', async () => {
 /** Rows in every table with sealed columns. @returns the plaintext of each value, by column and key */
 async function fill(secrets: SealedSecrets): Promise<Map<string, string>> {
   const { db } = services;
-  await db.query('truncate organizations, dkim_key, idempotency_keys cascade');
+  await db.query('truncate organizations, dkim_key, acme_account, acme_certificate, idempotency_keys cascade');
   const organizationId = newId('organization');
   await db.query(`insert into organizations (id, name, slug, plan) values ($1, 'One', 'one', 'unlimited')`, [
     organizationId,
@@ -89,6 +89,14 @@ async function fill(secrets: SealedSecrets): Promise<Map<string, string>> {
       `insert into dkim_key (domain, selector, public_key, private_key_sealed) values ($1, 's', 'p', $2)`,
       [name, sealed('dkim_key', 'private_key_sealed', name)],
     );
+    await db.query(`insert into acme_account (directory, key_sealed) values ($1, $2)`, [
+      name,
+      sealed('acme_account', 'key_sealed', name),
+    ]);
+    await db.query(`insert into acme_certificate (name, chain, key_sealed) values ($1, 'c', $2)`, [
+      name,
+      sealed('acme_certificate', 'key_sealed', name),
+    ]);
     const nextKey = `next-${n}`;
     await db.query(
       `insert into dkim_rotation (id, domain, domain_id, selector, public_key, private_key_sealed, state, created_at)

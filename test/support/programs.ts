@@ -9,6 +9,7 @@ import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { findChartProgram, findKubernetesSchemas, KUBERNETES_VERSIONS } from '#dev/build/chart-programs.ts';
+import { pebbleProgram } from '#dev/build/pebble.ts';
 import { pythonOf, usualPython } from '#dev/build/python-environment.ts';
 import { distributionPostgres } from '#dev/launcher/postgres-binaries.ts';
 
@@ -121,6 +122,7 @@ const PROGRAMS = {
   msmtp: program('msmtp', ['--version'], 'msmtp'),
   mvn: program('mvn', ['--version'], 'maven'),
   openssl: program('openssl', ['version'], 'openssl'),
+  pebble: { find: pebbleProgram, debian: 'npm run pebble', mac: 'npm run pebble' },
   pgbouncer: program('pgbouncer', ['--version'], 'pgbouncer'),
   prlimit: program('prlimit', ['--version'], 'util-linux'),
   psql: program('psql', ['--version'], 'postgresql-client', 'libpq'),

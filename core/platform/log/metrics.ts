@@ -240,6 +240,17 @@ export const dkimRotationSeconds = gauge('dkim_rotation_waiting_seconds', {
   help: 'Time since the oldest rotation of a DKIM key waits for its record in DNS; 0 if none waits.',
 });
 
+export const acmeOrdersTotal = counter('acme_orders_total', {
+  of: ['api'],
+  help: 'Orders of certificates by ACME, by outcome.',
+  labels: { outcome: ['issued', 'failed'] },
+});
+
+export const acmeFailingNames = gauge('acme_failing_names', {
+  of: ['api'],
+  help: 'Names whose last order of a certificate failed.',
+});
+
 // This process
 
 export const databaseConnections = gauge('database_connections', {

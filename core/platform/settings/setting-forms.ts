@@ -19,7 +19,16 @@ export interface Setting<Value> {
   parse(text: string): Value | undefined;
 }
 
-export const SETTING_GROUPS = ['Process', 'PostgreSQL', 'Temporal', 'API', 'Secrets', 'Mail', 'Webhooks'] as const;
+export const SETTING_GROUPS = [
+  'Process',
+  'PostgreSQL',
+  'Temporal',
+  'API',
+  'Secrets',
+  'Mail',
+  'Certificates',
+  'Webhooks',
+] as const;
 type SettingGroup = (typeof SETTING_GROUPS)[number];
 
 export type Form<Value> = Pick<Setting<Value>, 'takes' | 'parse'>;

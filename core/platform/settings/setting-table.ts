@@ -109,6 +109,10 @@ export const SETTINGS = {
       text: 'Address the API and metrics listen on. `0.0.0.0` in containers, behind a TLS-terminating proxy.',
     }),
     API_PORT: setting(port, { fallback: '8080', text: 'Port of REST API, documents and dashboard.' }),
+    API_TLS_PORT: setting(port, {
+      fallback: '0',
+      text: 'Port at which the API is served by TLS too, on MAIL_HOST, with the certificates of ACME_DIRECTORY: for installations without a proxy. 0 switches it off.',
+    }),
     API_PUBLIC_URL: setting(url('http:', 'https:'), {
       text: 'Address of the API as seen from outside, for links. Unset: derived from API_HOST and API_PORT.',
     }),
@@ -221,7 +225,7 @@ export const SETTINGS = {
       text: 'Connections of one address (IPv6: of a /64) at the same time in this process: to IMAP and POP3 together, and to submission. When to change: many agents on one host or behind one NAT.',
     }),
     TLS_CERT: setting(text, {
-      text: 'File with the PEM certificate chain of MAIL_HOSTNAME. Unset: a development certificate made in `DATA_DIR/tls`.',
+      text: 'File with the PEM certificate chain of MAIL_HOSTNAME. Unset: a development certificate made in `DATA_DIR/tls`. Not used with ACME_DIRECTORY.',
     }),
     TLS_KEY: setting(text, { text: 'File with the PEM private key of TLS_CERT.' }),
     DNS_SERVERS: setting(list, {
@@ -254,6 +258,23 @@ export const SETTINGS = {
     OUTBOUND_RETRY_DELAYS_MS: setting(milliseconds, {
       fallback: '',
       text: 'Waits between attempts to send in milliseconds, the last one repeated, for development and tests. Empty: 1, 5, 15 min, 1, 2, 4 h. Refused in production.',
+    }),
+  }),
+  ...inGroup('Certificates', {
+    ACME_DIRECTORY: setting(url('https:'), {
+      text: 'Directory of a certificate authority (ACME, RFC 8555), such as `https://acme-v02.api.letsencrypt.org/directory`: certificates are ordered and renewed by themselves, and TLS_CERT is not used. Setting it agrees to the terms of that authority. Unset: certificates are files. See [certificates](operations/certificates.md).',
+    }),
+    ACME_EMAIL: setting(text, { text: 'Address to which the authority may write.' }),
+    ACME_NAMES: setting(list, {
+      fallback: '',
+      text: 'Further names that get a certificate, beside MAIL_HOSTNAME and, with API_TLS_PORT, the host of API_PUBLIC_URL.',
+    }),
+    ACME_ROOTS: setting(text, {
+      text: 'File with the root certificates (PEM) that the server of the authority itself is checked with, for an authority of your own. Unset: those of Node.',
+    }),
+    ACME_HTTP_PORT: setting(port, {
+      fallback: '80',
+      text: 'Port of the listener for challenges, on MAIL_HOST, in the process `api`, while ACME_DIRECTORY is set. The authority connects to port 80 of each name. It answers challenges, and leads everybody else to https://. 0 switches it off.',
     }),
   }),
   ...inGroup('Webhooks', {

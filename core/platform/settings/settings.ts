@@ -64,6 +64,10 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     problems.push('TLS_CERT and TLS_KEY must be set together: set both or neither');
   if (settings.OUTBOUND_TRANSPORT === 'relay' && settings.OUTBOUND_RELAY_URL === undefined)
     problems.push('OUTBOUND_TRANSPORT is "relay", which needs OUTBOUND_RELAY_URL');
+  if (settings.API_TLS_PORT > 0 && settings.ACME_DIRECTORY === undefined)
+    problems.push(
+      'API_TLS_PORT needs the certificates of ACME_DIRECTORY: set both, or put a proxy with TLS in front of the API',
+    );
   problems.push(...hostnameProblems(settings), ...portClashes(settings));
   if (problems.length > 0) throw new SettingsError(problems);
   return settings;
@@ -88,6 +92,8 @@ function portClashes(settings: Settings): string[] {
     ['METRICS_PORT', settings.METRICS_PORT],
     ['TEMPORAL_METRICS_PORT', settings.TEMPORAL_METRICS_PORT],
     ['API_PORT', settings.API_PORT],
+    ['API_TLS_PORT', settings.API_TLS_PORT],
+    ['ACME_HTTP_PORT', settings.ACME_DIRECTORY === undefined ? undefined : settings.ACME_HTTP_PORT],
     ['SMTP_PORT', settings.SMTP_PORT],
     ['SUBMISSIONS_PORT', settings.SUBMISSIONS_PORT],
     ['SUBMISSION_PORT', settings.SUBMISSION_PORT],
@@ -111,11 +117,22 @@ function portClashes(settings: Settings): string[] {
   );
 }
 
-/** Where the certificate of the mail listeners is: TLS_CERT and TLS_KEY, else the development certificate in DATA_DIR. */
-export function certificateFiles(settings: Pick<Settings, 'TLS_CERT' | 'TLS_KEY' | 'DATA_DIR'>): {
+/** What says where the certificate of the mail listeners is. */
+export type CertificateSettings = Pick<Settings, 'TLS_CERT' | 'TLS_KEY' | 'DATA_DIR' | 'ACME_DIRECTORY'>;
+
+/**
+ * Where the certificate of the mail listeners is: with ACME a copy of the newest one, else TLS_CERT and TLS_KEY, else the
+ * development certificate in DATA_DIR.
+ */
+export function certificateFiles(settings: CertificateSettings): {
   readonly certFile: string;
   readonly keyFile: string;
 } {
+  if (settings.ACME_DIRECTORY !== undefined)
+    return {
+      certFile: path.join(settings.DATA_DIR, 'tls', 'acme.pem'),
+      keyFile: path.join(settings.DATA_DIR, 'tls', 'acme.key'),
+    };
   return {
     certFile: settings.TLS_CERT ?? path.join(settings.DATA_DIR, 'tls', 'host.pem'),
     keyFile: settings.TLS_KEY ?? path.join(settings.DATA_DIR, 'tls', 'host.key'),

@@ -17,6 +17,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Database } from '#db/database.ts';
+import { acmeFindings } from './acme-findings.ts';
 import { dkimFindings } from './dkim-findings.ts';
 import { dnsFindings } from './dns-findings.ts';
 import { type DiagnosisCheck, type Finding, findingsOf, inOrder, needsAttention } from './finding.ts';
@@ -96,6 +97,7 @@ function commonChecks(of: DiagnosisOf): Check[] {
           ['postgresql', () => databaseFindings(db, settings)],
           ['connections', () => connectionFindings(db, settings)],
           ['backlog', () => backlogFindings(db)],
+          ['certificate', () => acmeFindings(db, settings, of.now())],
           ['dkim', () => dkimFindings({ settings, db, now: of.now })],
           ...(secrets === undefined ? [] : [['secrets', () => secretsFindings(db, secrets)] as const]),
         ];

@@ -1,5 +1,6 @@
 /**
- * Writes X.509 v3 certificates (RFC 5280) for development and tests; real ones come from a certificate authority.
+ * Writes X.509 v3 certificates (RFC 5280) for development and tests, and requests for real ones (PKCS #10, RFC 2986),
+ * which come from a certificate authority.
  *
  * Bounds: values up to 65,535 bytes, IPv4 addresses only, subjects of one common name. Accepted by Node's TLS and by
  * `openssl verify -x509_strict`.
@@ -139,5 +140,26 @@ export function makeCertificate(options: CertificateOptions): Certificate {
     certPem: pem('CERTIFICATE', sequence(toBeSigned, ecdsaWithSha256, signature)),
     keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     key: privateKey,
+  };
+}
+
+/** A new key (ECDSA P-256, PKCS #8) and the request for a certificate of these names, in DER. */
+export function makeCertificateRequest(dnsNames: readonly string[]): {
+  readonly keyPem: string;
+  readonly request: Buffer;
+} {
+  const { privateKey, publicKey } = crypto.generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const names = dnsNames.map((name) => der(contextTag(2, false), Buffer.from(name)));
+  const wanted = sequence(extension('2.5.29.17', false, sequence(...names))); // subjectAltName
+  const toBeSigned = sequence(
+    der(TAG.integer, bytes(0)), // version 1
+    sequence(), // the subject is in the names
+    publicKeyInfo(publicKey),
+    der(contextTag(0, true), sequence(objectId('1.2.840.113549.1.9.14'), der(TAG.set, wanted))), // extensionRequest
+  );
+  const signature = der(TAG.bitString, bytes(0), crypto.sign('sha256', toBeSigned, privateKey));
+  return {
+    keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    request: sequence(toBeSigned, ecdsaWithSha256, signature),
   };
 }
