@@ -34,6 +34,8 @@ export interface Answers {
   readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** Address of this machine that the mail listeners are bound to. */
   readonly listenOn: string;
+  /** Directory of an authority that issues certificates by ACME. */
+  readonly acme?: string | undefined;
   /** Listen on 25, 465, …; otherwise on the high ports of the defaults, which must be mapped. */
   readonly standardPorts: boolean;
   readonly dataDir: string;
@@ -62,6 +64,9 @@ export const settingsOfKind = [
   ...Object.keys(MAPPED_PORTS),
   'DATABASE_URL',
   'TEMPORAL_ADDRESS',
+  'ACME_DIRECTORY',
+  'ACME_EMAIL',
+  'API_TLS_PORT',
 ];
 
 /** `smtp://user:password@host:587`; on port 465 with TLS from the first byte. */
@@ -74,8 +79,8 @@ export function relayUrl({ host, port, user, password }: NonNullable<Answers['re
 
 /** As environment variables, without the secrets that are made once. */
 export function settingsOfAnswers(answers: Answers): Record<string, string> {
-  const { domain, host, send, relay, owner, publicUrl, servers, certificate, listenOn, standardPorts, dataDir } =
-    answers;
+  const { domain, host, send, relay, owner, publicUrl, servers, certificate, acme } = answers;
+  const { listenOn, standardPorts, dataDir } = answers;
   const inContainers = servers.kind === 'compose';
   return {
     // docker-compose.yml sets the others itself.
@@ -88,6 +93,8 @@ export function settingsOfAnswers(answers: Answers): Record<string, string> {
     OUTBOUND_TRANSPORT: send === 'direct' ? 'mx' : send === 'relay' ? 'relay' : 'capture',
     ...(send === 'relay' && relay !== undefined ? { OUTBOUND_RELAY_URL: relayUrl(relay) } : {}),
     ...(inContainers ? {} : standardPorts ? STANDARD_PORTS : MAPPED_PORTS),
+    ...(acme === undefined ? {} : { ACME_DIRECTORY: acme, ...(owner === undefined ? {} : { ACME_EMAIL: owner }) }),
+    ...(acme === undefined || inContainers || !standardPorts ? {} : { API_TLS_PORT: '443' }),
     ...(certificate === undefined ? {} : { TLS_CERT: certificate.certFile, TLS_KEY: certificate.keyFile }),
     ...(certificate === undefined && servers.kind === 'own'
       ? { TLS_CERT: `${dataDir}/tls/host.pem`, TLS_KEY: `${dataDir}/tls/host.key` }

@@ -10,6 +10,7 @@
  */
 import { statfs } from 'node:fs/promises';
 import { collectDefaultMetrics, register } from '@prometheus-io/client';
+import { certificateNames } from '#core/certificates/acme-orders.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import {
   acmeFailingNames,
@@ -34,6 +35,7 @@ import {
 } from '#core/platform/log/metrics.ts';
 import type { ProcessName } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Database } from '#db/database.ts';
 import { type Backlog, bounded, readBacklog } from './diagnosis/store-findings.ts';
 
@@ -96,7 +98,7 @@ const STORAGE = `
          )::float8 as "dkimKeySeconds",
          (select extract(epoch from now() - min(created_at)) from dkim_rotation where state = 'next'
          )::float8 as "dkimRotationSeconds",
-         (select count(*) from acme_certificate where failures > 0)::int as "failingNames"`;
+         (select count(*) from acme_certificate where failures > 0 and name = any($2::text[]))::int as "failingNames"`;
 
 interface Storage {
   readonly bytes: number;
@@ -109,8 +111,10 @@ interface Storage {
   readonly failingNames: number;
 }
 
-async function readStorage(db: Database, mailDomain: string): Promise<void> {
-  const [found] = await bounded(db, (sql) => sql.query<Storage & object>(STORAGE, [mailDomain.toLowerCase()]));
+async function readStorage(db: Database, settings: Settings): Promise<void> {
+  const [found] = await bounded(db, (sql) =>
+    sql.query<Storage & object>(STORAGE, [settings.MAIL_DOMAIN.toLowerCase(), certificateNames(settings)]),
+  );
   if (found === undefined) return;
   storedMailBytes.set(found.bytes);
   storedMessages.set(found.messages);
@@ -154,7 +158,7 @@ export function openMetrics(
   const reads = has('api')
     ? [
         atMostEvery(QUEUES_FRESH_MS, () => readQueues(db)),
-        atMostEvery(STORAGE_FRESH_MS, () => readStorage(db, settings.MAIL_DOMAIN)),
+        atMostEvery(STORAGE_FRESH_MS, () => readStorage(db, settings)),
       ]
     : [];
   if (has('mail'))

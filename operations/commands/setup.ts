@@ -70,6 +70,11 @@ const options = {
   },
   certificate: { text: 'file with the certificate chain of the host', value: 'file', form: text },
   key: { text: 'file with its key', value: 'file', form: text },
+  acme: {
+    text: 'instead: directory of an authority that issues certificates by themselves (agrees to its terms); with standard ports the API is then served on 443 too',
+    value: 'url',
+    form: url('https:'),
+  },
   ports: {
     text: 'standard (default): listen on 25, 465, 587, 993, …; high: on 2525, 1465, …, which you map',
     value: 'which',
@@ -166,6 +171,7 @@ async function gather({ options: given, signal }: SetupContext, known: Values, e
       ...(relay === undefined ? {} : { relay }),
       certificate: certificate(),
       listenOn: known['MAIL_HOST'] ?? '0.0.0.0',
+      acme: given.acme ?? (given.certificate === undefined ? known['ACME_DIRECTORY'] : undefined),
       standardPorts: (given.ports ?? before.ports) !== 'high',
       dataDir: path.resolve(readSettings({ DATA_DIR: environment['DATA_DIR'] ?? known['DATA_DIR'] }).DATA_DIR),
     };

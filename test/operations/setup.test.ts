@@ -43,6 +43,18 @@ describe('setup', () => {
     });
   const embedded = ['--domain', DOMAIN, '--send', 'direct', '--servers', 'embedded'];
 
+  test('lets certificates come by themselves, and keeps that', async () => {
+    const directory = 'https://ca.example/directory';
+    await setup([...embedded, '--acme', directory]);
+    const settings = readSettings(readSettingsFile(file));
+    assert.deepEqual(
+      [settings.ACME_DIRECTORY, settings.ACME_EMAIL, settings.API_TLS_PORT, settings.ACME_HTTP_PORT],
+      [directory, `owner@${DOMAIN}`, 443, 80],
+    );
+    await setup(['--owner', 'me@example.org', '--replace']);
+    assert.equal(readSettingsFile(file)['ACME_DIRECTORY'], directory);
+  });
+
   test('writes settings with new secrets for its owner alone, prints the DNS records, and ends with the doctor', async () => {
     const { code, stdout, stderr } = await setup(embedded);
     assert.equal(code, 3, `nothing runs yet\n${stderr}`);
