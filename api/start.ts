@@ -17,6 +17,7 @@ import { addDocuments } from './documents/serve-documents.ts';
 import { answerBrokenRequests, rawAnswer } from './http/error-response.ts';
 import { addMailSetup } from './mail-setup.ts';
 import { addMcp, type McpEndpoint } from './mcp.ts';
+import { addMtaSts } from './mta-sts.ts';
 import { addOAuth } from './oauth/protocol.ts';
 import { addReceiver } from './receiver/routes.ts';
 import { routes } from './routes.ts';
@@ -76,6 +77,7 @@ export async function startApi(
     addDocumentation(router);
     addDashboard(router);
     addMailSetup(router, services);
+    addMtaSts(router, services.settings);
     addReceiver(router, services);
     addOAuth(router, context);
     if (mcp !== undefined) addMcp(router, context, mcp, () => server);

@@ -765,8 +765,9 @@ export interface DomainList {
 }
 
 export interface DomainRecord {
-  readonly purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'imaps' | 'pop3s' | 'submissions' | 'submission';
-  readonly type: 'MX' | 'TXT' | 'SRV';
+  readonly purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'imaps' | 'pop3s' | 'submissions' | 'submission' | 'mta_sts' | 'mta_sts_host';
+  /** `CNAME`: an address record with the same address will do. */
+  readonly type: 'MX' | 'TXT' | 'SRV' | 'CNAME';
   readonly name: string;
   /** Expected value; MX as `preference host`, SRV as `priority weight port host`. */
   readonly value: string;

@@ -59,8 +59,19 @@ export const DOMAIN_STATUSES = ['pending', 'verified', 'failed'] as const;
 
 /** One DNS record a domain needs, with the result of the last check. */
 export interface DomainRecord {
-  purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'imaps' | 'pop3s' | 'submissions' | 'submission';
-  type: 'MX' | 'TXT' | 'SRV';
+  purpose:
+    | 'ownership'
+    | 'mx'
+    | 'spf'
+    | 'dkim'
+    | 'dmarc'
+    | 'imaps'
+    | 'pop3s'
+    | 'submissions'
+    | 'submission'
+    | 'mta_sts'
+    | 'mta_sts_host';
+  type: 'MX' | 'TXT' | 'SRV' | 'CNAME';
   name: string;
   value: string;
   required: boolean;

@@ -18,8 +18,22 @@ export const CreateDomain = closed(
 
 const Record = closed(
   {
-    purpose: Type.Enum(['ownership', 'mx', 'spf', 'dkim', 'dmarc', 'imaps', 'pop3s', 'submissions', 'submission']),
-    type: Type.Enum(['MX', 'TXT', 'SRV']),
+    purpose: Type.Enum([
+      'ownership',
+      'mx',
+      'spf',
+      'dkim',
+      'dmarc',
+      'imaps',
+      'pop3s',
+      'submissions',
+      'submission',
+      'mta_sts',
+      'mta_sts_host',
+    ]),
+    type: Type.Enum(['MX', 'TXT', 'SRV', 'CNAME'], {
+      description: '`CNAME`: an address record with the same address will do.',
+    }),
     name: Type.String(),
     value: Type.String({
       description: 'Expected value; MX as `preference host`, SRV as `priority weight port host`.',

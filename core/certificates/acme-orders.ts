@@ -11,6 +11,7 @@
 import { randomInt, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { stsHost } from '#core/mailboxes/mta-sts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { acmeOrdersTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -54,7 +55,9 @@ export function certificateNames(settings: Settings): string[] {
   const { ACME_DIRECTORY, ACME_NAMES, API_PUBLIC_URL, API_TLS_PORT, MAIL_HOSTNAME } = settings;
   if (ACME_DIRECTORY === undefined) return [];
   const ofApi = API_TLS_PORT === 0 || API_PUBLIC_URL === undefined ? [] : [new URL(API_PUBLIC_URL).hostname];
-  const names = [MAIL_HOSTNAME, ...ofApi, ...ACME_NAMES].map((name) => name.toLowerCase());
+  // The proxy in front of an API without TLS has certificates of its own.
+  const ofPolicy = API_TLS_PORT === 0 || settings.MTA_STS_MODE === 'off' ? [] : [stsHost(settings)];
+  const names = [MAIL_HOSTNAME, ...ofApi, ...ofPolicy, ...ACME_NAMES].map((name) => name.toLowerCase());
   return [...new Set(names)].filter((name) => isIP(name) === 0 && name.includes('.'));
 }
 
@@ -131,8 +134,11 @@ export async function orderDueCertificates(services: CertificateServices, stoppi
       acmeOrdersTotal.inc({ outcome: 'issued' });
       log.info({ name, authority: directory }, 'a certificate was issued');
     } catch (error) {
-      // A process that stops says nothing about the order: the next one takes it when the lease is over.
-      if (stopping.aborted) break;
+      // A process that stops says nothing about the order: another one takes it.
+      if (stopping.aborted) {
+        await db.query('update acme_certificate set leased_until = null where name = $1', [name]);
+        break;
+      }
       acmeOrdersTotal.inc({ outcome: 'failed' });
       const reason = reasonOf(error);
       const waitMs = retryWaitMs(failures, error instanceof AcmeError ? error.retryAfterMs : undefined);

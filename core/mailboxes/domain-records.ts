@@ -131,6 +131,8 @@ export function mailRecords(facts: MailFacts): DomainRecord[] {
 export const dkimKeyOfRecord = (value: string): string | undefined =>
   /(?:^|;)\s*p\s*=([^;]*)/.exec(value)?.[1]?.replaceAll(/\s/g, '');
 
+const stsId = (value: string): string | undefined => /;\s*id\s*=\s*(\w+)/i.exec(value)?.[1];
+
 const withoutDot = (host: string): string => host.toLowerCase().replace(/\.$/, '');
 
 /** Whether the values DNS gave for a record's name and type fulfil it. TXT values with their strings joined. */
@@ -173,6 +175,16 @@ function recordState(record: DomainRecord, values: readonly string[]): RecordSta
         values.some((value) => dkimKeyOfRecord(value) === wanted),
       );
     }
+    case 'mta_sts': {
+      const policies = values.filter((value) => /^v=STSv1\s*;/i.test(value));
+      // RFC 8461 §3.1: of several records none counts. The id says that the policy has changed.
+      return state(policies, policies.length === 1 && policies.some((value) => stsId(value) === stsId(record.value)));
+    }
+    case 'mta_sts_host':
+      return state(
+        values,
+        values.some((value) => withoutDot(value) === withoutDot(record.value)),
+      );
     case 'dmarc': {
       // Any policy of the owner's choice will do.
       const policies = values.filter((value) => /^v=DMARC1(?:;|\s|$)/i.test(value));
@@ -219,8 +231,24 @@ export function askDns({ DNS_SERVERS }: Pick<Settings, 'DNS_SERVERS'>): AskDns {
   };
 }
 
+/** Name of a CNAME; of a name with addresses: the wanted one, if it has the same. */
+async function aliasOf(resolver: Resolver, name: string, wanted: string): Promise<string[]> {
+  const orNothing = (asked: Promise<string[]>): Promise<string[]> =>
+    asked.catch((error: NodeJS.ErrnoException) => {
+      if (NOTHING_THERE.has(error.code ?? '')) return [];
+      throw error;
+    });
+  const names = await orNothing(resolver.resolveCname(name));
+  if (names.length > 0) return names;
+  const addressesOf = async (host: string) =>
+    (await Promise.all([orNothing(resolver.resolve4(host)), orNothing(resolver.resolve6(host))])).flat();
+  const [own, theirs] = await Promise.all([addressesOf(name), addressesOf(wanted)]);
+  return own.some((address) => theirs.includes(address)) ? [wanted] : own;
+}
+
 /** Values of a name, MX as `preference host`, SRV as `priority weight port host`. */
-async function lookUp(resolver: Resolver, { type, name }: DomainRecord): Promise<string[]> {
+async function lookUp(resolver: Resolver, { type, name, value }: DomainRecord): Promise<string[]> {
+  if (type === 'CNAME') return aliasOf(resolver, name, value);
   if (type === 'MX') return (await resolver.resolveMx(name)).map(({ priority, exchange }) => `${priority} ${exchange}`);
   if (type === 'SRV')
     return (await resolver.resolveSrv(name)).map((found) =>

@@ -32,6 +32,7 @@ import { publicListenerPorts } from './client-settings.ts';
 import { type DkimRecord, makeDkimKey, publishedDkimKeys } from './dkim-keys.ts';
 import { checkRecords, domainRecords, instanceDkimKey, mailRecords } from './domain-records.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
+import { stsRecords } from './mta-sts.ts';
 
 /** Whether mail for a domain belongs to this instance: its own domain, or a verified one of an organization. */
 export async function isServedDomain(sql: Sql, defaultDomain: string, domain: string): Promise<boolean> {
@@ -183,7 +184,7 @@ export async function defaultDomain(services: Services): Promise<{ name: string;
   const { selector, publicKey } = await instanceDkimKey(services);
   const otherDkimKeys = await publishedDkimKeys(services.db, null);
   const facts = { name, dkimSelector: selector, dkimPublicKey: publicKey, otherDkimKeys, ...hostFacts(settings) };
-  return { name, records: await checkRecords(settings, mailRecords(facts)) };
+  return { name, records: await checkRecords(settings, [...mailRecords(facts), ...stsRecords(settings)]) };
 }
 
 /** Newest first; one more than `limit`. */

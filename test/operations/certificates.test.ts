@@ -179,9 +179,18 @@ describe('certificates by ACME', needs('pebble'), () => {
 
   test('an order that is ended with its process is no failure', async () => {
     const stopping = new AbortController();
-    stopping.abort();
-    assert.deepEqual(await orderDueCertificates(services, stopping.signal), []);
-    assert.equal((await certificate(HOST))?.failures, 0);
+    // In the middle of it: the authority asks for the first name.
+    dns.treat = () => {
+      stopping.abort();
+      return 'lost';
+    };
+    try {
+      assert.deepEqual(await orderDueCertificates(services, stopping.signal), []);
+    } finally {
+      dns.treat = () => 'answered';
+    }
+    assert.equal((await certificate(API))?.failures, 0);
+    assert.deepEqual((await orderDue()).toSorted(), [API, HOST]);
   });
 
   test('an authority that does not answer delays nothing but the order', async () => {
@@ -211,6 +220,10 @@ describe('certificates by ACME', needs('pebble'), () => {
         asked.on('error', reject);
         asked.end();
       });
+    // Another one on the same port does not listen, and stops nothing.
+    const second = await startChallengeServer(services);
+    assert.equal(second.port, undefined);
+    await second.close();
     const well = '/.well-known/acme-challenge/';
     assert.deepEqual(await ask('anything', `${well}a-token-of-a-challenge`), [200, undefined, 'its answer']);
     assert.deepEqual(await ask(HOST, `${well}a-token-that-is-over`), [404, undefined, '']);

@@ -1,6 +1,6 @@
 /** Pebble, the certificate authority of Let's Encrypt for tests: real orders, checked by real connections. */
 import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -26,6 +26,7 @@ export interface Pebble {
 /** Pebble asks by TCP (RFC 7766), and the name server of tests answers by UDP. */
 async function dnsByTcp(dnsServer: string): Promise<{ readonly address: string; close(): Promise<void> }> {
   const [host = '', port] = dnsServer.split(':');
+  const open = new Set<Socket>();
   const server = createServer((client) => {
     let read = Buffer.alloc(0);
     client.on('error', () => {});
@@ -35,11 +36,11 @@ async function dnsByTcp(dnsServer: string): Promise<{ readonly address: string; 
         const question = read.subarray(2, 2 + read.readUInt16BE(0));
         read = read.subarray(2 + question.length);
         const asked = createSocket('udp4');
+        open.add(asked);
         asked.once('message', (answer) => {
           const length = Buffer.alloc(2);
           length.writeUInt16BE(answer.length);
           client.write(Buffer.concat([length, answer]));
-          asked.close();
         });
         asked.send(question, Number(port), host);
       }
@@ -52,6 +53,7 @@ async function dnsByTcp(dnsServer: string): Promise<{ readonly address: string; 
   return {
     address: `127.0.0.1:${address.port}`,
     async close() {
+      for (const asked of open) asked.close();
       server.close();
       await once(server, 'close');
     },

@@ -228,6 +228,10 @@ export const SETTINGS = {
       text: 'File with the PEM certificate chain of MAIL_HOSTNAME. Unset: a development certificate made in `DATA_DIR/tls`. Not used with ACME_DIRECTORY.',
     }),
     TLS_KEY: setting(text, { text: 'File with the PEM private key of TLS_CERT.' }),
+    MTA_STS_MODE: setting(choice('off', 'none', 'testing', 'enforce'), {
+      fallback: 'off',
+      text: 'Policy of MAIL_DOMAIN for hosts that deliver to it (MTA-STS, RFC 8461), which the API serves at `https://mta-sts.<MAIL_DOMAIN>/.well-known/mta-sts.txt`. `testing` asks others to report failures of TLS, `enforce` to deliver by TLS with a valid certificate only, `none` withdraws an earlier policy. Its records are in `dns-records`. See [DNS](operations/dns.md#mta-sts).',
+    }),
     DNS_SERVERS: setting(list, {
       fallback: '',
       text: 'Resolvers for SPF, DKIM, DMARC, domain verification, webhook destinations and mail hosts, as `address` or `address:port`. Empty: those of the system.',
@@ -267,7 +271,7 @@ export const SETTINGS = {
     ACME_EMAIL: setting(text, { text: 'Address to which the authority may write.' }),
     ACME_NAMES: setting(list, {
       fallback: '',
-      text: 'Further names that get a certificate, beside MAIL_HOSTNAME and, with API_TLS_PORT, the host of API_PUBLIC_URL.',
+      text: 'Further names that get a certificate, beside MAIL_HOSTNAME and, with API_TLS_PORT, the host of API_PUBLIC_URL and that of the policy of MTA_STS_MODE.',
     }),
     ACME_ROOTS: setting(text, {
       text: 'File with the root certificates (PEM) that the server of the authority itself is checked with, for an authority of your own. Unset: those of Node.',

@@ -7,6 +7,7 @@ import { get } from 'node:https';
 import { publicListenerPorts } from '#core/mailboxes/client-settings.ts';
 import type { DkimRecord } from '#core/mailboxes/dkim-keys.ts';
 import { askDns, checkRecords, mailRecords, zoneFile } from '#core/mailboxes/domain-records.ts';
+import { stsPolicy, stsRecords } from '#core/mailboxes/mta-sts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import type { DomainRecord } from '#db/entities.ts';
@@ -31,7 +32,7 @@ export function instanceRecords(
   dkim: DkimRecord | undefined,
   otherDkimKeys: readonly DkimRecord[] = [],
 ): DomainRecord[] {
-  const records = mailRecords({
+  const ofMail = mailRecords({
     name: settings.MAIL_DOMAIN.toLowerCase(),
     mailHost: settings.MAIL_HOSTNAME,
     dkimSelector: dkim?.selector ?? '',
@@ -39,6 +40,7 @@ export function instanceRecords(
     otherDkimKeys,
     ...publicListenerPorts(settings),
   });
+  const records = [...ofMail, ...stsRecords(settings)];
   return dkim === undefined ? records.filter(({ purpose }) => purpose !== 'dkim') : records;
 }
 
@@ -49,7 +51,7 @@ const shown = (values: readonly string[]): string => {
 
 function recordFinding(record: DomainRecord): Finding {
   const { purpose, type, name, required, status, found } = record;
-  const title = `${purpose.toUpperCase()}: ${name} ${type}`;
+  const title = `${purpose.toUpperCase().replaceAll('_', '-')}: ${name} ${type}`;
   const add = `Add this record: ${zoneFile([record]).trim()}`;
   const report = required ? error : warning;
   switch (status) {
@@ -150,7 +152,8 @@ async function stsFindings(settings: Settings): Promise<Finding[]> {
       ),
     ];
   try {
-    const problem = stsProblem(await fetchPolicy(host, address), settings.MAIL_HOSTNAME);
+    const policy = await fetchPolicy(host, address);
+    const problem = stsProblem(policy, settings.MAIL_HOSTNAME) ?? otherPolicy(policy, settings);
     return [
       problem === undefined
         ? ok(`MTA-STS: the policy of ${domain} allows ${settings.MAIL_HOSTNAME}.`)
@@ -164,6 +167,20 @@ async function stsFindings(settings: Settings): Promise<Finding[]> {
       ),
     ];
   }
+}
+
+/** While this installation serves the policy: whether it is that one. */
+export function otherPolicy(policy: string, settings: Settings): string | undefined {
+  const own = stsPolicy(settings);
+  const lines = (text: string) =>
+    text
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .join('\n');
+  return own === undefined || lines(own) === lines(policy)
+    ? undefined
+    : `the policy is another one than that of MTA_STS_MODE=${settings.MTA_STS_MODE}.`;
 }
 
 function fetchPolicy(host: string, address: string): Promise<string> {

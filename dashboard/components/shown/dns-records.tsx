@@ -32,6 +32,8 @@ const PURPOSES: Readonly<Record<string, string>> = {
   pop3s: 'Lets mail clients find POP3',
   submissions: 'Lets mail clients find SMTP',
   submission: 'Lets mail clients find SMTP with STARTTLS',
+  mta_sts: 'Announces a policy for delivery by TLS (MTA-STS)',
+  mta_sts_host: 'Serves that policy',
 };
 
 /** Saves all records as text for a name server. */

@@ -778,8 +778,9 @@ class DomainList(Model):
 
 
 class DomainRecord(Model):
-    purpose: Annotated[Literal["ownership", "mx", "spf", "dkim", "dmarc", "imaps", "pop3s", "submissions", "submission"], OPEN]
-    type: Annotated[Literal["MX", "TXT", "SRV"], OPEN]
+    purpose: Annotated[Literal["ownership", "mx", "spf", "dkim", "dmarc", "imaps", "pop3s", "submissions", "submission", "mta_sts", "mta_sts_host"], OPEN]
+    # `CNAME`: an address record with the same address will do.
+    type: Annotated[Literal["MX", "TXT", "SRV", "CNAME"], OPEN]
     name: str
     # Expected value; MX as `preference host`, SRV as `priority weight port host`.
     value: str
