@@ -1,7 +1,8 @@
-/** What of the Helm chart is made from the rest of the project: rules, and which values there are. */
+/** What of the Helm chart is made from the rest of the project: rules, the board, and which values there are. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SETTINGS } from '#core/platform/settings/settings.ts';
+import { boardFile } from './grafana-board.ts';
 
 const root = new URL('../../', import.meta.url);
 const CHART = new URL('deploy/helm/agent-mailbox/', root);
@@ -131,6 +132,7 @@ const VALUES: Schema = {
     monitoring: exactly({
       serviceMonitor: exactly({ enabled: flag, interval: name, labels: texts }),
       rules: exactly({ enabled: flag, labels: texts }),
+      board: exactly({ enabled: flag, labels: texts }),
     }),
     networkPolicy: exactly({
       enabled: flag,
@@ -151,4 +153,5 @@ export const chartFiles = (): readonly (readonly [file: string, text: string])[]
     fileURLToPath(new URL('files/rules.yml', CHART)),
     readFileSync(new URL('deploy/prometheus/rules.yml', root), 'utf8'),
   ],
+  [fileURLToPath(new URL('files/board.json', CHART)), boardFile()],
 ];

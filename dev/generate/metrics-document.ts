@@ -14,7 +14,8 @@ not answer, queues are missing in the answer. Ids and addresses are never labels
 
 Temporal's SDK has metrics of its own (\`temporal_…\`), which a process with a worker shows on TEMPORAL_METRICS_PORT.
 
-Objectives, rules and alerts: \`deploy/prometheus/\`, and what to do about each alert: [incidents](incidents.md).
+Objectives, rules and alerts: \`deploy/prometheus/\`, and what to do about each alert: [incidents](incidents.md). A Grafana board of these metrics:
+\`deploy/grafana/board.json\`; import it and choose the Prometheus and the job.
 
 | metric | type | labels | process | meaning |
 |---|---|---|---|---|
