@@ -8,6 +8,7 @@ import { forgetRecoveries } from '#db/queries/webhooks/recoveries.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS, IDEMPOTENCY_SECRETS_MINUTES } from '#domain/idempotency-limits.ts';
 import { READING_ATTEMPT_RETENTION_DAYS } from '#domain/mail/mail-limits.ts';
 import { MAIL_REFUSAL_RETENTION_DAYS } from '#domain/mail/mail-log.ts';
+import { HELD_MAIL_RETENTION_DAYS, RELEASED_THREAD_RETENTION_DAYS } from '#domain/mail/screening.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from '#domain/organizations/member-notices.ts';
 import {
   ATTACHMENT_DIGEST_RETENTION_DAYS,
@@ -165,6 +166,13 @@ function portionOf(
       return () => forgetNotices(db, MEMBER_NOTICE_RETENTION_DAYS, rows);
     case 'roleMail':
       return () => expired('role_mail', 'created_at', MEMBER_NOTICE_RETENTION_DAYS);
+    case 'heldMail':
+      return async () => {
+        // Each has the bytes of a mail.
+        const held = await expired('held_arrival', 'received_at', HELD_MAIL_RETENTION_DAYS, PORTION_FILES);
+        const threads = await expired('released_thread', 'released_at', RELEASED_THREAD_RETENTION_DAYS);
+        return { done: held.done + threads.done, more: held.more || threads.more };
+      };
     case 'sentContents':
       return () => forgetSentContents(db);
     case 'sentMail':

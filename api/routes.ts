@@ -12,6 +12,7 @@ import { fileRoutes } from './files/routes.ts';
 import { firstRunRoutes } from './first-run/routes.ts';
 import { folderRoutes } from './folders/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { heldMailRoutes } from './held-mail/routes.ts';
 import type { Route } from './http/route.ts';
 import { keyRoutes } from './keys/routes.ts';
 import { listRoutes } from './lists/routes.ts';
@@ -62,6 +63,7 @@ export const routes: readonly Route[] = [
   ...fileRoutes,
   ...eventRoutes,
   ...consentRoutes,
+  ...heldMailRoutes,
   ...consentMessageRoutes,
   ...approvalRoutes,
   ...listRoutes,

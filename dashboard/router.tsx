@@ -408,6 +408,10 @@ const plainPages = [
     lazyRouteComponent(() => import('./scenes/keys/page.tsx'), 'KeysPage'),
   ),
   page(
+    '/held-mail',
+    lazyRouteComponent(() => import('./scenes/held-mail/page.tsx'), 'HeldMailPage'),
+  ),
+  page(
     '/settings/notices',
     lazyRouteComponent(() => import('./scenes/notices/page.tsx'), 'NoticesPage'),
   ),

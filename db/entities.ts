@@ -1,6 +1,7 @@
 /** The management tables as MikroORM's entities, for everything that is changed seldom (docs/adr/0007). */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { type ApiScope, MEMBER_ROLES } from '#domain/access/api-scopes.ts';
+import { SCREENING_MODES, type ScreeningMode } from '#domain/mail/screening.ts';
 import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailboxes.ts';
 import { PLAN_NAMES } from '#domain/organizations/plans.ts';
 import { SUSPENDED_RECEIVE } from '#domain/organizations/suspension.ts';
@@ -127,6 +128,8 @@ export const Mailbox = defineEntity({
     tokenHash: p.blob().unique(),
     metadata: p.json<Record<string, string>>().defaultRaw(`'{}'`),
     unauthenticatedMail: p.enum(UNAUTHENTICATED_MAIL).defaultRaw(`'junk'`),
+    /** Null: as the organization. */
+    screening: p.enum(SCREENING_MODES).nullable(),
     sendingMode: p.enum(SENDING_MODES).defaultRaw(`'normal'`),
     messagesPerDay: p.integer().nullable(),
     newRecipientsPerDay: p.integer().nullable(),
@@ -167,6 +170,8 @@ export interface OrganizationSettings {
   /** Replies to people who wrote first wait for a person too. */
   repliesNeedApproval?: boolean;
   consentByApiKey?: boolean;
+  /** Absent: off. */
+  screening?: ScreeningMode;
   /** Nothing leaves any mailbox. */
   sendingStopped?: boolean;
   /** Budgets of a day; null and absent: no limit. */

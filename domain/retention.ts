@@ -14,6 +14,7 @@ import {
   REDELIVERY_WINDOW_DAYS,
 } from './mail/mail-limits.ts';
 import { MAIL_REFUSAL_RETENTION_DAYS } from './mail/mail-log.ts';
+import { HELD_MAIL_RETENTION_DAYS, RELEASED_THREAD_RETENTION_DAYS } from './mail/screening.ts';
 import { MEMBER_NOTICE_RETENTION_DAYS } from './organizations/member-notices.ts';
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from './sending/outbound.ts';
 import { SENDING_USE_RETENTION_DAYS } from './sending/sending-brakes.ts';
@@ -56,6 +57,7 @@ export const RETENTION_STEPS = [
   'recoveries',
   'notices',
   'roleMail',
+  'heldMail',
   'sentContents',
   'sentMail',
   'knownRecipients',
@@ -137,6 +139,12 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('mailbox_token', 'mailboxes', 'until it is revoked, or as the mailbox; their number is limited'),
   kept('subscription', 'mailboxes', 'as the mailbox'),
   kept('mail_keyword', 'mailboxes', 'as the mailbox; unused ones are deleted when there are many'),
+  kept(
+    'held_arrival',
+    'heldMail',
+    `${days(HELD_MAIL_RETENTION_DAYS)} after they arrived, decided or not; bytes until the decision`,
+  ),
+  kept('released_thread', 'heldMail', days(RELEASED_THREAD_RETENTION_DAYS)),
   kept('sender_list', 'owner', 'until they are deleted, or their mailbox'),
   kept('webhook_endpoints', 'endpoints', `until deleted, then ${days(DELETED_ENDPOINT_RETENTION_DAYS)}`),
   kept('webhook_signing_key', 'owner', 'two for each organization: the one that signs, and the one before it'),

@@ -17,6 +17,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { credentialHint, hashCredential } from '#core/platform/secrets/credentials.ts';
 import type { Sql } from '#db/database.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';
+import { NEW_ORGANIZATION_SCREENING } from '#domain/mail/screening.ts';
 import type { FirstCredentials } from './secrets-file.ts';
 
 const NAME = 'My organization';
@@ -62,11 +63,12 @@ async function create(
   passwordHash: string,
 ): Promise<string> {
   const [organizationId, userId] = [newId('organization'), newId('user')];
-  await sql.query('insert into organizations (id, name, slug, plan) values ($1, $2, $3, $4)', [
+  await sql.query('insert into organizations (id, name, slug, plan, settings) values ($1, $2, $3, $4, $5)', [
     organizationId,
     NAME,
     SLUG,
     'unlimited',
+    JSON.stringify({ screening: NEW_ORGANIZATION_SCREENING }),
   ]);
   await sql.query('insert into users (id, email, name, password_hash) values ($1, $2, $3, $4)', [
     userId,

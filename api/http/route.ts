@@ -37,6 +37,7 @@ export const RESOURCES = {
     'Upload files once and attach them by their id; a one-time URL takes files from programs without a credential.',
   Events: 'Changes of a mailbox as a stream of server-sent events, and the events that webhooks receive.',
   Consents: 'Requests for a decision of a person about held messages.',
+  'Held mail': 'Arriving mail that waits outside its mailbox until a member has decided about it.',
   'Approval by link': 'The routes behind the link of a notice, by which one member decides about one held message.',
   Lists: 'Allow and block lists of senders and recipients, for the organization or one mailbox.',
   Suppressions: 'Addresses that the service no longer writes to, because they bounced or complained.',

@@ -24,6 +24,7 @@ import {
   METADATA_KEYS_MAX,
   METADATA_VALUE_MAX,
 } from '#domain/mail/mailbox-address.ts';
+import { SCREENING_MODES } from '#domain/mail/screening.ts';
 import { LINES, oneLineUpTo } from '#domain/mail/text-forms.ts';
 import {
   MAILBOX_GROUP_MAX,
@@ -102,6 +103,11 @@ export const CreateMailbox = closed(
   { title: 'NewMailbox' },
 );
 
+const Screening = Type.Union([Type.Enum([...SCREENING_MODES]), Type.Null()], {
+  description:
+    'Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.',
+});
+
 const UnauthenticatedMail = Type.Enum([...UNAUTHENTICATED_MAIL], {
   description:
     'What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).',
@@ -120,6 +126,7 @@ export const UpdateMailbox = closed(
       }),
     ),
     unauthenticatedMail: Type.Optional(UnauthenticatedMail),
+    screening: Type.Optional(Screening),
     sendingMode: Type.Optional(SendingModeSchema),
     budgets: Type.Optional(
       closed(
@@ -182,6 +189,7 @@ const mailboxFields = {
     },
   ),
   unauthenticatedMail: UnauthenticatedMail,
+  screening: Screening,
   metadata: Type.Record(Type.String(), Type.String()),
   clientId: nullable(Type.String()),
   createdAt: dateTime(),
@@ -265,6 +273,7 @@ export const mailboxExample = {
   unreadCount: 2,
   waiting: { held: 1, scheduled: 0 },
   unauthenticatedMail: 'junk',
+  screening: null,
   metadata: { team: 'orders' },
   clientId: 'order-desk-1',
   createdAt: '2026-11-21T09:15:00.000Z',
@@ -316,6 +325,7 @@ export const presentMailbox = (mailbox: MailboxView): Static<typeof Mailbox> => 
   unreadCount: mailbox.unread,
   waiting: { ...mailbox.waiting },
   unauthenticatedMail: mailbox.unauthenticatedMail,
+  screening: mailbox.screening,
   metadata: { ...mailbox.metadata },
   clientId: mailbox.clientId,
   createdAt: mailbox.createdAt.toISOString(),

@@ -32,6 +32,7 @@ const example = {
     consentExpiresInDays: 7,
     repliesNeedApproval: false,
     consentByApiKey: false,
+    screening: 'suspicious',
     sendingStopped: false,
     dailyMessages: 5_000,
     dailyNewRecipients: null,

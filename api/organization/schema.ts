@@ -14,6 +14,7 @@ import { InvitationWithToken } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
 import type { OrganizationRow } from '#db/entities.ts';
 import { idPattern } from '#domain/ids.ts';
+import { NEW_ORGANIZATION_SCREENING, SCREENING_MODES } from '#domain/mail/screening.ts';
 import {
   CONSENT_EXPIRES_DAYS_DEFAULT,
   CONSENT_EXPIRES_DAYS_MAX,
@@ -43,6 +44,10 @@ const consentByApiKey = Type.Boolean({
   description: 'Whether an API key may decide; otherwise only a signed-in person.',
 });
 
+const screening = Type.Enum([...SCREENING_MODES], {
+  description: `Which arriving mail waits until a member has decided about it: \`off\`: none; \`suspicious\`: mail with suspicious combinations of signals; \`first_senders\`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have \`${NEW_ORGANIZATION_SCREENING}\`.`,
+});
+
 const sendingStopped = Type.Boolean({
   description:
     'No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most.',
@@ -68,6 +73,7 @@ const organizationFields = {
       consentExpiresInDays,
       repliesNeedApproval,
       consentByApiKey,
+      screening,
       sendingStopped,
       dailyMessages: MessagesBudget,
       dailyNewRecipients: NewRecipientsBudget,
@@ -129,6 +135,7 @@ export const UpdateOrganization = closed(
           consentExpiresInDays: Type.Optional(consentExpiresInDays),
           repliesNeedApproval: Type.Optional(repliesNeedApproval),
           consentByApiKey: Type.Optional(consentByApiKey),
+          screening: Type.Optional(screening),
           sendingStopped: Type.Optional(sendingStopped),
           dailyMessages: Type.Optional(MessagesBudget),
           dailyNewRecipients: Type.Optional(NewRecipientsBudget),
@@ -179,6 +186,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
       repliesNeedApproval: row.settings.repliesNeedApproval ?? false,
       consentByApiKey: row.settings.consentByApiKey ?? false,
+      screening: row.settings.screening ?? 'off',
       sendingStopped: row.settings.sendingStopped ?? false,
       dailyMessages: row.settings.dailyMessages ?? null,
       dailyNewRecipients: row.settings.dailyNewRecipients ?? null,

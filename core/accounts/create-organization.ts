@@ -6,6 +6,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { Organization, type OrganizationRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { NEW_ORGANIZATION_SCREENING } from '#domain/mail/screening.ts';
 import { type PlanName, slugOf } from '#domain/organizations/plans.ts';
 import { type CreatedInvitation, insertInvitation } from './invitations.ts';
 
@@ -43,7 +44,7 @@ export async function createOrganization(
         name: input.name,
         slug,
         plan: input.plan,
-        settings: {},
+        settings: { screening: NEW_ORGANIZATION_SCREENING },
         createdAt: now,
         updatedAt: now,
       });

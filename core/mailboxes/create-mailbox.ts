@@ -185,6 +185,7 @@ function newMailbox(
     quota: { limitBytes: PLANS[organization.plan].quotaBytesPerMailbox, usedBytes: 0, messageCount: 0 },
     metadata: input.metadata ?? {},
     unauthenticatedMail: 'junk',
+    screening: null,
     clientId: input.clientId ?? null,
     createdAt,
     updatedAt: createdAt,

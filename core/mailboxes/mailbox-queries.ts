@@ -1,6 +1,7 @@
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { firstIdAt } from '#domain/ids.ts';
+import type { ScreeningMode } from '#domain/mail/screening.ts';
 import type { MailboxStatus, Reach, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import {
   type Brakes,
@@ -47,6 +48,8 @@ export interface MailboxView extends EnvelopeMailbox {
   readonly stoppedBy: StoppedBy | null;
   readonly today: UseToday;
   readonly unauthenticatedMail: UnauthenticatedMail;
+  /** Null: as the organization. */
+  readonly screening: ScreeningMode | null;
   readonly clientId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -86,6 +89,7 @@ interface MailboxColumns {
   sync_status: SyncStatus;
   metadata: Record<string, string>;
   unauthenticated_mail: UnauthenticatedMail;
+  screening: ScreeningMode | null;
   client_id: string | null;
   client_hash: Buffer | null;
   created_at: Date;
@@ -110,7 +114,7 @@ interface MailboxColumns {
 }
 
 const SELECT = /* sql */ `
-  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.client_id, x.client_hash,
+  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.screening, x.client_id, x.client_hash,
          x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages, w.held, w.scheduled,
          s.state as sending_state, s.reason as sending_reason, s.reviewed_at as sending_reviewed_at,
          x.sending_mode, x.messages_per_day, x.new_recipients_per_day,
@@ -169,6 +173,7 @@ const viewOf = (row: MailboxColumns): MailboxView => ({
     held: Number(row.held),
   },
   unauthenticatedMail: row.unauthenticated_mail,
+  screening: row.screening,
   clientId: row.client_id,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

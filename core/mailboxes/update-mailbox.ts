@@ -8,6 +8,7 @@ import { hashCredential, newCredential } from '#core/platform/secrets/credential
 import { sqlOfEntityManager } from '#db/database.ts';
 import { Mailbox, type MailboxRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import type { ScreeningMode } from '#domain/mail/screening.ts';
 import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import { type Brakes, loosens, type SendingBudgets, type SendingMode } from '#domain/sending/sending-brakes.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
@@ -21,6 +22,8 @@ export interface MailboxChanges {
   readonly metadata?: Readonly<Record<string, string>>;
   readonly status?: 'active' | 'suspended';
   readonly unauthenticatedMail?: UnauthenticatedMail;
+  /** Null: as the organization. */
+  readonly screening?: ScreeningMode | null;
   readonly sendingMode?: SendingMode;
   /** Budgets not named keep their value. */
   readonly budgets?: Partial<SendingBudgets>;
@@ -42,7 +45,7 @@ export async function lockMailbox(em: EntityManager, organizationId: string, mai
  *
  * @returns messages whose workflows must be woken, because a stop ended
  * @throws {CatalogueError} not_found; conflict when the status cannot change so; forbidden if a caller that is not a
- * person would loosen a brake, or resume a suspended mailbox and may not decide
+ * person would change the screening, loosen a brake, or resume a suspended mailbox and may not decide
  */
 export async function updateMailbox(
   services: Services,
@@ -75,6 +78,14 @@ export async function updateMailbox(
       await announceMailboxAccess(sqlOfEntityManager(em), mailboxId);
     }
     if (changes.metadata !== undefined) mailbox.metadata = { ...changes.metadata };
+    if (changes.screening !== undefined && changes.screening !== (mailbox.screening ?? null)) {
+      // Held mail is for persons, so whether there is any is too.
+      if (caller.actor.type !== 'user')
+        throw new CatalogueError('forbidden', 'Only a signed-in person may change the screening of arriving mail.', {
+          fix: 'Ask a member of the organization.',
+        });
+      mailbox.screening = changes.screening;
+    }
     if (changes.unauthenticatedMail !== undefined) mailbox.unauthenticatedMail = changes.unauthenticatedMail;
     await recordAudit(sqlOfEntityManager(em), caller, {
       organizationId,

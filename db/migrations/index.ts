@@ -29,6 +29,7 @@ import { Migration20261126000160_networks_of_registrations } from './Migration20
 import { Migration20261126000300_mail_refusals } from './Migration20261126000300_mail_refusals.ts';
 import { Migration20261126000400_suspended_organizations } from './Migration20261126000400_suspended_organizations.ts';
 import { Migration20261128000700_message_signals } from './Migration20261128000700_message_signals.ts';
+import { Migration20261128000710_screening } from './Migration20261128000710_screening.ts';
 import { Migration20261128001000_dkim_rotation } from './Migration20261128001000_dkim_rotation.ts';
 import { Migration20261128001010_certificates } from './Migration20261128001010_certificates.ts';
 
@@ -67,4 +68,5 @@ export const migrations = [
   Migration20261128001000_dkim_rotation,
   Migration20261128000700_message_signals,
   Migration20261128001010_certificates,
+  Migration20261128000710_screening,
 ];

@@ -12,6 +12,7 @@ export const AUDIT_ACTIONS = [
   'domain.verified',
   'grant.created',
   'grant.deleted',
+  'held_mail.decided',
   'invitation.accepted',
   'invitation.created',
   'invitation.deleted',

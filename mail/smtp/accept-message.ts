@@ -5,7 +5,7 @@ import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
 import { type RoleAddress, type RoleMail, takeRoleMail } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
-import { sourceOf } from '#core/platform/addresses/source-address.ts';
+import { networkOf, sourceOf } from '#core/platform/addresses/source-address.ts';
 import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { UNAUTHENTICATED_LABEL } from '#domain/mail/mail-flags.ts';
@@ -19,6 +19,8 @@ import { deliveryHasher, threadRefs } from '#mailstore/delivery/threads.ts';
 import { receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import type { MailStore } from '#mailstore/mail-store.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
+import { holdArrivals } from '#sending/screening/held-arrivals.ts';
+import { screenArrival } from '#sending/screening/screen-arrival.ts';
 import type { BlockedEvents } from './blocked-events.ts';
 import type { DnsLookup } from './dns-resolver.ts';
 import type { InboundServer } from './inbound-server.ts';
@@ -159,12 +161,54 @@ async function accept(
   });
   if (recipients.length === 0) return { facts: { mailboxes: [], messages: [] }, text: 'Accepted for the owners' };
   const hash = deliveryHasher(received, envelopeFrom);
+  const deliveries = recipients.map((each) => localDelivery(each, checked, hash?.(each.address)));
+  const held = await hold(services, message, deliveries, networkOf(session.remoteAddress));
+  const passing = deliveries.filter(({ recipient }) => !held.has(recipient.mailbox.id));
+  if (passing.length === 0)
+    return {
+      facts: { mailboxes: [...held.keys()], messages: [...held.values()] },
+      text: acceptedText([...held.values()]),
+    };
   const outcome = await store.deliver({
     message,
-    deliveries: recipients.map((each) => localDelivery(each, checked, hash?.(each.address))),
+    deliveries: passing,
     event: (delivery, messageId, threadId) => receivedEvent(message, delivery, messageId, threadId),
   });
-  return answerOf(outcome, message, recipients, blocked);
+  return answerOf(outcome, message, recipients, blocked, held);
+}
+
+/** The same whether the message is held or not: its sender does not get to know. */
+const acceptedText = (messages: readonly string[]): string => `Accepted ${messages.join(' ')}`;
+
+/**
+ * Holds the message for the mailboxes whose screening does. Before the others get it: if they fail, the client sends
+ * again, and what is held is recognized.
+ *
+ * @returns ids by mailbox
+ * @throws {SmtpReply} if too much of this sender waits already; then nothing is stored
+ */
+async function hold(
+  { db }: Services,
+  message: IncomingMessage,
+  deliveries: readonly LocalDelivery[],
+  source: string,
+): Promise<ReadonlyMap<string, string>> {
+  const screened = await screenArrival(
+    db,
+    message,
+    deliveries.map(({ recipient }) => recipient),
+  );
+  if (screened.size === 0) return new Map();
+  const held = deliveries.flatMap((delivery) => {
+    const reasons = screened.get(delivery.recipient.mailbox.id);
+    return reasons === undefined ? [] : [{ delivery, reasons }];
+  });
+  return db.transaction(async (sql) => {
+    const outcome = await holdArrivals(sql, { message, deliveries: held, source, actor: null });
+    if (outcome.kind === 'too-much')
+      throw new SmtpReply(451, '4.7.1', 'There is too much mail of this sender, try again later');
+    return outcome.ids;
+  });
 }
 
 /** @throws {SmtpReply} if owners already get too much; then nothing is stored */
@@ -249,15 +293,16 @@ function answerOf(
   message: IncomingMessage,
   recipients: readonly AcceptedRecipient[],
   blocked: BlockedEvents,
+  held: ReadonlyMap<string, string>,
 ): Acceptance {
   switch (outcome.kind) {
     case 'delivered': {
-      const messages = outcome.deliveries.map(({ messageId }) => messageId);
+      const messages = [...outcome.deliveries.map(({ messageId }) => messageId), ...held.values()];
       for (const { mailboxId, duplicate } of outcome.deliveries)
         for (const { recipient } of recipients)
           if (recipient.mailbox.id === mailboxId && !duplicate) recipient.bytesUsed += message.bytes.length;
-      const mailboxes = outcome.deliveries.map(({ mailboxId }) => mailboxId);
-      return { facts: { mailboxes, messages }, text: `Accepted ${messages.join(' ')}` };
+      const mailboxes = [...outcome.deliveries.map(({ mailboxId }) => mailboxId), ...held.keys()];
+      return { facts: { mailboxes, messages }, text: acceptedText(messages) };
     }
     case 'over-quota': {
       const full = recipients.find(({ recipient }) => recipient.mailbox.id === outcome.mailboxId);

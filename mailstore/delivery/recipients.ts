@@ -13,6 +13,7 @@ import { isServedDomain } from '#core/mailboxes/domains.ts';
 import type { Sql } from '#db/database.ts';
 import { RECEIVES_AS } from '#db/queries/mailboxes/status-now.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
+import type { ScreeningMode } from '#domain/mail/screening.ts';
 import type { MailboxStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import type { EnvelopeMailbox, EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
 
@@ -21,6 +22,8 @@ export interface Recipient {
   readonly organization: EnvelopeOrganization;
   readonly status: MailboxStatus;
   readonly unauthenticatedMail: UnauthenticatedMail;
+  /** Of the mailbox, or of its organization. */
+  readonly screening: ScreeningMode;
   readonly inboxId: number;
   readonly junkId: number;
   /** As last read, plus what this process has delivered since: a full mailbox is reported at RCPT, not after DATA. */
@@ -46,6 +49,7 @@ interface RecipientRow {
   domain: string;
   status: MailboxStatus;
   unauthenticated_mail: UnauthenticatedMail;
+  screening: ScreeningMode;
   organization_id: string;
   organization_name: string;
   slug: string;
@@ -66,6 +70,7 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
       organization: { id: row.organization_id, name: row.organization_name, slug: row.slug },
       status: row.status,
       unauthenticatedMail: row.unauthenticated_mail,
+      screening: row.screening,
       inboxId: row.inbox_id,
       junkId: row.junk_id,
       bytesUsed: row.bytes_used,
@@ -90,6 +95,7 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
 
 const FIND_RECIPIENT = `
   select x.id, x.name, x.address, x.local_part, x.domain, ${RECEIVES_AS} as status, x.unauthenticated_mail,
+         coalesce(x.screening, o.settings ->> 'screening', 'off') as screening,
          o.id as organization_id, o.name as organization_name, o.slug,
          inbox.id as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes
     from mailboxes x

@@ -11,8 +11,14 @@ import { MAIL_FLAGS } from '#domain/mail/mail-flags.ts';
 import { RECIPIENTS_PER_MESSAGE_MAX } from '#domain/mail/mail-limits.ts';
 import { deliveryAddress, domainOf, ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
 import type { RecipientNotices } from '#domain/webhooks/delivery-notices.ts';
+import type { Actor } from '#domain/webhooks/event-types.ts';
 import type { AuthenticationResults } from '#mailstore/delivery/authentication-results.ts';
-import type { DeliveryOutcome, DeliveryWrite } from '#mailstore/delivery/insert-messages.ts';
+import type {
+  DeliveryOutcome,
+  DeliveryWrite,
+  IncomingMessage,
+  LocalDelivery,
+} from '#mailstore/delivery/insert-messages.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
 import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
@@ -27,6 +33,8 @@ import {
   type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
 import { changeOwnMail, changesNothing, type OwnMailChanges } from '#sending/outbox/own-mail.ts';
+import { holdArrivals } from '#sending/screening/held-arrivals.ts';
+import { screenArrival } from '#sending/screening/screen-arrival.ts';
 import { type FailedRecipient, notifySender } from './notify-sender.ts';
 
 /** A recipient whose mail belongs here. */
@@ -208,22 +216,30 @@ export async function deliverHere(
     correspondent: sender.mailbox.address,
     auth: localAuthentication(sender, content.read),
   });
-  const reachable = looked.flatMap((each) => ('recipient' in each ? [each] : []));
-  for (const { local, recipient } of reachable)
+  const actor: Actor = {
+    type: 'mailbox',
+    id: sender.mailbox.id,
+    name: sender.mailbox.name,
+    email: null,
+    address: sender.mailbox.address,
+  };
+  const deliveryOf = ({ local, recipient }: ReachedHere): LocalDelivery => ({
+    recipient,
+    deliveredTo: local.address,
+    folderId: recipient.inboxId,
+    labels: [],
+    deliveryHash: undefined,
+  });
+  const here = looked.flatMap((each) => ('recipient' in each ? [each] : []));
+  const held = await holdOfStrangers(sql, sender, incoming, here.map(deliveryOf), actor);
+  const reachable = here.filter(({ recipient }) => !held.has(recipient.mailbox.id));
+  for (const each of reachable)
     writes.push({
       message: incoming,
-      deliveries: [
-        { recipient, deliveredTo: local.address, folderId: recipient.inboxId, labels: [], deliveryHash: undefined },
-      ],
+      deliveries: [deliveryOf(each)],
       event: (delivery, messageId, threadId) => ({
         ...receivedEvent(incoming, delivery, messageId, threadId),
-        actor: {
-          type: 'mailbox',
-          id: sender.mailbox.id,
-          name: sender.mailbox.name,
-          email: null,
-          address: sender.mailbox.address,
-        },
+        actor,
       }),
     });
   const locked = lockAll(
@@ -250,6 +266,13 @@ export async function deliverHere(
       return [[local.number, { address: local.address, code, reply }]];
     }),
   );
+  for (const { local, recipient } of here)
+    if (held.get(recipient.mailbox.id) === 'too-much')
+      refusedLater.set(local.number, {
+        address: local.address,
+        code: '5.7.1',
+        reply: 'There is too much mail of this sender',
+      });
   for (const each of looked) {
     const refusal = 'role' in each ? await refusalOfRole(sql, services, sender, each.role, content) : undefined;
     if (refusal !== undefined) refusedLater.set(each.local.number, { address: each.local.address, ...refusal });
@@ -271,6 +294,40 @@ export async function deliverHere(
     folderIds: [folders.inbox, folders.sent, ...inboxes, ...changed],
     owed: owed + notices,
   };
+}
+
+interface ReachedHere {
+  readonly local: LocalRecipient;
+  readonly recipient: Recipient;
+}
+
+/**
+ * Holds a message from another organization for the mailboxes whose screening does.
+ *
+ * @returns those mailboxes; `too-much`: nothing was held, because too much of this sender waits already
+ */
+async function holdOfStrangers(
+  sql: Sql,
+  { organization, mailbox }: Sender,
+  message: IncomingMessage,
+  deliveries: readonly LocalDelivery[],
+  actor: Actor,
+): Promise<ReadonlyMap<string, 'held' | 'too-much'>> {
+  const strangers = deliveries.filter(({ recipient }) => recipient.organization.id !== organization.id);
+  const screened = await screenArrival(
+    sql,
+    message,
+    strangers.map(({ recipient }) => recipient),
+  );
+  const outcomes = new Map<string, 'held' | 'too-much'>();
+  for (const delivery of strangers) {
+    const mailboxId = delivery.recipient.mailbox.id;
+    const reasons = screened.get(mailboxId);
+    if (reasons === undefined) continue;
+    const holding = { message, deliveries: [{ delivery, reasons }], source: mailbox.id, actor };
+    outcomes.set(mailboxId, (await holdArrivals(sql, holding)).kind);
+  }
+  return outcomes;
 }
 
 /** Sends a message to the owners behind a role address. */

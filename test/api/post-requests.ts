@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { beginDeviceSignIn, decideDeviceSignIn } from '#core/accounts/device-sign-ins.ts';
 import { createPasswordReset } from '#core/accounts/passwords.ts';
 import { type ApiWorld, type Credential, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
 import { newApprovalLink } from './approval-link-world.ts';
 
@@ -185,6 +186,11 @@ export const postRequests: Readonly<Record<string, Make>> = {
     path: `/api/consents/${await heldConsent(world)}/deny`,
     as: world.organization.owner.session,
     body: { reason: 'no' },
+  }),
+  decideHeldMail: async (world) => ({
+    path: `/api/held-mail/${await holdMail(world)}/decide`,
+    as: world.organization.owner.session,
+    body: { decision: 'release_and_trust' },
   }),
   addInboundAllow: listEntry('inbound', 'allow'),
   addInboundBlock: listEntry('inbound', 'block'),

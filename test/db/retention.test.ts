@@ -238,6 +238,30 @@ const CASES: readonly Case[] = [
       ),
   },
   {
+    step: 'heldMail',
+    table: 'held_arrival',
+    keptDays: 30,
+    insert: (daysAgo) =>
+      query(
+        `insert into held_arrival (id, organization_id, mailbox_id, reasons, author, proven, from_addresses, envelope_from,
+           delivered_to, source, subject, preview, signals, labels, to_junk, size, bytes, received_at)
+         values ($1, $2, $3, '{}', '', false, '[]', '', '', '', '', '', '[]', '{}', false, 1, 'x',
+           now() - make_interval(days => $4))`,
+        [newId('message'), organizationId, mailboxId, daysAgo],
+      ),
+  },
+  {
+    step: 'heldMail',
+    table: 'released_thread',
+    keptDays: 400,
+    insert: (daysAgo) =>
+      query(
+        `insert into released_thread (mailbox_id, thread_id, author, proven, released_at)
+         values ($1, $2, '', false, now() - make_interval(days => $3))`,
+        [mailboxId, newId('thread'), daysAgo],
+      ),
+  },
+  {
     step: 'suppressions',
     table: 'suppression',
     keptDays: 730,

@@ -7,6 +7,13 @@ import { ProblemNote } from '../../components/frame/page.tsx';
 import { aboutField } from '../../problem.ts';
 import { type Mailbox, useDeleteMailbox, useRotateToken, useUpdateMailbox } from './queries.ts';
 
+const AS_ORGANIZATION = 'organization';
+const SCREENING = [
+  [AS_ORGANIZATION, 'As the organization'],
+  ['off', 'Nothing'],
+  ['suspicious', 'Suspicious mail'],
+  ['first_senders', 'Suspicious mail, and mail of unknown senders'],
+] as const;
 const UNAUTHENTICATED = [
   ['junk', 'Move it to Junk'],
   ['inbox', 'Deliver it to the inbox, with a label'],
@@ -97,12 +104,14 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
     const purpose = typed('purpose').trim().replaceAll('\r\n', '\n');
     const group = typed('group').trim();
     const chosen = typed('unauthenticatedMail');
+    const screening = SCREENING.find(([value]) => value === typed('screening'))?.[0] ?? AS_ORGANIZATION;
     update.mutate({
       name: typed('name').trim(),
       purpose: purpose === '' ? null : purpose,
       metadata,
       group: group === '' ? null : group,
       unauthenticatedMail: UNAUTHENTICATED.find(([value]) => value === chosen)?.[0] ?? 'junk',
+      screening: screening === AS_ORGANIZATION ? null : screening,
     });
   };
   return (
@@ -150,6 +159,13 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
         defaultValue={mailbox.unauthenticatedMail}
         options={UNAUTHENTICATED}
         hint="When the domain of the sender asks receivers to quarantine or reject it."
+      />
+      <Choice
+        label="Arriving mail that is held"
+        name="screening"
+        defaultValue={mailbox.screening ?? AS_ORGANIZATION}
+        options={SCREENING}
+        hint="The agent does not see it until somebody releases it."
       />
       <div className="flex items-center justify-end gap-3">
         <p role="status" className="text-ok">

@@ -9,6 +9,7 @@ import { PageHead, ProblemNote } from '../../components/frame/page.tsx';
 import { Loaded } from '../../components/frame/section.tsx';
 import { aboutField } from '../../problem.ts';
 import { type ConsentMode, type OrganizationProps, type SendingMode, useUpdateOrganization } from './queries.ts';
+import { Screening } from './screening.tsx';
 
 /** Name of the organization, when a person has to approve what agents send, and how much they may send. */
 export function OrganizationPage() {
@@ -23,6 +24,7 @@ export function OrganizationPage() {
             {mayManage ? null : <p className="text-muted">Admins and owners can change these settings.</p>}
             <Names organization={data} mayChange={mayManage} />
             <ConsentRules organization={data} mayChange={mayManage} />
+            <Screening organization={data} mayChange={mayManage} />
             <SendingLimits organization={data} mayChange={mayManage} />
           </div>
         )}

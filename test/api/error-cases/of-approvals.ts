@@ -5,6 +5,7 @@ import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/sending/approval-noti
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { approvalLink, holdMessage, newApprovalLink } from '#test/api/approval-link-world.ts';
 import { asBearer } from '#test/support/api-world.ts';
+import { holdMail } from '#test/support/held-mail.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { from, heldMessage, type Reach, tryPasswords } from './reach.ts';
 
@@ -62,6 +63,12 @@ const decidedMeanwhile =
   };
 
 export const approvalCases: Readonly<Record<string, Reach>> = {
+  async 'decideHeldMail conflict'(world) {
+    const path = `/api/held-mail/${await holdMail(world)}/decide`;
+    const as = world.organization.member.session;
+    assert.equal((await world.call('POST', path, { as, body: { decision: 'release' } })).status, 200);
+    return world.call('POST', path, { as, body: { decision: 'block' } });
+  },
   'getApproval rate_limited': limitedLink('GET', ''),
   'getApprovalRaw rate_limited': limitedLink('GET', '/raw'),
   'getApprovalAttachment rate_limited': limitedLink('GET', '/attachments/1'),
