@@ -5,6 +5,7 @@ import { SCREENING_MODES, type ScreeningMode } from '#domain/mail/screening.ts';
 import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailboxes.ts';
 import { PLAN_NAMES } from '#domain/organizations/plans.ts';
 import { SUSPENDED_RECEIVE } from '#domain/organizations/suspension.ts';
+import type { CarriedMailMode } from '#domain/sending/carried-mail.ts';
 import type { OutboundConsentMode } from '#domain/sending/consent.ts';
 import { SENDING_MODES, type SendingMode } from '#domain/sending/sending-brakes.ts';
 import { DISABLED_REASONS } from '#domain/webhooks/delivery-status.ts';
@@ -169,6 +170,8 @@ export interface OrganizationSettings {
   consentExpiresInDays?: number;
   /** Replies to people who wrote first wait for a person too. */
   repliesNeedApproval?: boolean;
+  /** What happens to mail that carries passages of other mail. */
+  carriedMail?: CarriedMailMode;
   consentByApiKey?: boolean;
   /** Absent: off. */
   screening?: ScreeningMode;

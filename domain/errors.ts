@@ -46,6 +46,11 @@ export const ERROR_CATALOGUE = {
     message: 'A recipient is on a block list of this organization.',
     fix: 'Omit the recipient, or ask a member to change the list.',
   },
+  content_refused: {
+    status: 403,
+    message: 'The message carries what may not leave.',
+    fix: 'Remove what the message names, then send it again.',
+  },
   sending_stopped: {
     status: 403,
     message: 'A person stopped sending.',

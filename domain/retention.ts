@@ -193,6 +193,9 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('message_text', 'messages', 'as the message'),
   kept('message_content', 'messages', 'as the message'),
   kept('draft', 'messages', 'as the message'),
+  kept('carried_mail', 'messages', 'as the message'),
+  kept('carried_mark', 'messages', 'as the message'),
+  kept('carried_due', 'messages', 'until the message has been read in the background, or as the message'),
   kept(
     'attachment_digest',
     'knownRecipients',
@@ -220,6 +223,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('outbound_recipient', 'sentMail', 'as the outbound message'),
   kept('outbound_attempt', 'sentMail', 'as the outbound message'),
   kept('consent', 'sentMail', 'as the outbound message'),
+  kept('carried_passage', 'sentMail', 'as the outbound message, and no longer than the mail they come from'),
   kept('sending_use', 'rateLimits', days(SENDING_USE_RETENTION_DAYS)),
   kept('organization_change', 'rateLimits', days(ORGANIZATION_CHANGE_RETENTION_DAYS)),
   kept('known_recipient', 'knownRecipients', `${days(KNOWN_RECIPIENT_RETENTION_DAYS)} after their last use`),

@@ -4,6 +4,7 @@ import type { MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
 import type { Services } from '#core/platform/process/services.ts';
 import { storeBlob } from './blobs/blob-store.ts';
 import { sweepSpool } from './blobs/spool.ts';
+import { startCarriedMailIndexer } from './carried/index-carried-mail.ts';
 import type { MailNotifier } from './changes/notifier.ts';
 import { type DeliveryOutcome, type DeliveryWrite, isStoredAhead } from './delivery/insert-messages.ts';
 import { deliverBatch, writeBatcher } from './delivery/write-delivery.ts';
@@ -38,6 +39,7 @@ export function openMailStore(services: Services, notifier: MailNotifier): MailS
   loadCommandRules(services.settings.COMMAND_RULES);
   const texts: MessageTextFiller = messageTextFiller(db, log);
   const upgrade = startStoredMailUpgrade(db, log);
+  const carried = startCarriedMailIndexer(db, log);
   const swept = sweepSpool(path.join(services.settings.DATA_DIR, 'spool'), services.now());
   const batcher = writeBatcher<Item, DeliveryOutcome>(async (items) => {
     const { outcomes, owed } = await db.transaction((sql) =>
@@ -76,6 +78,7 @@ export function openMailStore(services: Services, notifier: MailNotifier): MailS
     async close() {
       await batcher.idle();
       await upgrade.close();
+      await carried.close();
       await texts.close();
       await swept;
     },

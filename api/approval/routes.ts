@@ -145,7 +145,7 @@ export const approvalRoutes: readonly Route[] = [
     responses: {
       200: { description: 'Approved.', schema: Consent, example: decidedExample('approved', 'message', null) },
     },
-    errors: ['conflict', 'recipient_blocked', 'quota_exceeded', 'rate_limited'],
+    errors: ['conflict', 'recipient_blocked', 'content_refused', 'quota_exceeded', 'rate_limited'],
     async handler({ services, temporal, organization, principal, caller, body }) {
       const made = await madeBefore(services, organization.id, principal, 'approved');
       if (made !== undefined) {

@@ -97,7 +97,7 @@ export const consentRoutes: readonly Route[] = [
     body: ApproveConsent,
     bodyExample: { scope: 'address' },
     responses: { 200: { description: 'Approved.', schema: Consent, example: decided('approved', 'address', null) } },
-    errors: ['not_found', 'conflict', 'recipient_blocked', 'quota_exceeded'],
+    errors: ['not_found', 'conflict', 'recipient_blocked', 'content_refused', 'quota_exceeded'],
     async handler({ services, temporal, organization, principal, caller, params, body }) {
       if ((await findConsent(services.db, organization.id, params.id)) === undefined)
         throw new CatalogueError('not_found');

@@ -191,6 +191,7 @@ export const consentMessageExample = {
     },
   ],
   answers: null,
+  carried: [],
   submittedAt: '2026-11-21T09:16:02.481Z',
   sendAt: null,
   sizeBytes: 66_904,

@@ -31,6 +31,7 @@ const example = {
     outboundConsent: 'first_contact',
     consentExpiresInDays: 7,
     repliesNeedApproval: false,
+    carriedMail: 'hold',
     consentByApiKey: false,
     screening: 'suspicious',
     sendingStopped: false,

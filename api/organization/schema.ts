@@ -25,6 +25,7 @@ import {
   SLUG_PATTERN,
 } from '#domain/organizations/plans.ts';
 import { SUSPENDED_RECEIVE, SUSPENSION_REASON_MAX } from '#domain/organizations/suspension.ts';
+import { CARRIED_MAIL_DEFAULT, CARRIED_MAIL_MODES } from '#domain/sending/carried-mail.ts';
 import { OUTBOUND_CONSENT_DEFAULT, OUTBOUND_CONSENT_MODES } from '#domain/sending/consent.ts';
 import { SENDING_MODES } from '#domain/sending/sending-brakes.ts';
 
@@ -39,6 +40,10 @@ const consentExpiresInDays = Type.Integer({
 const repliesNeedApproval = Type.Boolean({
   description:
     'In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail.',
+});
+const carriedMail = Type.Enum([...CARRIED_MAIL_MODES], {
+  description:
+    'What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused.',
 });
 const consentByApiKey = Type.Boolean({
   description: 'Whether an API key may decide; otherwise only a signed-in person.',
@@ -72,6 +77,7 @@ const organizationFields = {
       outboundConsent,
       consentExpiresInDays,
       repliesNeedApproval,
+      carriedMail,
       consentByApiKey,
       screening,
       sendingStopped,
@@ -134,6 +140,7 @@ export const UpdateOrganization = closed(
           outboundConsent: Type.Optional(outboundConsent),
           consentExpiresInDays: Type.Optional(consentExpiresInDays),
           repliesNeedApproval: Type.Optional(repliesNeedApproval),
+          carriedMail: Type.Optional(carriedMail),
           consentByApiKey: Type.Optional(consentByApiKey),
           screening: Type.Optional(screening),
           sendingStopped: Type.Optional(sendingStopped),
@@ -185,6 +192,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       outboundConsent: row.settings.outboundConsent ?? OUTBOUND_CONSENT_DEFAULT,
       consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
       repliesNeedApproval: row.settings.repliesNeedApproval ?? false,
+      carriedMail: row.settings.carriedMail ?? CARRIED_MAIL_DEFAULT,
       consentByApiKey: row.settings.consentByApiKey ?? false,
       screening: row.settings.screening ?? 'off',
       sendingStopped: row.settings.sendingStopped ?? false,

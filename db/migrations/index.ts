@@ -28,6 +28,7 @@ import { Migration20261125000150_indexes_of_references } from './Migration202611
 import { Migration20261126000160_networks_of_registrations } from './Migration20261126000160_networks_of_registrations.ts';
 import { Migration20261126000300_mail_refusals } from './Migration20261126000300_mail_refusals.ts';
 import { Migration20261126000400_suspended_organizations } from './Migration20261126000400_suspended_organizations.ts';
+import { Migration20261128000600_carried_mail } from './Migration20261128000600_carried_mail.ts';
 import { Migration20261128000700_message_signals } from './Migration20261128000700_message_signals.ts';
 import { Migration20261128000710_screening } from './Migration20261128000710_screening.ts';
 import { Migration20261128001000_dkim_rotation } from './Migration20261128001000_dkim_rotation.ts';
@@ -69,4 +70,5 @@ export const migrations = [
   Migration20261128000700_message_signals,
   Migration20261128001010_certificates,
   Migration20261128000710_screening,
+  Migration20261128000600_carried_mail,
 ];

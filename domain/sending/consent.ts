@@ -35,7 +35,7 @@ export const CONSENT_SCOPES = ['message', 'address', 'domain'] as const;
 export type ConsentScope = (typeof CONSENT_SCOPES)[number];
 
 /**
- * Why a message waits for a person. `carries_other_mail`: a reply to somebody who wrote first contains mail of others;
+ * Why a message waits for a person. `carries_other_mail`: it contains passages or files of mail of others;
  * `reply_target`: it would go where the answered message asks for replies, at another organization than its author's.
  * `not_recorded`: the request is older than these kinds.
  */
@@ -63,7 +63,7 @@ export function heldBecauseSentence(kind: HeldBecauseKind, recipients: readonly 
     case 'always':
       return `Every message to a recipient outside the organization needs the approval of a person; this one is for ${all}.`;
     case 'carries_other_mail':
-      return `This reply to ${all} contains a forwarded or quoted mail, or a file, that did not come from the conversation with them.`;
+      return `This message to ${all} contains text or files of other mail, which they neither wrote nor got in this conversation.`;
     case 'reply_target':
       return `The answered message asks for replies to ${all}, which is not at the domain of its author.`;
     case 'over_message_budget':

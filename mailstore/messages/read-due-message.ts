@@ -113,6 +113,11 @@ const WRITE = `
       from message m join mailboxes x on x.id = m.mailbox_id cross join unnest($20::text[]) as digest
      where m.id = $1 and m.origin <> 'draft' order by 1, 2, 3
     on conflict do nothing
+  ), carried as (
+    insert into carried_due (message_id, organization_id)
+    select m.id, x.organization_id from message m join mailboxes x on x.id = m.mailbox_id
+     where m.id = $1 and m.origin in ('smtp', 'local', 'submission', 'append')
+    on conflict do nothing
   ), texts as (
     update message_text set fill_again = true where message_id = $1 and $16
   )

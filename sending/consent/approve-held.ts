@@ -19,6 +19,8 @@ import {
 import { storeBlob } from '#mailstore/blobs/blob-store.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { hashContent } from '#mime/content-hash.ts';
+import { outgoingTexts } from '#sending/carried/carried-texts.ts';
+import { carriesCredential, credentialRefused } from '#sending/carried/own-credentials.ts';
 import { readAddresses } from '#sending/compose/compose-message.ts';
 import { editContent } from '#sending/compose/edit-message.ts';
 import { prepareMessage } from '#sending/compose/prepare-message.ts';
@@ -63,7 +65,7 @@ export interface Approval {
  *
  * @throws {CatalogueError} not_found; conflict: decided already, expired, or the stored message is not the one of the
  * request or not the one that was shown. With an edit also invalid_request (`/edit/…`), payload_too_large, recipient_blocked (on a block list, or
- * newly named and on the suppression list), quota_exceeded, forbidden (the mailbox is not active)
+ * newly named and on the suppression list), content_refused (a credential of the service), quota_exceeded, forbidden (the mailbox is not active)
  */
 export async function approveHeld(
   services: SendingServices,
@@ -135,6 +137,7 @@ async function prepareEdit(
   await requireAllowed(services, sender, lists.envelope, heldAddresses);
   const { key } = prepared.hash;
   const read = await readSafely(db, prepared.bytes, { source: sender.mailbox.id, contentKey: key });
+  if (await carriesCredential(prepared.bytes, read, outgoingTexts(prepared.bytes, read))) throw credentialRefused();
   await storeBlob(db, key, prepared.bytes);
   const recipients = await Promise.all(
     lists.envelope.map(async (address) => ({ address, local: await isLocal(services, address) })),

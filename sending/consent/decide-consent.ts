@@ -320,13 +320,15 @@ const REMEMBER = `
 /**
  * Pending requests that this decision is about (one of their recipients at least) and all of whose recipients are
  * approved by now. Other requests stay pending even if their recipients were approved before: in mode `always` each
- * needs its own decision, and messages over a budget wait for that, not for their recipients. A request that somebody
+ * needs its own decision, messages over a budget wait for that, not for their recipients, and passages of other mail are
+ * each a decision of their own. A request that somebody
  * else is deciding is skipped.
  */
 const COVERED = `
   select c.id from consent c
    where c.organization_id = $1 and c.status = 'pending' and c.expires_at > $2
      and coalesce(c.held_because, '') not in ('over_message_budget', 'over_new_recipient_budget')
+     and not c.carries_passages
      and exists (
        select from unnest(c.recipients) as r (address)
         where case when $3::bool then split_part(r.address, '@', -1) else r.address end = any($4::text[]))

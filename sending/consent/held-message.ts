@@ -24,6 +24,7 @@ import type { LabelledAttachment } from '#mime/attachments.ts';
 import { hashContent } from '#mime/content-hash.ts';
 import { htmlContent } from '#mime/html-content.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
+import { findSources, type ShownSource } from '#sending/carried/carried-passages.ts';
 import { findOutbound, findRecipients, type OutboundMessage, readContent } from '#sending/outbox/outbound-message.ts';
 import { type ConsentRow, findConsent } from './find-consents.ts';
 import { type RecipientHistory, recipientHistory } from './recipients-to-ask.ts';
@@ -76,6 +77,8 @@ export interface HeldMessage {
   readonly truncated: boolean;
   readonly attachments: readonly LabelledAttachment[];
   readonly answers: HeldAnswer | null;
+  /** Other mail that it carries passages of. */
+  readonly carried: readonly ShownSource[];
   /** Whether the bytes shown and the recipients are those of the request; null: the bytes have been deleted. */
   readonly hashMatches: boolean | null;
 }
@@ -125,6 +128,7 @@ export async function findHeldMessage({ db }: Part, organizationId: string, cons
     truncated: read.content.status !== 'ok' || shownText.cut || shownHtml.cut,
     attachments: read.attachments,
     answers: await findAnswered(db, message),
+    carried: await findSources(db, organizationId, consent.id),
     hashMatches: message.blob === null ? null : hashContent(bytes, addresses).equals(consent.contentHash),
   };
 }

@@ -50,6 +50,8 @@ export type OutboundBlockedReason =
   | 'drafts_only'
   | 'plan_limit'
   | 'quota_exceeded'
+  | 'carries_other_mail'
+  | 'carries_credential'
   | 'cancelled';
 
 export const blockedEvent = (

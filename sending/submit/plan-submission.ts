@@ -24,6 +24,7 @@ import type { Actor } from '#domain/webhooks/event-types.ts';
 import { storeBlob } from '#mailstore/blobs/blob-store.ts';
 import { findThreads, threadRefs } from '#mailstore/delivery/threads.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
+import type { CarriedSource } from '#sending/carried/find-carried.ts';
 import type { PreparedMessage } from '#sending/compose/prepare-message.ts';
 import { evaluateReply } from '#sending/consent/earned-reply.ts';
 import { recipientsToAsk } from '#sending/consent/recipients-to-ask.ts';
@@ -193,6 +194,8 @@ export interface SubmissionPlan {
   readonly toAsk: readonly string[];
   /** Why they must, if any must. */
   readonly heldBecause: HeldBecauseKind;
+  /** Other mail that it carries, if that is why. */
+  readonly carried: readonly CarriedSource[];
   /** The thread it answers in, if it does. */
   readonly threadId: string | null;
   readonly answers: Answered | null;
@@ -249,6 +252,7 @@ export async function planSubmission(
     ...known,
     outside,
     toAsk: reply === 'earned' ? [] : strangers,
+    carried: [],
     heldBecause: mode === 'always' ? mode : reply === 'earned' ? 'first_contact' : reply,
     answers,
     copyId: copy?.id,

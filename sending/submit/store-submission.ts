@@ -13,6 +13,7 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
 import { OUTBOUND_GIVE_UP_MS } from '#domain/sending/outbound.ts';
 import type { OverBudgetKind } from '#domain/sending/sending-brakes.ts';
+import { storeSources } from '#sending/carried/carried-passages.ts';
 import { writeApprovalNotices } from '#sending/consent/approval-notices.ts';
 import { requireRoom } from '#sending/local-delivery/deliver-here.ts';
 import { keepNotices } from '#sending/local-delivery/notify-sender.ts';
@@ -174,7 +175,7 @@ async function insertMessage(
 /** Writes the request, its notices and its event. @returns webhook deliveries to dispatch */
 async function askForConsent(
   sql: Sql,
-  { sender, read, contentHash, expiresAt, heldBecause, now }: SubmissionPlan,
+  { sender, read, contentHash, expiresAt, heldBecause, carried, now }: SubmissionPlan,
   message: OutboundMessage,
   consentId: string,
   { asked, overBudget }: Waiting,
@@ -191,7 +192,9 @@ async function askForConsent(
     expiresAt,
     now,
     overBudget ?? heldBecause,
+    carried.length > 0,
   ]);
+  await storeSources(sql, consentId, carried);
   const request = { organizationId: sender.organization.id, consentId, subject: read.subject };
   await writeApprovalNotices(sql, 'approval_request', request, now.getTime());
   return recordEvents(sql, [requestedEvent(sender, message, consentId, asked, expiresAt, now)]);
@@ -234,5 +237,5 @@ const INSERT_RECIPIENTS = `
 
 const INSERT_CONSENT = `
   insert into consent (id, organization_id, mailbox_id, message_id, recipients, content_hash, subject, preview, expires_at,
-    created_at, held_because)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`;
+    created_at, held_because, carries_passages)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;

@@ -7,6 +7,7 @@
  *
  *   input ─▶ state, brakes, limits, block lists, facts for the decision ─▶ one transaction: released, scheduled or held
  *                           plan-submission.ts                              store-submission.ts
+ *                           check-carried.ts
  *
  * Its draft is removed in any case; the message it answers is marked at the release.
  */
@@ -24,6 +25,7 @@ import { afterCommit } from '#sending/local-delivery/release-message.ts';
 import { findSubmitted, type Submitted } from '#sending/outbox/find-submitted.ts';
 import { blockedEvent } from '#sending/outbox/outbound-events.ts';
 import { findSender, type SendingServices } from '#sending/outbox/outbound-message.ts';
+import { checkCarried } from './check-carried.ts';
 import {
   answeredThread,
   mailboxNotActive,
@@ -45,7 +47,8 @@ import { type StoredSubmission, storeSubmission } from './store-submission.ts';
  * Submits a message. Start its workflow after it resolves, unless it is `repeated` or `isFinished`.
  *
  * @throws {CatalogueError} not_found, forbidden (the mailbox may not send), invalid_request (recipients, author, time),
- * sending_stopped, drafts_only, rate_limited with the time to wait, recipient_blocked, quota_exceeded; conflict (the
+ * sending_stopped, drafts_only, rate_limited with the time to wait, recipient_blocked, content_refused, quota_exceeded;
+ * conflict (the
  * client id was used for another message, the draft changed meanwhile)
  */
 export async function submitMessage(services: SendingServices, given: Submission): Promise<Submitted> {
@@ -70,7 +73,8 @@ export async function submitMessage(services: SendingServices, given: Submission
   const known = { submission, sender, read, from, now };
   const checked = await checkSubmission(services, known);
   if ('error' in checked) return refuse(services, known, checked);
-  const plan = await planSubmission(services, { ...known, ...checked });
+  const plan = await checkCarried(services, await planSubmission(services, { ...known, ...checked }));
+  if ('error' in plan) return refuse(services, known, plan);
   const stored = await store(services, plan);
   if ('error' in stored) return refuse(services, known, stored);
   if ('repeated' in stored) return stored;

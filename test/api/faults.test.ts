@@ -36,6 +36,10 @@ const NO_EFFECTS = [
   'mailbox_login',
   'public_address',
   'organization_change',
+  // Written in the background, from the messages that count.
+  'carried_mail',
+  'carried_mark',
+  'carried_due',
 ];
 const FAULTS: readonly StatementFault[] = [{ kind: 'error', sqlState: '53100' }, { kind: 'lose' }];
 /** Statements that fail beside those around the commit, spread over the request. */

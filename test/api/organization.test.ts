@@ -33,6 +33,7 @@ test('settings that are not named keep their value', async () => {
     outboundConsent: 'always',
     consentExpiresInDays: 3,
     repliesNeedApproval: false,
+    carriedMail: 'hold',
     consentByApiKey: false,
     sendingStopped: false,
     dailyMessages: null,

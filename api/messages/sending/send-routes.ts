@@ -96,7 +96,14 @@ const statusResponses = {
 
 const HELD_NOTE =
   ' Mail to a new recipient outside may be held for a person’s consent. The answer is then 202, which is not a failure; do not send it again.';
-const errors = ['conflict', 'recipient_blocked', 'sending_stopped', 'drafts_only', 'quota_exceeded'] as const;
+const errors = [
+  'conflict',
+  'recipient_blocked',
+  'content_refused',
+  'sending_stopped',
+  'drafts_only',
+  'quota_exceeded',
+] as const;
 const content = { text: 'Dear Ada, your order is on its way.' };
 const sendExample = { to: ['Ada Byron <ada@customer.example>'], subject: 'Your order 4711', ...content };
 const forwardExample = { to: ['colleague@acme.example'], ...content };

@@ -188,22 +188,58 @@ const CONSENT_MODES: readonly (readonly [ConsentMode, string, string])[] = [
   ['off', 'Nothing', 'Agents write to anybody. Block lists and limits still hold.'],
 ];
 
+const CARRIED_MODES: readonly (readonly [
+  mode: OrganizationProps['organization']['settings']['carriedMail'],
+  title: string,
+  sentence: string,
+])[] = [
+  ['hold', 'Waits for a person', 'Text, codes or files of mail that the recipients neither wrote nor got.'],
+  ['refuse', 'Is refused', 'The agent gets an error and can write it in other words.'],
+  ['off', 'Is sent', 'Nothing is compared.'],
+];
+
+/** What a person is asked before the rules let more pass. */
+const LOOSENED = {
+  byKey: {
+    title: 'Let API keys approve?',
+    consequence:
+      'Every API key with mailbox:write can then approve messages, including one that an agent holds: no person has to see them.',
+  },
+  nothing: {
+    title: 'Let agents write to anybody?',
+    consequence: 'No message to a new recipient waits for a person any more.',
+  },
+  carried: {
+    title: 'Let agents pass on mail of others?',
+    consequence: 'What an agent read in any mailbox can then leave in a message to anybody it may write to.',
+  },
+} as const;
+
 /** When mail of agents waits for a person, for how long, and who may decide. */
 function ConsentRules({ organization: { settings }, mayChange }: OrganizationProps) {
   const update = useUpdateOrganization();
   const [mode, setMode] = useState(settings.outboundConsent);
   const [days, setDays] = useState(String(settings.consentExpiresInDays));
   const [replies, setReplies] = useState(settings.repliesNeedApproval);
+  const [carried, setCarried] = useState(settings.carriedMail);
   const [byKey, setByKey] = useState(settings.consentByApiKey);
   const [asking, setAsking] = useState(false);
   const [saved, setSaved] = useState(false);
-  const loosens = (byKey && !settings.consentByApiKey) || (mode === 'off' && settings.outboundConsent !== 'off');
+  const loosens =
+    byKey && !settings.consentByApiKey
+      ? LOOSENED.byKey
+      : mode === 'off' && settings.outboundConsent !== 'off'
+        ? LOOSENED.nothing
+        : carried === 'off' && settings.carriedMail !== 'off'
+          ? LOOSENED.carried
+          : undefined;
   const save = (): void =>
     update.mutate(
       {
         settings: {
           outboundConsent: mode,
           repliesNeedApproval: replies,
+          carriedMail: carried,
           consentExpiresInDays: Number(days),
           consentByApiKey: byKey,
         },
@@ -214,7 +250,7 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
   return (
     <Form
       aria-label="Approvals"
-      onSubmit={() => (loosens ? setAsking(true) : save())}
+      onSubmit={() => (loosens === undefined ? save() : setAsking(true))}
       onChange={() => setSaved(false)}
       className="grid gap-4 rounded-lg border border-line bg-panel p-4"
     >
@@ -240,6 +276,14 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
           <span className="block text-muted">Also replies to people who wrote first.</span>
         </Tick>
       ) : null}
+      <fieldset disabled={!mayChange} className="grid gap-2">
+        <legend className="mb-1 font-medium">Mail that carries other mail</legend>
+        {CARRIED_MODES.map(([value, title, sentence]) => (
+          <Tick key={value} type="radio" name="carried" checked={carried === value} onChange={() => setCarried(value)}>
+            <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
+          </Tick>
+        ))}
+      </fieldset>
       <Field
         label="Days until a request expires and is denied"
         type="number"
@@ -269,14 +313,10 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
           Save the rules
         </SaveRow>
       ) : null}
-      {asking ? (
+      {asking && loosens !== undefined ? (
         <Confirm
-          title={byKey && !settings.consentByApiKey ? 'Let API keys approve?' : 'Let agents write to anybody?'}
-          consequence={
-            byKey && !settings.consentByApiKey
-              ? 'Every API key with mailbox:write can then approve messages, including one that an agent holds: no person has to see them. The change is in the audit log.'
-              : 'No message waits for a person any more, to any recipient. The change is in the audit log.'
-          }
+          title={loosens.title}
+          consequence={`${loosens.consequence} The change is in the audit log.`}
           action="Yes, change the rules"
           change={update}
           onConfirm={save}

@@ -93,6 +93,13 @@ export const approvalCases: Readonly<Record<string, Reach>> = {
       headers: from('198.51.100.32'),
     });
   },
+  async 'approveByLink content_refused'(world) {
+    return world.call('POST', '/api/approval/approve', {
+      as: await newApprovalLink(world, world.organization),
+      body: { scope: 'message', edit: { text: newCredential('apiKey') } },
+      headers: from('198.51.100.34'),
+    });
+  },
   async 'approveByLink quota_exceeded'(world) {
     const mailbox = await world.newMailbox(world.organization);
     const held = await holdMessage(world, { ...world.organization, mailbox });
@@ -111,6 +118,12 @@ export const approvalCases: Readonly<Record<string, Reach>> = {
     const as = world.organization.owner.session;
     await world.call('POST', '/api/lists/outbound/block', { as, body: { value: 'blocked-edit.example' } });
     return world.call('POST', path, { as, body: { scope: 'message', edit: { to: ['a@blocked-edit.example'] } } });
+  },
+  async 'approveConsent content_refused'(world) {
+    return world.call('POST', `/api/consents/${await heldMessage(world)}/approve`, {
+      as: world.organization.owner.session,
+      body: { scope: 'message', edit: { text: newCredential('apiKey') } },
+    });
   },
   async 'approveConsent quota_exceeded'(world) {
     const mailbox = await world.newMailbox(world.organization);

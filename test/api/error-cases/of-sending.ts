@@ -1,6 +1,7 @@
 /** Errors of sending and of drafts, at every path. */
 import assert from 'node:assert/strict';
 import { newId } from '#core/platform/new-id.ts';
+import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { type Answer, type ApiWorld, type Credential, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { BRAKES, brake, ownMail, ownMessage, type Reach } from './reach.ts';
@@ -25,6 +26,14 @@ export const sendCases: Readonly<Record<string, Reach>> = Object.fromEntries(
             body: { value: 'blocked.example' },
           });
           const body = bodyTo('x@blocked.example');
+          return world.call('POST', path(base(mailbox.id), messageId), { as: as(mailbox), body });
+        },
+      ],
+      [
+        `${operation} content_refused`,
+        async (world: ApiWorld) => {
+          const { mailbox, messageId } = await ownMail(world);
+          const body = { ...bodyTo(mailbox.address), text: newCredential('apiKey') };
           return world.call('POST', path(base(mailbox.id), messageId), { as: as(mailbox), body });
         },
       ],
@@ -167,6 +176,13 @@ export const draftCases: Readonly<Record<string, Reach>> = Object.fromEntries(
           return world.call('POST', `${own}/send`, { as: credential, body: {} });
         },
       ]),
+      [
+        `send${name}Draft content_refused`,
+        async (world) => {
+          const { own, as: credential } = await draftOf(world, { ...body, text: newCredential('apiKey') });
+          return world.call('POST', `${own}/send`, { as: credential, body: {} });
+        },
+      ],
       [
         `send${name}Draft recipient_blocked`,
         async (world) => {

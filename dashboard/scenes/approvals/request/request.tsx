@@ -15,6 +15,9 @@ const Attachments = lazy(async () => ({
   default: (await import('../../../components/mail/attachments.tsx')).Attachments,
 }));
 
+// Few held messages carry other mail.
+const Carried = lazy(async () => ({ default: (await import('./carried.tsx')).Carried }));
+
 export interface RequestProps extends ContentProps {
   /** A reader with a session can go on from here. */
   readonly links: boolean;
@@ -66,6 +69,11 @@ export function Request({ message, loadAttachment, loadRaw, links, children }: R
             </>
           )}
         </dl>
+        {message.carried.length === 0 ? null : (
+          <Suspense fallback={<Skeleton rows={message.carried.length} />}>
+            <Carried sources={message.carried} links={links} />
+          </Suspense>
+        )}
         <Answered message={message} />
       </header>
       <Content message={message} loadAttachment={loadAttachment} loadRaw={loadRaw} />

@@ -1,0 +1,149 @@
+/**
+ * Stored mail that has some of the given marks: along the index of marks, and of mail that waits for the background the
+ * newest directly.
+ */
+import type { Sql } from '#db/database.ts';
+import { CARRIED_DUE_MAX_CHARACTERS, CARRIED_DUE_MESSAGES_MAX } from '#domain/sending/carried-mail.ts';
+import { readCarriedText } from '#mime/carried/carried-text.ts';
+import { codeMark, storedMark } from '#mime/carried/telling-words.ts';
+import { type CarriedKind, type CarriedMail, placeOf, readCarriedMails, rest, saltOf } from './carried-mail.ts';
+
+/** A stored message and the given marks that it has. */
+export interface MarkedMail
+  extends Pick<CarriedMail, 'messageId' | 'mailboxId' | 'threadId' | 'kind' | 'author' | 'parties' | 'receivedAt'> {
+  readonly marks: ReadonlySet<number>;
+}
+
+/** Messages that are looked at for one mark: of what many say it is enough to know that they do. */
+export const MAILS_PER_MARK_MAX = 8;
+
+interface MarkedRow {
+  readonly message_id: string;
+  readonly mailbox_id: string;
+  readonly thread_id: string;
+  readonly kind: CarriedKind;
+  readonly author: string | null;
+  readonly parties: readonly string[];
+  readonly received_at: Date;
+  readonly marks: readonly number[];
+}
+
+const mailOf = (row: MarkedRow): MarkedMail => ({
+  messageId: row.message_id,
+  mailboxId: row.mailbox_id,
+  threadId: row.thread_id,
+  kind: row.kind,
+  author: placeOf(row.author ?? ''),
+  parties: row.parties,
+  receivedAt: row.received_at,
+  marks: new Set(row.marks),
+});
+
+/** At most {@link MAILS_PER_MARK_MAX} for each mark. */
+export async function findMarked(sql: Sql, organizationId: string, marks: readonly number[]): Promise<MarkedMail[]> {
+  if (marks.length === 0) return [];
+  const rows = await sql.query<MarkedRow>(markedStatement(''), [organizationId, marks]);
+  return rows.map(mailOf);
+}
+
+/** The same, only mail that all of the recipients know or that was sent outside. */
+export async function findExcusing(
+  sql: Sql,
+  organizationId: string,
+  marks: readonly number[],
+  recipients: readonly string[],
+): Promise<MarkedMail[]> {
+  if (marks.length === 0) return [];
+  const rows = await sql.query<MarkedRow>(
+    markedStatement(`and exists (
+        select from carried_mail c where c.number = k.mail and (c.kind = 'outgoing' or c.parties @> $3::text[]))`),
+    [organizationId, marks, recipients],
+  );
+  return rows.map(mailOf);
+}
+
+const markedStatement = (condition: string): string => `
+  with found as materialized (
+    select g.mark, k.mail from unnest($2::int[]) as g (mark)
+     cross join lateral (
+       select k.mail from carried_mark k where k.mark = g.mark ${condition} order by k.mail limit ${MAILS_PER_MARK_MAX}
+     ) as k
+  )
+  select c.message_id, m.mailbox_id, m.thread_id, c.kind, c.parties, m.received_at,
+         m.from_addresses -> 0 ->> 'address' as author, f.marks
+    from (select mail, array_agg(mark) as marks from found group by mail) as f
+    join carried_mail c on c.number = f.mail
+    join message m on m.id = c.message_id
+    join mailboxes x on x.id = m.mailbox_id
+   where x.organization_id = $1`;
+
+/** The newest messages that the background has not come to yet, as far as their texts are not too long together. */
+export async function findDue(sql: Sql, organizationId: string, wanted: ReadonlySet<number>): Promise<MarkedMail[]> {
+  if (wanted.size === 0) return [];
+  const rows = await sql.query<{ message_id: string; length: number }>(DUE, [organizationId, CARRIED_DUE_MESSAGES_MAX]);
+  const ids: string[] = [];
+  let left = CARRIED_DUE_MAX_CHARACTERS;
+  for (const { message_id: id, length } of rows) {
+    if (length > left) break;
+    left -= length;
+    ids.push(id);
+  }
+  const salt = saltOf(organizationId);
+  const found: MarkedMail[] = [];
+  for (const mail of await readCarriedMails(sql, organizationId, ids)) {
+    const { phrases, telling } = await readCarriedText(mail.text, rest);
+    const marks = new Set<number>();
+    const add = (mark: number): void => {
+      const stored = storedMark(mark, salt);
+      if (wanted.has(stored)) marks.add(stored);
+    };
+    for (const phrase of phrases) add(phrase);
+    for (const { mark } of telling) add(mark);
+    for (const code of mail.codes) add(codeMark(code));
+    if (marks.size > 0) found.push({ ...mail, marks });
+    await rest();
+  }
+  return found;
+}
+
+const DUE = `
+  select d.message_id, coalesce(length(c.body), 0) as length
+    from (select message_id from carried_due where organization_id = $1 order by message_id desc limit $2) as d
+    left join message_content c on c.message_id = d.message_id
+   order by d.message_id desc`;
+
+/** The newest messages of a thread. */
+export async function newestOfThread(sql: Sql, mailboxId: string, threadId: string, limit: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `select id from message where mailbox_id = $1 and thread_id = $2 order by id desc limit $3`,
+    [mailboxId, threadId, limit],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Beyond the numbers of marks. @param index of the file */
+export const fileMark = (index: number): number => 2 ** 32 + index;
+
+/** Messages with the same files, which have the mark of the file. @param digests SHA-256 in hexadecimal digits */
+export async function findWithFiles(
+  sql: Sql,
+  organizationId: string,
+  digests: readonly string[],
+): Promise<MarkedMail[]> {
+  if (digests.length === 0) return [];
+  const rows = await sql.query<{ message_id: string; number: number }>(WITH_FILES, [organizationId, digests]);
+  const mails = await readCarriedMails(sql, organizationId, [...new Set(rows.map(({ message_id: id }) => id))]);
+  return mails.map((mail) => ({
+    ...mail,
+    marks: new Set(rows.filter((row) => row.message_id === mail.messageId).map(({ number }) => fileMark(number))),
+  }));
+}
+
+/** Oldest first: where a file comes from. */
+const WITH_FILES = `
+  select d.message_id, g.number::int - 1 as number
+    from unnest($2::text[]) with ordinality as g (digest, number)
+   cross join lateral (
+     select message_id from attachment_digest
+      where organization_id = $1 and digest = decode(g.digest, 'hex') order by message_id limit ${MAILS_PER_MARK_MAX}
+   ) as d`;
