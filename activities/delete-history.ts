@@ -169,7 +169,12 @@ function portionOf(
     case 'heldMail':
       return async () => {
         // Each has the bytes of a mail.
-        const held = await expired('held_arrival', 'received_at', HELD_MAIL_RETENTION_DAYS, PORTION_FILES);
+        const held = await expired(
+          'held_arrival',
+          'received_at',
+          HELD_MAIL_RETENTION_DAYS,
+          Math.min(rows, PORTION_FILES),
+        );
         const threads = await expired('released_thread', 'released_at', RELEASED_THREAD_RETENTION_DAYS);
         return { done: held.done + threads.done, more: held.more || threads.more };
       };

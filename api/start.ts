@@ -11,6 +11,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { openReadiness, type ReadinessMonitor } from '#core/process/readiness.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
+import { loadCommandRules } from '#mailstore/reading/command-rules-file.ts';
 import { addDocumentation } from './documents/built-files.ts';
 import { addDashboard } from './documents/dashboard-files.ts';
 import { addDocuments } from './documents/serve-documents.ts';
@@ -65,6 +66,7 @@ export async function startApi(
   monitor?: ReadinessMonitor,
 ): Promise<StartedApi> {
   const { API_HOST, API_PORT, API_TLS_PORT, API_PUBLIC_URL, API_CONNECTIONS_MAX, MAIL_HOST } = services.settings;
+  loadCommandRules(services.settings.COMMAND_RULES);
   let url = '';
   const publicUrl = () => API_PUBLIC_URL?.replace(/\/+$/, '') ?? url;
   const notifier = openMailNotifier(services);

@@ -2,6 +2,7 @@ import { keepCertificateFiles, prepareCertificateFiles } from '#core/certificate
 import type { Services } from '#core/platform/process/services.ts';
 import { openMailNotifier } from '#mailstore/changes/notifier.ts';
 import { openMailStore } from '#mailstore/mail-store.ts';
+import { loadCommandRules } from '#mailstore/reading/command-rules-file.ts';
 import {
   type ClientListeners,
   type ClientListenersOptions,
@@ -30,11 +31,12 @@ export type MailOptions = Pick<InboundOptions, 'lookup' | 'connectionsPerSource'
 /**
  * Opens the listeners of the mail process.
  *
- * @throws {SettingsError} if there is no usable certificate
+ * @throws {SettingsError} if there is no usable certificate, or the rules of COMMAND_RULES are wrong
  * @throws when a port cannot be listened on
  */
 export async function startMail(services: Services, options: MailOptions = {}): Promise<MailListeners> {
   const { clients, onSubmitted, ...inbound } = options;
+  loadCommandRules(services.settings.COMMAND_RULES);
   let smtp: InboundListener | undefined;
   let clientListeners: ClientListeners | undefined;
   let submission: SubmissionListeners | undefined;

@@ -9,7 +9,6 @@ import type { MailNotifier } from './changes/notifier.ts';
 import { type DeliveryOutcome, type DeliveryWrite, isStoredAhead } from './delivery/insert-messages.ts';
 import { deliverBatch, writeBatcher } from './delivery/write-delivery.ts';
 import { mailboxStores } from './mailbox-store.ts';
-import { loadCommandRules } from './reading/command-rules-file.ts';
 import { type MessageTextFiller, messageTextFiller } from './search/message-text.ts';
 import { startStoredMailUpgrade } from './upkeep/upgrade-stored-mail.ts';
 
@@ -36,7 +35,6 @@ interface Item {
 /** @param notifier notified of every change after its commit */
 export function openMailStore(services: Services, notifier: MailNotifier): MailStore {
   const { db, deliveriesDue, log } = services;
-  loadCommandRules(services.settings.COMMAND_RULES);
   const texts: MessageTextFiller = messageTextFiller(db, log);
   const upgrade = startStoredMailUpgrade(db, log);
   const carried = startCarriedMailIndexer(db, log);

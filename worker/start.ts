@@ -4,6 +4,7 @@
  * On `close` it takes no new work, lets requests in flight end (20 s, longer than one may take), then ends. Waiting
  * attempts are not started; the engine gives them to another worker.
  */
+
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import {
@@ -36,6 +37,7 @@ import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts'
 import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import { deliverToReceiver } from '#core/webhooks/webhook-receiver.ts';
 import { openSteadyPlans } from '#db/database.ts';
+import { loadCommandRules } from '#mailstore/reading/command-rules-file.ts';
 import { workflowBundle } from './bundle.ts';
 import { keepTemporalSetup } from './keep-temporal-setup.ts';
 import { watchWorker } from './watch-worker.ts';
@@ -103,6 +105,7 @@ export async function startWorker(
   extras: WorkerExtras = {},
 ): Promise<RunningWorker> {
   const { settings } = services;
+  loadCommandRules(settings.COMMAND_RULES);
   const sender = extras.sender ?? (await senderOf(services));
   const temporal = temporalClient(connection, settings, { eager: true, close: () => connection.close() });
   const draining = new AbortController();

@@ -28,6 +28,7 @@ import {
   textAt,
 } from '#test/support/api-world.ts';
 import { everyRow } from '#test/support/every-row.ts';
+import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
 import { unknownId, withValue, wrongFields, wrongParameters } from '#test/support/schema-samples.ts';
 import { newApprovalLink } from './approval-link-world.ts';
@@ -114,6 +115,7 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
     con_: String(Reflect.get(Object(held.body), 'consentId')),
     lst_: await make('/api/lists/inbound/block', { value: 'foreign.example' }),
     sup_: suppression,
+    msg_: await holdMail(world, other),
     mbx_: other.mailbox.id,
     mem_: other.member.memberId,
     inv_: await make('/api/members', { email: 'foreign@people.test' }),

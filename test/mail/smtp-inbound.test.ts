@@ -124,6 +124,7 @@ describe('inbound SMTP', () => {
       sizeBytes: message?.size,
       attachments: [{ id: '2', filename: 'a.txt', contentType: 'text/plain', sizeBytes: 8 }],
       labels: [],
+      signals: [],
       authentication: { spf: 'none', dkim: 'none', dmarc: 'none' },
     });
   });

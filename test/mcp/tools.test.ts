@@ -132,6 +132,9 @@ for (const [transport, connect] of [
       folder = await mkdtemp(path.join(tmpdir(), 'files-'));
       [ann, ben] = [await newMailbox(`ann-${transport}`), await newMailbox(`ben-${transport}`)];
       client = await connect(ann, newClient(), ['--files', folder]);
+      // Hostile mail is what these tests read.
+      const { mailboxes } = new OrganizationClient({ url: service.facts.apiUrl, session });
+      await mailboxes.update(ann.id, { screening: 'off' });
     });
     after(async () => {
       await client?.close();

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it, test } from 'node:test';
 import { type MessageSignals, SIGNAL_TEXT_MAX_CHARACTERS } from '#domain/mail/message-signals.ts';
+import { loadCommandRules } from '#mailstore/reading/command-rules-file.ts';
+import { readingThreads } from '#mailstore/reading/reading-threads.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { COMMAND_RULES, commandFinder, parseCommandRules } from '#mime/signals/command-rules.ts';
-import { messageSignals } from '#mime/signals/message-signals.ts';
+import { messageSignals, useCommandRules } from '#mime/signals/message-signals.ts';
 import { labelledMails, MAIL_SETS, messageOf } from './labelled-mails.ts';
 
 interface Given {
@@ -240,6 +245,28 @@ describe('rules for commands', () => {
       assert.ok(finder.find(groups.map(([first = '']) => first.replace('*', '')).join(' ')).ids.includes(id), id);
     for (const { id, texts } of COMMAND_RULES.containing) assert.ok(finder.find(`(${texts[0]})`).ids.includes(id), id);
   });
+});
+
+test('a file of the operator replaces the rules, in threads too', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'rules-'));
+  const file = path.join(folder, 'rules.json');
+  const suspicionsOf = (text: string) => signalsOf({ text }).suspicions;
+  const threads = readingThreads();
+  try {
+    assert.throws(() => loadCommandRules(file), /COMMAND_RULES: .*no such file/);
+    writeFileSync(file, '{"rules":[]}');
+    assert.throws(() => loadCommandRules(file), /COMMAND_RULES: .*containing/);
+    assert.deepEqual(suspicionsOf(COMMAND), ['commands_assistant'], 'the rules stay');
+    writeFileSync(file, '{"rules":[{"id":"x","weight":3,"within":3,"groups":[["open"],["sesame"]]}],"containing":[]}');
+    loadCommandRules(file);
+    assert.deepEqual([suspicionsOf(COMMAND), suspicionsOf('Open sesame')], [[], ['commands_assistant']]);
+    const read = await threads.read(Buffer.from('Subject: x\r\n\r\nOpen sesame'), 'test');
+    assert.deepEqual(read?.examined.suspicions, ['commands_assistant']);
+  } finally {
+    useCommandRules(COMMAND_RULES);
+    await threads.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe('hostile mail', () => {
