@@ -149,6 +149,11 @@ export default defineConfig({
       [...USE_CASES, 'worker', 'operations'],
       'What operators run knows neither protocols nor the launcher.',
     ),
+    layer(
+      'operations/probe/**',
+      [...USE_CASES, 'operations', 'client'],
+      'The prober speaks with the service as its users do.',
+    ),
     layer('mail/**', [...USE_CASES, 'mail', TLS_WORDS], 'mail/ speaks protocols and imports use cases.'),
     ownPackage('mime-structure', [], 'This package imports node: alone.'),
     ownPackage('mail-store', ['mime-structure'], 'The store knows no protocol.'),

@@ -154,7 +154,10 @@ export function openMetrics(
   process: ProcessName,
 ): () => Promise<ExposedMetrics> {
   const has = (part: ProcessName) => process === 'all' || process === part;
-  const shown = [...METRICS.filter(({ of }) => of.some(has)).map(({ name }) => name), ...collectProcessMetrics()];
+  const shown = [
+    ...METRICS.filter(({ of }) => of.some((part) => part !== 'prober' && has(part))).map(({ name }) => name),
+    ...collectProcessMetrics(),
+  ];
   const reads = has('api')
     ? [
         atMostEvery(QUEUES_FRESH_MS, () => readQueues(db)),

@@ -128,6 +128,20 @@ const VALUES: Schema = {
         }),
       }),
     }),
+    prober: {
+      ...exactly({
+        enabled: flag,
+        existingSecret: text,
+        approveTo: text,
+        everySeconds: { type: 'integer', minimum: 5, maximum: 3_600 },
+        approvalEverySeconds: { type: 'integer', minimum: 5, maximum: 86_400 },
+        resources: anyObject,
+        podAnnotations: texts,
+      }),
+      if: { properties: { enabled: { const: true } } },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: { properties: { existingSecret: name } },
+    },
     serviceAccount: exactly({ existingName: text, annotations: texts }),
     monitoring: exactly({
       serviceMonitor: exactly({ enabled: flag, interval: name, labels: texts }),

@@ -90,6 +90,26 @@ const ROWS: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{check}} {{instance}}': `${of('readiness_check')} == 0` },
     },
   ],
+  'Seen from outside': [
+    {
+      title: 'Probes',
+      unit: 'bool',
+      says: 'Whether each leg of the prober works; all are 1, and the line of the prober has the reason of a 0. Empty without a prober.',
+      series: { '{{leg}}': 'agent_mailbox_probe_success' },
+    },
+    {
+      title: 'Time of probes',
+      unit: 's',
+      says: 'How long a mail, its reading, its webhook and a decision take for a user; the usual value of each is what to compare with.',
+      series: { '{{leg}}': 'agent_mailbox_probe_duration_seconds' },
+    },
+    {
+      title: 'Since a leg last worked',
+      unit: 's',
+      says: 'Time since each leg last worked; a minute or two are usual, for decisions a quarter of an hour.',
+      series: { '{{leg}}': 'time() - agent_mailbox_probe_last_success_timestamp_seconds' },
+    },
+  ],
   'What waits': [
     {
       title: 'Overdue',

@@ -12,6 +12,8 @@ Counters begin at 0 with each process. What concerns the whole installation (que
 queues at most every ten seconds and storage at most every minute, so several of them show the same: take \`max\`, not \`sum\`. If PostgreSQL does
 not answer, queues are missing in the answer. Ids and addresses are never labels.
 
+What \`prober\` has is on the port of that command ([commands](commands.md)).
+
 Temporal's SDK has metrics of its own (\`temporal_…\`), which a process with a worker shows on TEMPORAL_METRICS_PORT.
 
 Objectives, rules and alerts: \`deploy/prometheus/\`, and what to do about each alert: [incidents](incidents.md). A Grafana board of these metrics:

@@ -88,6 +88,16 @@ test('PostgreSQL and Temporal can be left out by .env alone, with every step tha
   assert.doesNotMatch(compose, /\$\{POSTGRES_PASSWORD:\?/);
 });
 
+test('what is an option starts only if it is named, and has no secrets of the service', () => {
+  const options = [...services].filter(([, text]) => text.includes('profiles: ['));
+  assert.deepEqual(
+    options.map(([name]) => name),
+    ['proxy', 'prober'],
+  );
+  for (const [name, text] of options)
+    assert.doesNotMatch(text, /environment: \*environment|SECRETS_KEYS|data:\/data/, name);
+});
+
 test('files that docker-compose.yml mounts are in the repository', () => {
   const mounted = [...read('docker-compose.yml').matchAll(/^\s+- \.\/([^:]+):/gm)].map(([, file = '']) => file);
   assert.deepEqual(

@@ -32,6 +32,7 @@ const ALONE: readonly string[] = [
   'test/core/outage-lines.test.ts',
   'test/core/own-installation.test.ts',
   'test/core/metrics.test.ts',
+  'test/operations/prober.test.ts',
   'test/delivery/across-processes.test.ts',
   'test/mail/crash.test.ts',
   'test/delivery/real-ladder.test.ts',

@@ -9,8 +9,8 @@
 import { Counter, Gauge, Histogram } from '@prometheus-io/client';
 import { ATTEMPT_ERRORS, EXHAUSTED_REASONS } from '#domain/webhooks/delivery-status.ts';
 
-/** A process that has a metric; the process `all` has every one. */
-export type MetricProcess = 'api' | 'worker' | 'mail';
+/** A process that has a metric; the process `all` has every one but those of the prober, which is a command. */
+export type MetricProcess = 'api' | 'worker' | 'mail' | 'prober';
 
 interface Declaration<Label extends string> {
   /** Processes that set it. */
@@ -294,4 +294,26 @@ export const readyGauge = gauge('ready', {
 export const certificateExpiry = gauge('tls_certificate_expiry_timestamp_seconds', {
   of: ['mail'],
   help: 'End of validity of the certificate of the mail listeners, in seconds since 1970.',
+});
+
+// The prober
+
+export const PROBE_LEGS = ['smtp', 'imap', 'webhook', 'approval'] as const;
+
+export const probeSuccess = gauge('probe_success', {
+  of: ['prober'],
+  help: 'Whether a leg of the last probe from outside worked (1) or not (0): mail in, reading by IMAP, its webhook, a decision about held mail.',
+  labels: { leg: PROBE_LEGS },
+});
+
+export const probeDuration = gauge('probe_duration_seconds', {
+  of: ['prober'],
+  help: 'Time that a leg of the last probe took.',
+  labels: { leg: PROBE_LEGS },
+});
+
+export const probeLastSuccess = gauge('probe_last_success_timestamp_seconds', {
+  of: ['prober'],
+  help: 'When a leg of a probe last worked, in seconds since 1970.',
+  labels: { leg: PROBE_LEGS },
 });
