@@ -235,7 +235,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -383,13 +383,15 @@ export interface Consent {
   /** The recipients it is about. */
   readonly recipients: readonly string[];
   /** Why the message waits; `not_recorded`: the request is older than this field. */
-  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded';
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   readonly subject: string;
   /** First words of the text. */
   readonly preview: string;
   readonly createdAt: string;
   /** The service denies the request after this time. */
   readonly expiresAt: string;
+  /** The request that was sent back before; this message is the changed one. Null: none. */
+  readonly resubmits: string | null;
   readonly decision: ConsentDecision | null;
 }
 
@@ -426,8 +428,10 @@ export interface ConsentDecided {
 export interface ConsentDecision {
   /** Of an approval. */
   readonly scope: 'message' | 'address' | 'domain' | null;
-  /** Of a denial. */
+  /** Of a denial; the comment of a returned message. */
   readonly reason: string | null;
+  /** It was sent back with a comment; its status is `denied`. */
+  readonly returned: boolean;
   readonly decidedAt: string;
   readonly decidedBy: Actor;
   readonly changes: ConsentChanges | null;
@@ -435,6 +439,8 @@ export interface ConsentDecision {
 
 export interface ConsentDenial {
   readonly reason?: string;
+  /** The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict. */
+  readonly sha256?: string;
 }
 
 /** Changes the message and approves the result. Omitted fields do not change; null removes text or HTML. Attachments, threading and other header fields do not change. */
@@ -494,6 +500,8 @@ export interface ConsentMessage {
   readonly answers: HeldAnswer | null;
   /** Other mail whose passages it carries, most first, at most 5. What has been deleted since is left out. */
   readonly carried: readonly CarriedMail[];
+  /** Versions that were sent back before this one, newest first, at most 5. */
+  readonly earlierVersions: readonly EarlierVersion[];
   readonly submittedAt: string;
   /** It is not sent before this time; null: not scheduled. */
   readonly sendAt: string | null;
@@ -513,6 +521,45 @@ export interface ConsentOutcome {
   /** After any changes. */
   readonly subject: string;
   readonly decision: MessageDecision;
+}
+
+export interface ConsentReturn {
+  /** What the agent should change. */
+  readonly comment: string;
+  /** The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict. */
+  readonly sha256?: string;
+}
+
+export interface ConsentSummary {
+  /** All requests that match. */
+  readonly total: number;
+  /** When the oldest of them was made; null: there is none. */
+  readonly oldestAt: string | null;
+  /** The largest groups first, at most 100. */
+  readonly byMailbox: readonly ConsentsOfMailbox[];
+  /** The same by recipient, at most 100. A request about two recipients is in two groups. */
+  readonly byRecipient: readonly ConsentsOfRecipient[];
+  readonly byReason: readonly ConsentsOfReason[];
+}
+
+export interface ConsentsOfMailbox {
+  /** Mailbox id. */
+  readonly mailboxId: string;
+  readonly address: string;
+  /** Requests of the group. */
+  readonly count: number;
+}
+
+export interface ConsentsOfReason {
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  /** Requests of the group. */
+  readonly count: number;
+}
+
+export interface ConsentsOfRecipient {
+  readonly recipient: string;
+  /** Requests of the group. */
+  readonly count: number;
 }
 
 export interface CreatedDraft {
@@ -903,6 +950,24 @@ export interface EarlierMessage {
   readonly sentAt: string;
 }
 
+export interface EarlierVersion {
+  /** Id of the request for consent. */
+  readonly consentId: string;
+  /** Why it was sent back. */
+  readonly comment: string | null;
+  readonly returnedAt: string | null;
+  /** Name of the person. */
+  readonly returnedBy: string | null;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly bcc: readonly string[];
+  readonly subject: string;
+  /** Its text, made from the HTML if it has none; at most 16384 characters. Null: the content has been deleted. */
+  readonly text: string | null;
+  /** There is more text. */
+  readonly cut: boolean;
+}
+
 /** A rule refused or stopped a message. */
 export interface EmailBlocked {
   /** Of the event; the same for all its deliveries. */
@@ -1181,8 +1246,11 @@ export interface EventDeliveredRecipient {
 }
 
 export interface EventDenial {
+  /** Of a message that was sent back: the comment. */
   readonly reason: string | null;
   readonly decidedAt: string;
+  /** A person sent it back with a comment; a changed message may follow. */
+  readonly returned?: boolean;
 }
 
 /** Null when the event has no mailbox. */
@@ -1262,6 +1330,8 @@ export interface Forward {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
+  /** The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions. */
+  readonly resubmits?: string;
   /** Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages. */
   readonly clientId?: string;
 }
@@ -1306,7 +1376,7 @@ export interface HeldAnswer {
 
 export interface HeldBecause {
   /** `not_recorded`: the request was made by a version that stored no reason. */
-  readonly kind: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded';
+  readonly kind: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** The same for people. */
   readonly sentence: string;
   readonly recipients: readonly string[];
@@ -1894,11 +1964,11 @@ export interface MessageChanges {
 }
 
 export interface MessageDecision {
-  /** `expired`: nobody decided in time. `withdrawn`: the sender withdrew the message. */
-  readonly outcome: 'approved' | 'denied' | 'expired' | 'withdrawn';
+  /** `returned`: a person sent it back; `reason` is the comment, and a changed message may be submitted with `resubmits`. `expired`: nobody decided in time. `withdrawn`: the sender withdrew the message. */
+  readonly outcome: 'approved' | 'denied' | 'returned' | 'expired' | 'withdrawn';
   /** Of an approval. */
   readonly scope: 'message' | 'address' | 'domain' | null;
-  /** Of a denial. */
+  /** Of a denial; the comment of a returned message. */
   readonly reason: string | null;
   readonly decidedAt: string;
   readonly changes: ConsentChanges | null;
@@ -2169,6 +2239,8 @@ export interface NewMessage {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
+  /** The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions. */
+  readonly resubmits?: string;
   /** Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages. */
   readonly clientId?: string;
 }
@@ -2525,7 +2597,7 @@ export interface OutboxMessage {
   /** The same status as in `GET …/messages/:mid/status`. */
   readonly status: 'consent_pending' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied';
   /** Why it is held; null: it is not. */
-  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'not_recorded' | null;
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded' | null;
   /** Why it is listed, for an agent to read. */
   readonly reason: string | null;
   readonly to: readonly string[];
@@ -2714,6 +2786,8 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it. */
   readonly sendAt?: string;
+  /** The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions. */
+  readonly resubmits?: string;
   /** Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages. */
   readonly clientId?: string;
 }
@@ -2876,6 +2950,18 @@ export interface SessionWithToken {
   readonly user: User;
   /** If there are several, the header x-organization-id chooses one. */
   readonly organizations: readonly OrganizationMembership[];
+}
+
+export interface SeveralDenials {
+  /** Those that a person was shown: requests that came later are not denied. */
+  readonly consentIds: readonly string[];
+  readonly reason?: string;
+}
+
+export interface SeveralDenied {
+  readonly denied: readonly string[];
+  /** Decided or expired before, or not of this organization. */
+  readonly leftOut: readonly string[];
 }
 
 export interface SignIn {
@@ -3499,12 +3585,37 @@ export type StreamEventsEvent =
 
 export interface ListConsentsQuery {
   readonly status?: 'pending' | 'approved' | 'denied';
+  /** Which request comes first (default newest). */
+  readonly order?: 'newest' | 'oldest';
   /** Mailbox id. */
   readonly mailboxId?: string;
+  /** Only those about this address, or about an address of this domain. */
+  readonly recipient?: string;
+  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  /** Only those made at this time or later. */
+  readonly createdAfter?: string;
+  /** Only those made before this time. */
+  readonly createdBefore?: string;
+  /** Part of a recipient, the subject or the first words; case does not matter. */
+  readonly q?: string;
   /** Rows per page (default 50). */
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+}
+
+export interface SummarizeConsentsQuery {
+  /** Mailbox id. */
+  readonly mailboxId?: string;
+  /** Only those about this address, or about an address of this domain. */
+  readonly recipient?: string;
+  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  /** Only those made at this time or later. */
+  readonly createdAfter?: string;
+  /** Only those made before this time. */
+  readonly createdBefore?: string;
+  /** Part of a recipient, the subject or the first words; case does not matter. */
+  readonly q?: string;
 }
 
 export interface ListHeldMailQuery {
@@ -3643,7 +3754,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -4064,12 +4175,19 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: undefined;
   };
-  /** List requests for consent, newest first */
+  /** List requests for consent */
   readonly listConsents: {
     readonly params: readonly [];
     readonly query: ListConsentsQuery;
     readonly body: undefined;
     readonly answer: ConsentList;
+  };
+  /** Count what waits for a decision */
+  readonly summarizeConsents: {
+    readonly params: readonly [];
+    readonly query: SummarizeConsentsQuery;
+    readonly body: undefined;
+    readonly answer: ConsentSummary;
   };
   /** Get a request for consent */
   readonly getConsent: {
@@ -4091,6 +4209,20 @@ export interface Operations {
     readonly query: undefined;
     readonly body: ConsentDenial | undefined;
     readonly answer: Consent;
+  };
+  /** Send a held message back with a comment */
+  readonly returnConsent: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: ConsentReturn;
+    readonly answer: Consent;
+  };
+  /** Deny several held messages */
+  readonly denyConsents: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: SeveralDenials;
+    readonly answer: SeveralDenied;
   };
   /** List arriving mail that is held, newest first */
   readonly listHeldMail: {
@@ -4167,6 +4299,13 @@ export interface Operations {
     readonly params: readonly [];
     readonly query: undefined;
     readonly body: ConsentDenial | undefined;
+    readonly answer: Consent;
+  };
+  /** Send the message of a link back with a comment */
+  readonly returnByLink: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: ConsentReturn;
     readonly answer: Consent;
   };
   /** List the inbound allow list, newest first */
@@ -4911,9 +5050,12 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   uploadByUrl: 'PUT /api/uploads/{upload}',
   streamEvents: 'GET /api/mailbox/events/stream',
   listConsents: 'GET /api/consents',
+  summarizeConsents: 'GET /api/consents/summary',
   getConsent: 'GET /api/consents/{id}',
   approveConsent: 'POST /api/consents/{id}/approve',
   denyConsent: 'POST /api/consents/{id}/deny',
+  returnConsent: 'POST /api/consents/{id}/return',
+  denyConsents: 'POST /api/consents/deny',
   listHeldMail: 'GET /api/held-mail',
   getHeldMail: 'GET /api/held-mail/{id}',
   decideHeldMail: 'POST /api/held-mail/{id}/decide',
@@ -4925,6 +5067,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   getApprovalAttachment: 'GET /api/approval/attachments/{aid}',
   approveByLink: 'POST /api/approval/approve',
   denyByLink: 'POST /api/approval/deny',
+  returnByLink: 'POST /api/approval/return',
   listInboundAllow: 'GET /api/lists/inbound/allow',
   addInboundAllow: 'POST /api/lists/inbound/allow',
   removeInboundAllow: 'DELETE /api/lists/inbound/allow/{id}',

@@ -145,13 +145,14 @@ const oldKeys = createRoute({
 });
 
 const DECIDED = ['approved', 'denied'] as const;
+const QUEUE = ['open', 'from', 'to', 'q', 'reason', 'age', 'order'] as const;
 
 const approvals = createRoute({
   getParentRoute: () => frame,
   path: '/approvals',
-  validateSearch: (search): { open?: string; show?: (typeof DECIDED)[number] } => {
+  validateSearch: (search): Partial<Record<(typeof QUEUE)[number], string>> & { show?: (typeof DECIDED)[number] } => {
     const show = DECIDED.find((each) => each === search['show']);
-    return { ...textsOf(search, ['open']), ...(show === undefined ? {} : { show }) };
+    return { ...textsOf(search, QUEUE), ...(show === undefined ? {} : { show }) };
   },
   component: function Approvals() {
     const navigate = approvals.useNavigate();

@@ -12,7 +12,7 @@ export const SENDS = {
   openWorldHint: true,
 } as const;
 export const HELD_NOTE =
-  ' Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.';
+  ' Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided. If it was sent back with a comment, change it and send it with resubmits.';
 
 export const addresses = (description: string) =>
   Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 100 })], { description });
@@ -25,6 +25,12 @@ const content = {
   html: Type.Optional(Type.String({ description: 'The text as HTML, in addition to or instead of text.' })),
   sendAt: Type.Optional(
     Type.String({ description: 'Time to send it, ISO 8601; default: now. Until then withdraw cancels it.' }),
+  ),
+  resubmits: Type.Optional(
+    Type.String({
+      description:
+        'con_… of a message of yours that a person sent back with a comment (decision returned): this is the changed message.',
+    }),
   ),
   clientId: Type.Optional(
     Type.String({

@@ -13,6 +13,7 @@ import {
   DenyConsent,
   decidedExample,
   presentConsent,
+  ReturnConsent,
 } from '#api/consents/schema.ts';
 import type { ApprovalPrincipal } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
@@ -21,7 +22,7 @@ import { attachmentDownload, rawDownload } from '#api/messages/reading/download.
 import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
-import { denyConsent } from '#sending/consent/decide-consent.ts';
+import { refuseHeld } from '#sending/consent/decide-consent.ts';
 import { type ConsentRow, findConsent } from '#sending/consent/find-consents.ts';
 import { findHeldBytes, findHeldMessage } from '#sending/consent/held-message.ts';
 
@@ -62,7 +63,7 @@ async function madeBefore(
   { db }: Pick<Services, 'db'>,
   organizationId: string,
   { decided, consentId }: ApprovalPrincipal,
-  asked: 'approved' | 'denied',
+  asked: 'approved' | 'denied' | 'returned',
 ): Promise<ConsentRow | undefined> {
   if (decided === null) return undefined;
   const consent = decided === asked ? await findConsent(db, organizationId, consentId) : undefined;
@@ -180,7 +181,37 @@ export const approvalRoutes: readonly Route[] = [
     async handler({ services, temporal, organization, principal, caller, body }) {
       const made = await madeBefore(services, organization.id, principal, 'denied');
       if (made !== undefined) return { status: 200, body: presentConsent(made) };
-      const done = await denyConsent(services, organization.id, principal.consentId, body.reason ?? null, caller);
+      const { reason = null, sha256 } = body;
+      const done = await refuseHeld(services, organization.id, principal.consentId, { reason, sha256 }, caller);
+      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/approval/return',
+    operationId: 'returnByLink',
+    tag,
+    summary: 'Send the message of a link back with a comment',
+    description: `The agent gets the comment and may submit a changed message. The audit log has it under the member, with \`via: approval_link\`. ${AGAIN} ${FOR}`,
+    auth,
+    unlimited,
+    againAfterDecision: true,
+    body: ReturnConsent,
+    bodyExample: { comment: 'Please leave out the price.' },
+    responses: {
+      200: {
+        description: 'Sent back.',
+        schema: Consent,
+        example: decidedExample('denied', null, 'Please leave out the price.', true),
+      },
+    },
+    errors: ['conflict', 'rate_limited'],
+    async handler({ services, temporal, organization, principal, caller, body }) {
+      const made = await madeBefore(services, organization.id, principal, 'returned');
+      if (made !== undefined) return { status: 200, body: presentConsent(made) };
+      const { comment: reason, sha256 } = body;
+      const denial = { reason, sha256, returned: true };
+      const done = await refuseHeld(services, organization.id, principal.consentId, denial, caller);
       return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),

@@ -45,6 +45,7 @@ interface LinkRow extends OrganizationColumns {
   readonly consent_id: string;
   readonly expires_at: Date;
   readonly status: ConsentStatus;
+  readonly returned: boolean;
   readonly decided_by: Actor | null;
   readonly request_expires_at: Date;
   /** Why the message went to nobody, as its recipients say it. */
@@ -55,7 +56,7 @@ interface LinkRow extends OrganizationColumns {
 }
 
 const FIND_APPROVAL_LINK = `
-  select l.id, l.consent_id, l.expires_at, c.status, c.decided_by, c.expires_at as request_expires_at,
+  select l.id, l.consent_id, l.expires_at, c.status, c.returned, c.decided_by, c.expires_at as request_expires_at,
          (select r.reply from outbound_recipient r where r.message_id = c.message_id and r.status = 'denied' limit 1) as ended_as,
          u.id as user_id, u.name as user_name, u.email, ${ORGANIZATION_COLUMNS}
     from approval_links l
@@ -103,8 +104,9 @@ async function authenticateApprovalLink(
 }
 
 /** What the member of the link has decided; null: nothing. */
-function ownDecision({ status, decided_by: by, user_id, ended_as }: LinkRow): ApprovalPrincipal['decided'] {
+function ownDecision({ status, returned, decided_by: by, user_id, ended_as }: LinkRow): ApprovalPrincipal['decided'] {
   if (status === 'pending' || by?.type !== 'user' || by.id !== user_id) return null;
+  if (returned) return 'returned';
   return status === 'approved' || ended_as === DENIED ? status : null;
 }
 
@@ -117,14 +119,15 @@ const ENDS: Readonly<Record<string, string>> = {
 };
 
 /** The answer to the member of a link who has decided. */
-export const usedLink = (decided: 'approved' | 'denied'): CatalogueError =>
-  endOf(`The link was used: the message was ${decided}.`);
+export const usedLink = (decided: 'approved' | 'denied' | 'returned'): CatalogueError =>
+  endOf(`The link was used: the message was ${decided === 'returned' ? 'sent back' : decided}.`);
 
-function endedLink({ status, ended_as }: LinkRow, decided: ApprovalPrincipal['decided']): CatalogueError {
+function endedLink({ status, returned, ended_as }: LinkRow, decided: ApprovalPrincipal['decided']): CatalogueError {
   if (decided !== null) return usedLink(decided);
   if (status === 'pending') return endOf('The link has expired.');
   return endOf(
-    (status === 'denied' ? ENDS[ended_as ?? ''] : undefined) ?? `Somebody else has ${status} the message already.`,
+    (status === 'denied' ? ENDS[ended_as ?? ''] : undefined) ??
+      `Somebody else has ${returned ? 'sent back' : status} the message already.`,
   );
 }
 

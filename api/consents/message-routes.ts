@@ -16,10 +16,16 @@ import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
 import { MAILBOX_PURPOSE_MAX } from '#domain/mail/mailbox-address.ts';
 import { CARRIED_PASSAGES_SHOWN_MAX, CARRIED_SOURCES_MAX } from '#domain/sending/carried-mail.ts';
-import { HELD_BECAUSE_KINDS, heldBecauseSentence } from '#domain/sending/consent.ts';
+import {
+  CHANGE_TEXT_MAX_CHARACTERS,
+  EARLIER_VERSIONS_MAX,
+  HELD_BECAUSE_KINDS,
+  heldBecauseSentence,
+} from '#domain/sending/consent.ts';
 import { RECIPIENT_STATUSES } from '#domain/sending/outbound.ts';
 import type { StoredMessage } from '#mailstore/messages/read-messages.ts';
 import type { ShownSource } from '#sending/carried/carried-passages.ts';
+import type { EarlierVersion as EarlierVersionRow } from '#sending/consent/earlier-versions.ts';
 import { findConsent } from '#sending/consent/find-consents.ts';
 import { findHeldBytes, findHeldMessage, type HeldAnswer, type HeldMessage } from '#sending/consent/held-message.ts';
 import type { WrittenBefore } from '#sending/consent/recipients-to-ask.ts';
@@ -76,6 +82,26 @@ const HeldAnswer = closed(
     earlier: Type.Array(ThreadMessage, { description: 'Other messages of the thread, newest first, at most ten.' }),
   },
   { title: 'HeldAnswer' },
+);
+
+const EarlierVersion = closed(
+  {
+    consentId: ConsentId,
+    comment: nullable(Type.String({ description: 'Why it was sent back.' })),
+    returnedAt: nullable(dateTime()),
+    returnedBy: nullable(Type.String({ description: 'Name of the person.' })),
+    to: Type.Array(Address),
+    cc: Type.Array(Address),
+    bcc: Type.Array(Address),
+    subject: Type.String(),
+    text: nullable(
+      Type.String({
+        description: `Its text, made from the HTML if it has none; at most ${CHANGE_TEXT_MAX_CHARACTERS} characters. Null: the content has been deleted.`,
+      }),
+    ),
+    cut: Type.Boolean({ description: 'There is more text.' }),
+  },
+  { title: 'EarlierVersion' },
 );
 
 const HeldBecause = closed(
@@ -162,6 +188,9 @@ export const ConsentMessage = closed(
     carried: Type.Array(CarriedMail, {
       description: `Other mail whose passages it carries, most first, at most ${CARRIED_SOURCES_MAX}. What has been deleted since is left out.`,
     }),
+    earlierVersions: Type.Array(EarlierVersion, {
+      description: `Versions that were sent back before this one, newest first, at most ${EARLIER_VERSIONS_MAX}.`,
+    }),
     submittedAt: dateTime(),
     sendAt: nullable(dateTime('It is not sent before this time; null: not scheduled.')),
     sizeBytes: Type.Integer(),
@@ -222,6 +251,7 @@ export function presentHeldMessage(held: HeldMessage): Static<typeof ConsentMess
     attachments: held.attachments.map(presentAttachment),
     answers: held.answers === null ? null : presentAnswer(held.answers),
     carried: held.carried.map(presentCarried),
+    earlierVersions: held.earlierVersions.map(presentVersion),
     submittedAt: message.submittedAt.toISOString(),
     sendAt: timeOf(message.sendAt),
     sizeBytes: message.size,
@@ -229,6 +259,17 @@ export function presentHeldMessage(held: HeldMessage): Static<typeof ConsentMess
     hashMatches: held.hashMatches,
   };
 }
+
+const presentVersion = ({ consent, to, cc, bcc, ...version }: EarlierVersionRow): Static<typeof EarlierVersion> => ({
+  consentId: consent.id,
+  comment: consent.reason,
+  returnedAt: timeOf(consent.decidedAt),
+  returnedBy: consent.decidedBy?.name ?? consent.decidedBy?.email ?? null,
+  to: [...to],
+  cc: [...cc],
+  bcc: [...bcc],
+  ...version,
+});
 
 const presentWritten = ({ count, newest }: WrittenBefore) => ({
   count,

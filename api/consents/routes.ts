@@ -8,19 +8,27 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
-import { type Decided, denyConsent } from '#sending/consent/decide-consent.ts';
-import { findConsent, listConsents } from '#sending/consent/find-consents.ts';
+import { type Decided, denySeveral, refuseHeld } from '#sending/consent/decide-consent.ts';
+import { findConsent, listConsents, summarizeConsents } from '#sending/consent/find-consents.ts';
 import { continueApproval, signalDecided } from '#sending/submit/start-outbound.ts';
 import {
   ApproveConsent,
   Consent,
   ConsentList,
   ConsentPath,
+  ConsentSummary,
+  ConsentSummaryQuery,
   ConsentsQuery,
+  DeniedSeveral,
   DenyConsent,
+  DenySeveral,
   decidedExample as decided,
+  filterOf,
   pendingExample as pending,
   presentConsent,
+  presentSummary,
+  ReturnConsent,
+  summaryExample,
 } from './schema.ts';
 
 const tag = 'Consents';
@@ -48,7 +56,7 @@ export const consentRoutes: readonly Route[] = [
     path: '/api/consents',
     operationId: 'listConsents',
     tag,
-    summary: 'List requests for consent, newest first',
+    summary: 'List requests for consent',
     auth: { scope: 'mailbox:read' },
     limitedKeys: true,
     query: ConsentsQuery,
@@ -57,14 +65,26 @@ export const consentRoutes: readonly Route[] = [
     },
     async handler({ services, organization, principal, query }) {
       const page = pageOf('consent', query);
-      const { status, mailboxId } = query;
-      const filter = {
-        ...(status === undefined ? {} : { status }),
-        ...(mailboxId === undefined ? {} : { mailboxId }),
-        reach: reachOf(principal),
-      };
-      const rows = await listConsents(services.db, organization.id, filter, page);
+      const { status, order } = query;
+      const filter = { ...filterOf(query), status, reach: reachOf(principal) };
+      const rows = await listConsents(services.db, organization.id, filter, { ...page, order });
       return { status: 200, body: listBody(rows, page, presentConsent) };
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/consents/summary',
+    operationId: 'summarizeConsents',
+    tag,
+    summary: 'Count what waits for a decision',
+    description: 'All of it, and by mailbox, recipient and reason; with the filters of the list.',
+    auth: { scope: 'mailbox:read' },
+    limitedKeys: true,
+    query: ConsentSummaryQuery,
+    responses: { 200: { description: 'How many.', schema: ConsentSummary, example: summaryExample } },
+    async handler({ services, organization, principal, query }) {
+      const filter = { ...filterOf(query), reach: reachOf(principal) };
+      return { status: 200, body: presentSummary(await summarizeConsents(services.db, organization.id, filter)) };
     },
   }),
   route({
@@ -118,7 +138,7 @@ export const consentRoutes: readonly Route[] = [
     operationId: 'denyConsent',
     tag,
     summary: 'Deny a held message',
-    description: DECIDES,
+    description: `With \`sha256\` the denial is refused if the message is not the one that was shown. ${DECIDES}`,
     auth: { scope: 'mailbox:write' },
     params: ConsentPath,
     body: DenyConsent,
@@ -131,8 +151,70 @@ export const consentRoutes: readonly Route[] = [
       if ((await findConsent(services.db, organization.id, params.id)) === undefined)
         throw new CatalogueError('not_found');
       await requireDecider(services.db, organization.id, caller);
-      const done = await denyConsent(services, organization.id, params.id, body.reason ?? null, caller);
+      const { reason = null, sha256 } = body;
+      const done = await refuseHeld(services, organization.id, params.id, { reason, sha256 }, caller);
       return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/consents/:id/return',
+    operationId: 'returnConsent',
+    tag,
+    summary: 'Send a held message back with a comment',
+    description: `It is not sent: its status is \`denied\`, and the agent gets the outcome \`returned\` with the comment. The agent may submit a changed message with \`resubmits\`, which is held again and shown with its earlier versions. ${DECIDES}`,
+    auth: { scope: 'mailbox:write' },
+    params: ConsentPath,
+    body: ReturnConsent,
+    bodyExample: { comment: 'Please leave out the price.' },
+    responses: {
+      200: {
+        description: 'Sent back.',
+        schema: Consent,
+        example: decided('denied', null, 'Please leave out the price.', true),
+      },
+    },
+    errors: ['not_found', 'conflict'],
+    async handler({ services, temporal, organization, caller, params, body }) {
+      if ((await findConsent(services.db, organization.id, params.id)) === undefined)
+        throw new CatalogueError('not_found');
+      await requireDecider(services.db, organization.id, caller);
+      const { comment: reason, sha256 } = body;
+      const done = await refuseHeld(services, organization.id, params.id, { reason, sha256, returned: true }, caller);
+      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/consents/deny',
+    operationId: 'denyConsents',
+    withoutCall: { cli: 'The page does it in two steps; a command denies one message that was read.' },
+    tag,
+    summary: 'Deny several held messages',
+    description: `In one transaction: those in the list that still wait, and no others. ${DECIDES}`,
+    auth: { scope: 'mailbox:write' },
+    body: DenySeveral,
+    bodyExample: { consentIds: [pending.id], reason: 'The agent repeats itself.' },
+    responses: {
+      200: {
+        description: 'Which were denied.',
+        schema: DeniedSeveral,
+        example: { denied: [pending.id], leftOut: [] },
+      },
+    },
+    async handler({ services, temporal, organization, caller, body }) {
+      await requireDecider(services.db, organization.id, caller);
+      const { consentIds, reason = null } = body;
+      const rows = await denySeveral(services, organization.id, consentIds, reason, caller);
+      await services.db.afterCommit(() =>
+        signalDecided(
+          services,
+          temporal,
+          rows.map(({ messageId }) => messageId),
+        ),
+      );
+      const denied = rows.map(({ id }) => id);
+      return { status: 200, body: { denied, leftOut: consentIds.filter((id) => !denied.includes(id)) } };
     },
   }),
 ];

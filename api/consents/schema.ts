@@ -1,27 +1,110 @@
 import Type, { type Static } from 'typebox';
-import { Actor, closed, dateTime, listOf, MessageId, nullable, pageQuery } from '#api/http/schema-parts.ts';
+import { Actor, closed, dateTime, listOf, MessageId, nullable, pageQuery, timeOf } from '#api/http/schema-parts.ts';
 import { MailboxId, mailboxExample } from '#api/mailboxes/schema.ts';
 import { ConsentChanges, presentChanges } from '#api/messages/decision.ts';
 import { addresses, subject } from '#api/messages/sending/send-schema.ts';
 import { idPattern } from '#domain/ids.ts';
-import { ANY_TEXT, LINES } from '#domain/mail/text-forms.ts';
+import { ANY_TEXT, LINE_OF_MAIL, LINES } from '#domain/mail/text-forms.ts';
 import {
   CONSENT_REASON_MAX_CHARACTERS,
   CONSENT_SCOPES,
   CONSENT_STATUSES,
+  DENIED_AT_ONCE_MAX,
   HELD_BECAUSE_KINDS,
 } from '#domain/sending/consent.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
-import type { ConsentRow } from '#sending/consent/find-consents.ts';
+import {
+  type ConsentFilter,
+  type ConsentRow,
+  SUMMARY_GROUPS_MAX,
+  type ConsentSummary as Summary,
+} from '#sending/consent/find-consents.ts';
 
 export const ConsentId = Type.String({ pattern: idPattern('consent'), description: 'Id of the request for consent.' });
 export const SHA256 = '^[0-9a-f]{64}$';
 export const ConsentPath = closed({ id: ConsentId });
 
+const filters = {
+  mailboxId: Type.Optional(MailboxId),
+  recipient: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 320,
+      pattern: LINE_OF_MAIL,
+      description: 'Only those about this address, or about an address of this domain.',
+    }),
+  ),
+  heldBecause: Type.Optional(Type.Enum([...HELD_BECAUSE_KINDS])),
+  createdAfter: Type.Optional(dateTime('Only those made at this time or later.')),
+  createdBefore: Type.Optional(dateTime('Only those made before this time.')),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: LINE_OF_MAIL,
+      description: 'Part of a recipient, the subject or the first words; case does not matter.',
+    }),
+  ),
+};
+
 export const ConsentsQuery = closed({
   status: Type.Optional(Type.Enum([...CONSENT_STATUSES])),
-  mailboxId: Type.Optional(MailboxId),
+  order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Which request comes first (default newest).' })),
+  ...filters,
   ...pageQuery,
+});
+export const ConsentSummaryQuery = closed(filters);
+
+/** As finding them takes it. */
+export const filterOf = ({
+  mailboxId,
+  recipient,
+  heldBecause,
+  createdAfter,
+  createdBefore,
+  q,
+}: Static<typeof ConsentSummaryQuery>): ConsentFilter => ({
+  mailboxId,
+  recipient: recipient?.toLowerCase().replace(/^@/, ''),
+  heldBecause,
+  createdAfter: createdAfter === undefined ? undefined : new Date(createdAfter),
+  createdBefore: createdBefore === undefined ? undefined : new Date(createdBefore),
+  words: q,
+});
+
+const count = Type.Integer({ description: 'Requests of the group.' });
+export const ConsentSummary = closed(
+  {
+    total: Type.Integer({ description: 'All requests that match.' }),
+    oldestAt: nullable(dateTime('When the oldest of them was made; null: there is none.')),
+    byMailbox: Type.Array(
+      closed({ mailboxId: MailboxId, address: Type.String(), count }, { title: 'ConsentsOfMailbox' }),
+      { description: `The largest groups first, at most ${SUMMARY_GROUPS_MAX}.` },
+    ),
+    byRecipient: Type.Array(closed({ recipient: Type.String(), count }, { title: 'ConsentsOfRecipient' }), {
+      description: `The same by recipient, at most ${SUMMARY_GROUPS_MAX}. A request about two recipients is in two groups.`,
+    }),
+    byReason: Type.Array(
+      closed({ heldBecause: Type.Enum([...HELD_BECAUSE_KINDS]), count }, { title: 'ConsentsOfReason' }),
+    ),
+  },
+  { title: 'ConsentSummary' },
+);
+
+export const summaryExample = {
+  total: 2,
+  oldestAt: '2026-11-21T09:16:02.481Z',
+  byMailbox: [{ mailboxId: mailboxExample.id, address: mailboxExample.address, count: 2 }],
+  byRecipient: [{ recipient: 'ada@customer.example', count: 2 }],
+  byReason: [{ heldBecause: 'first_contact', count: 2 }],
+};
+
+export const presentSummary = ({ oldestAt, ...groups }: Summary): Static<typeof ConsentSummary> => ({
+  total: groups.total,
+  oldestAt: timeOf(oldestAt),
+  byMailbox: groups.byMailbox.map((each) => ({ ...each })),
+  byRecipient: groups.byRecipient.map((each) => ({ ...each })),
+  byReason: groups.byReason.map((each) => ({ ...each })),
 });
 
 export const Consent = closed(
@@ -38,11 +121,16 @@ export const Consent = closed(
     preview: Type.String({ description: 'First words of the text.' }),
     createdAt: dateTime(),
     expiresAt: dateTime('The service denies the request after this time.'),
+    resubmits: nullable({
+      ...ConsentId,
+      description: 'The request that was sent back before; this message is the changed one. Null: none.',
+    }),
     decision: nullable(
       closed(
         {
           scope: nullable(Type.Enum([...CONSENT_SCOPES], { description: 'Of an approval.' })),
-          reason: nullable(Type.String({ description: 'Of a denial.' })),
+          reason: nullable(Type.String({ description: 'Of a denial; the comment of a returned message.' })),
+          returned: Type.Boolean({ description: 'It was sent back with a comment; its status is `denied`.' }),
           decidedAt: dateTime(),
           decidedBy: Actor,
           changes: nullable(ConsentChanges),
@@ -76,16 +164,18 @@ const ConsentEdit = closed(
   },
 );
 
+const shownSha256 = Type.Optional(
+  Type.String({
+    pattern: SHA256,
+    description:
+      'The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.',
+  }),
+);
+
 export const ApproveConsent = closed(
   {
     edit: Type.Optional(ConsentEdit),
-    sha256: Type.Optional(
-      Type.String({
-        pattern: SHA256,
-        description:
-          'The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.',
-      }),
-    ),
+    sha256: shownSha256,
     scope: Type.Enum([...CONSENT_SCOPES], {
       description:
         '`message`: this message, and replies to its recipients in its thread, which contain nothing of other mail. `address`, `domain`: from now on its recipients, or everybody at their domains; this also releases other held messages that it covers.',
@@ -96,8 +186,40 @@ export const ApproveConsent = closed(
 export const DenyConsent = closed(
   {
     reason: Type.Optional(Type.String({ minLength: 1, maxLength: CONSENT_REASON_MAX_CHARACTERS, pattern: LINES })),
+    sha256: shownSha256,
   },
   { title: 'ConsentDenial' },
+);
+export const ReturnConsent = closed(
+  {
+    comment: Type.String({
+      minLength: 1,
+      maxLength: CONSENT_REASON_MAX_CHARACTERS,
+      pattern: LINES,
+      description: 'What the agent should change.',
+    }),
+    sha256: shownSha256,
+  },
+  { title: 'ConsentReturn' },
+);
+
+export const DenySeveral = closed(
+  {
+    consentIds: Type.Array(ConsentId, {
+      minItems: 1,
+      maxItems: DENIED_AT_ONCE_MAX,
+      description: 'Those that a person was shown: requests that came later are not denied.',
+    }),
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: CONSENT_REASON_MAX_CHARACTERS, pattern: LINES })),
+  },
+  { title: 'SeveralDenials' },
+);
+export const DeniedSeveral = closed(
+  {
+    denied: Type.Array(ConsentId),
+    leftOut: Type.Array(ConsentId, { description: 'Decided or expired before, or not of this organization.' }),
+  },
+  { title: 'SeveralDenied' },
 );
 
 /** A request that waits. */
@@ -112,16 +234,18 @@ export const pendingExample = {
   preview: 'Dear Ada, your order is on its way.',
   createdAt: '2026-11-21T09:16:02.481Z',
   expiresAt: '2026-11-28T09:16:02.481Z',
+  resubmits: null,
   decision: null,
 };
 
 /** One that was decided. */
-export const decidedExample = (status: string, scope: string | null, reason: string | null) => ({
+export const decidedExample = (status: string, scope: string | null, reason: string | null, returned = false) => ({
   ...pendingExample,
   status,
   decision: {
     scope,
     reason,
+    returned,
     decidedAt: '2026-11-21T09:40:11.020Z',
     decidedBy: {
       type: 'user',
@@ -192,6 +316,7 @@ export const consentMessageExample = {
   ],
   answers: null,
   carried: [],
+  earlierVersions: [],
   submittedAt: '2026-11-21T09:16:02.481Z',
   sendAt: null,
   sizeBytes: 66_904,
@@ -210,12 +335,14 @@ export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
   preview: row.preview,
   createdAt: row.createdAt.toISOString(),
   expiresAt: row.expiresAt.toISOString(),
+  resubmits: row.resubmits,
   decision:
     row.decidedAt === null
       ? null
       : {
           scope: row.scope,
           reason: row.reason,
+          returned: row.returned,
           decidedAt: row.decidedAt.toISOString(),
           decidedBy: { ...(row.decidedBy ?? SYSTEM_ACTOR) },
           changes: presentChanges(row.changes),

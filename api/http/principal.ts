@@ -70,7 +70,7 @@ export interface ApprovalPrincipal {
   readonly email: string;
   readonly expiresAt: Date;
   /** What its member has decided; never where a route does not let a used link in (`againAfterDecision`). */
-  readonly decided: 'approved' | 'denied' | null;
+  readonly decided: 'approved' | 'denied' | 'returned' | null;
 }
 
 export interface OperatorPrincipal {

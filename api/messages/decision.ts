@@ -41,11 +41,12 @@ export const ConsentChanges = closed(
 
 export const MessageDecision = closed(
   {
-    outcome: Type.Enum(['approved', 'denied', 'expired', 'withdrawn'], {
-      description: '`expired`: nobody decided in time. `withdrawn`: the sender withdrew the message.',
+    outcome: Type.Enum(['approved', 'denied', 'returned', 'expired', 'withdrawn'], {
+      description:
+        '`returned`: a person sent it back; `reason` is the comment, and a changed message may be submitted with `resubmits`. `expired`: nobody decided in time. `withdrawn`: the sender withdrew the message.',
     }),
     scope: nullable(Type.Enum([...CONSENT_SCOPES], { description: 'Of an approval.' })),
-    reason: nullable(Type.String({ description: 'Of a denial.' })),
+    reason: nullable(Type.String({ description: 'Of a denial; the comment of a returned message.' })),
     decidedAt: dateTime(),
     changes: nullable(ConsentChanges),
   },

@@ -164,7 +164,17 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
   }),
   outbound_consent_denied: data('OutboundConsentDeniedData', {
     ...consent,
-    decision: Type.Object({ reason: nullable(text()), decidedAt: dateTime() }, { title: 'EventDenial' }),
+    decision: Type.Object(
+      {
+        reason: nullable(text('Of a message that was sent back: the comment.')),
+        decidedAt: dateTime(),
+        // Events of earlier versions have no such field.
+        returned: Type.Optional(
+          Type.Boolean({ description: 'A person sent it back with a comment; a changed message may follow.' }),
+        ),
+      },
+      { title: 'EventDenial' },
+    ),
   }),
   email_delivered: data('EmailDeliveredData', {
     ...result,
@@ -351,7 +361,7 @@ export const eventExamples: Readonly<Record<EventType, EventEnvelope<object>>> =
   }),
   outbound_consent_denied: example('outbound_consent_denied', person, {
     ...consentExample,
-    decision: { reason: 'Not a customer of ours.', decidedAt: '2026-11-21T09:40:11.020Z' },
+    decision: { reason: 'Not a customer of ours.', decidedAt: '2026-11-21T09:40:11.020Z', returned: false },
   }),
   email_delivered: example('email_delivered', SYSTEM_ACTOR, {
     ...resultExample,

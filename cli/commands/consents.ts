@@ -17,21 +17,43 @@ import { safeLine, safeText } from '#cli/terminal-text.ts';
 import type { Consent, ConsentMessage, ConsentScope } from '#client/index.ts';
 import { riskWords } from './read-mail.ts';
 
+interface QueueOptions {
+  readonly status?: Consent['status'];
+  readonly order?: 'newest' | 'oldest';
+  readonly recipient?: string;
+  readonly search?: string;
+}
+
 export function addConsentCommands(program: Command): void {
   const consents = program
     .command('consents')
     .description('Decide about held messages. A decision is a person’s: sign in by login --browser');
-  withListOptions(consents.command('list').description('List requests, newest first'))
+  withListOptions(consents.command('list').description('List requests'))
     .addOption(choice('--status <status>', 'only these', ['pending', 'approved', 'denied']))
+    .addOption(choice('--order <order>', 'which comes first; default newest', ['newest', 'oldest']))
+    .option('--recipient <address>', 'only about this address or domain')
+    .option('--search <text>', 'only with this in a recipient, the subject or the first words')
     .action(
-      withOrganization<ListOptions & { status?: Consent['status'] }>(({ service, options }) =>
-        ofOthers(
-          listed(
-            service.consents.list({ ...pageOf(options), ...given({ status: options.status }) }),
-            ['id', 'status', 'recipients', 'subject', 'heldBecause', 'expiresAt'],
-            'Nothing waits for a decision.',
+      withOrganization<ListOptions & QueueOptions>(
+        ({ service, options: { status, order, recipient, search, ...page } }) =>
+          ofOthers(
+            listed(
+              service.consents.list({ ...pageOf(page), ...given({ status, order, recipient, q: search }) }),
+              ['id', 'status', 'recipients', 'subject', 'heldBecause', 'expiresAt'],
+              'Nothing waits for a decision.',
+            ),
           ),
-        ),
+      ),
+    );
+  consents
+    .command('summary')
+    .description('Count what waits for a decision: all, by mailbox, recipient and reason')
+    .option('--recipient <address>', 'only about this address or domain')
+    .option('--search <text>', 'only with this in a recipient, the subject or the first words')
+    .action(
+      withOrganization<Pick<QueueOptions, 'recipient' | 'search'>>(
+        async ({ service, options: { recipient, search } }) =>
+          ofOthers(shown(await service.consents.summary(given({ recipient, q: search })))),
       ),
     );
   consents
@@ -99,6 +121,17 @@ export function addConsentCommands(program: Command): void {
       withOrganization<{ reason?: string }>(async ({ service, args: [id = ''], options }) => {
         const consent = await service.consents.deny(id, options.reason);
         return said(consent, `Denied: ${consent.id}`);
+      }),
+    );
+  consents
+    .command('return')
+    .description('Send a held message back with a comment: the agent may submit a changed one')
+    .argument('<id>', 'con_…')
+    .requiredOption('--comment <text>', 'what the agent should change')
+    .action(
+      withOrganization<{ comment: string }>(async ({ service, args: [id = ''], options }) => {
+        const consent = await service.consents.sendBack(id, options.comment);
+        return said(consent, `Sent back: ${consent.id}`);
       }),
     );
   consents

@@ -12,6 +12,7 @@ import type { AnswerMessage, MailboxClient, MessageDecision, OutboxMessage } fro
 
 interface SendOptions extends LetterOptions {
   readonly clientId?: string;
+  readonly resubmits?: string;
   readonly all?: boolean;
 }
 
@@ -24,10 +25,10 @@ async function textOf({ text }: SendOptions, required: boolean): Promise<string 
 }
 
 async function letterOf(client: MailboxClient, options: SendOptions, textRequired: boolean): Promise<AnswerMessage> {
-  const { to, cc, bcc, subject, html, attach = [], clientId, sendAt } = options;
+  const { to, cc, bcc, subject, html, attach = [], clientId, resubmits, sendAt } = options;
   const text = await textOf(options, textRequired && html === undefined);
   const attachments = attach.length === 0 ? undefined : await uploadAttachments(client, attach);
-  return given({ to, cc, bcc, subject, text, html, attachments, clientId, sendAt });
+  return given({ to, cc, bcc, subject, text, html, attachments, clientId, resubmits, sendAt });
 }
 
 const withSendOptions = (command: Command): Command =>
@@ -41,6 +42,7 @@ const withSendOptions = (command: Command): Command =>
       '--send-at <time>',
       'time to send it, ISO 8601, such as 2026-12-01T09:00:00Z; `mail withdraw <id>` withdraws it',
     )
+    .option('--resubmits <consent>', 'con_… of a message that was sent back with a comment: this is the changed one')
     .option(
       '--client-id <id>',
       'id of your own: a second message with the same id is not sent, and the first one is shown',

@@ -101,9 +101,14 @@ export class Domains extends OperationGroup {
 
 /** Requests for consent. A key reads; a decision takes a session, unless the organization allows keys to decide. */
 export class Consents extends OperationGroup {
-  /** Newest first. */
+  /** Newest first, unless `order` says otherwise. */
   list(query: Api.ListConsentsQuery = {}, options?: CallOptions): PagedList<Api.Consent> {
     return this.call.list('listConsents', [], { query, options });
+  }
+
+  /** How many wait: all, and by mailbox, recipient and reason. */
+  summary(query: Api.SummarizeConsentsQuery = {}, options?: CallOptions): Promise<Api.ConsentSummary> {
+    return this.call.answer('summarizeConsents', [], { query, options });
   }
 
   get(id: string, options?: CallOptions): Promise<Api.Consent> {
@@ -118,6 +123,17 @@ export class Consents extends OperationGroup {
 
   deny(id: string, reason?: string, options?: CallOptions): Promise<Api.Consent> {
     return this.call.answer('denyConsent', [id], { body: reason === undefined ? {} : { reason }, options });
+  }
+
+  /** Denies those of them that still wait, at most 200. */
+  denySeveral(consentIds: readonly string[], reason?: string, options?: CallOptions): Promise<Api.SeveralDenied> {
+    const body = { consentIds: [...consentIds], ...(reason === undefined ? {} : { reason }) };
+    return this.call.answer('denyConsents', [], { body, options });
+  }
+
+  /** Sends it back: the agent gets the comment and may submit a changed message with `resubmits`. */
+  sendBack(id: string, comment: string, options?: CallOptions): Promise<Api.Consent> {
+    return this.call.answer('returnConsent', [id], { body: { comment }, options });
   }
 
   /** The held message, as the person who decides reads it. */

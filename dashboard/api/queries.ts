@@ -67,18 +67,10 @@ export function useDeletion(remove: () => Promise<void>, one: QueryKey, list: Qu
   });
 }
 
-/** Counted up to here; beyond it "many" is all that anybody needs to know. */
-const COUNTED_MAX = 99;
-
-/** How many messages wait for a decision. */
+/** How many messages wait for a decision, in all and in groups: the same answer as the approvals page without a filter. */
 export const waitingQuery = queryOptions({
-  queryKey: ['consents', 'count'],
-  queryFn: async () => {
-    const page = await bodyOf(
-      service.GET('/api/consents', { params: { query: { status: 'pending', limit: COUNTED_MAX } } }),
-    );
-    return { count: page.data.length, more: page.nextCursor !== null };
-  },
+  queryKey: ['consents', 'count', {}],
+  queryFn: () => bodyOf(service.GET('/api/consents/summary', { params: { query: {} } })),
 });
 
 export const organizationQuery = singleQuery(['organization'], () => bodyOf(service.GET('/api/organization')));

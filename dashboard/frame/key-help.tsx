@@ -13,9 +13,11 @@ const KEYS = [
     title: 'Approvals',
     keys: [
       ['j, k', 'Next and previous message'],
+      ['f', 'Filter and search'],
       ['a', 'Approve'],
       ['e', 'Edit, then approve'],
       ['d', 'Deny'],
+      ['r', 'Send back with a comment'],
     ],
   },
 ] as const;

@@ -61,10 +61,14 @@ const BAR_LINK =
 
 type Page = (typeof MAIN_PAGES | typeof SETTINGS_PAGES)[number];
 
+/** Room for two digits: the page itself says how many. */
+const COUNTED_MAX = 99;
+
 /** How many messages wait for a decision, e.g. `3` or `99+`; empty: none. Also shown in front of the page's title. */
 function useWaiting(): string {
   const { data } = useQuery(waitingQuery);
-  const shown = data === undefined || data.count === 0 ? '' : `${data.count}${data.more ? '+' : ''}`;
+  const total = data?.total ?? 0;
+  const shown = total === 0 ? '' : total > COUNTED_MAX ? `${COUNTED_MAX}+` : String(total);
   useEffect(() => {
     setWaitingCount(shown);
     return () => setWaitingCount('');

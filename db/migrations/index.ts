@@ -33,6 +33,8 @@ import { Migration20261128000700_message_signals } from './Migration202611280007
 import { Migration20261128000710_screening } from './Migration20261128000710_screening.ts';
 import { Migration20261128001000_dkim_rotation } from './Migration20261128001000_dkim_rotation.ts';
 import { Migration20261128001010_certificates } from './Migration20261128001010_certificates.ts';
+import { Migration20261128001100_returned_consents } from './Migration20261128001100_returned_consents.ts';
+import { Migration20261128001110_waiting_consents } from './Migration20261128001110_waiting_consents.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -71,4 +73,6 @@ export const migrations = [
   Migration20261128001010_certificates,
   Migration20261128000710_screening,
   Migration20261128000600_carried_mail,
+  Migration20261128001100_returned_consents,
+  Migration20261128001110_waiting_consents,
 ];

@@ -5,6 +5,7 @@ export const AUDIT_ACTIONS = [
   'api_key.updated',
   'consent.approved',
   'consent.denied',
+  'consent.returned',
   'domain.created',
   'domain.deleted',
   'domain.dkim_key_created',

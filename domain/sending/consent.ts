@@ -3,6 +3,8 @@ import { OVER_BUDGET_KINDS, OVER_BUDGET_SENTENCES } from './sending-brakes.ts';
 
 /** Requests that one transaction of an approval decides: its locks are short, and nobody waits long for them. */
 export const DECIDED_AT_ONCE_MAX = 100;
+/** Requests that one call denies. */
+export const DENIED_AT_ONCE_MAX = 200;
 /** Portions that the request of the approval decides; a sweep of the API processes decides the rest. */
 export const DECIDED_PORTIONS_MAX = 10;
 
@@ -22,10 +24,13 @@ export const OUTBOUND_CONSENT_DEFAULT: OutboundConsentMode = 'first_contact';
 
 /**
  *   pending ──approve──▶ approved (scope)
- *      └─deny, or nobody decided in time──▶ denied
+ *      └─deny, send back with a comment, or nobody decided in time──▶ denied
  */
 export const CONSENT_STATUSES = ['pending', 'approved', 'denied'] as const;
 export type ConsentStatus = (typeof CONSENT_STATUSES)[number];
+
+/** Earlier versions of a message that the approver is shown: those that were sent back before it, newest first. */
+export const EARLIER_VERSIONS_MAX = 5;
 
 /**
  * The scope of an approval: this message (and its recipient for replies in its thread), its recipients from now on, or
@@ -37,7 +42,8 @@ export type ConsentScope = (typeof CONSENT_SCOPES)[number];
 /**
  * Why a message waits for a person. `carries_other_mail`: it contains passages or files of mail of others;
  * `reply_target`: it would go where the answered message asks for replies, at another organization than its author's.
- * `not_recorded`: the request is older than these kinds.
+ * `resubmitted`: a person sent its first version back, and nothing else asks for approval; `not_recorded`: the request is
+ * older than these kinds.
  */
 export const HELD_BECAUSE_KINDS = [
   'first_contact',
@@ -45,6 +51,7 @@ export const HELD_BECAUSE_KINDS = [
   'carries_other_mail',
   'reply_target',
   ...OVER_BUDGET_KINDS,
+  'resubmitted',
   'not_recorded',
 ] as const;
 export type HeldBecauseKind = (typeof HELD_BECAUSE_KINDS)[number];
@@ -69,6 +76,8 @@ export function heldBecauseSentence(kind: HeldBecauseKind, recipients: readonly 
     case 'over_message_budget':
     case 'over_new_recipient_budget':
       return `${OVER_BUDGET_SENTENCES[kind]} This message is for ${all}.`;
+    case 'resubmitted':
+      return `A person sent the message before it back; this is the changed one, for ${all}.`;
     case 'not_recorded':
       return `Held because of ${all}.`;
   }
@@ -111,6 +120,10 @@ export const textChange = (before: string | null, after: string | null): TextCha
 });
 
 export const CONSENT_REASON_MAX_CHARACTERS = 1_000;
+
+/** After the comment of a message that was sent back: what its sender can do. */
+export const RETURNED_SENTENCE =
+  'Change the message as it says and submit it with `resubmits` set to its consent id; it is shown to a person again.';
 
 /** The answer to a client whose message is held (specification of the API, "Messages"). */
 export const HELD_SENTENCE = 'Held for approval. This is not a failure; do not send it again.';

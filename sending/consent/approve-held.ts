@@ -38,7 +38,7 @@ import {
   type Sender,
   type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import { approveConsent, type Decided } from './decide-consent.ts';
+import { approveConsent, type Decided, notAsShown, requireHash } from './decide-consent.ts';
 import { type ConsentRow, findConsent } from './find-consents.ts';
 import { recipientsToAsk } from './recipients-to-ask.ts';
 
@@ -96,15 +96,6 @@ async function requireShown({ db }: SendingServices, consent: ConsentRow, sha256
   const addresses = recipients.map(({ address }) => address);
   if (hashContent(await readContent(db, message), addresses).toString('hex') !== sha256) throw notAsShown();
 }
-
-function requireHash({ contentHash }: ConsentRow, sha256: string): void {
-  if (contentHash.toString('hex') !== sha256) throw notAsShown();
-}
-
-const notAsShown = (): CatalogueError =>
-  new CatalogueError('conflict', 'The message has changed since it was shown. Nothing was decided.', {
-    fix: 'Read the message again, then decide about it with its present `sha256`.',
-  });
 
 /** Makes and checks the changed message. @returns a function that replaces the held message by it */
 async function prepareEdit(

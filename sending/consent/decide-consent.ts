@@ -2,15 +2,14 @@
  * Decisions about held mail, and the request for one as recorded.
  *
  *   pending ──approve (address, domain, once)──▶ approved
- *      ├──deny by a person──▶ denied
+ *      ├──deny, or send back with a comment, by a person──▶ denied
  *      └──expired, withdrawn, mailbox deleted, content changed──▶ denied by the service
  *
  * A decision is one compare-and-set on the pending row with its events; the workflow of the message is signalled
  * afterwards and acts on the row. The log of decisions is in the order of all changes of a mailbox (`change_seq`, under the
  * lock of the counter), by which a stream is resumed.
  */
-import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
-import { announceMailboxAccess } from '#core/mailboxes/mailbox-logins.ts';
+import { recordEvents } from '#core/events/record-event.ts';
 import { recordAudit, recordAudits } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -19,95 +18,10 @@ import { CatalogueError } from '#domain/errors.ts';
 import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { type ConsentScope, DECIDED_AT_ONCE_MAX } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS } from '#domain/sending/outbound.ts';
-import {
-  type Actor,
-  type EnvelopeMailbox,
-  type EnvelopeOrganization,
-  SYSTEM_ACTOR,
-} from '#domain/webhooks/event-types.ts';
+import { type Actor, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { writeApprovalNotices } from './approval-notices.ts';
+import { aboutMailboxes, decisionEvents, logDecisions } from './decision-records.ts';
 import { type ConsentRow, findConsent, findConsents } from './find-consents.ts';
-
-/** `outbound_consent_approved` or `_denied` of each of these decided requests. */
-async function decisionEvents(
-  sql: Sql,
-  consents: readonly ConsentRow[],
-  actor: Actor,
-  occurredAt: Date,
-): Promise<NewEvent[]> {
-  const mailboxes = await aboutMailboxes(sql, [...new Set(consents.map(({ mailboxId }) => mailboxId))]);
-  return consents.flatMap((consent) => {
-    const about = mailboxes.get(consent.mailboxId);
-    return about === undefined ? [] : [decisionEvent(consent, about, actor, occurredAt)];
-  });
-}
-
-function decisionEvent(consent: ConsentRow, about: AboutMailbox, actor: Actor, occurredAt: Date): NewEvent {
-  const decidedAt = occurredAt.toISOString();
-  const approved = consent.status === 'approved';
-  return {
-    ...about,
-    type: approved ? 'outbound_consent_approved' : 'outbound_consent_denied',
-    actor,
-    occurredAt,
-    data: {
-      consentId: consent.id,
-      messageId: consent.messageId,
-      recipients: consent.recipients,
-      subject: consent.subject,
-      preview: consent.preview,
-      expiresAt: consent.expiresAt.toISOString(),
-      decision: approved
-        ? { scope: consent.scope, decidedAt, changes: consent.changes }
-        : { reason: consent.reason, decidedAt },
-    },
-  };
-}
-
-/** Organization and mailbox as event envelopes name them. */
-interface AboutMailbox {
-  readonly organization: EnvelopeOrganization;
-  readonly mailbox: EnvelopeMailbox;
-}
-
-/** By their id. */
-async function aboutMailboxes(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, AboutMailbox>> {
-  const rows = await sql.query<EnvelopeMailbox & { organization: EnvelopeOrganization }>(
-    `select m.id, m.name, m.address, m.local_part as "localPart", m.domain,
-            json_build_object('id', o.id, 'name', o.name, 'slug', o.slug) as organization
-       from mailboxes m join organizations o on o.id = m.organization_id where m.id = any($1::text[])`,
-    [ids],
-  );
-  return new Map(rows.map(({ organization, ...mailbox }) => [mailbox.id, { organization, mailbox }]));
-}
-
-/**
- * Call it at the end of the transaction of the decisions: folders must be locked before. Watchers of the mailboxes are
- * notified with the commit.
- */
-export async function logDecisions(sql: Sql, consents: readonly Pick<ConsentRow, 'id' | 'mailboxId'>[]): Promise<void> {
-  if (consents.length === 0) return;
-  const mailboxIds = [...new Set(consents.map(({ mailboxId }) => mailboxId))];
-  await sql.query(
-    `select from mailbox_counter where mailbox_id = any($1::text[]) order by mailbox_id for no key update`,
-    [mailboxIds],
-  );
-  await sql.query(LOG, [consents.map(({ id }) => id), consents.map(({ mailboxId }) => mailboxId)]);
-  await announceMailboxAccess(sql, ...mailboxIds);
-}
-
-const LOG = `
-  with given as (
-    select consent_id, mailbox_id, row_number() over (partition by mailbox_id order by consent_id) as place
-      from unnest($1::text[], $2::text[]) as g (consent_id, mailbox_id)
-  ), counted as (
-    update mailbox_counter c set change_seq = c.change_seq + n.n
-      from (select mailbox_id, count(*) as n from given group by mailbox_id) as n
-     where c.mailbox_id = n.mailbox_id
-    returning c.mailbox_id, c.change_seq - n.n as before
-  )
-  insert into decision_log (mailbox_id, seq, consent_id)
-  select g.mailbox_id, c.before + g.place, g.consent_id from given g join counted c on c.mailbox_id = g.mailbox_id`;
 
 type Part = Pick<Services, 'db' | 'now' | 'deliveriesDue'>;
 
@@ -125,7 +39,7 @@ export interface Decided {
  */
 const DECIDE = `
   with decided as (
-    update consent set status = $2, scope = $3, reason = $4, decided_at = $5, decided_by = $6
+    update consent set status = $2, scope = $3, reason = $4, decided_at = $5, decided_by = $6, returned = $9
      where id = any($1::text[]) and status = 'pending' and ($7::bool or expires_at > $5)
     returning id, message_id
   ), woken as (
@@ -136,7 +50,13 @@ const DECIDE = `
 async function decide(
   sql: Sql,
   ids: readonly string[],
-  decision: { status: 'approved' | 'denied'; scope: ConsentScope | null; reason: string | null; expired: boolean },
+  decision: {
+    status: 'approved' | 'denied';
+    scope: ConsentScope | null;
+    reason: string | null;
+    expired: boolean;
+    returned?: boolean;
+  },
   now: Date,
   actor: Actor,
 ): Promise<string[]> {
@@ -149,6 +69,7 @@ async function decide(
     JSON.stringify(actor),
     decision.expired,
     new Date(now.getTime() + OUTBOUND_DECIDED_OVERDUE_MS),
+    decision.returned ?? false,
   ]);
   return rows.map(({ id }) => id);
 }
@@ -167,7 +88,7 @@ async function requireDecision(
     'conflict',
     consent.status === 'pending'
       ? 'The request for consent has expired.'
-      : `The request was already ${consent.status}.`,
+      : `The request was already ${consent.returned ? 'sent back' : consent.status}.`,
     { fix: 'A decision is final. To send the message after all, submit it again, which creates a new request.' },
   );
 }
@@ -320,15 +241,16 @@ const REMEMBER = `
 /**
  * Pending requests that this decision is about (one of their recipients at least) and all of whose recipients are
  * approved by now. Other requests stay pending even if their recipients were approved before: in mode `always` each
- * needs its own decision, messages over a budget wait for that, not for their recipients, and passages of other mail are
- * each a decision of their own. A request that somebody
- * else is deciding is skipped.
+ * needs its own decision, messages over a budget wait for that, not for their recipients, passages of other mail are each a
+ * decision of their own, and a person wants to see the changed version of a message that was sent back. A request that
+ * somebody else is deciding is skipped.
  */
 const COVERED = `
   select c.id from consent c
    where c.organization_id = $1 and c.status = 'pending' and c.expires_at > $2
      and coalesce(c.held_because, '') not in ('over_message_budget', 'over_new_recipient_budget')
      and not c.carries_passages
+     and c.resubmits is null
      and exists (
        select from unnest(c.recipients) as r (address)
         where case when $3::bool then split_part(r.address, '@', -1) else r.address end = any($4::text[]))
@@ -340,34 +262,100 @@ const COVERED = `
              and (k.kind, k.value) in (('address', r.address), ('domain', split_part(r.address, '@', -1)))))
    order by c.id limit $5 for no key update skip locked`;
 
-/** @throws {CatalogueError} not_found, conflict */
-export async function denyConsent(
+/** A decision of a person that the message is not sent. */
+export interface Denial {
+  readonly reason: string | null;
+  /** Hash of the message that the person was shown, in hexadecimal digits. Undefined: not compared. */
+  readonly sha256?: string | undefined;
+  /** The reason is a comment by which the sender may change the message. Default: no. */
+  readonly returned?: boolean;
+}
+
+/** @throws {CatalogueError} not_found; conflict, also if the message is not the one that was shown */
+export const denyConsent = (
   services: Part,
   organizationId: string,
   consentId: string,
   reason: string | null,
   caller: Caller,
+): Promise<Decided> => refuseHeld(services, organizationId, consentId, { reason }, caller);
+
+/**
+ * Denies, or sends back.
+ *
+ * @throws {CatalogueError} not_found; conflict, also if the message is not the one that was shown
+ */
+export async function refuseHeld(
+  services: Part,
+  organizationId: string,
+  consentId: string,
+  { reason, sha256, returned = false }: Denial,
+  caller: Caller,
 ): Promise<Decided> {
   const now = new Date(services.now());
   const { rows, owed } = await services.db.transaction(async (sql) => {
-    const decision = { status: 'denied', scope: null, reason, expired: false } as const;
+    const decision = { status: 'denied', scope: null, reason, expired: false, returned } as const;
     const known = await findConsent(sql, organizationId, consentId);
     if (known === undefined) throw new CatalogueError('not_found');
     await requireDecision(sql, organizationId, consentId, await decide(sql, [consentId], decision, now, caller.actor));
+    // The row is locked by the decision: what it says now is what is denied.
+    if (sha256 !== undefined) requireHash((await findConsent(sql, organizationId, consentId)) ?? known, sha256);
     await recordAudit(sql, caller, {
       organizationId,
-      action: 'consent.denied',
+      action: returned ? 'consent.returned' : 'consent.denied',
       targetId: consentId,
       details: { reason },
     });
     const denied = await findConsents(sql, organizationId, [consentId]);
-    const owedNow = await endDenied(sql, consentId, organizationId, 'consent_denied', caller.actor, now);
+    const owedNow = await endDenied(sql, denied, 'consent_denied', caller.actor, now);
     await logDecisions(sql, denied);
     return { rows: denied, owed: owedNow };
   });
   if (owed > 0) services.deliveriesDue.wake();
   return decidedOf(rows, consentId, false);
 }
+
+/**
+ * Denies several at once, in one transaction with few statements. Requests that are decided, expired or of another
+ * organization are left out; signal the workflows of the others.
+ */
+export async function denySeveral(
+  services: Part,
+  organizationId: string,
+  consentIds: readonly string[],
+  reason: string | null,
+  caller: Caller,
+): Promise<readonly ConsentRow[]> {
+  const now = new Date(services.now());
+  const { denied, owed } = await services.db.transaction(async (sql) => {
+    const own = (await findConsents(sql, organizationId, consentIds)).map(({ id }) => id).sort();
+    const decision = { status: 'denied', scope: null, reason, expired: false } as const;
+    const rows = await findConsents(sql, organizationId, await decide(sql, own, decision, now, caller.actor));
+    if (rows.length === 0) return { denied: rows, owed: 0 };
+    await recordAudits(
+      sql,
+      rows.map(({ id }) => ({
+        caller,
+        entry: { organizationId, action: 'consent.denied' as const, targetId: id, details: { reason } },
+      })),
+    );
+    const owedNow = await endDenied(sql, rows, 'consent_denied', caller.actor, now);
+    await logDecisions(sql, rows);
+    return { denied: rows, owed: owedNow };
+  });
+  if (owed > 0) services.deliveriesDue.wake();
+  return denied;
+}
+
+/** @throws {CatalogueError} conflict: the message is not the one that was shown */
+export function requireHash({ contentHash }: Pick<ConsentRow, 'contentHash'>, sha256: string): void {
+  if (contentHash.toString('hex') !== sha256) throw notAsShown();
+}
+
+export const notAsShown = (): CatalogueError =>
+  new CatalogueError('conflict', 'The message has changed since it was shown. Nothing was decided.', {
+    fix: 'Read the message again, then decide about it with its present `sha256`.',
+  });
 
 /** Why the service itself denies: nobody decided in time, the mailbox was deleted, or the content has changed. */
 type ServiceDenial = 'expired' | 'mailbox deleted' | 'content changed';
@@ -431,59 +419,54 @@ async function endUndecided(
     [id],
   );
   const { organizationId = '', mailboxId = '' } = row ?? {};
+  const denied = await findConsents(sql, organizationId, [id]);
   if (reason === 'expired') {
-    const consent = await findConsent(sql, organizationId, id);
-    const request = { organizationId, consentId: id, subject: consent?.subject ?? '' };
+    const request = { organizationId, consentId: id, subject: denied[0]?.subject ?? '' };
     await writeApprovalNotices(sql, 'approval_expired', request, now.getTime());
   }
-  return {
-    consent: { id, mailboxId },
-    owed: await endDenied(sql, id, organizationId, BLOCKED_BECAUSE[reason], actor, now),
-  };
+  return { consent: { id, mailboxId }, owed: await endDenied(sql, denied, BLOCKED_BECAUSE[reason], actor, now) };
 }
 
-/** Ends the message with its events. */
+/** Ends the messages of denied requests, with their events. */
 async function endDenied(
   sql: Sql,
-  consentId: string,
-  organizationId: string,
+  denied: readonly ConsentRow[],
   reason: 'consent_denied' | (typeof BLOCKED_BECAUSE)[keyof typeof BLOCKED_BECAUSE],
   actor: Actor,
   now: Date,
 ): Promise<number> {
-  const consent = await findConsent(sql, organizationId, consentId);
-  if (consent === undefined) return 0;
-  await sql.query(`update outbound_message set state = 'denied', finished_at = $2 where id = $1`, [
-    consent.messageId,
-    now,
-  ]);
-  const recipients = await sql.query<{ address: string }>(
-    `update outbound_recipient set status = 'denied', reply = $2, code = '5.7.1', updated_at = $3
-      where message_id = $1 returning address`,
-    [consent.messageId, reason, now],
+  const ids = denied.map(({ messageId }) => messageId);
+  const messages = await sql.query<{ id: string; from: string }>(
+    `update outbound_message set state = 'denied', finished_at = $2 where id = any($1::text[])
+     returning id, from_address as "from"`,
+    [ids, now],
   );
-  const [message] = await sql.query<{ from_address: string }>(
-    `select from_address from outbound_message where id = $1`,
-    [consent.messageId],
+  const recipients = await sql.query<{ messageId: string; address: string }>(
+    `with ended as (
+       update outbound_recipient set status = 'denied', reply = $2, code = '5.7.1', updated_at = $3
+        where message_id = any($1::text[]) returning message_id, number, address
+     ) select message_id as "messageId", address from ended order by message_id, number`,
+    [ids, reason, now],
   );
-  const about = (await aboutMailboxes(sql, [consent.mailboxId])).get(consent.mailboxId);
-  if (about === undefined) throw new Error('a held message has no mailbox');
-  return recordEvents(sql, [
-    ...(await decisionEvents(sql, [consent], actor, now)),
-    {
-      ...about,
-      type: 'email_blocked',
+  const about = await aboutMailboxes(sql, [...new Set(denied.map(({ mailboxId }) => mailboxId))]);
+  const blocked = denied.map(({ mailboxId, messageId, subject }) => {
+    const names = about.get(mailboxId);
+    if (names === undefined) throw new Error('a held message has no mailbox');
+    return {
+      ...names,
+      type: 'email_blocked' as const,
       actor,
       occurredAt: now,
       data: {
         direction: 'outbound',
-        messageId: consent.messageId,
-        from: message?.from_address ?? about.mailbox.address,
-        to: recipients.map(({ address }) => address),
-        subject: consent.subject,
+        messageId,
+        from: messages.find(({ id }) => id === messageId)?.from ?? names.mailbox.address,
+        to: recipients.filter((each) => each.messageId === messageId).map(({ address }) => address),
+        subject,
         reason,
         rule: null,
       },
-    },
-  ]);
+    };
+  });
+  return recordEvents(sql, [...(await decisionEvents(sql, denied, actor, now)), ...blocked]);
 }

@@ -17,7 +17,12 @@ export interface ConsentRow {
   readonly expiresAt: Date;
   readonly createdAt: Date;
   readonly scope: ConsentScope | null;
+  /** Of a denial; of a returned request its comment. */
   readonly reason: string | null;
+  /** It was sent back with a comment, which is a kind of denial. */
+  readonly returned: boolean;
+  /** The returned request that this one continues; null: none. */
+  readonly resubmits: string | null;
   readonly decidedAt: Date | null;
   readonly decidedBy: Actor | null;
   /** Changes that the approving person made; null: none. */
@@ -27,11 +32,12 @@ export interface ConsentRow {
   readonly contentHash: Buffer;
 }
 
-const SELECT = `
+const COLUMNS = `
   select id, mailbox_id as "mailboxId", message_id as "messageId", status, recipients, subject, preview,
-         expires_at as "expiresAt", created_at as "createdAt", scope, reason, decided_at as "decidedAt",
+         expires_at as "expiresAt", created_at as "createdAt", scope, reason, returned, resubmits, decided_at as "decidedAt",
          decided_by as "decidedBy", changes, coalesce(held_because, 'not_recorded') as "heldBecause", content_hash as "contentHash"
-    from consent where organization_id = $1`;
+    from consent`;
+const SELECT = `${COLUMNS} where organization_id = $1`;
 
 export async function findConsent(sql: Sql, organizationId: string, id: string): Promise<ConsentRow | undefined> {
   const [row] = await sql.query<ConsentRow>(`${SELECT} and id = $2`, [organizationId, id]);
@@ -42,23 +48,99 @@ export async function findConsent(sql: Sql, organizationId: string, id: string):
 export const findConsents = (sql: Sql, organizationId: string, ids: readonly string[]): Promise<ConsentRow[]> =>
   sql.query<ConsentRow>(`${SELECT} and id = any($2::text[])`, [organizationId, ids]);
 
-const LIST = `${SELECT} and ($2::text is null or id < $2) and ($3::text is null or status = $3)
-    and ($4::text is null or mailbox_id = $4)
-    and ($6::text[] is null or exists (select from mailboxes x where x.id = mailbox_id and x.group_name = any($6)))
-  order by id desc limit $5`;
+/** Which requests. All conditions that are given must be true. */
+export interface ConsentFilter {
+  readonly status?: ConsentStatus | undefined;
+  readonly mailboxId?: string | undefined;
+  readonly reach?: Reach | undefined;
+  /** An address, or a domain, in lower case: of one recipient that the request is about. */
+  readonly recipient?: string | undefined;
+  readonly heldBecause?: HeldBecauseKind | undefined;
+  readonly createdAfter?: Date | undefined;
+  readonly createdBefore?: Date | undefined;
+  /** Part of a recipient, the subject or the first words. */
+  readonly words?: string | undefined;
+}
 
-/** Newest first; one more than `limit`. */
-export const listConsents = (
+/** Only what is given is in the statement, so that the indexes of what waits are used. */
+function conditionsOf(
+  organizationId: string,
+  { status, mailboxId, reach, recipient, heldBecause, createdAfter, createdBefore, words }: ConsentFilter,
+): { readonly where: string; readonly values: unknown[]; readonly value: (given: unknown) => string } {
+  const values: unknown[] = [organizationId];
+  const value = (given: unknown): string => `$${values.push(given)}`;
+  const where = ['organization_id = $1'];
+  if (status === 'pending') where.push(`status = 'pending'`);
+  else if (status !== undefined) where.push(`status = ${value(status)}`);
+  if (mailboxId !== undefined) where.push(`mailbox_id = ${value(mailboxId)}`);
+  if ((reach ?? null) !== null)
+    where.push(`exists (select from mailboxes x where x.id = mailbox_id and x.group_name = any(${value(reach)}))`);
+  if (recipient?.includes('@')) where.push(`recipients @> array[${value(recipient)}]::text[]`);
+  else if (recipient !== undefined)
+    where.push(`exists (select from unnest(recipients) as r (address)
+                         where split_part(r.address, '@', -1) = ${value(recipient)})`);
+  if (heldBecause !== undefined) where.push(`coalesce(held_because, 'not_recorded') = ${value(heldBecause)}`);
+  if (createdAfter !== undefined) where.push(`created_at >= ${value(createdAfter)}`);
+  if (createdBefore !== undefined) where.push(`created_at < ${value(createdBefore)}`);
+  if (words !== undefined) {
+    const like = value(`%${words.replaceAll(/[\\%_]/g, '\\$&')}%`);
+    where.push(`(subject ilike ${like} or preview ilike ${like} or array_to_string(recipients, ' ') ilike ${like})`);
+  }
+  return { where: where.join(' and '), values, value };
+}
+
+/** One more than `limit`. */
+export function listConsents(
   sql: Sql,
   organizationId: string,
-  filter: { readonly status?: ConsentStatus; readonly mailboxId?: string; readonly reach?: Reach },
-  page: { readonly limit: number; readonly after: string | null },
-): Promise<ConsentRow[]> =>
-  sql.query<ConsentRow>(LIST, [
-    organizationId,
-    page.after,
-    filter.status ?? null,
-    filter.mailboxId ?? null,
-    page.limit + 1,
-    filter.reach ?? null,
-  ]);
+  filter: ConsentFilter,
+  page: { readonly limit: number; readonly after: string | null; readonly order?: 'newest' | 'oldest' | undefined },
+): Promise<ConsentRow[]> {
+  const { where, values, value } = conditionsOf(organizationId, filter);
+  const [sign, direction] = page.order === 'oldest' ? ['>', 'asc'] : ['<', 'desc'];
+  const from = page.after === null ? '' : `and id ${sign} ${value(page.after)}`;
+  const limit = value(page.limit + 1);
+  return sql.query<ConsentRow>(`${COLUMNS} where ${where} ${from} order by id ${direction} limit ${limit}`, values);
+}
+
+/** Requests of a filter by number: all, and grouped, the largest groups first. */
+export interface ConsentSummary {
+  readonly total: number;
+  readonly oldestAt: Date | null;
+  readonly byMailbox: readonly { readonly mailboxId: string; readonly address: string; readonly count: number }[];
+  /** A request about two recipients is in two groups. */
+  readonly byRecipient: readonly { readonly recipient: string; readonly count: number }[];
+  readonly byReason: readonly { readonly heldBecause: HeldBecauseKind; readonly count: number }[];
+}
+
+/** Groups of each kind. */
+export const SUMMARY_GROUPS_MAX = 100;
+
+/** Of what waits, unless the filter says another status. One statement, whose work is that of the rows that match. */
+export async function summarizeConsents(
+  sql: Sql,
+  organizationId: string,
+  filter: ConsentFilter,
+): Promise<ConsentSummary> {
+  const { where, values, value } = conditionsOf(organizationId, { ...filter, status: filter.status ?? 'pending' });
+  const limit = value(SUMMARY_GROUPS_MAX);
+  const [row] = await sql.query<ConsentSummary>(
+    `with matched as materialized (
+       select mailbox_id, recipients, coalesce(held_because, 'not_recorded') as reason, created_at from consent where ${where}
+     )
+     select (select count(*)::int from matched) as total, (select min(created_at) from matched) as "oldestAt",
+            (select coalesce(json_agg(g), '[]') from (
+               select mailbox_id as "mailboxId", min(m.address) as address, count(*)::int as count
+                 from matched join mailboxes m on m.id = mailbox_id
+                group by mailbox_id order by 3 desc, 1 limit ${limit}) as g) as "byMailbox",
+            (select coalesce(json_agg(g), '[]') from (
+               select r.address as recipient, count(*)::int as count
+                 from matched cross join unnest(recipients) as r (address)
+                group by 1 order by 2 desc, 1 limit ${limit}) as g) as "byRecipient",
+            (select coalesce(json_agg(g), '[]') from (
+               select reason as "heldBecause", count(*)::int as count from matched
+                group by 1 order by 2 desc, 1) as g) as "byReason"`,
+    values,
+  );
+  return row ?? { total: 0, oldestAt: null, byMailbox: [], byRecipient: [], byReason: [] };
+}

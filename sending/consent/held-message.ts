@@ -26,6 +26,7 @@ import { htmlContent } from '#mime/html-content.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
 import { findSources, type ShownSource } from '#sending/carried/carried-passages.ts';
 import { findOutbound, findRecipients, type OutboundMessage, readContent } from '#sending/outbox/outbound-message.ts';
+import { type EarlierVersion, findEarlierVersions } from './earlier-versions.ts';
 import { type ConsentRow, findConsent } from './find-consents.ts';
 import { type RecipientHistory, recipientHistory } from './recipients-to-ask.ts';
 
@@ -79,6 +80,8 @@ export interface HeldMessage {
   readonly answers: HeldAnswer | null;
   /** Other mail that it carries passages of. */
   readonly carried: readonly ShownSource[];
+  /** Those that were sent back before it, newest first. */
+  readonly earlierVersions: readonly EarlierVersion[];
   /** Whether the bytes shown and the recipients are those of the request; null: the bytes have been deleted. */
   readonly hashMatches: boolean | null;
 }
@@ -129,6 +132,7 @@ export async function findHeldMessage({ db }: Part, organizationId: string, cons
     attachments: read.attachments,
     answers: await findAnswered(db, message),
     carried: await findSources(db, organizationId, consent.id),
+    earlierVersions: await findEarlierVersions(db, organizationId, consent),
     hashMatches: message.blob === null ? null : hashContent(bytes, addresses).equals(consent.contentHash),
   };
 }

@@ -6,14 +6,19 @@ import {
   type ConsentStatus,
   type HeldBecauseKind,
   heldBecauseSentence,
+  RETURNED_SENTENCE,
 } from '#domain/sending/consent.ts';
 import { OUTBOX_RECENT_MS, type OutboundState, type RecipientStatus } from '#domain/sending/outbound.ts';
 
 /** A decision as the mailbox sees it: not by whom. */
 export interface Decision {
-  /** `expired`: nobody decided in time; `withdrawn`: the sender withdrew the message. */
-  readonly outcome: 'approved' | 'denied' | 'expired' | 'withdrawn';
+  /**
+   * `returned`: a person sent it back with a comment; `expired`: nobody decided in time; `withdrawn`: the sender withdrew
+   * the message.
+   */
+  readonly outcome: 'approved' | 'denied' | 'returned' | 'expired' | 'withdrawn';
   readonly scope: ConsentScope | null;
+  /** Of a denial; the comment of a returned message. */
   readonly reason: string | null;
   readonly decidedAt: Date;
   readonly changes: ConsentChanges | null;
@@ -23,15 +28,25 @@ interface ConsentColumns {
   readonly status: ConsentStatus;
   readonly scope: ConsentScope | null;
   readonly reason: string | null;
+  readonly returned: boolean | null;
   readonly decidedAt: Date | null;
   readonly decidedBy: { readonly type: string } | null;
   readonly changes: ConsentChanges | null;
 }
 
 /** Null: it is not decided. */
-export function decisionOf({ status, scope, reason, decidedAt, decidedBy, changes }: ConsentColumns): Decision | null {
+export function decisionOf({
+  status,
+  scope,
+  reason,
+  returned,
+  decidedAt,
+  decidedBy,
+  changes,
+}: ConsentColumns): Decision | null {
   if (status === 'pending' || decidedAt === null) return null;
   const isExpired = status === 'denied' && reason === 'expired' && decidedBy?.type === 'system';
+  if (returned === true) return { outcome: 'returned', scope, reason, decidedAt, changes };
   const outcome = isExpired ? 'expired' : status === 'denied' && reason === 'withdrawn' ? 'withdrawn' : status;
   return { outcome, scope, reason, decidedAt, changes };
 }
@@ -70,6 +85,7 @@ interface Row extends Omit<OutboxMessage, 'request'> {
   readonly status: ConsentStatus | null;
   readonly scope: ConsentScope | null;
   readonly reason: string | null;
+  readonly returned: boolean | null;
   readonly decidedAt: Date | null;
   readonly decidedBy: { readonly type: string } | null;
   readonly changes: ConsentChanges | null;
@@ -87,7 +103,7 @@ export async function listOutbox(
 ): Promise<OutboxMessage[]> {
   const rows = await sql.query<Row>(LIST, [mailboxId, page.after, new Date(now - OUTBOX_RECENT_MS), page.limit + 1]);
   return rows.map(
-    ({ status, scope, reason, decidedAt, decidedBy, changes, expiresAt, heldBecause, asked, ...row }) => ({
+    ({ status, scope, reason, returned, decidedAt, decidedBy, changes, expiresAt, heldBecause, asked, ...row }) => ({
       ...row,
       request:
         status === null || expiresAt === null
@@ -96,7 +112,7 @@ export async function listOutbox(
               expiresAt,
               heldBecause,
               recipients: asked ?? [],
-              decision: decisionOf({ status, scope, reason, decidedAt, decidedBy, changes }),
+              decision: decisionOf({ status, scope, reason, returned, decidedAt, decidedBy, changes }),
             },
     }),
   );
@@ -117,6 +133,8 @@ export function outboxReason({ state, request, sendAt, stoppedAt, recipients }: 
     case 'sending':
       return replyOf('queued', 'sending') ?? 'It waits for its next attempt.';
     case 'denied':
+      if (request?.decision?.outcome === 'returned')
+        return `A person sent it back with a comment: ${request.decision.reason ?? ''} ${RETURNED_SENTENCE}`;
       return request?.decision?.reason ?? replyOf('denied');
     case 'done':
       return replyOf('bounced', 'suppressed', 'denied');
@@ -127,7 +145,7 @@ const LIST = `
   select o.id, o.state, o.to_addresses as "to", o.cc_addresses as cc, o.subject, o.preview,
          o.submitted_at as "submittedAt", o.send_at as "sendAt", o.stopped_at as "stoppedAt", o.finished_at as "finishedAt",
          o.consent_id as "consentId", o.draft ->> 'id' as "draftId",
-         c.status, c.scope, c.reason, c.decided_at as "decidedAt", c.decided_by as "decidedBy", c.changes,
+         c.status, c.scope, c.reason, c.returned, c.decided_at as "decidedAt", c.decided_by as "decidedBy", c.changes,
          c.expires_at as "expiresAt", coalesce(c.held_because, 'not_recorded') as "heldBecause", c.recipients as asked,
          (select coalesce(json_agg(json_build_object('address', r.address, 'status', r.status, 'reply', r.reply,
                                                      'nextAttemptAt', r.next_attempt_at) order by r.number), '[]')

@@ -56,6 +56,8 @@ export interface Submission {
   readonly draftMessageId?: string | null;
   /** The message it answers or forwards, if In-Reply-To does not say it. */
   readonly answers?: Answered | null;
+  /** The returned request that it continues. */
+  readonly resubmits?: string | null;
   /** Default: notices of failures and delays, with the header. */
   readonly notices?: NoticesAsked | undefined;
 }
@@ -247,13 +249,21 @@ export async function planSubmission(
         mustBeApproved: sender.settings.repliesNeedApproval ?? false,
       })
     : 'first_contact';
+  const toAsk = reply === 'earned' ? [] : strangers;
+  const asksOnlyAgain = toAsk.length === 0 && (submission.resubmits ?? null) !== null;
   const expiresInDays = sender.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT;
   return {
     ...known,
     outside,
-    toAsk: reply === 'earned' ? [] : strangers,
+    toAsk: asksOnlyAgain ? everybody(submission.recipients) : toAsk,
     carried: [],
-    heldBecause: mode === 'always' ? mode : reply === 'earned' ? 'first_contact' : reply,
+    heldBecause: asksOnlyAgain
+      ? 'resubmitted'
+      : mode === 'always'
+        ? mode
+        : reply === 'earned'
+          ? 'first_contact'
+          : reply,
     answers,
     copyId: copy?.id,
     draft: { messageIdHeader, messageId: submission.draftMessageId ?? null },
@@ -262,6 +272,10 @@ export async function planSubmission(
     expiresAt: new Date(now.getTime() + expiresInDays * DAY_MS),
   };
 }
+
+/** The recipients as requests for consent name them. */
+export const everybody = (recipients: readonly string[]): string[] =>
+  [...new Set(recipients.map((address) => address.toLowerCase()))].sort();
 
 /** The thread of the mailbox that a message answers in, or null. */
 export async function answeredThread(sql: Sql, sender: Sender, read: ReadMessage): Promise<string | null> {

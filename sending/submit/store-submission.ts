@@ -15,6 +15,7 @@ import { OUTBOUND_GIVE_UP_MS } from '#domain/sending/outbound.ts';
 import type { OverBudgetKind } from '#domain/sending/sending-brakes.ts';
 import { storeSources } from '#sending/carried/carried-passages.ts';
 import { writeApprovalNotices } from '#sending/consent/approval-notices.ts';
+import { requireResubmittable } from '#sending/consent/earlier-versions.ts';
 import { requireRoom } from '#sending/local-delivery/deliver-here.ts';
 import { keepNotices } from '#sending/local-delivery/notify-sender.ts';
 import { type Released, release } from '#sending/local-delivery/release-message.ts';
@@ -26,7 +27,7 @@ import {
   type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
 import { changeOwnMail, findOwnMailChanges, keepDraft } from '#sending/outbox/own-mail.ts';
-import { brakeOn, type Refusal, type SubmissionPlan } from './plan-submission.ts';
+import { brakeOn, everybody, type Refusal, type SubmissionPlan } from './plan-submission.ts';
 
 /** The stored message, and why it waits if it does. */
 export interface StoredSubmission extends Released {
@@ -47,7 +48,7 @@ interface Waiting {
  * @param copyId of the copy in Sent that a client filed itself, whose id the message takes
  * @returns a refusal when the brakes have changed since they were read; then nothing is stored
  * @throws {SenderRefused} the mailbox has no room or was closed
- * @throws {CatalogueError} conflict (the draft changed meanwhile)
+ * @throws {CatalogueError} conflict (the draft changed meanwhile, or the request was not sent back or is continued already)
  */
 export async function storeSubmission(
   sql: Sql,
@@ -65,6 +66,7 @@ export async function storeSubmission(
   // Beyond a budget a person is asked about everybody, strangers or not.
   const asked = overBudget === null ? plan.toAsk : everybody(submission.recipients);
   const waiting = { consentId: asked.length > 0 ? newId('consent') : null, asked, overBudget };
+  await requireResubmittable(sql, submission);
   const message = await insertMessage(sql, plan, waiting, copyId);
   const { consentId } = waiting;
   if (consentId === null && (submission.sendAt ?? null) === null) {
@@ -96,9 +98,6 @@ const budgetQuestion = ({ sender, outside, now }: SubmissionPlan, { brakes, sett
   outside,
   now,
 });
-
-const everybody = (recipients: readonly string[]): string[] =>
-  [...new Set(recipients.map((address) => address.toLowerCase()))].sort();
 
 async function insertMessage(
   sql: Sql,
@@ -175,7 +174,7 @@ async function insertMessage(
 /** Writes the request, its notices and its event. @returns webhook deliveries to dispatch */
 async function askForConsent(
   sql: Sql,
-  { sender, read, contentHash, expiresAt, heldBecause, carried, now }: SubmissionPlan,
+  { submission, sender, read, contentHash, expiresAt, heldBecause, carried, now }: SubmissionPlan,
   message: OutboundMessage,
   consentId: string,
   { asked, overBudget }: Waiting,
@@ -193,6 +192,7 @@ async function askForConsent(
     now,
     overBudget ?? heldBecause,
     carried.length > 0,
+    submission.resubmits ?? null,
   ]);
   await storeSources(sql, consentId, carried);
   const request = { organizationId: sender.organization.id, consentId, subject: read.subject };
@@ -237,5 +237,5 @@ const INSERT_RECIPIENTS = `
 
 const INSERT_CONSENT = `
   insert into consent (id, organization_id, mailbox_id, message_id, recipients, content_hash, subject, preview, expires_at,
-    created_at, held_because, carries_passages)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`;
+    created_at, held_because, carries_passages, resubmits)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;

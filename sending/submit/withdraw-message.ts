@@ -9,7 +9,8 @@ import type { OutboundState } from '#domain/sending/outbound.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import { lockFolders } from '#mailstore/folders/lock-folders.ts';
 import { removePlacements } from '#mailstore/folders/placements.ts';
-import { type EndedRequest, logDecisions, withdrawConsent } from '#sending/consent/decide-consent.ts';
+import { type EndedRequest, withdrawConsent } from '#sending/consent/decide-consent.ts';
+import { logDecisions } from '#sending/consent/decision-records.ts';
 import { afterCommit } from '#sending/local-delivery/release-message.ts';
 import { blockedEvent } from '#sending/outbox/outbound-events.ts';
 import {

@@ -192,6 +192,16 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: world.organization.owner.session,
     body: { decision: 'release_and_trust' },
   }),
+  denyConsents: async (world) => ({
+    path: '/api/consents/deny',
+    as: world.organization.owner.session,
+    body: { consentIds: [await heldConsent(world)] },
+  }),
+  returnConsent: async (world) => ({
+    path: `/api/consents/${await heldConsent(world)}/return`,
+    as: world.organization.owner.session,
+    body: { comment: 'Shorter, please.' },
+  }),
   addInboundAllow: listEntry('inbound', 'allow'),
   addInboundBlock: listEntry('inbound', 'block'),
   // For a person: what is sent to these needs no consent.
@@ -289,6 +299,11 @@ export const postRequests: Readonly<Record<string, Make>> = {
     path: '/api/approval/deny',
     as: await newApprovalLink(world, world.organization),
     body: {},
+  }),
+  returnByLink: async (world) => ({
+    path: '/api/approval/return',
+    as: await newApprovalLink(world, world.organization),
+    body: { comment: 'Shorter, please.' },
   }),
   lookAtInvitation: async (world) => ({
     path: '/api/invitations/look',

@@ -88,8 +88,8 @@ test('a message that comes in does not replace the one that is read, and is not 
 
 test('for a moment after the next message is shown, keys and clicks decide nothing', async () => {
   const organization = await world.newOrganization('business');
-  const older = await hold(organization, 'Shown second');
   await hold(organization, 'Shown first', 'ann@contoso.example');
+  const second = await hold(organization, 'Shown second');
   const { page, assertNoFaults } = await opened(organization, '/approvals');
   await request(page).getByRole('heading', { name: 'Shown first' }).waitFor();
   // In the moment that the next message is in the document, the hands of the reader are still about the one before.
@@ -101,8 +101,8 @@ test('for a moment after the next message is shown, keys and clicks decide nothi
       const button = [...article.querySelectorAll('button')].find((each) => each.textContent.startsWith('Approve'));
       if (button === undefined) return;
       pressed++;
-      for (const key of ['a', 'd', 'e']) dispatchEvent(new KeyboardEvent('keydown', { key }));
-      for (const each of article.querySelectorAll('button')) if (/^(Approve|Deny|Edit)/.test(each.textContent)) each.click();
+      for (const key of ['a', 'd', 'e', 'r']) dispatchEvent(new KeyboardEvent('keydown', { key }));
+      for (const each of article.querySelectorAll('button')) if (/^(Approve|Deny|Edit|Send back)/.test(each.textContent)) each.click();
     }).observe(document.body, { childList: true, subtree: true })`);
   await approve(page).click();
   await page.getByRole('menuitem', { name: THIS_MESSAGE }).click();
@@ -112,7 +112,7 @@ test('for a moment after the next message is shown, keys and clicks decide nothi
   assert.equal(await page.getByRole('menu').count(), 0);
   assert.equal(await page.getByRole('dialog').count(), 0);
   assert.equal(await page.getByRole('form', { name: 'Edit the message' }).count(), 0);
-  assert.equal(await statusOf(organization, older), 'pending');
+  assert.equal(await statusOf(organization, second), 'pending');
   assertNoFaults([SIGNED_OUT]);
 });
 

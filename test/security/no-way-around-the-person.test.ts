@@ -57,6 +57,8 @@ const FOR_PEOPLE: Readonly<Record<string, () => Promise<{ path: string; body?: o
     braked({ budgets: { newRecipientsPerDay: 1 } }, { budgets: { newRecipientsPerDay: 2 } }),
   approveConsent: async () => ({ path: `/api/consents/${await held()}/approve`, body: { scope: 'message' } }),
   denyConsent: async () => ({ path: `/api/consents/${await held()}/deny`, body: {} }),
+  denyConsents: async () => ({ path: '/api/consents/deny', body: { consentIds: [await held()] } }),
+  returnConsent: async () => ({ path: `/api/consents/${await held()}/return`, body: { comment: 'No' } }),
   getConsentMessage: async () => ({ path: `/api/consents/${await held()}/message` }),
   getConsentMessageRaw: async () => ({ path: `/api/consents/${await held()}/message/raw` }),
   getConsentMessageAttachment: async () => ({ path: `/api/consents/${await held()}/message/attachments/1` }),

@@ -112,6 +112,13 @@ export const content = {
     }),
   ),
   sendAt: Type.Optional(SendAt),
+  resubmits: Type.Optional(
+    Type.String({
+      pattern: idPattern('consent'),
+      description:
+        'The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.',
+    }),
+  ),
   clientId: Type.Optional(
     Type.String({
       minLength: 1,

@@ -123,6 +123,7 @@ async function submit(
     labels: body.labels ?? [],
     clientId,
     sendAt: body.sendAt === undefined ? null : new Date(body.sendAt),
+    resubmits: body.resubmits ?? null,
     onlyFor: onlyFor(principal),
   });
   return answerSubmitted(context, mailbox, submitted, letter);

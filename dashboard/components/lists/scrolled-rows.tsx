@@ -16,6 +16,8 @@ interface ScrolledRowsProps<Row> {
   readonly total: number | undefined;
   /** Id of the row that is open: brought into sight when it becomes another one. */
   readonly open: string | undefined;
+  /** What is new is not at the top: the list stays where it is when it is shown. Default: it is at the top. */
+  readonly newAtEnd?: boolean | undefined;
   readonly idOf: (row: Row) => string;
   /** Called when the end of `rows` comes near. */
   readonly onNearEnd: () => void;
@@ -24,7 +26,7 @@ interface ScrolledRowsProps<Row> {
 
 /** A list with its own scrolling that keeps only the rows near the visible ones in the document. */
 export function ScrolledRows<Row>(props: ScrolledRowsProps<Row>) {
-  const { label, list, keyOf, rowHeight, children, total, open, idOf, onNearEnd, className = '' } = props;
+  const { label, list, keyOf, rowHeight, children, total, open, newAtEnd, idOf, onNearEnd, className = '' } = props;
   const { rows, gone, restless, asked } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
@@ -55,8 +57,8 @@ export function ScrolledRows<Row>(props: ScrolledRowsProps<Row>) {
   useEffect(() => {
     if (shown.current === asked) return;
     shown.current = asked;
-    lookAt.current(0);
-  }, [asked]);
+    if (newAtEnd !== true) lookAt.current(0);
+  }, [asked, newAtEnd]);
   return (
     // Scrolls, so the keyboard must reach it: by its rows.
     <div

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { OctagonPause } from 'lucide-react';
+import { ListFilter, OctagonPause } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useMayManage } from '../../api/session.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
@@ -9,13 +9,24 @@ import { Empty, Failure, movesContent, PageHead, ProblemNote, Skeleton } from '.
 import { type MoreQuery, rowsOf, type SteadyRows, usePagedRows } from '../../components/lists/steady-rows.ts';
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { Time } from '../../components/shown/time.tsx';
-import { type Consent, pendingQuery, sendingQuery, useStopSending } from './queries.ts';
+import {
+  type Consent,
+  filterOf,
+  isFiltered,
+  pendingQuery,
+  type QueueFilter,
+  sendingQuery,
+  summaryQuery,
+  useStopSending,
+} from './queries.ts';
 import { Queue, usePinned } from './queue.tsx';
 
+// Most queues are short.
+const Filters = lazy(async () => ({ default: (await import('./filters.tsx')).Filters }));
 const Decided = lazy(async () => ({ default: (await import('./decided.tsx')).Decided }));
 
-/** What the address of the page says. */
-interface ApprovalsSearch {
+/** What the address of the page says; of the filter texts, whose meaning is looked up. */
+interface ApprovalsSearch extends Partial<Record<keyof QueueFilter, string>> {
   /** Id of the request that is shown whole. */
   readonly open?: string;
   /** Left out: what waits. */
@@ -32,26 +43,32 @@ const VIEWS = [
   ['denied', 'Denied'],
 ] as const;
 
-/** Shown of a queue that is not loaded whole. */
-const COUNTED_MAX = '99+';
-
-/** The queue of held messages, and one of them; and what was decided. Keys: j, k move, a approves, d denies, e edits. */
-export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
-  const list = useInfiniteQuery(pendingQuery);
-  const waiting = rowsOf(list);
-  const shown = usePagedRows(list);
-  const oldest = list.hasNextPage ? undefined : waiting.at(-1);
-  const count = list.hasNextPage ? COUNTED_MAX : String(waiting.length);
+/** The queue of held messages, and one of them; and what was decided. Keys: j, k move, a approves, d denies, e edits, r sends back. */
+export function ApprovalsPage({ open, show, onSearch, ...search }: ApprovalsPageProps) {
+  const filter = filterOf(search);
+  const { order } = filter;
+  const list = useInfiniteQuery(pendingQuery(filter));
+  const shown = usePagedRows(list, JSON.stringify(filter));
+  const summary = useQuery(summaryQuery(filter)).data;
+  const [filtering, setFiltering] = useState(isFiltered(filter) || order !== undefined);
+  const toggleFilters = () => {
+    setFiltering(!filtering);
+    if (filtering) onSearch({});
+  };
+  useKeys((event) => {
+    if (event.key !== 'f' || event.repeat || isTaken(event) || show !== undefined) return;
+    event.preventDefault();
+    toggleFilters();
+  });
+  const count = summary === undefined ? rowsOf(list).length : summary.total;
   return (
     <>
       <PageHead
         title="Approvals"
         note={
-          waiting.length === 0 ? undefined : oldest === undefined ? (
-            `${count} waiting`
-          ) : (
+          summary === undefined || summary.oldestAt === null ? undefined : (
             <>
-              {count} waiting, the oldest arrived <Time value={oldest.createdAt} />
+              {count.toLocaleString()} waiting, the oldest arrived <Time value={summary.oldestAt} />
             </>
           )
         }
@@ -71,15 +88,27 @@ export function ApprovalsPage({ open, show, onSearch }: ApprovalsPageProps) {
             {title}
           </Button>
         ))}
+        {show === undefined ? (
+          <Button look="quiet" aria-expanded={filtering} className="ml-auto" onClick={toggleFilters}>
+            <ListFilter size={16} aria-hidden /> {filtering ? 'Show all' : 'Filter'}
+          </Button>
+        ) : null}
       </nav>
+      {show === undefined && filtering ? (
+        <Suspense fallback={<div className="mb-4 h-24" />}>
+          <Filters filter={filter} onFilter={onSearch} />
+        </Suspense>
+      ) : null}
       <Failure query={list} />
       {show === undefined ? (
         <Waiting
           query={list}
           list={shown}
-          words={count === '1' ? 'One waits' : `${count} wait`}
+          words={count === 1 ? 'One waits' : `${count.toLocaleString()} wait`}
+          total={summary?.total}
+          filtered={isFiltered(filter)}
           open={open}
-          onOpen={(id) => onSearch(id === undefined ? {} : { open: id })}
+          onOpen={(id) => onSearch(id === undefined ? filter : { ...filter, open: id })}
         />
       ) : (
         <Suspense fallback={<Skeleton />}>
@@ -99,11 +128,14 @@ interface WaitingProps {
   readonly list: SteadyRows<Consent>;
   /** How many wait. */
   readonly words: string;
+  readonly total: number | undefined;
+  /** Only a part of the queue is shown. */
+  readonly filtered: boolean;
   readonly open: string | undefined;
   readonly onOpen: (id: string | undefined) => void;
 }
 
-function Waiting({ query, list, words, open, onOpen }: WaitingProps) {
+function Waiting({ query, list, words, total, filtered, open, onOpen }: WaitingProps) {
   const [last, setLast] = useState<Consent>();
   const [decidedHere, setDecidedHere] = useState<ReadonlySet<string>>(new Set());
   /** Those that can still be decided, and the one that is shown. */
@@ -131,13 +163,13 @@ function Waiting({ query, list, words, open, onOpen }: WaitingProps) {
       >
         {last === undefined ? null : (
           <>
-            {last.status === 'approved' ? 'Approved' : 'Denied'}:{' '}
+            {last.status === 'approved' ? 'Approved' : last.decision?.returned === true ? 'Sent back' : 'Denied'}:{' '}
             <bdi>{visibleText(last.subject) || '(no subject)'}</bdi>
           </>
         )}
       </p>
       {query.isSuccess && open === undefined && list.rows.length === list.gone.size ? (
-        <Empty title="Nothing is waiting for you">
+        <Empty title={filtered ? 'Nothing of this is waiting' : 'Nothing is waiting for you'}>
           <p>
             When an agent writes to somebody for the first time, its message is held here until a person approves or
             denies it.
@@ -149,6 +181,8 @@ function Waiting({ query, list, words, open, onOpen }: WaitingProps) {
           label="Held messages"
           list={list}
           words={words}
+          total={total}
+          newAtEnd
           open={open}
           onOpen={onOpen}
           query={query}

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
 import { READ_WHOLE } from '../../api/live.ts';
 import { pagedQuery, singleQuery, useAttempt } from '../../api/queries.ts';
+import { isHeldBecause } from '../../components/mail/held-because.ts';
 
 export type Consent = Schemas['Consent'];
 export type ConsentMessage = Schemas['ConsentMessage'];
@@ -14,18 +15,96 @@ export interface Approval {
   readonly sha256: string;
 }
 
+/** That a message is not sent: why, or what the agent should change. */
+export interface Denial {
+  /** Empty: none. */
+  readonly reason: string;
+  /** Hash of the message that the person was shown. */
+  readonly sha256: string;
+}
+
+export const denialBody = ({ reason, sha256 }: Denial) => (reason === '' ? { sha256 } : { reason, sha256 });
+
 const PAGE_LENGTH = 100;
 
-const consentsQuery = (queryKey: string[], status: Consent['status']) =>
-  pagedQuery(queryKey, (from) =>
-    bodyOf(service.GET('/api/consents', { params: { query: { status, limit: PAGE_LENGTH, ...from } } })),
+/** Ages of requests that can be chosen. */
+export const AGES = [
+  ['hour', 'Older than an hour', 3_600_000],
+  ['day', 'Older than a day', 86_400_000],
+  ['days', 'Older than three days', 259_200_000],
+] as const;
+
+/** Which part of the queue is shown; as the address of the page says it. */
+export interface QueueFilter {
+  /** Id of the mailbox that wrote. */
+  readonly from?: string;
+  /** An address or a domain. */
+  readonly to?: string;
+  readonly reason?: Consent['heldBecause'];
+  readonly age?: (typeof AGES)[number][0];
+  readonly q?: string;
+  /** Left out: the oldest first. */
+  readonly order?: 'newest';
+}
+
+function queryOf({ from, to, reason, age, q = '' }: QueueFilter) {
+  const olderMs = AGES.find(([value]) => value === age)?.[2];
+  return {
+    ...(from === undefined ? {} : { mailboxId: from }),
+    ...(to === undefined ? {} : { recipient: to }),
+    ...(reason === undefined ? {} : { heldBecause: reason }),
+    ...(olderMs === undefined ? {} : { createdBefore: new Date(Date.now() - olderMs).toISOString() }),
+    ...(q.trim() === '' ? {} : { q: q.trim() }),
+  };
+}
+
+/** The filter that an address means; what it does not know is left out. */
+export function filterOf({ from, to, reason, age, q, order }: Partial<Record<keyof QueueFilter, string>>): QueueFilter {
+  const known = AGES.find(([value]) => value === age)?.[0];
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(isHeldBecause(reason) ? { reason } : {}),
+    ...(known === undefined ? {} : { age: known }),
+    ...(q === undefined ? {} : { q }),
+    ...(order === 'newest' ? { order } : {}),
+  };
+}
+
+export const isFiltered = ({ from, to, reason, age, q }: QueueFilter): boolean =>
+  [from, to, reason, age, q].some((each) => each !== undefined);
+
+/** What waits for a decision. Read as a whole after each change: somebody else may have decided any row. */
+export const pendingQuery = (filter: QueueFilter) => ({
+  ...pagedQuery(['consents', 'pending', filter], (from) =>
+    bodyOf(
+      service.GET('/api/consents', {
+        params: {
+          query: {
+            status: 'pending',
+            order: filter.order ?? 'oldest',
+            limit: PAGE_LENGTH,
+            ...queryOf(filter),
+            ...from,
+          },
+        },
+      }),
+    ),
+  ),
+  meta: READ_WHOLE,
+});
+
+/** How many wait, in all and in groups. */
+export const summaryQuery = (filter: QueueFilter) =>
+  singleQuery(['consents', 'count', filter], () =>
+    bodyOf(service.GET('/api/consents/summary', { params: { query: queryOf(filter) } })),
   );
 
-/** What waits for a decision, newest first. Read as a whole after each change: somebody else may have decided any row. */
-export const pendingQuery = { ...consentsQuery(['consents', 'pending'], 'pending'), meta: READ_WHOLE };
-
 /** What was decided, or expired, newest request first. */
-export const decidedQuery = (status: 'approved' | 'denied') => consentsQuery(['consents', 'decided', status], status);
+export const decidedQuery = (status: 'approved' | 'denied') =>
+  pagedQuery(['consents', 'decided', status], (from) =>
+    bodyOf(service.GET('/api/consents', { params: { query: { status, limit: PAGE_LENGTH, ...from } } })),
+  );
 
 /** A request with the whole message. */
 export const requestQuery = (id: string) =>
@@ -61,10 +140,15 @@ export const useApprove = (id: string, onDecided: (consent: Consent) => void) =>
 
 export const useDeny = (id: string, onDecided: (consent: Consent) => void) =>
   useDecision(
-    (reason: string) =>
-      bodyOf(
-        service.POST('/api/consents/{id}/deny', { params: { path: { id } }, body: reason === '' ? {} : { reason } }),
-      ),
+    (denial: Denial) =>
+      bodyOf(service.POST('/api/consents/{id}/deny', { params: { path: { id } }, body: denialBody(denial) })),
+    onDecided,
+  );
+
+export const useSendBack = (id: string, onDecided: (consent: Consent) => void) =>
+  useDecision(
+    ({ reason: comment, sha256 }: Denial) =>
+      bodyOf(service.POST('/api/consents/{id}/return', { params: { path: { id } }, body: { comment, sha256 } })),
     onDecided,
   );
 

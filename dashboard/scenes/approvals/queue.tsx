@@ -11,7 +11,7 @@ import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { Time } from '../../components/shown/time.tsx';
 import { finishRequest } from './decision/draft.ts';
 import { HeldRequest } from './decision/held-request.tsx';
-import { type Consent, loadAttachment, loadRaw, requestQuery, useApprove, useDeny } from './queries.ts';
+import { type Consent, loadAttachment, loadRaw, requestQuery, useApprove, useDeny, useSendBack } from './queries.ts';
 import { OutcomeBadge } from './request/outcome.tsx';
 
 interface QueueProps {
@@ -19,6 +19,10 @@ interface QueueProps {
   readonly list: SteadyRows<Consent>;
   /** How many there are. */
   readonly words: string;
+  /** All there are, when it is known. */
+  readonly total?: number | undefined;
+  /** What is new is not at the top of the list. Default: it is. */
+  readonly newAtEnd?: boolean;
   /** Id in the address; undefined: the list is shown where there is no room for both. */
   readonly open: string | undefined;
   readonly onOpen: (id: string | undefined) => void;
@@ -29,7 +33,7 @@ interface QueueProps {
 const ROW_PX = 97;
 
 /** Requests as rows that open them, and beside them the open one. */
-export function Queue({ label, list, words, open, onOpen, query, onDecided }: QueueProps) {
+export function Queue({ label, list, words, total, newAtEnd, open, onOpen, query, onDecided }: QueueProps) {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-5 lg:grid-cols-[300px_minmax(0,1fr)]">
       <div
@@ -42,7 +46,8 @@ export function Queue({ label, list, words, open, onOpen, query, onDecided }: Qu
           keyOf={({ id }) => id}
           idOf={({ id }) => id}
           rowHeight={ROW_PX}
-          total={undefined}
+          total={total}
+          newAtEnd={newAtEnd}
           open={open}
           onNearEnd={() => fetchMore(query)}
           className="min-h-0 flex-1"
@@ -142,6 +147,7 @@ function OpenRequest({ id, onDecided }: { readonly id: string; readonly onDecide
   };
   const approve = useApprove(id, decided);
   const deny = useDeny(id, decided);
+  const sendBack = useSendBack(id, decided);
   const [wasPending, setWasPending] = useState(false);
   if (!wasPending && message.data?.consent.status === 'pending') setWasPending(true);
   if (message.data === undefined)
@@ -160,6 +166,7 @@ function OpenRequest({ id, onDecided }: { readonly id: string; readonly onDecide
       wasPending={wasPending}
       approve={approve}
       deny={deny}
+      sendBack={sendBack}
       keys
     />
   );

@@ -93,7 +93,7 @@ export async function landingPage(queries: QueryClient): Promise<'/approvals' | 
   if (organization === undefined || isDismissed(organization.id)) return '/approvals';
   try {
     const [steps, waiting] = await Promise.all([queries.fetchQuery(firstRunQuery), queries.fetchQuery(waitingQuery)]);
-    return waiting.count > 0 || isFirstRunDone(steps, organization.plan) ? '/approvals' : '/mailboxes';
+    return waiting.total > 0 || isFirstRunDone(steps, organization.plan) ? '/approvals' : '/mailboxes';
   } catch {
     // The page says what is wrong.
     return '/approvals';

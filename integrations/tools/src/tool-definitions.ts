@@ -231,7 +231,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
     "name": "forward_message",
     "title": "Forward a message",
-    "description": "Forwards a message: its text is quoted, and the whole message is attached. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
+    "description": "Forwards a message: its text is quoted, and the whole message is attached. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided. If it was sent back with a comment, change it and send it with resubmits.",
     "readOnly": false,
     "inputSchema": {
       "type": "object",
@@ -300,6 +300,10 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
         "sendAt": {
           "type": "string",
           "description": "Time to send it, ISO 8601; default: now. Until then withdraw cancels it."
+        },
+        "resubmits": {
+          "type": "string",
+          "description": "con_… of a message of yours that a person sent back with a comment (decision returned): this is the changed message."
         },
         "clientId": {
           "type": "string",
@@ -626,7 +630,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
     "name": "reply_to_message",
     "title": "Reply to a message",
-    "description": "Replies to a message in its thread; \"omitted\" in the result lists addresses that do not get the reply. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
+    "description": "Replies to a message in its thread; \"omitted\" in the result lists addresses that do not get the reply. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided. If it was sent back with a comment, change it and send it with resubmits.",
     "readOnly": false,
     "inputSchema": {
       "type": "object",
@@ -699,6 +703,10 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
         "sendAt": {
           "type": "string",
           "description": "Time to send it, ISO 8601; default: now. Until then withdraw cancels it."
+        },
+        "resubmits": {
+          "type": "string",
+          "description": "con_… of a message of yours that a person sent back with a comment (decision returned): this is the changed message."
         },
         "clientId": {
           "type": "string",
@@ -790,7 +798,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
     "name": "send_draft",
     "title": "Send a draft",
-    "description": "Sends a draft and removes it from the drafts. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
+    "description": "Sends a draft and removes it from the drafts. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided. If it was sent back with a comment, change it and send it with resubmits.",
     "readOnly": false,
     "inputSchema": {
       "type": "object",
@@ -813,7 +821,7 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
   {
     "name": "send_message",
     "title": "Send a message",
-    "description": "Sends mail as your mailbox. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided.",
+    "description": "Sends mail as your mailbox. Mail to a new recipient, and a reply that contains other mail, may be held until a person approves it: that is a normal result, not an error. Do not send it again; list_outbox shows whether and how it was decided. If it was sent back with a comment, change it and send it with resubmits.",
     "readOnly": false,
     "inputSchema": {
       "type": "object",
@@ -877,6 +885,10 @@ export const TOOL_DEFINITIONS: readonly ToolDefinition[] = [
         "sendAt": {
           "type": "string",
           "description": "Time to send it, ISO 8601; default: now. Until then withdraw cancels it."
+        },
+        "resubmits": {
+          "type": "string",
+          "description": "con_… of a message of yours that a person sent back with a comment (decision returned): this is the changed message."
         },
         "clientId": {
           "type": "string",

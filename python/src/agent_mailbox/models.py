@@ -242,7 +242,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -392,13 +392,15 @@ class Consent(Model):
     # The recipients it is about.
     recipients: list[str]
     # Why the message waits; `not_recorded`: the request is older than this field.
-    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN]
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
     subject: str
     # First words of the text.
     preview: str
     created_at: datetime
     # The service denies the request after this time.
     expires_at: datetime
+    # The request that was sent back before; this message is the changed one. Null: none.
+    resubmits: str | None
     decision: ConsentDecision | None
 
 
@@ -436,8 +438,10 @@ class ConsentDecided(Model):
 class ConsentDecision(Model):
     # Of an approval.
     scope: Annotated[Literal["message", "address", "domain"], OPEN] | None
-    # Of a denial.
+    # Of a denial; the comment of a returned message.
     reason: str | None
+    # It was sent back with a comment; its status is `denied`.
+    returned: bool
     decided_at: datetime
     decided_by: Actor
     changes: ConsentChanges | None
@@ -445,6 +449,8 @@ class ConsentDecision(Model):
 
 class ConsentDenial(Model):
     reason: str | None = None
+    # The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.
+    sha256: str | None = None
 
 
 class ConsentEdit(Model):
@@ -505,6 +511,8 @@ class ConsentMessage(Model):
     answers: HeldAnswer | None
     # Other mail whose passages it carries, most first, at most 5. What has been deleted since is left out.
     carried: list[CarriedMail]
+    # Versions that were sent back before this one, newest first, at most 5.
+    earlier_versions: list[EarlierVersion]
     submitted_at: datetime
     # It is not sent before this time; null: not scheduled.
     send_at: datetime | None
@@ -524,6 +532,45 @@ class ConsentOutcome(Model):
     # After any changes.
     subject: str
     decision: MessageDecision
+
+
+class ConsentReturn(Model):
+    # What the agent should change.
+    comment: str
+    # The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.
+    sha256: str | None = None
+
+
+class ConsentSummary(Model):
+    # All requests that match.
+    total: int
+    # When the oldest of them was made; null: there is none.
+    oldest_at: datetime | None
+    # The largest groups first, at most 100.
+    by_mailbox: list[ConsentsOfMailbox]
+    # The same by recipient, at most 100. A request about two recipients is in two groups.
+    by_recipient: list[ConsentsOfRecipient]
+    by_reason: list[ConsentsOfReason]
+
+
+class ConsentsOfMailbox(Model):
+    # Mailbox id.
+    mailbox_id: str
+    address: str
+    # Requests of the group.
+    count: int
+
+
+class ConsentsOfReason(Model):
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
+    # Requests of the group.
+    count: int
+
+
+class ConsentsOfRecipient(Model):
+    recipient: str
+    # Requests of the group.
+    count: int
 
 
 class CreatedDraft(Model):
@@ -917,6 +964,24 @@ class EarlierMessage(Model):
     sent_at: datetime
 
 
+class EarlierVersion(Model):
+    # Id of the request for consent.
+    consent_id: str
+    # Why it was sent back.
+    comment: str | None
+    returned_at: datetime | None
+    # Name of the person.
+    returned_by: str | None
+    to: list[str]
+    cc: list[str]
+    bcc: list[str]
+    subject: str
+    # Its text, made from the HTML if it has none; at most 16384 characters. Null: the content has been deleted.
+    text: str | None
+    # There is more text.
+    cut: bool
+
+
 class EmailBlocked(Model):
     """A rule refused or stopped a message."""
 
@@ -1203,8 +1268,11 @@ class EventDeliveredRecipient(Model):
 
 
 class EventDenial(Model):
+    # Of a message that was sent back: the comment.
     reason: str | None
     decided_at: datetime
+    # A person sent it back with a comment; a changed message may follow.
+    returned: bool | None = None
 
 
 class EventMailbox(Model):
@@ -1286,6 +1354,8 @@ class Forward(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
+    # The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
+    resubmits: str | None = None
     # Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
     client_id: str | None = None
 
@@ -1330,7 +1400,7 @@ class HeldAnswer(Model):
 
 class HeldBecause(Model):
     # `not_recorded`: the request was made by a version that stored no reason.
-    kind: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN]
+    kind: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
     # The same for people.
     sentence: str
     recipients: list[str]
@@ -1925,11 +1995,11 @@ class MessageChanges(Model):
 
 
 class MessageDecision(Model):
-    # `expired`: nobody decided in time. `withdrawn`: the sender withdrew the message.
-    outcome: Annotated[Literal["approved", "denied", "expired", "withdrawn"], OPEN]
+    # `returned`: a person sent it back; `reason` is the comment, and a changed message may be submitted with `resubmits`. `expired`: nobody decided in time. `withdrawn`: the sender withdrew the message.
+    outcome: Annotated[Literal["approved", "denied", "returned", "expired", "withdrawn"], OPEN]
     # Of an approval.
     scope: Annotated[Literal["message", "address", "domain"], OPEN] | None
-    # Of a denial.
+    # Of a denial; the comment of a returned message.
     reason: str | None
     decided_at: datetime
     changes: ConsentChanges | None
@@ -2203,6 +2273,8 @@ class NewMessage(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
+    # The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
+    resubmits: str | None = None
     # Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
     client_id: str | None = None
 
@@ -2566,7 +2638,7 @@ class OutboxMessage(Model):
     # The same status as in `GET …/messages/:mid/status`.
     status: Annotated[Literal["consent_pending", "scheduled", "queued", "sending", "sent", "captured", "bounced", "suppressed", "denied"], OPEN]
     # Why it is held; null: it is not.
-    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "not_recorded"], OPEN] | None
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN] | None
     # Why it is listed, for an agent to read.
     reason: str | None
     to: list[str]
@@ -2757,6 +2829,8 @@ class Reply(Model):
     headers: dict[str, str] | None = None
     # Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
     send_at: datetime | None = None
+    # The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
+    resubmits: str | None = None
     # Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
     client_id: str | None = None
 
@@ -2920,6 +2994,18 @@ class SessionWithToken(Model):
     user: User
     # If there are several, the header x-organization-id chooses one.
     organizations: list[OrganizationMembership]
+
+
+class SeveralDenials(Model):
+    # Those that a person was shown: requests that came later are not denied.
+    consent_ids: list[str]
+    reason: str | None = None
+
+
+class SeveralDenied(Model):
+    denied: list[str]
+    # Decided or expired before, or not of this organization.
+    left_out: list[str]
 
 
 class SignIn(Model):

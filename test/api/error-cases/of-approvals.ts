@@ -10,7 +10,7 @@ import { waitUntil } from '#test/support/wait-until.ts';
 import { from, heldMessage, type Reach, tryPasswords } from './reach.ts';
 
 const decideTwice =
-  (verb: 'approve' | 'deny', body: object): Reach =>
+  (verb: 'approve' | 'deny' | 'return', body: object): Reach =>
   async (world) => {
     const path = `/api/consents/${await heldMessage(world)}/${verb}`;
     const as = world.organization.owner.session;
@@ -79,6 +79,8 @@ export const approvalCases: Readonly<Record<string, Reach>> = {
     }),
   'approveByLink rate_limited': limitedLink('POST', '/approve', { scope: 'message' }),
   'denyByLink rate_limited': limitedLink('POST', '/deny', {}),
+  'returnByLink rate_limited': limitedLink('POST', '/return', { comment: 'No' }),
+  'returnByLink conflict': decidedMeanwhile('/return', { comment: 'No' }),
   'approveByLink conflict': decidedMeanwhile('/approve', { scope: 'message' }),
   'denyByLink conflict': decidedMeanwhile('/deny', {}),
   async 'approveByLink recipient_blocked'(world) {
@@ -112,6 +114,7 @@ export const approvalCases: Readonly<Record<string, Reach>> = {
     });
   },
   'approveConsent conflict': decideTwice('approve', { scope: 'message' }),
+  'returnConsent conflict': decideTwice('return', { comment: 'No' }),
   'denyConsent conflict': decideTwice('deny', {}),
   async 'approveConsent recipient_blocked'(world) {
     const path = `/api/consents/${await heldMessage(world)}/approve`;

@@ -8,13 +8,15 @@ import { Button, buttonClass } from '../../../components/frame/button.tsx';
 import { isTaken, useKeys } from '../../../components/frame/keys.ts';
 import { ProblemNote } from '../../../components/frame/page.tsx';
 import { Time } from '../../../components/shown/time.tsx';
-import type { Approval, ApprovalScope, Consent } from '../queries.ts';
+import type { Approval, ApprovalScope, Consent, Denial } from '../queries.ts';
 
 /** How a decision is made. */
 export interface DecideProps {
   readonly approve: UseMutationResult<Consent, Error, Approval>;
-  readonly deny: UseMutationResult<Consent, Error, string>;
-  /** Whether the keys a, d and e are taken. */
+  readonly deny: UseMutationResult<Consent, Error, Denial>;
+  /** Its reason is the comment. */
+  readonly sendBack: UseMutationResult<Consent, Error, Denial>;
+  /** Whether the keys a, d, e and r are taken. */
   readonly keys: boolean;
 }
 
@@ -24,19 +26,24 @@ interface DecisionProps extends DecideProps {
   readonly sha256: string;
   /** The message is shown long enough: until then, clicks and keys are not for it. */
   readonly settled: boolean;
-  /** Reason of a denial, as far as it is written. */
+  /** Reason of a denial, or the comment, as far as it is written. */
   readonly reason: string;
   readonly onReason: (reason: string) => void;
   readonly onEdit: () => void;
 }
 
-/** The actions under a held message. Keys: a opens the approvals, e the edit, d asks why it is denied. */
+/** The actions under a held message. Keys: a opens the approvals, e the edit, d asks why it is denied, r what should change. */
 export function Decision(props: DecisionProps) {
-  const { consent, sha256, settled, approve, deny, keys, onEdit } = props;
+  const { consent, sha256, settled, approve, deny, sendBack, keys, onEdit } = props;
   const trigger = useRef<HTMLButtonElement>(null);
-  const [denying, setDenying] = useState(false);
+  const [refusing, setRefusing] = useState<'deny' | 'return'>();
   useKeys((event) => {
-    const action = { a: () => trigger.current?.click(), d: () => setDenying(true), e: onEdit }[event.key];
+    const action = {
+      a: () => trigger.current?.click(),
+      d: () => setRefusing('deny'),
+      e: onEdit,
+      r: () => setRefusing('return'),
+    }[event.key];
     if (action === undefined || event.repeat || isTaken(event)) return;
     event.preventDefault();
     action();
@@ -59,9 +66,16 @@ export function Decision(props: DecisionProps) {
           Edit
         </Button>
         <Button
+          className="max-sm:flex-1"
+          onClick={() => setRefusing('return')}
+          disabled={!settled || approve.isPending}
+        >
+          Send back
+        </Button>
+        <Button
           look="stop"
           className="max-sm:flex-1"
-          onClick={() => setDenying(true)}
+          onClick={() => setRefusing('deny')}
           disabled={!settled || approve.isPending}
         >
           Deny
@@ -70,37 +84,79 @@ export function Decision(props: DecisionProps) {
           expires <Time value={consent.expiresAt} />
         </p>
       </div>
-      {denying ? (
-        <Deny deny={deny} reason={props.reason} onReason={props.onReason} onClose={() => setDenying(false)} />
-      ) : null}
+      {refusing === undefined ? null : (
+        <Refuse
+          {...REFUSALS[refusing]}
+          change={refusing === 'deny' ? deny : sendBack}
+          sha256={sha256}
+          reason={props.reason}
+          onReason={props.onReason}
+          onClose={() => setRefusing(undefined)}
+        />
+      )}
     </div>
   );
 }
 
-interface DenyProps extends Pick<DecisionProps, 'deny' | 'reason' | 'onReason'> {
+interface RefuseProps extends Pick<DecisionProps, 'sha256' | 'reason' | 'onReason'> {
+  readonly title: string;
+  readonly consequence: string;
+  readonly action: string;
+  readonly look: 'primary' | 'stop';
+  readonly label: string;
+  readonly hint: string;
+  /** Whether it takes words. */
+  readonly required: boolean;
+  readonly change: UseMutationResult<Consent, Error, Denial>;
   readonly onClose: () => void;
 }
 
-const Deny = ({ deny, reason, onReason, onClose }: DenyProps) => (
+const REFUSALS = {
+  deny: {
+    title: 'Deny the message?',
+    consequence: 'It is not sent. The agent is given your reason.',
+    action: 'Deny',
+    look: 'stop',
+    label: 'Reason',
+    hint: 'Optional.',
+    required: false,
+  },
+  return: {
+    title: 'Send the message back?',
+    consequence: 'It is not sent. The agent is given your comment and may submit a changed message for approval.',
+    action: 'Send back',
+    look: 'primary',
+    label: 'Comment',
+    hint: 'What should change.',
+    required: true,
+  },
+} as const;
+
+const Refuse = ({ label, hint, required, change, sha256, reason, onReason, onClose, ...words }: RefuseProps) => (
   <Confirm
-    title="Deny the message?"
-    consequence="It is not sent. The agent is given your reason."
-    action="Deny"
+    {...words}
     cancel={false}
-    change={deny}
-    onConfirm={() => deny.mutate(reason.trim(), { onSuccess: onClose })}
+    change={change}
+    onConfirm={() => change.mutate({ reason: reason.trim(), sha256 }, { onSuccess: onClose })}
     onClose={onClose}
   >
     <Field
-      label="Reason"
+      label={label}
       name="reason"
       autoComplete="off"
-      hint="Optional."
+      hint={hint}
+      required={required}
+      // Not only spaces.
+      {...(required ? { pattern: '.*\\S.*' } : {})}
+      maxLength={REASON_MAX_CHARACTERS}
       value={reason}
       onChange={(event) => onReason(event.target.value)}
     />
   </Confirm>
 );
+
+/** As the service takes it. */
+const REASON_MAX_CHARACTERS = 1_000;
 
 interface ApproveMenuProps {
   readonly label: string;

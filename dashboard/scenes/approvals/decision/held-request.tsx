@@ -18,7 +18,7 @@ export interface HeldRequestProps extends Omit<RequestProps, 'children'>, Decide
  * One request, to be read, changed and decided; or with its decision. A decision is about the message that is shown: it
  * carries its hash. Use `key` with id and hash.
  */
-export function HeldRequest({ approve, deny, wasPending, keys, ...shown }: HeldRequestProps) {
+export function HeldRequest({ approve, deny, sendBack, wasPending, keys, ...shown }: HeldRequestProps) {
   const { message } = shown;
   const { consent, sha256 } = message;
   const [work, change] = useUnfinished(consent.id);
@@ -36,7 +36,11 @@ export function HeldRequest({ approve, deny, wasPending, keys, ...shown }: HeldR
   if (consent.status !== 'pending')
     return (
       <Request {...shown}>
-        <Outcome consent={consent} refused={approve.isError || deny.isError} meanwhile={wasPending} />
+        <Outcome
+          consent={consent}
+          refused={approve.isError || deny.isError || sendBack.isError}
+          meanwhile={wasPending}
+        />
         {lost}
       </Request>
     );
@@ -65,6 +69,7 @@ export function HeldRequest({ approve, deny, wasPending, keys, ...shown }: HeldR
         approve={approve}
         sha256={sha256}
         deny={deny}
+        sendBack={sendBack}
         settled={settled}
         keys={keys}
         reason={work.reason ?? ''}

@@ -7,7 +7,14 @@ import { Time } from '../../../components/shown/time.tsx';
 import { finishRequest } from '../decision/draft.ts';
 import { HeldRequest } from '../decision/held-request.tsx';
 import type { Consent } from '../queries.ts';
-import { linkRequestQuery, loadLinkAttachment, loadLinkRaw, useApproveByLink, useDenyByLink } from './queries.ts';
+import {
+  linkRequestQuery,
+  loadLinkAttachment,
+  loadLinkRaw,
+  useApproveByLink,
+  useDenyByLink,
+  useSendBackByLink,
+} from './queries.ts';
 
 /** The page behind the link of a notice: one request and its decision, for a phone, without a session. */
 export function ApprovalLinkPage() {
@@ -35,6 +42,7 @@ function LinkedRequest({ token }: { readonly token: string }) {
   };
   const approve = useApproveByLink(token, onDecided);
   const deny = useDenyByLink(token, onDecided);
+  const sendBack = useSendBackByLink(token, onDecided);
   if (decided !== undefined) return <Done consent={decided} />;
   if (message.isError) return <Refused error={message.error} onRetry={() => void message.refetch()} />;
   if (message.data === undefined)
@@ -45,7 +53,7 @@ function LinkedRequest({ token }: { readonly token: string }) {
       </>
     );
   const { member, organization, linkExpiresAt } = message.data;
-  const late = [approve.error, deny.error].find(endsTheLink);
+  const late = [approve.error, deny.error, sendBack.error].find(endsTheLink);
   if (late !== undefined) return <Refused error={late} />;
   return (
     <>
@@ -63,6 +71,7 @@ function LinkedRequest({ token }: { readonly token: string }) {
         wasPending
         approve={approve}
         deny={deny}
+        sendBack={sendBack}
         keys={false}
       />
     </>
@@ -77,12 +86,12 @@ const endsTheLink = (error: unknown): error is Problem => error instanceof Probl
 
 function Done({ consent }: { readonly consent: Consent }) {
   const approved = consent.status === 'approved';
+  const returned = consent.decision?.returned === true;
+  const what = approved ? 'is sent now' : returned ? 'is not sent; the agent has your comment' : 'is not sent';
   return (
-    <Card title={approved ? 'Approved' : 'Denied'}>
+    <Card title={approved ? 'Approved' : returned ? 'Sent back' : 'Denied'}>
       <p role="status">
-        {approved
-          ? `“${visibleText(consent.subject) || '(no subject)'}” is sent now. You can close this page.`
-          : `“${visibleText(consent.subject) || '(no subject)'}” is not sent. You can close this page.`}
+        “{visibleText(consent.subject) || '(no subject)'}” {what}. You can close this page.
       </p>
     </Card>
   );

@@ -3,7 +3,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { bodyOf, Problem, service } from '../../../api/client.ts';
 import { singleQuery } from '../../../api/queries.ts';
-import type { Approval, Consent } from '../queries.ts';
+import { type Approval, type Consent, type Denial, denialBody } from '../queries.ts';
 
 /** The link's own credential, and no cookie beside it. */
 const withToken = (token: string) => ({ headers: { authorization: `Bearer ${token}` }, credentials: 'omit' }) as const;
@@ -56,7 +56,14 @@ export const useApproveByLink = (token: string, onSuccess: (consent: Consent) =>
 export const useDenyByLink = (token: string, onSuccess: (consent: Consent) => void) =>
   useDecision(
     token,
-    (reason: string) =>
-      bodyOf(service.POST('/api/approval/deny', { ...withToken(token), body: reason === '' ? {} : { reason } })),
+    (denial: Denial) => bodyOf(service.POST('/api/approval/deny', { ...withToken(token), body: denialBody(denial) })),
+    onSuccess,
+  );
+
+export const useSendBackByLink = (token: string, onSuccess: (consent: Consent) => void) =>
+  useDecision(
+    token,
+    ({ reason: comment, sha256 }: Denial) =>
+      bodyOf(service.POST('/api/approval/return', { ...withToken(token), body: { comment, sha256 } })),
     onSuccess,
   );

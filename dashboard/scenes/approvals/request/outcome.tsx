@@ -17,6 +17,7 @@ export const OutcomeBadge = ({ consent }: { readonly consent: Consent }) => <Sta
 function outcomeOf({ status, decision }: Consent): State {
   if (status === 'pending') return ['wait', 'Held'];
   if (status === 'approved') return ['ok', (decision?.changes ?? null) === null ? 'Approved' : 'Approved with changes'];
+  if (decision?.returned === true) return ['wait', 'Sent back'];
   return decision?.decidedBy.type === 'system' ? ['none', 'Expired'] : ['stop', 'Denied'];
 }
 
@@ -69,7 +70,11 @@ export function Outcome({ consent, refused, meanwhile }: OutcomeProps) {
           {decision.scope === null ? null : `, for ${SCOPE_WORDS[decision.scope]}`}
         </span>
       </p>
-      {decision.reason === null ? null : <p className="break-words">Reason: {visibleText(decision.reason)}</p>}
+      {decision.reason === null ? null : (
+        <p className="break-words">
+          {decision.returned ? 'Comment' : 'Reason'}: {visibleText(decision.reason)}
+        </p>
+      )}
       {changes === null ? null : <FieldDifferences changes={fieldChanges(changes)} />}
     </section>
   );

@@ -17,6 +17,8 @@ const Attachments = lazy(async () => ({
 
 // Few held messages carry other mail.
 const Carried = lazy(async () => ({ default: (await import('./carried.tsx')).Carried }));
+// Few are sent again.
+const EarlierVersions = lazy(async () => ({ default: (await import('./earlier-versions.tsx')).EarlierVersions }));
 
 export interface RequestProps extends ContentProps {
   /** A reader with a session can go on from here. */
@@ -75,6 +77,11 @@ export function Request({ message, loadAttachment, loadRaw, links, children }: R
           </Suspense>
         )}
         <Answered message={message} />
+        {message.earlierVersions.length === 0 ? null : (
+          <Suspense fallback={<Skeleton rows={2} />}>
+            <EarlierVersions message={message} />
+          </Suspense>
+        )}
       </header>
       <Content message={message} loadAttachment={loadAttachment} loadRaw={loadRaw} />
       {message.attachments.length === 0 ? null : (

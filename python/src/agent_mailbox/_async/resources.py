@@ -339,6 +339,7 @@ class AsyncMailbox(AsyncResource):
         labels: Sequence[str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
         send_at: datetime | str | NotGiven = NOT_GIVEN,
+        resubmits: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
@@ -351,9 +352,10 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
+        resubmits: The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
         client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
-        request = self._request("POST", "/api/mailbox/messages", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/messages", body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
         if answer.status_code == 201:
             return self._parse(m.SentMessage, answer)
@@ -486,6 +488,7 @@ class AsyncMailbox(AsyncResource):
         labels: Sequence[str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
         send_at: datetime | str | NotGiven = NOT_GIVEN,
+        resubmits: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
@@ -499,9 +502,10 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
+        resubmits: The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
         client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
-        request = self._request("POST", "/api/mailbox/messages/{mid}/reply", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/messages/{mid}/reply", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
         if answer.status_code == 201:
             return self._parse(m.SentMessage, answer)
@@ -524,6 +528,7 @@ class AsyncMailbox(AsyncResource):
         labels: Sequence[str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
         send_at: datetime | str | NotGiven = NOT_GIVEN,
+        resubmits: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
@@ -537,9 +542,10 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
+        resubmits: The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
         client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
-        request = self._request("POST", "/api/mailbox/messages/{mid}/reply-all", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/messages/{mid}/reply-all", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
         if answer.status_code == 201:
             return self._parse(m.SentMessage, answer)
@@ -562,6 +568,7 @@ class AsyncMailbox(AsyncResource):
         labels: Sequence[str] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
         send_at: datetime | str | NotGiven = NOT_GIVEN,
+        resubmits: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.RepeatedMessage | m.SentMessage | m.HeldMessage:
@@ -575,9 +582,10 @@ class AsyncMailbox(AsyncResource):
         labels: Of the copy in Sent.
         headers: Further header fields, such as `X-Campaign`. Those the service sets itself are refused.
         send_at: Not before this time, at most 90 days ahead; default: at once. Until then DELETE withdraws it.
+        resubmits: The consent id of a message of this mailbox that a person sent back with a comment: this is the changed message. It is held in any case, and shown with its earlier versions.
         client_id: Your own id of the message. The same message again with it is answered 200 with the first one, and nothing is sent; another message with it is a conflict. So a request whose answer was lost can be repeated safely. Do not use an id for two messages.
         """
-        request = self._request("POST", "/api/mailbox/messages/{mid}/forward", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailbox/messages/{mid}/forward", (message_id,), body={"to": to, "cc": cc, "bcc": bcc, "subject": subject, "replyTo": reply_to, "text": text, "html": html, "attachments": attachments, "labels": labels, "headers": headers, "sendAt": send_at, "resubmits": resubmits, "clientId": client_id}, idempotency_key=idempotency_key)
         answer = await self._send(request)
         if answer.status_code == 201:
             return self._parse(m.SentMessage, answer)
@@ -883,18 +891,50 @@ class AsyncConsents(AsyncResource):
         self,
         *,
         status: Literal["pending", "approved", "denied"] | NotGiven = NOT_GIVEN,
+        order: Literal["newest", "oldest"] | NotGiven = NOT_GIVEN,
         mailbox_id: str | NotGiven = NOT_GIVEN,
+        recipient: str | NotGiven = NOT_GIVEN,
+        held_because: Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"] | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        q: str | NotGiven = NOT_GIVEN,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
     ) -> AsyncPagedList[m.Consent]:
-        """List requests for consent, newest first.
+        """List requests for consent.
 
+        order: Which request comes first (default newest).
         mailbox_id: Mailbox id.
+        recipient: Only those about this address, or about an address of this domain.
+        created_after: Only those made at this time or later.
+        created_before: Only those made before this time.
+        q: Part of a recipient, the subject or the first words; case does not matter.
         limit: Rows per page (default 50).
         cursor: `nextCursor` of the previous page; opaque.
         """
-        request = self._request("GET", "/api/consents", query={"status": status, "mailboxId": mailbox_id, "limit": limit, "cursor": cursor})
+        request = self._request("GET", "/api/consents", query={"status": status, "order": order, "mailboxId": mailbox_id, "recipient": recipient, "heldBecause": held_because, "createdAfter": created_after, "createdBefore": created_before, "q": q, "limit": limit, "cursor": cursor})
         return AsyncPagedList(self._transport, request, m.ConsentList)
+
+    async def summary(
+        self,
+        *,
+        mailbox_id: str | NotGiven = NOT_GIVEN,
+        recipient: str | NotGiven = NOT_GIVEN,
+        held_because: Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"] | NotGiven = NOT_GIVEN,
+        created_after: datetime | str | NotGiven = NOT_GIVEN,
+        created_before: datetime | str | NotGiven = NOT_GIVEN,
+        q: str | NotGiven = NOT_GIVEN,
+    ) -> m.ConsentSummary:
+        """Count what waits for a decision.
+
+        mailbox_id: Mailbox id.
+        recipient: Only those about this address, or about an address of this domain.
+        created_after: Only those made at this time or later.
+        created_before: Only those made before this time.
+        q: Part of a recipient, the subject or the first words; case does not matter.
+        """
+        request = self._request("GET", "/api/consents/summary", query={"mailboxId": mailbox_id, "recipient": recipient, "heldBecause": held_because, "createdAfter": created_after, "createdBefore": created_before, "q": q})
+        return self._parse(m.ConsentSummary, await self._send(request))
 
     async def get(
         self,
@@ -926,11 +966,45 @@ class AsyncConsents(AsyncResource):
         id: str,
         *,
         reason: str | NotGiven = NOT_GIVEN,
+        sha256: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.Consent:
-        """Deny a held message."""
-        request = self._request("POST", "/api/consents/{id}/deny", (id,), body={"reason": reason}, idempotency_key=idempotency_key)
+        """Deny a held message.
+
+        sha256: The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.
+        """
+        request = self._request("POST", "/api/consents/{id}/deny", (id,), body={"reason": reason, "sha256": sha256}, idempotency_key=idempotency_key)
         return self._parse(m.Consent, await self._send(request))
+
+    async def send_back(
+        self,
+        id: str,
+        *,
+        comment: str,
+        sha256: str | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> m.Consent:
+        """Send a held message back with a comment.
+
+        comment: What the agent should change.
+        sha256: The `sha256` of the message that the person was shown. If the message has changed since, nothing is decided and the answer is a conflict.
+        """
+        request = self._request("POST", "/api/consents/{id}/return", (id,), body={"comment": comment, "sha256": sha256}, idempotency_key=idempotency_key)
+        return self._parse(m.Consent, await self._send(request))
+
+    async def deny_several(
+        self,
+        *,
+        consent_ids: Sequence[str],
+        reason: str | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> m.SeveralDenied:
+        """Deny several held messages.
+
+        consent_ids: Those that a person was shown: requests that came later are not denied.
+        """
+        request = self._request("POST", "/api/consents/deny", body={"consentIds": consent_ids, "reason": reason}, idempotency_key=idempotency_key)
+        return self._parse(m.SeveralDenied, await self._send(request))
 
     async def message(
         self,
@@ -1388,7 +1462,7 @@ class AsyncOrganization(AsyncResource):
         *,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
-        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
+        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
         actor_id: str | NotGiven = NOT_GIVEN,
         target_id: str | NotGiven = NOT_GIVEN,
         since: datetime | str | NotGiven = NOT_GIVEN,

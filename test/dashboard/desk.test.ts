@@ -1,0 +1,228 @@
+/** The desk of the approvals page: sending back, and a queue of many. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { buildDashboard } from '#dev/build/build-dashboard.ts';
+import { approvalLink } from '#test/api/approval-link-world.ts';
+import { type ApiWorld, apiWorld, at, TEST_PASSWORD, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import {
+  assertAccessible,
+  assertFitsWindow,
+  type OpenedPage,
+  openAs,
+  type TestBrowser,
+  testBrowser,
+} from '#test/support/browser.ts';
+import { copyHeld } from '#test/support/many-rows.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
+
+let world: ApiWorld;
+let browser: TestBrowser;
+
+before(async () => {
+  await buildDashboard();
+  [world, browser] = await Promise.all([apiWorld(), testBrowser()]);
+});
+after(async () => {
+  await browser?.close();
+  await world?.close();
+});
+
+/** The 401 of the first look at the session. */
+const SIGNED_OUT = 401;
+
+async function opened(organization: TestOrganization, to = '/approvals'): Promise<OpenedPage> {
+  const page = await browser.open(world.api.url);
+  await openAs(page, { email: organization.owner.email, password: TEST_PASSWORD }, to);
+  return page;
+}
+
+/** Sends as the agent to somebody unknown. @returns the id of the request */
+async function hold(organization: TestOrganization, body: Record<string, unknown>): Promise<string> {
+  const answer = await world.call('POST', '/api/mailbox/messages', { as: organization.mailbox.token, body });
+  assert.equal(answer.status, 202, answer.text);
+  return textAt(answer.body, 'consentId');
+}
+
+const consentOf = async (organization: TestOrganization, id: string): Promise<unknown> =>
+  (await world.call('GET', `/api/consents/${id}`, { as: organization.owner.session })).body;
+
+/** Waits until the message that is shown takes decisions. */
+const settled = (page: Page) => request(page).getByRole('button', { name: 'Approve' }).click({ trial: true });
+
+const request = (page: Page) => page.getByRole('article', { name: 'Held message' });
+
+test('a message is sent back with a comment from the keyboard, and its changed version shows what changed', async () => {
+  const organization = await world.newOrganization('business');
+  const first = { to: ['zed@acme.example'], subject: 'Offer', text: 'Dear Zed,\n\nit costs 5 EUR.\n' };
+  const id = await hold(organization, first);
+  const { page, assertNoFaults } = await opened(organization);
+  await request(page).getByRole('heading', { name: 'Offer' }).waitFor();
+  await settled(page);
+  await page.keyboard.press('r');
+  const dialog = page.getByRole('dialog', { name: 'Send the message back?' });
+  await dialog.waitFor();
+  // Without a comment nothing is decided.
+  await dialog.getByLabel('Comment').press('Enter');
+  await dialog.getByLabel('Comment').fill('Leave out the price.');
+  await assertAccessible(page, 'send back');
+  await page.keyboard.press('Enter');
+  await page.getByText('Sent back: Offer').waitFor();
+  assert.equal(textAt(await consentOf(organization, id), 'decision', 'reason'), 'Leave out the price.');
+
+  await hold(organization, { ...first, text: 'Dear Zed,\n\nplease ask us.\n', resubmits: id });
+  await page.goto('/approvals');
+  const versions = page.getByRole('region', { name: 'Earlier versions' });
+  await versions.getByText('Leave out the price.').waitFor();
+  const change = versions.getByRole('region', { name: 'Change of Text' });
+  await change.getByText('it costs 5 EUR.').waitFor();
+  await change.getByText('please ask us.').waitFor();
+  assert.equal(await versions.getByRole('region', { name: 'Change of Subject' }).count(), 0);
+  await assertAccessible(page, 'earlier versions');
+  await page.getByRole('button', { name: 'Denied' }).click();
+  await page.getByLabel('Decision').getByText('Comment: Leave out the price.').waitFor();
+  await page.getByLabel('Decision').getByText('Sent back').waitFor();
+  assertNoFaults([SIGNED_OUT]);
+});
+
+test('the page of a link sends back on a phone', async () => {
+  const organization = await world.newOrganization('business');
+  const consentId = await hold(organization, { to: ['zed@acme.example'], subject: 'Offer', text: 'Hello.' });
+  const link = await approvalLink(world, organization, { consentId });
+  const token = (link['authorization'] ?? '').replace('Bearer ', '');
+  const { page, assertNoFaults } = await browser.open(world.api.url, { phone: true });
+  await page.goto(`/approve#${token}`);
+  await settled(page);
+  await assertFitsWindow(page, 'four decisions');
+  await request(page).getByRole('button', { name: 'Send back' }).click();
+  await page.getByLabel('Comment').fill('Shorter.');
+  await page.getByRole('dialog').getByRole('button', { name: 'Send back' }).click();
+  await page.getByRole('heading', { name: 'Sent back' }).waitFor();
+  assert.equal(at(await consentOf(organization, consentId), 'decision', 'returned'), true);
+  assertNoFaults();
+});
+
+const MANY = 2_000;
+
+test(`of ${MANY} held messages the page loads a part, counts all, filters and groups, and keeps what it shows`, async () => {
+  const organization = await world.newOrganization('business');
+  const newest = await hold(organization, { to: ['zed@acme.example'], subject: 'The newest', text: 'Words.' });
+  await copyHeld(world.sql, newest, MANY - 1);
+  await world.sql(
+    `update consent set recipients = array['rare@contoso.example'] where organization_id = $1 and subject like 'Copy 100_'`,
+    [organization.id],
+  );
+  const asked: string[] = [];
+  const rows: number[] = [];
+  const { page, assertNoFaults } = await browser.open(world.api.url);
+  page.on('response', async (response) => {
+    const { pathname, search } = new URL(response.url());
+    if (pathname !== '/api/consents' && pathname !== '/api/consents/summary') return;
+    asked.push(pathname + search);
+    if (pathname !== '/api/consents') return;
+    const body: unknown = await response.json().catch(() => ({}));
+    rows.push(Object.values(Object(at(body, 'data'))).length);
+  });
+  await openAs({ page }, { email: organization.owner.email, password: TEST_PASSWORD }, '/approvals');
+  await page.getByText(/^2,000 waiting, the oldest arrived/).waitFor();
+  const queue = page.getByRole('list', { name: 'Held messages' });
+  await queue.getByText('Copy 1999').waitFor();
+  const loaded = () => rows.reduce((sum, each) => sum + each, 0);
+  assert.ok(loaded() <= 200, `${loaded()} rows of ${MANY} were loaded`);
+  assert.ok(asked.length <= 6, asked.join('\n'));
+  assert.equal(await queue.getByRole('listitem').first().getAttribute('aria-setsize'), String(MANY));
+  assert.ok((await queue.getByRole('listitem').count()) < 60, 'rows near the window alone');
+
+  await page.keyboard.press('f');
+  const filter = page.getByRole('region', { name: 'Filter' });
+  await filter.getByLabel('Search').waitFor();
+  await filter.getByRole('button', { name: 'By recipient' }).click();
+  const groups = filter.getByRole('list', { name: 'Waiting by recipient' });
+  await groups.getByRole('button', { name: 'zed@acme.example (1,990)' }).waitFor();
+  await assertAccessible(page, 'filters');
+  await groups.getByRole('button', { name: 'rare@contoso.example (10)' }).click();
+  await page.getByText(/^10 waiting, the oldest arrived/).waitFor();
+  await waitUntil(
+    'the filter in the address',
+    () => new URL(page.url()).searchParams.get('to') === 'rare@contoso.example',
+  );
+  assert.equal(await queue.getByRole('listitem').count(), 10);
+  await filter.getByLabel('Search').fill('1003');
+  await page.getByText(/^1 waiting/).waitFor();
+  await request(page).getByRole('heading', { name: 'The newest' }).waitFor();
+  // The address is the position: a reload shows the same part and the same request.
+  const open = new URL(page.url()).searchParams.get('open');
+  await page.reload();
+  await page.getByText(/^1 waiting/).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('open'), open);
+  await filter.getByLabel('Search').fill('nowhere');
+  await page.getByText('Nothing of this is waiting').or(page.getByText('0 wait')).first().waitFor();
+  await page.getByRole('button', { name: 'Show all' }).click();
+  await page.getByText(/^2,000 waiting/).waitFor();
+  assertNoFaults([SIGNED_OUT]);
+});
+
+test('a decision of the queue is about the message on view alone, and what comes in moves nothing', async () => {
+  const organization = await world.newOrganization('business');
+  const ids: string[] = [];
+  for (const subject of ['One', 'Two', 'Three'])
+    ids.push(await hold(organization, { to: [`${subject.toLowerCase()}@acme.example`], subject, text: 'Hello.' }));
+  const { page, assertNoFaults } = await opened(organization);
+  const heading = (name: string) => request(page).getByRole('heading', { name }).waitFor();
+  await heading('One');
+  await settled(page);
+  await page.keyboard.press('j');
+  await heading('Two');
+  // The next key comes too soon to be about it.
+  await page.keyboard.press('d');
+  await settled(page);
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await hold(organization, { to: ['four@acme.example'], subject: 'Four', text: 'Hello.' });
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  await heading('Two');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  await page.keyboard.press('a');
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('menu').count(), 0, 'keys of a dialog decide nothing');
+  await page.keyboard.press('d');
+  await page.getByRole('dialog', { name: 'Deny the message?' }).getByLabel('Reason').press('Enter');
+  await page.getByText('Denied: Two').waitFor();
+  const statuses = await Promise.all(ids.map(async (id) => at(await consentOf(organization, id), 'status')));
+  assert.deepEqual(statuses, ['pending', 'denied', 'pending']);
+  await heading('Three');
+  assertNoFaults([SIGNED_OUT]);
+});
+
+test('all messages of a mailbox are denied in two steps: those that were listed, and the mailbox is stopped', async () => {
+  const organization = await world.newOrganization('business');
+  const listed: string[] = [];
+  for (const subject of ['One', 'Two'])
+    listed.push(await hold(organization, { to: [`${subject.toLowerCase()}@acme.example`], subject, text: 'Hello.' }));
+  const { page, assertNoFaults } = await opened(organization, `/approvals?from=${organization.mailbox.id}`);
+  await page.getByRole('button', { name: 'Deny all of this mailbox' }).click();
+  const list = page.getByRole('dialog').getByRole('list', { name: 'Would be denied' });
+  await list.getByText('One', { exact: false }).first().waitFor();
+  assert.equal(await list.getByRole('listitem').count(), 2);
+  await assertAccessible(page, 'deny all');
+  // It comes after the list was read.
+  const later = await hold(organization, { to: ['three@acme.example'], subject: 'Three', text: 'Hello.' });
+  await page.getByRole('button', { name: 'Continue' }).click();
+  const sure = page.getByRole('dialog', { name: 'Stop the mailbox and deny 2 messages?' });
+  await sure.waitFor();
+  for (const id of listed) assert.equal(at(await consentOf(organization, id), 'status'), 'pending');
+  await sure.getByLabel('Reason').fill('It repeats itself.');
+  await sure.getByRole('button', { name: 'Stop and deny 2 messages' }).click();
+  await page.getByText('2 of 2 messages denied').waitFor();
+  for (const id of listed) {
+    const consent = await consentOf(organization, id);
+    assert.deepEqual([at(consent, 'status'), at(consent, 'decision', 'reason')], ['denied', 'It repeats itself.']);
+  }
+  assert.equal(at(await consentOf(organization, later), 'status'), 'pending');
+  const mailbox = await world.call('GET', `/api/mailboxes/${organization.mailbox.id}`, {
+    as: organization.owner.session,
+  });
+  assert.equal(at(mailbox.body, 'sendingMode'), 'stopped');
+  assertNoFaults([SIGNED_OUT]);
+});
