@@ -19,6 +19,7 @@ import {
   type RetentionInput,
   type RetentionOutput,
   type RetentionStep,
+  STANDING_APPROVAL_RETENTION_DAYS,
 } from '#domain/retention.ts';
 import { SENDING_USE_RETENTION_DAYS } from '#domain/sending/sending-brakes.ts';
 import { DELIVERY_RETENTION_DAYS } from '#domain/webhooks/delivery-limits.ts';
@@ -192,6 +193,8 @@ function portionOf(
       return async () => {
         const known = await expired('known_recipient', 'last_used_at', KNOWN_RECIPIENT_RETENTION_DAYS);
         if (known.more) return known;
+        const standing = await expired('standing_approval', 'ends_at', STANDING_APPROVAL_RETENTION_DAYS);
+        if (standing.more) return { done: known.done + standing.done, more: true };
         const digests = await expired(
           'attachment_digest',
           'stored_at',
@@ -199,7 +202,7 @@ function portionOf(
           rows,
           'not exists (select from message m where m.id = attachment_digest.message_id)',
         );
-        return { done: known.done + digests.done, more: digests.more };
+        return { done: known.done + standing.done + digests.done, more: digests.more };
       };
     case 'suppressions':
       return () => expired('suppression', 'created_at', HARD_BOUNCE_RETENTION_DAYS, rows, `reason = 'hard_bounce'`);

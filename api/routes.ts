@@ -36,6 +36,7 @@ import { organizationStreamRoutes } from './organization/stream-route.ts';
 import { passwordResetRoutes } from './password-resets/routes.ts';
 import { receiverRoutes } from './receiver/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
+import { standingApprovalRoutes } from './standing-approvals/routes.ts';
 import { suppressionRoutes } from './suppressions/routes.ts';
 import { threadRoutes } from './threads/routes.ts';
 import { usageRoutes } from './usage/routes.ts';
@@ -67,6 +68,7 @@ export const routes: readonly Route[] = [
   ...consentMessageRoutes,
   ...approvalRoutes,
   ...listRoutes,
+  ...standingApprovalRoutes,
   ...suppressionRoutes,
   ...threadRoutes,
   ...folderRoutes,

@@ -235,7 +235,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -2268,6 +2268,17 @@ export interface NewRecovery {
   readonly status?: 'exhausted' | 'failed';
 }
 
+export interface NewStandingApproval {
+  /** Mailbox id. */
+  readonly mailboxId: string;
+  /** Addresses, and domains without their subdomains. */
+  readonly recipients: readonly string[];
+  /** When it ends, at most 90 days ahead. */
+  readonly endsAt: string;
+  /** How many messages may be submitted by it. */
+  readonly messagesMax: number;
+}
+
 export interface NewUpload {
   /** Name of the file. */
   readonly filename: string;
@@ -2981,6 +2992,31 @@ export interface SpfResult {
   readonly domain: string | null;
 }
 
+export interface StandingApproval {
+  /** Id of the standing approval. */
+  readonly id: string;
+  /** Mailbox id. */
+  readonly mailboxId: string;
+  /** Addresses and domains, in lower case. */
+  readonly recipients: readonly string[];
+  readonly endsAt: string;
+  readonly messagesMax: number;
+  /** Messages that were submitted by it. */
+  readonly messagesUsed: number;
+  /** `used_up`: as many messages as it allows were submitted. */
+  readonly state: 'active' | 'used_up' | 'ended' | 'revoked';
+  readonly createdBy: Actor;
+  readonly createdAt: string;
+  readonly revokedBy: Actor | null;
+  readonly revokedAt: string | null;
+}
+
+export interface StandingApprovalList {
+  readonly data: readonly StandingApproval[];
+  /** Send it as `cursor` for the next page; null on the last one. */
+  readonly nextCursor: string | null;
+}
+
 export interface StreamClosed {
   /** Code of the error that a request would get now. */
   readonly code: string;
@@ -3657,6 +3693,15 @@ export interface ListOutboundBlockQuery {
   readonly cursor?: string;
 }
 
+export interface ListStandingApprovalsQuery {
+  /** Mailbox id. */
+  readonly mailboxId?: string;
+  /** Rows per page (default 50). */
+  readonly limit?: number;
+  /** `nextCursor` of the previous page; opaque. */
+  readonly cursor?: string;
+}
+
 export interface ListSuppressionsQuery {
   /** Rows per page (default 50). */
   readonly limit?: number;
@@ -3754,7 +3799,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -4398,6 +4443,27 @@ export interface Operations {
     readonly query: undefined;
     readonly body: ListTest;
     readonly answer: ListVerdict;
+  };
+  /** List standing approvals, newest first */
+  readonly listStandingApprovals: {
+    readonly params: readonly [];
+    readonly query: ListStandingApprovalsQuery;
+    readonly body: undefined;
+    readonly answer: StandingApprovalList;
+  };
+  /** Approve messages of a mailbox in advance */
+  readonly createStandingApproval: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: NewStandingApproval;
+    readonly answer: StandingApproval;
+  };
+  /** Revoke a standing approval */
+  readonly revokeStandingApproval: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
   };
   /** List suppressed addresses, newest first */
   readonly listSuppressions: {
@@ -5081,6 +5147,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   addOutboundBlock: 'POST /api/lists/outbound/block',
   removeOutboundBlock: 'DELETE /api/lists/outbound/block/{id}',
   testLists: 'POST /api/lists/test',
+  listStandingApprovals: 'GET /api/standing-approvals',
+  createStandingApproval: 'POST /api/standing-approvals',
+  revokeStandingApproval: 'DELETE /api/standing-approvals/{id}',
   listSuppressions: 'GET /api/suppressions',
   removeSuppression: 'DELETE /api/suppressions/{id}',
   listThreads: 'GET /api/mailbox/threads',

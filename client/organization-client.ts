@@ -5,7 +5,7 @@ import { MailboxClient } from './mailbox-client.ts';
 import { OperationCall } from './operation-call.ts';
 import { Keys, Members, Notices, Organizations, Sessions } from './organization/administration.ts';
 import { Mailboxes, MailOfMailboxes } from './organization/mailboxes.ts';
-import { Consents, Domains, Lists, Suppressions } from './organization/sending-rules.ts';
+import { Consents, Domains, Lists, StandingApprovals, Suppressions } from './organization/sending-rules.ts';
 import { Deliveries, Recoveries, Webhooks } from './organization/webhooks.ts';
 
 export type OrganizationClientOptions = ClientOptions & OrganizationCredential;
@@ -26,6 +26,7 @@ export class OrganizationClient {
   readonly recoveries: Recoveries;
   readonly consents: Consents;
   readonly lists: Lists;
+  readonly standingApprovals: StandingApprovals;
   readonly suppressions: Suppressions;
   readonly domains: Domains;
   readonly members: Members;
@@ -49,6 +50,7 @@ export class OrganizationClient {
     this.recoveries = new Recoveries(call);
     this.consents = new Consents(call);
     this.lists = new Lists(call);
+    this.standingApprovals = new StandingApprovals(call);
     this.suppressions = new Suppressions(call);
     this.domains = new Domains(call);
     this.members = new Members(call);

@@ -38,6 +38,7 @@ export const ID_PREFIXES = {
   receivedRequest: 'rrq_',
   request: 'req_',
   mailRefusal: 'mrf_',
+  standingApproval: 'sta_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -58,6 +58,21 @@ export class Lists extends OperationGroup {
   }
 }
 
+/** Approvals given in advance, which end. */
+export class StandingApprovals extends OperationGroup {
+  list(query: Api.ListStandingApprovalsQuery = {}, options?: CallOptions): PagedList<Api.StandingApproval> {
+    return this.call.list('listStandingApprovals', [], { query, options });
+  }
+
+  create(fields: Api.NewStandingApproval, options?: CallOptions): Promise<Api.StandingApproval> {
+    return this.call.answer('createStandingApproval', [], { body: fields, options });
+  }
+
+  async revoke(id: string, options?: CallOptions): Promise<void> {
+    await this.call.answer('revokeStandingApproval', [id], { options });
+  }
+}
+
 /** Addresses that nothing is sent to, because their host refused them for good. */
 export class Suppressions extends OperationGroup {
   list(query: Api.ListSuppressionsQuery = {}, options?: CallOptions): PagedList<Api.Suppression> {

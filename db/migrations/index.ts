@@ -35,6 +35,7 @@ import { Migration20261128001000_dkim_rotation } from './Migration20261128001000
 import { Migration20261128001010_certificates } from './Migration20261128001010_certificates.ts';
 import { Migration20261128001100_returned_consents } from './Migration20261128001100_returned_consents.ts';
 import { Migration20261128001110_waiting_consents } from './Migration20261128001110_waiting_consents.ts';
+import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -75,4 +76,5 @@ export const migrations = [
   Migration20261128000600_carried_mail,
   Migration20261128001100_returned_consents,
   Migration20261128001110_waiting_consents,
+  Migration20261128001120_standing_approvals,
 ];

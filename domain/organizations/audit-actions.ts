@@ -40,6 +40,8 @@ export const AUDIT_ACTIONS = [
   'organization.updated',
   'session.created',
   'session.deleted',
+  'standing_approval.created',
+  'standing_approval.revoked',
   'suppression.deleted',
   'user.password_changed',
   'user.password_reset',

@@ -16,6 +16,7 @@ import type { OverBudgetKind } from '#domain/sending/sending-brakes.ts';
 import { storeSources } from '#sending/carried/carried-passages.ts';
 import { writeApprovalNotices } from '#sending/consent/approval-notices.ts';
 import { requireResubmittable } from '#sending/consent/earlier-versions.ts';
+import { giveBackStandingApproval, takeStandingApproval } from '#sending/consent/standing-approvals.ts';
 import { requireRoom } from '#sending/local-delivery/deliver-here.ts';
 import { keepNotices } from '#sending/local-delivery/notify-sender.ts';
 import { type Released, release } from '#sending/local-delivery/release-message.ts';
@@ -42,6 +43,8 @@ interface Waiting {
   readonly consentId: string | null;
   readonly asked: readonly string[];
   readonly overBudget: OverBudgetKind | null;
+  /** The standing approval by which it is not held; null: none was needed. */
+  readonly standing: string | null;
 }
 
 /**
@@ -61,11 +64,20 @@ export async function storeSubmission(
   const current = found ?? sender;
   const brake = brakeOn(current, submission.actor);
   if (brake !== undefined) return brake;
-  const budget = plan.toAsk.length > 0 ? undefined : await askBudgets(sql, budgetQuestion(plan, current));
+  const standing = await takeStanding(sql, plan);
+  const toAsk = standing === null ? plan.toAsk : [];
+  const budget = toAsk.length > 0 ? undefined : await askBudgets(sql, budgetQuestion(plan, current));
   const overBudget = budget?.over ?? null;
   // Beyond a budget a person is asked about everybody, strangers or not.
-  const asked = overBudget === null ? plan.toAsk : everybody(submission.recipients);
-  const waiting = { consentId: asked.length > 0 ? newId('consent') : null, asked, overBudget };
+  const asked = overBudget === null ? toAsk : everybody(submission.recipients);
+  const isHeld = asked.length > 0;
+  if (isHeld && standing !== null) await giveBackStandingApproval(sql, standing);
+  const waiting = {
+    consentId: isHeld ? newId('consent') : null,
+    asked,
+    overBudget,
+    standing: isHeld ? null : standing,
+  };
   await requireResubmittable(sql, submission);
   const message = await insertMessage(sql, plan, waiting, copyId);
   const { consentId } = waiting;
@@ -84,6 +96,15 @@ export async function storeSubmission(
   }
   return { ...stored, status: 'consent_pending', owed: await askForConsent(sql, plan, message, consentId, waiting) };
 }
+
+/** A message that was sent back is for a person, whatever was approved in advance. */
+const takeStanding = async (
+  sql: Sql,
+  { submission, sender, toAsk, heldBecause, now }: SubmissionPlan,
+): Promise<string | null> =>
+  (submission.resubmits ?? null) === null
+    ? takeStandingApproval(sql, sender.mailbox.id, { asked: toAsk, heldBecause, now })
+    : null;
 
 const budgetQuestion = ({ sender, outside, now }: SubmissionPlan, { brakes, settings }: Sender) => ({
   organizationId: sender.organization.id,
@@ -115,7 +136,7 @@ async function insertMessage(
     draft,
     now,
   }: SubmissionPlan,
-  { consentId }: Waiting,
+  { consentId, standing }: Waiting,
   copyId: string | undefined,
 ): Promise<OutboundMessage> {
   const { bytes, messageId: messageIdHeader } = submission.prepared;
@@ -150,6 +171,7 @@ async function insertMessage(
     sendAt,
     answers?.messageId ?? null,
     answers?.as ?? null,
+    standing,
   ]);
   const named = sql.query(INSERT_RECIPIENTS, [
     id,
@@ -226,9 +248,10 @@ const requestedEvent = (
 const INSERT_MESSAGE = `
   insert into outbound_message (id, organization_id, mailbox_id, blob, size, content_hash, message_id_header, thread_id,
     from_address, to_addresses, cc_addresses, subject, preview, labels, via, actor, client_id, client_hashes, filed, consent_id,
-    state, submitted_at, give_up_at, due_at, send_at, answers_message_id, answers_as)
+    state, submitted_at, give_up_at, due_at, send_at, answers_message_id, answers_as,
+    standing_approval_id)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $22,
-    $24, $25, $26)`;
+    $24, $25, $26, $27)`;
 
 const INSERT_RECIPIENTS = `
   insert into outbound_recipient (message_id, number, address, local, status, updated_at, organization_id, inside)

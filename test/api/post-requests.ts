@@ -192,6 +192,16 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: world.organization.owner.session,
     body: { decision: 'release_and_trust' },
   }),
+  createStandingApproval: async ({ organization }) => ({
+    path: '/api/standing-approvals',
+    as: organization.owner.session,
+    body: {
+      mailboxId: organization.mailbox.id,
+      recipients: [`${unique()}.example`],
+      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+      messagesMax: 5,
+    },
+  }),
   denyConsents: async (world) => ({
     path: '/api/consents/deny',
     as: world.organization.owner.session,

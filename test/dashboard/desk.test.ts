@@ -226,3 +226,27 @@ test('all messages of a mailbox are denied in two steps: those that were listed,
   assert.equal(at(mailbox.body, 'sendingMode'), 'stopped');
   assertNoFaults([SIGNED_OUT]);
 });
+
+test('recipients are approved in advance until a time, and the approval is revoked', async () => {
+  const organization = await world.newOrganization('business');
+  const { page, assertNoFaults } = await opened(organization, '/approvals?show=standing');
+  await page.getByText('Nothing is approved in advance').waitFor();
+  await page.getByRole('button', { name: 'Approve in advance' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Approve in advance' });
+  await dialog.getByLabel('Recipients').fill('zed@acme.example\ncontoso.example');
+  await dialog.getByLabel('Messages').fill('2');
+  await assertAccessible(page, 'approve in advance');
+  await dialog.getByRole('button', { name: 'Approve' }).click();
+  const list = page.getByRole('list', { name: 'Standing approvals' });
+  await list.getByText('contoso.example, zed@acme.example').waitFor();
+  const body = { to: ['anybody@contoso.example'], subject: 'Hello', text: 'Hello.' };
+  const sent = await world.call('POST', '/api/mailbox/messages', { as: organization.mailbox.token, body });
+  assert.equal(sent.status, 201, sent.text);
+  await page.reload();
+  await list.getByText('1 of 2 used').waitFor();
+  await list.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await list.getByText('Revoked').waitFor();
+  await hold(organization, body);
+  assertNoFaults([SIGNED_OUT]);
+});

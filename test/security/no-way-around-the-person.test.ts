@@ -57,6 +57,15 @@ const FOR_PEOPLE: Readonly<Record<string, () => Promise<{ path: string; body?: o
     braked({ budgets: { newRecipientsPerDay: 1 } }, { budgets: { newRecipientsPerDay: 2 } }),
   approveConsent: async () => ({ path: `/api/consents/${await held()}/approve`, body: { scope: 'message' } }),
   denyConsent: async () => ({ path: `/api/consents/${await held()}/deny`, body: {} }),
+  createStandingApproval: async () => ({
+    path: '/api/standing-approvals',
+    body: {
+      mailboxId: of.mailbox.id,
+      recipients: [newDomain()],
+      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+      messagesMax: 5,
+    },
+  }),
   denyConsents: async () => ({ path: '/api/consents/deny', body: { consentIds: [await held()] } }),
   returnConsent: async () => ({ path: `/api/consents/${await held()}/return`, body: { comment: 'No' } }),
   getConsentMessage: async () => ({ path: `/api/consents/${await held()}/message` }),

@@ -23,6 +23,7 @@ import { Queue, usePinned } from './queue.tsx';
 
 // Most queues are short.
 const Filters = lazy(async () => ({ default: (await import('./filters.tsx')).Filters }));
+const Standing = lazy(async () => ({ default: (await import('./standing.tsx')).Standing }));
 const Decided = lazy(async () => ({ default: (await import('./decided.tsx')).Decided }));
 
 /** What the address of the page says; of the filter texts, whose meaning is looked up. */
@@ -30,7 +31,7 @@ interface ApprovalsSearch extends Partial<Record<keyof QueueFilter, string>> {
   /** Id of the request that is shown whole. */
   readonly open?: string;
   /** Left out: what waits. */
-  readonly show?: 'approved' | 'denied';
+  readonly show?: 'approved' | 'denied' | 'standing';
 }
 
 interface ApprovalsPageProps extends ApprovalsSearch {
@@ -41,6 +42,7 @@ const VIEWS = [
   [undefined, 'Waiting'],
   ['approved', 'Approved'],
   ['denied', 'Denied'],
+  ['standing', 'Standing'],
 ] as const;
 
 /** The queue of held messages, and one of them; and what was decided. Keys: j, k move, a approves, d denies, e edits, r sends back. */
@@ -76,7 +78,7 @@ export function ApprovalsPage({ open, show, onSearch, ...search }: ApprovalsPage
         <StopAll />
       </PageHead>
       <StoppedNote />
-      <nav aria-label="Requests by state" className="mb-4 flex gap-1">
+      <nav aria-label="Requests by state" className="mb-4 flex flex-wrap gap-1">
         {VIEWS.map(([view, title]) => (
           <Button
             key={title}
@@ -110,6 +112,10 @@ export function ApprovalsPage({ open, show, onSearch, ...search }: ApprovalsPage
           open={open}
           onOpen={(id) => onSearch(id === undefined ? filter : { ...filter, open: id })}
         />
+      ) : show === 'standing' ? (
+        <Suspense fallback={<Skeleton />}>
+          <Standing />
+        </Suspense>
       ) : (
         <Suspense fallback={<Skeleton />}>
           <Decided

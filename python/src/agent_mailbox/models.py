@@ -242,7 +242,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -2302,6 +2302,17 @@ class NewRecovery(Model):
     status: Annotated[Literal["exhausted", "failed"], OPEN] | None = None
 
 
+class NewStandingApproval(Model):
+    # Mailbox id.
+    mailbox_id: str
+    # Addresses, and domains without their subdomains.
+    recipients: list[str]
+    # When it ends, at most 90 days ahead.
+    ends_at: datetime
+    # How many messages may be submitted by it.
+    messages_max: int
+
+
 class NewUpload(Model):
     # Name of the file.
     filename: str
@@ -3023,6 +3034,31 @@ class SigningKeyRotation(Model):
 class SpfResult(Model):
     result: Annotated[Literal["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"], OPEN]
     domain: str | None
+
+
+class StandingApproval(Model):
+    # Id of the standing approval.
+    id: str
+    # Mailbox id.
+    mailbox_id: str
+    # Addresses and domains, in lower case.
+    recipients: list[str]
+    ends_at: datetime
+    messages_max: int
+    # Messages that were submitted by it.
+    messages_used: int
+    # `used_up`: as many messages as it allows were submitted.
+    state: Annotated[Literal["active", "used_up", "ended", "revoked"], OPEN]
+    created_by: Actor
+    created_at: datetime
+    revoked_by: Actor | None
+    revoked_at: datetime | None
+
+
+class StandingApprovalList(Model):
+    data: list[StandingApproval]
+    # Send it as `cursor` for the next page; null on the last one.
+    next_cursor: str | None
 
 
 class StreamClosed(Model):

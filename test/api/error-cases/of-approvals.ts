@@ -4,7 +4,7 @@ import { newCredential } from '#core/platform/secrets/credentials.ts';
 import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/sending/approval-notices.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { approvalLink, holdMessage, newApprovalLink } from '#test/api/approval-link-world.ts';
-import { asBearer } from '#test/support/api-world.ts';
+import { type ApiWorld, asBearer } from '#test/support/api-world.ts';
 import { holdMail } from '#test/support/held-mail.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { from, heldMessage, type Reach, tryPasswords } from './reach.ts';
@@ -17,6 +17,17 @@ const decideTwice =
     assert.equal((await world.call('POST', path, { as, body })).status, 200);
     return world.call('POST', path, { as, body });
   };
+
+const approveInAdvance = (world: ApiWorld, mailboxId: string) =>
+  world.call('POST', '/api/standing-approvals', {
+    as: world.organization.owner.session,
+    body: {
+      mailboxId,
+      recipients: ['a.example'],
+      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+      messagesMax: 1,
+    },
+  });
 
 let linkSources = 0;
 
@@ -79,6 +90,17 @@ export const approvalCases: Readonly<Record<string, Reach>> = {
     }),
   'approveByLink rate_limited': limitedLink('POST', '/approve', { scope: 'message' }),
   'denyByLink rate_limited': limitedLink('POST', '/deny', {}),
+  'createStandingApproval not_found': (world) => approveInAdvance(world, world.other.mailbox.id),
+  async 'createStandingApproval conflict'(world) {
+    const { id } = await world.newMailbox(world.organization);
+    await world.sql(
+      `insert into standing_approval (id, organization_id, mailbox_id, recipients, ends_at, messages_max, created_by, created_at)
+       select 'sta_' || lpad(n::text, 26, '0'), $1, $2, '{a.example}', now() + interval '1 day', 1, '{}', now()
+         from generate_series(1, 50) n`,
+      [world.organization.id, id],
+    );
+    return approveInAdvance(world, id);
+  },
   'returnByLink rate_limited': limitedLink('POST', '/return', { comment: 'No' }),
   'returnByLink conflict': decidedMeanwhile('/return', { comment: 'No' }),
   'approveByLink conflict': decidedMeanwhile('/approve', { scope: 'message' }),

@@ -1200,6 +1200,53 @@ class AsyncLists(AsyncResource):
         return self._parse(m.ListVerdict, await self._send(request))
 
 
+class AsyncStandingApprovals(AsyncResource):
+    """StandingApprovals of the organization."""
+
+    def list(
+        self,
+        *,
+        mailbox_id: str | NotGiven = NOT_GIVEN,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+    ) -> AsyncPagedList[m.StandingApproval]:
+        """List standing approvals, newest first.
+
+        mailbox_id: Mailbox id.
+        limit: Rows per page (default 50).
+        cursor: `nextCursor` of the previous page; opaque.
+        """
+        request = self._request("GET", "/api/standing-approvals", query={"mailboxId": mailbox_id, "limit": limit, "cursor": cursor})
+        return AsyncPagedList(self._transport, request, m.StandingApprovalList)
+
+    async def create(
+        self,
+        *,
+        mailbox_id: str,
+        recipients: Sequence[str],
+        ends_at: datetime | str,
+        messages_max: int,
+        idempotency_key: str | None = None,
+    ) -> m.StandingApproval:
+        """Approve messages of a mailbox in advance.
+
+        mailbox_id: Mailbox id.
+        recipients: Addresses, and domains without their subdomains.
+        ends_at: When it ends, at most 90 days ahead.
+        messages_max: How many messages may be submitted by it.
+        """
+        request = self._request("POST", "/api/standing-approvals", body={"mailboxId": mailbox_id, "recipients": recipients, "endsAt": ends_at, "messagesMax": messages_max}, idempotency_key=idempotency_key)
+        return self._parse(m.StandingApproval, await self._send(request))
+
+    async def revoke(
+        self,
+        id: str,
+    ) -> None:
+        """Revoke a standing approval."""
+        request = self._request("DELETE", "/api/standing-approvals/{id}", (id,))
+        await self._send(request)
+
+
 class AsyncSuppressions(AsyncResource):
     """Suppressions of the organization."""
 
@@ -1462,7 +1509,7 @@ class AsyncOrganization(AsyncResource):
         *,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
-        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
+        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
         actor_id: str | NotGiven = NOT_GIVEN,
         target_id: str | NotGiven = NOT_GIVEN,
         since: datetime | str | NotGiven = NOT_GIVEN,
@@ -1969,6 +2016,7 @@ class AsyncOrganizationResources:
         self.mail = AsyncMail(transport)
         self.consents = AsyncConsents(transport)
         self.lists = AsyncLists(transport)
+        self.standing_approvals = AsyncStandingApprovals(transport)
         self.suppressions = AsyncSuppressions(transport)
         self.domains = AsyncDomains(transport)
         self.notices = AsyncNotices(transport)
