@@ -140,6 +140,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('mailbox_login', 'mailboxes', 'as the mailbox, one row for each protocol'),
   kept('mailbox_token', 'mailboxes', 'until it is revoked, or as the mailbox; their number is limited'),
   kept('subscription', 'mailboxes', 'as the mailbox'),
+  kept('imported_message', 'mailboxes', 'as the mailbox, so that an import that runs again brings nothing twice'),
   kept('mail_keyword', 'mailboxes', 'as the mailbox; unused ones are deleted when there are many'),
   kept(
     'held_arrival',

@@ -25,6 +25,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   backup: async () => (await import('./commands/backup.ts')).backupCommand,
   verify: async () => (await import('./commands/verify.ts')).verifyCommand,
   restore: async () => (await import('./commands/restore.ts')).restoreCommand,
+  export: async () => (await import('./commands/export.ts')).exportCommand,
+  import: async () => (await import('./commands/import.ts')).importCommand,
   reseal: async () => (await import('./commands/reseal.ts')).resealCommand,
   'organizations list': async () => (await import('./commands/organizations.ts')).listOrganizationsCommand,
   'organizations show': async () => (await import('./commands/organizations.ts')).showOrganizationCommand,

@@ -36,6 +36,7 @@ import { Migration20261128001010_certificates } from './Migration20261128001010_
 import { Migration20261128001100_returned_consents } from './Migration20261128001100_returned_consents.ts';
 import { Migration20261128001110_waiting_consents } from './Migration20261128001110_waiting_consents.ts';
 import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
+import { Migration20261128000900_imported_messages } from './Migration20261128000900_imported_messages.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -77,4 +78,5 @@ export const migrations = [
   Migration20261128001100_returned_consents,
   Migration20261128001110_waiting_consents,
   Migration20261128001120_standing_approvals,
+  Migration20261128000900_imported_messages,
 ];

@@ -50,6 +50,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       '/operations/backup',
       '/operations/restore',
       '/operations/certificates',
+      '/operations/moving',
       '/operations/mail-log',
       '/operations/commands',
       '/operations/metrics',

@@ -27,6 +27,8 @@ export interface PreparedAppend {
   readonly message: NewMessage;
   readonly messageId: string;
   readonly append: AppendMessage;
+  /** Default: it was not received as mail. */
+  readonly envelope?: { readonly from: string | null; readonly to: string | null };
 }
 
 /**
@@ -122,7 +124,7 @@ export async function appendMessages(
     sql,
     prepared.map(({ message }) => ({ mailboxId, refs: message.refs })),
   );
-  const placed = prepared.map(({ message, messageId, append }, i): PlacedMessage => {
+  const placed = prepared.map(({ message, messageId, append, envelope }, i): PlacedMessage => {
     const keywords = [...new Set(append.keywords.map((each) => spellings.get(each.toLowerCase()) ?? each))];
     return {
       message,
@@ -135,8 +137,8 @@ export async function appendMessages(
       keywords: changeKeywords([], 'add', keywords),
       internalDate: append.internalDate ?? message.receivedAt,
       internalOffsetMinutes: append.internalOffsetMinutes ?? 0,
-      envelopeFrom: null,
-      deliveredTo: null,
+      envelopeFrom: envelope?.from ?? null,
+      deliveredTo: envelope?.to ?? null,
     };
   });
   await insertMessages(sql, placed, locked.folders, new Map([[mailboxId, counter]]), threads);

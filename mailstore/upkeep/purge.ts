@@ -88,6 +88,7 @@ const OF_A_MAILBOX = [
   'delivery_seen',
   'thread_ref',
   'mail_keyword',
+  'imported_message',
   'subscription',
   'mailbox_counter',
 ];

@@ -27,7 +27,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What tests call beyond what every machine with Node has. */
 const MISSING =
-  /^(?:bash|chromium.*|google-chrome.*|curl|git|go|java|localedef|mbsync|msmtp|mvn|openssl|pg_lsclusters|pgbouncer|prlimit|promtool|psql|mount|python.*|systemd-analyze|swaks|bun|deno|n8n)$/;
+  /^(?:bash|chromium.*|google-chrome.*|curl|dovecot|git|go|java|localedef|mbsync|msmtp|mvn|openssl|pg_lsclusters|pgbouncer|prlimit|promtool|psql|mount|python.*|systemd-analyze|swaks|bun|deno|n8n)$/;
 const EMPTY = {
   HOME: path.join(folder, 'home'),
   PYENV_ROOT: path.join(folder, 'home'),

@@ -92,6 +92,16 @@ const distributionServer: Program = {
   mac: 'run the tests on Linux, or set PG_BIN to the folder of a server’s programs',
 };
 
+const DOVECOT_IMAP = '/usr/lib/dovecot/imap';
+
+/** Debian keeps the program of one session outside of PATH. */
+const dovecotSession: Program = {
+  find: (environment) =>
+    onPath('dovecot', environment).length > 0 && existsSync(DOVECOT_IMAP) ? DOVECOT_IMAP : undefined,
+  debian: 'apt-get install dovecot-imapd',
+  mac: 'run the tests on Linux',
+};
+
 const localeSources: Program = {
   find: (environment) =>
     existsSync('/usr/share/i18n/locales/de_DE') ? onPath('localedef', environment)[0] : undefined,
@@ -106,6 +116,7 @@ const PROGRAMS = {
   chromium: browser(BROWSERS),
   'chromium or its headless shell': browser([HEADLESS_SHELL, ...BROWSERS]),
   curl: program('curl', ['--version'], 'curl'),
+  'Dovecot for IMAP': dovecotSession,
   git: program('git', ['--version'], 'git'),
   go: program('go', ['version'], 'golang-go', 'go'),
   'helm, kubeconform and schemas of Kubernetes': {

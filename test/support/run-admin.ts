@@ -15,6 +15,8 @@ export interface AdminOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Written to its standard input, which is closed after it. */
   readonly input?: string;
+  /** Called at once, for a test that sends a signal when something has happened elsewhere. */
+  readonly onStart?: (kill: (signal: NodeJS.Signals) => void) => void;
   /** Called with all of standard error after each part, for example to send a signal. */
   readonly onProgress?: (stderr: string, kill: (signal: NodeJS.Signals) => void) => void;
 }
@@ -26,6 +28,7 @@ export async function runAdmin(args: readonly string[], options: AdminOptions = 
     env: { PATH, HOME, ...options.environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
+  options.onStart?.((signal) => child.kill(signal));
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;

@@ -1,0 +1,76 @@
+/**
+ * Our own archive: a tar file (POSIX ustar), so that any program can look into it. In this order:
+ *
+ *     mailbox.json             format, address, and the folders with their uses
+ *     messages/<n>.json        folder, UID, flags, keywords, dates, thread, envelope, verdicts, size and SHA-256
+ *     messages/<n>.eml         the message, byte for byte
+ *     end.json                 the number of messages, and a SHA-256 over all of them
+ */
+import { hash } from 'node:crypto';
+
+export const ARCHIVE_FILE = 'mailbox.tar';
+export const ARCHIVE_FORMAT = 'agent-mailbox-archive';
+export const ARCHIVE_VERSION = 1;
+export const BLOCK_BYTES = 512;
+
+/** What a message has beside its bytes. */
+export interface ArchivedFacts {
+  readonly folder: string;
+  readonly uid: number;
+  readonly flags: number;
+  readonly keywords: readonly string[];
+  readonly internalDate: string;
+  readonly internalOffsetMinutes: number;
+  readonly receivedAt: string;
+  readonly origin: string;
+  readonly messageId: string;
+  readonly threadId: string;
+  readonly envelopeFrom: string | null;
+  readonly deliveredTo: string | null;
+  readonly auth: unknown;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** The checksum over all messages, continued by one. */
+export const nextChain = (chain: string, facts: Buffer, content: Buffer): string =>
+  hash('sha256', `${chain}\n${hash('sha256', facts)}\n${hash('sha256', content)}`);
+
+const octal = (value: number, length: number): string => `${value.toString(8).padStart(length - 1, '0')}\0`;
+
+/** Header, content and padding of a file. */
+export function tarEntry(name: string, content: Buffer, time: Date): Buffer[] {
+  const header = Buffer.alloc(BLOCK_BYTES);
+  const put = (text: string, at: number) => header.write(text, at, 'latin1');
+  put(name, 0);
+  put(octal(0o600, 8), 100);
+  put(octal(0, 8), 108);
+  put(octal(0, 8), 116);
+  put(octal(content.length, 12), 124);
+  put(octal(Math.max(0, Math.floor(time.getTime() / 1_000)), 12), 136);
+  put('        ', 148);
+  put('0', 156);
+  put('ustar\0', 257);
+  put('00', 263);
+  put(`${octal(checksumOf(header), 7)} `, 148);
+  return [header, content, Buffer.alloc((BLOCK_BYTES - (content.length % BLOCK_BYTES)) % BLOCK_BYTES)];
+}
+
+/** With its own field as blanks. */
+const checksumOf = (header: Buffer): number =>
+  header.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 32 : byte), 0);
+
+export interface TarHeader {
+  readonly name: string;
+  readonly size: number;
+  readonly isFile: boolean;
+}
+
+/** @returns undefined if the block is no header; `end` if it is the end of the archive */
+export function readTarHeader(header: Buffer): TarHeader | 'end' | undefined {
+  if (header.every((byte) => byte === 0)) return 'end';
+  const text = (from: number, to: number) => header.toString('latin1', from, to).replace(/\0.*$/s, '');
+  const size = text(124, 136).trim();
+  if (!/^[0-7]{1,11}$/.test(size) || Number.parseInt(text(148, 156), 8) !== checksumOf(header)) return undefined;
+  return { name: text(0, 100), size: Number.parseInt(size, 8), isFile: ['0', ''].includes(text(156, 157)) };
+}

@@ -1,0 +1,106 @@
+/**
+ * Names of folders as names of files. A file beside the mail, `agent-mailbox-folders.json`, has the exact names; without
+ * it they are read from the names of the files. No name of a source is ever used as a path.
+ */
+import { constants } from 'node:fs';
+import { open, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { SPECIAL_USES, type SpecialUse } from '@agent-mailbox/mail-store';
+import { writeWhole } from '#operations/write-file.ts';
+
+export interface FolderFile {
+  /** Below the target, with `/`. */
+  readonly file: string;
+  readonly name: string;
+  readonly specialUse: SpecialUse | null;
+  readonly subscribed: boolean;
+}
+
+const FOLDERS_FILE = 'agent-mailbox-folders.json';
+const FOLDERS_FILE_MAX_BYTES = 16 * 1_048_576;
+/** With room for an ending; file systems take 255 bytes. */
+const FILE_NAME_MAX_BYTES = 200;
+const DEPTH_MAX = 32;
+
+/** Characters that some file system or Maildir++ does not take, a percent sign, and a dot at the beginning. */
+const UNSAFE = /[%/\\:*?"<>|\p{Cc}]|^\./gu;
+
+const escaped = (name: string): string =>
+  name.replaceAll(UNSAFE, (each) =>
+    [...Buffer.from(each)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
+  );
+
+/** The name of a folder as that of one file, without ending. */
+export function fileNameOf(name: string, id: number): string {
+  const file = escaped(name);
+  return Buffer.byteLength(file) > FILE_NAME_MAX_BYTES ? `folder-${id}` : file;
+}
+
+/** Reverses `fileNameOf`; names by other programs stay as they are. */
+export function nameOfFile(file: string): string {
+  try {
+    return /%[0-9A-F]{2}/.test(file) ? decodeURIComponent(file.replaceAll(/%(?![0-9A-F]{2})/g, '%25')) : file;
+  } catch {
+    return file;
+  }
+}
+
+export const writeFolderFiles = (target: string, folders: readonly FolderFile[]): void =>
+  writeWhole(path.join(target, FOLDERS_FILE), `${JSON.stringify(folders, null, 2)}\n`, 0o600);
+
+/** @returns by file; empty if there is no such list, or one that cannot be read */
+export async function readFolderFiles(source: string): Promise<Map<string, FolderFile>> {
+  try {
+    const read: unknown = JSON.parse(
+      (await readBounded(path.join(source, FOLDERS_FILE), FOLDERS_FILE_MAX_BYTES)).toString(),
+    );
+    const entries = Array.isArray(read) ? read.flatMap((each: unknown) => folderFile(each) ?? []) : [];
+    return new Map(entries.map((each) => [each.file, each]));
+  } catch {
+    return new Map();
+  }
+}
+
+function folderFile(value: unknown): FolderFile | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { file, name, specialUse, subscribed } = value as Partial<Record<string, unknown>>;
+  return typeof file === 'string' && typeof name === 'string'
+    ? { file, name, specialUse: asSpecialUse(specialUse) ?? null, subscribed: subscribed === true }
+    : undefined;
+}
+
+export const asSpecialUse = (value: unknown): SpecialUse | undefined => SPECIAL_USES.find((each) => each === value);
+
+/** A regular file of at most so many bytes, not through a link. @throws {Error} */
+export async function readBounded(file: string, maxBytes: number): Promise<Buffer> {
+  const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const facts = await handle.stat();
+    if (!facts.isFile()) throw new Error('it is no regular file');
+    if (facts.size > maxBytes) throw new Error(`it has ${facts.size} bytes, and at most ${maxBytes} are read`);
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+export interface FoundEntry {
+  /** Below the source, with `/`. */
+  readonly relative: string;
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+}
+
+/** Entries of a folder by name, never through links. */
+export async function entriesOf(source: string, relative: string): Promise<FoundEntry[]> {
+  const entries = await readdir(path.join(source, relative), { withFileTypes: true });
+  return entries
+    .map(
+      (entry): FoundEntry => ({
+        relative: relative === '' ? entry.name : `${relative}/${entry.name}`,
+        kind: entry.isSymbolicLink() ? 'link' : entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other',
+      }),
+    )
+    .toSorted((a, b) => (a.relative < b.relative ? -1 : 1));
+}
+
+export const isTooDeep = (relative: string): boolean => relative.split('/').length > DEPTH_MAX;
