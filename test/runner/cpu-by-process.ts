@@ -39,7 +39,8 @@ function parseStat(stat: string): { parent: number; start: string; own: number; 
 /** @param command as /proc/PID/cmdline, with spaces */
 function kindOf(command: string): string {
   const known = KINDS.find(([, pattern]) => pattern.test(command))?.[0];
-  if (known !== undefined) return known;
+  // A browser's programs: renderer, gpu-process, utility.
+  if (known !== undefined) return [known, ...(/ --type=([\w-]+)/.exec(command)?.slice(1) ?? [])].join(' ');
   const [program = '', ...args] = command.split(' ');
   const name = path.basename(program);
   const script = name === 'node' ? args.find((arg) => /\.[cm]?[jt]s$/.test(arg) && !arg.startsWith('-')) : undefined;
