@@ -465,10 +465,10 @@ test('credentials that were revoked after the backup are named by a newer audit 
 
 /** The program itself, to be killed. */
 function program(args: readonly string[], environment: Readonly<Record<string, string>>): ChildProcess {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env;
   return spawn(process.execPath, ['operations/admin.ts', ...args], {
     cwd: root,
-    env: { PATH, HOME, ...environment },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...environment },
     stdio: 'ignore',
   });
 }
