@@ -79,7 +79,7 @@ export async function startApi(
     addDocumentation(router);
     addDashboard(router);
     addMailSetup(router, services);
-    addMtaSts(router, services.settings);
+    addMtaSts(router, services);
     addReceiver(router, services);
     addOAuth(router, context);
     if (mcp !== undefined) addMcp(router, context, mcp, () => server);

@@ -56,9 +56,24 @@ export function certificateNames(settings: Settings): string[] {
   if (ACME_DIRECTORY === undefined) return [];
   const ofApi = API_TLS_PORT === 0 || API_PUBLIC_URL === undefined ? [] : [new URL(API_PUBLIC_URL).hostname];
   // The proxy in front of an API without TLS has certificates of its own.
-  const ofPolicy = API_TLS_PORT === 0 || settings.MTA_STS_MODE === 'off' ? [] : [stsHost(settings)];
+  const ofPolicy = API_TLS_PORT === 0 || settings.MTA_STS_MODE === 'off' ? [] : [stsHost(settings.MAIL_DOMAIN)];
   const names = [MAIL_HOSTNAME, ...ofApi, ...ofPolicy, ...ACME_NAMES].map((name) => name.toLowerCase());
   return [...new Set(names)].filter((name) => isIP(name) === 0 && name.includes('.'));
+}
+
+/** Of organizations, at most: each is an order. */
+const CUSTOMER_NAMES_MAX = 500;
+
+/** The same, and the hosts of policies of verified domains that DNS leads here, as `verify` of the domain found it. */
+export async function servedNames(sql: Sql, settings: Settings): Promise<string[]> {
+  const names = certificateNames(settings);
+  if (names.length === 0 || settings.API_TLS_PORT === 0 || settings.MTA_STS_MODE === 'off') return names;
+  const domains = await sql.query<{ name: string }>(
+    `select name from domains
+      where status = 'verified' and records @> '[{"purpose": "mta_sts_host", "status": "found"}]' order by id limit $1`,
+    [CUSTOMER_NAMES_MAX],
+  );
+  return [...new Set([...names, ...domains.map(({ name }) => stsHost(name))])];
 }
 
 /** Of all names that have or had one, by name. */
@@ -111,9 +126,9 @@ export const startCertificateOrders = (services: CertificateServices): SharedTur
 /** @returns names of the certificates that were issued */
 export async function orderDueCertificates(services: CertificateServices, stopping: AbortSignal): Promise<string[]> {
   const { db, settings, now, log } = services;
-  const names = certificateNames(settings);
   const directory = settings.ACME_DIRECTORY;
   if (directory === undefined) return [];
+  const names = await servedNames(db, settings);
   await db.query(`insert into acme_certificate (name, order_at) select unnest($1::text[]), $2 on conflict do nothing`, [
     names,
     new Date(now()),

@@ -2,7 +2,7 @@
 import tls from 'node:tls';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { certificateNames, readCertificates } from './acme-orders.ts';
+import { readCertificates, servedNames } from './acme-orders.ts';
 import { makeCertificate } from './x509-certificate.ts';
 
 const LOOK_MS = 5_000;
@@ -19,12 +19,11 @@ export async function openServerContexts(
   services: Pick<Services, 'db' | 'secrets' | 'settings' | 'log'>,
 ): Promise<ServerContexts> {
   const { settings, log } = services;
-  const names = certificateNames(settings);
   const contexts = new Map<string, { readonly chain: string; readonly context: tls.SecureContext }>();
 
   async function look(): Promise<void> {
     try {
-      for (const { name, chain, key } of await readCertificates(services, names))
+      for (const { name, chain, key } of await readCertificates(services, await servedNames(services.db, settings)))
         if (contexts.get(name)?.chain !== chain)
           contexts.set(name, { chain, context: tls.createSecureContext({ cert: chain, key }) });
     } catch (error) {

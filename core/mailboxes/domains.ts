@@ -169,7 +169,7 @@ export function currentRecords(
 ): DomainRecord[] {
   const { name, verificationToken, dkimSelector, dkimPublicKey } = row;
   const facts = { name, verificationToken, dkimSelector, dkimPublicKey, otherDkimKeys, ...hostFacts(settings) };
-  return domainRecords(facts).map((record) => {
+  return [...domainRecords(facts), ...stsRecords(settings, name)].map((record) => {
     const seen = row.records.find((each) => each.purpose === record.purpose && each.value === record.value);
     return seen === undefined ? record : { ...record, status: seen.status, found: seen.found };
   });
@@ -184,7 +184,7 @@ export async function defaultDomain(services: Services): Promise<{ name: string;
   const { selector, publicKey } = await instanceDkimKey(services);
   const otherDkimKeys = await publishedDkimKeys(services.db, null);
   const facts = { name, dkimSelector: selector, dkimPublicKey: publicKey, otherDkimKeys, ...hostFacts(settings) };
-  return { name, records: await checkRecords(settings, [...mailRecords(facts), ...stsRecords(settings)]) };
+  return { name, records: await checkRecords(settings, [...mailRecords(facts), ...stsRecords(settings, name)]) };
 }
 
 /** Newest first; one more than `limit`. */

@@ -1,5 +1,5 @@
 /** `certificates …`: those that come by ACME. */
-import { certificateNames, listCertificates, orderDueCertificates } from '#core/certificates/acme-orders.ts';
+import { listCertificates, orderDueCertificates, servedNames } from '#core/certificates/acme-orders.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Sql } from '#db/database.ts';
 import { CommandError, command } from '#operations/command.ts';
@@ -18,7 +18,7 @@ interface ShownCertificate {
 
 async function shown(sql: Sql, settings: Settings): Promise<ShownCertificate[]> {
   const known = new Map((await listCertificates(sql)).map((each) => [each.name, each]));
-  return certificateNames(settings).map((name) => {
+  return (await servedNames(sql, settings)).map((name) => {
     const { expiresAt = null, orderAt = null, failures = 0, failure = null } = known.get(name) ?? {};
     return { name, expiresAt, orderAt, failures, failure };
   });

@@ -1,13 +1,13 @@
-/** The MTA-STS policy of the instance's own domain: served at its host alone, with its records and what doctor says of it. */
+/** The MTA-STS policy of the domains served here: at their hosts alone, with its records and what doctor says of it. */
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { after, before, beforeEach, test } from 'node:test';
-import { certificateNames } from '#core/certificates/acme-orders.ts';
+import { certificateNames, servedNames } from '#core/certificates/acme-orders.ts';
 import { checkRecords } from '#core/mailboxes/domain-records.ts';
 import { stsPolicy, stsRecords } from '#core/mailboxes/mta-sts.ts';
 import { dnsFindings, instanceRecords, otherPolicy, stsProblem } from '#core/process/diagnosis/dns-findings.ts';
 import { needsAttention } from '#core/process/diagnosis/finding.ts';
-import { type ApiWorld, apiWorld, at } from '#test/support/api-world.ts';
+import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
 import { testSettings } from '#test/support/services.ts';
 
 const DOMAIN = 'agents.example';
@@ -64,17 +64,18 @@ test('its records are among those of the domain, and the id changes with the pol
   );
   assert.deepEqual([announced?.purpose, announced?.name], ['mta_sts', `_mta-sts.${DOMAIN}`]);
   assert.match(announced?.value ?? '', /^v=STSv1; id=[0-9a-f]{20}$/);
-  const idOf = (changed: Record<string, string>) => stsRecords(testSettings({ ...NAMES, ...changed }))[1]?.value;
+  const idOf = (changed: Record<string, string>) =>
+    stsRecords(testSettings({ ...NAMES, ...changed }), DOMAIN)[1]?.value;
   assert.equal(idOf({ MTA_STS_MODE: 'testing' }), announced?.value);
   assert.notEqual(idOf({ MTA_STS_MODE: 'enforce' }), announced?.value);
   assert.notEqual(idOf({ MTA_STS_MODE: 'testing', MAIL_HOSTNAME: 'mx.agents.example' }), announced?.value);
-  assert.deepEqual(stsRecords(testSettings(NAMES)), []);
+  assert.deepEqual(stsRecords(testSettings(NAMES), DOMAIN), []);
   assert.equal(stsPolicy(testSettings(NAMES)), undefined);
   assert.ok(!instanceRecords(testSettings(NAMES), undefined).some(({ purpose }) => purpose === 'mta_sts'));
 });
 
 test('DNS may have an alias or the same address, one announcement, and its newest id', async () => {
-  const [host, announced] = stsRecords(world.services.settings);
+  const [host, announced] = stsRecords(world.services.settings, DOMAIN);
   assert.ok(host && announced);
   const states = async (records: ApiWorld['dns']['records']) => {
     world.dns.records = records;
@@ -90,6 +91,37 @@ test('DNS may have an alias or the same address, one announcement, and its newes
   assert.deepEqual(await states([api, address(host.name, '203.0.113.8')]), ['wrong', 'missing']);
   assert.deepEqual(await states([alias, { ...txt, value: 'v=STSv1; id=20200101' }]), ['found', 'wrong']);
   assert.deepEqual(await states([alias, txt, { ...txt, value: 'v=STSv1; id=1' }]), ['found', 'wrong']);
+});
+
+test('a verified domain of an organization has the policy, its records, and a certificate when DNS leads here', async () => {
+  const { body } = await world.call('POST', '/api/domains', {
+    as: world.organization.key,
+    body: { name: 'shop.example' },
+  });
+  const records = at(body, 'records') as { purpose: string; type: 'TXT'; name: string; value: string }[];
+  assert.deepEqual(
+    records.slice(-2).map(({ purpose, name }) => [purpose, name]),
+    [
+      ['mta_sts_host', 'mta-sts.shop.example'],
+      ['mta_sts', '_mta-sts.shop.example'],
+    ],
+  );
+  assert.equal((await policyAt('mta-sts.shop.example'))[0], 404, 'it is not verified');
+  const acme = {
+    ...NAMES,
+    ACME_DIRECTORY: 'https://ca.example/directory',
+    API_TLS_PORT: '8443',
+    MTA_STS_MODE: 'testing',
+  };
+  const hasName = async () =>
+    (await servedNames(world.services.db, testSettings(acme))).includes('mta-sts.shop.example');
+  const verify = () => world.call('POST', `/api/domains/${textAt(body, 'id')}/verify`, { as: world.organization.key });
+  world.dns.records = records.filter(({ purpose }) => purpose !== 'mta_sts_host');
+  assert.equal(at((await verify()).body, 'status'), 'verified');
+  assert.deepEqual([(await policyAt('mta-sts.shop.example'))[2], await hasName()], [POLICY, false]);
+  world.dns.records = records;
+  await verify();
+  assert.equal(await hasName(), true);
 });
 
 test('doctor names the records that are missing, and a policy that is another one', async () => {

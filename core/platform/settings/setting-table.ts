@@ -230,7 +230,7 @@ export const SETTINGS = {
     TLS_KEY: setting(text, { text: 'File with the PEM private key of TLS_CERT.' }),
     MTA_STS_MODE: setting(choice('off', 'none', 'testing', 'enforce'), {
       fallback: 'off',
-      text: 'Policy of MAIL_DOMAIN for hosts that deliver to it (MTA-STS, RFC 8461), which the API serves at `https://mta-sts.<MAIL_DOMAIN>/.well-known/mta-sts.txt`. `testing` asks others to report failures of TLS, `enforce` to deliver by TLS with a valid certificate only, `none` withdraws an earlier policy. Its records are in `dns-records`. See [DNS](operations/dns.md#mta-sts).',
+      text: 'Policy of MAIL_DOMAIN, and of verified domains of organizations, for hosts that deliver to them (MTA-STS, RFC 8461), which the API serves at `https://mta-sts.<domain>/.well-known/mta-sts.txt`. `testing` asks others to report failures of TLS, `enforce` to deliver by TLS with a valid certificate only, `none` withdraws an earlier policy. Its records are in `dns-records`. See [DNS](operations/dns.md#mta-sts).',
     }),
     DNS_SERVERS: setting(list, {
       fallback: '',

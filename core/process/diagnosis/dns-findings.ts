@@ -40,7 +40,7 @@ export function instanceRecords(
     otherDkimKeys,
     ...publicListenerPorts(settings),
   });
-  const records = [...ofMail, ...stsRecords(settings)];
+  const records = [...ofMail, ...stsRecords(settings, settings.MAIL_DOMAIN)];
   return dkim === undefined ? records.filter(({ purpose }) => purpose !== 'dkim') : records;
 }
 
