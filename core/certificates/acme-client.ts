@@ -13,7 +13,7 @@ import { makeCertificateRequest } from './x509-certificate.ts';
 const ANSWER_MAX_BYTES = 256 * 1024;
 const ANSWER_WITHIN_MS = 30_000;
 /** An authority takes a nonce back at any time (RFC 8555 §6.5). */
-const NONCE_TRIES = 4;
+const NONCE_TRIES = 6;
 const POLL_FIRST_MS = 500;
 const POLL_MAX_MS = 10_000;
 const RETRY_AFTER_MAX_MS = 60_000;

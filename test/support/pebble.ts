@@ -61,7 +61,7 @@ async function dnsByTcp(dnsServer: string): Promise<{ readonly address: string; 
 }
 
 /** In percent: valid nonces that it refuses, as an authority may at any time. */
-const NONCES_REFUSED = '20';
+const NONCES_REFUSED = '10';
 
 /**
  * @param httpPort to which it connects for challenges
