@@ -166,19 +166,13 @@ function portionOf(
     case 'notices':
       return () => forgetNotices(db, MEMBER_NOTICE_RETENTION_DAYS, rows);
     case 'roleMail':
-      return () => expired('role_mail', 'created_at', MEMBER_NOTICE_RETENTION_DAYS);
-    case 'heldMail':
-      return async () => {
-        // Each has the bytes of a mail.
-        const held = await expired(
-          'held_arrival',
-          'received_at',
-          HELD_MAIL_RETENTION_DAYS,
-          Math.min(rows, PORTION_FILES),
-        );
-        const threads = await expired('released_thread', 'released_at', RELEASED_THREAD_RETENTION_DAYS);
-        return { done: held.done + threads.done, more: held.more || threads.more };
-      };
+      return () =>
+        inTurn(['role_mail', 'held_arrival', 'released_thread'], (table) => {
+          if (table === 'role_mail') return expired(table, 'created_at', MEMBER_NOTICE_RETENTION_DAYS);
+          if (table === 'released_thread') return expired(table, 'released_at', RELEASED_THREAD_RETENTION_DAYS);
+          // Each has the bytes of a mail.
+          return expired(table, 'received_at', HELD_MAIL_RETENTION_DAYS, Math.min(rows, PORTION_FILES));
+        });
     case 'sentContents':
       return () => forgetSentContents(db);
     case 'sentMail':

@@ -35,6 +35,7 @@ test('settings that are not named keep their value', async () => {
     repliesNeedApproval: false,
     carriedMail: 'hold',
     consentByApiKey: false,
+    screening: 'off',
     sendingStopped: false,
     dailyMessages: null,
     dailyNewRecipients: null,

@@ -238,7 +238,7 @@ const CASES: readonly Case[] = [
       ),
   },
   {
-    step: 'heldMail',
+    step: 'roleMail',
     table: 'held_arrival',
     keptDays: 30,
     insert: (daysAgo) =>
@@ -251,7 +251,7 @@ const CASES: readonly Case[] = [
       ),
   },
   {
-    step: 'heldMail',
+    step: 'roleMail',
     table: 'released_thread',
     keptDays: 400,
     insert: (daysAgo) =>

@@ -202,7 +202,7 @@ describe('what members decide', () => {
     assert.deepEqual([row?.['state'], row?.['bytes']], ['spam', null]);
     await send({ subject: 'Undecided' });
     const step = () =>
-      retentionStep(world.api.services, { step: 'heldMail' }, { heartbeat: () => {}, isEnding: () => false });
+      retentionStep(world.api.services, { step: 'roleMail' }, { heartbeat: () => {}, isEnding: () => false });
     await step();
     assert.equal((await held()).length, 1);
     await world.api.sql(
