@@ -25,7 +25,7 @@ export default defineConfig({
               name: 'react',
               test: /node_modules[\\/](?:react(?:-dom)?[\\/]|scheduler|@tanstack[\\/](?!(?:react-)?virtual))/,
             },
-            { name: 'shared', test: /node_modules|dashboard[\\/](?:api|components)[\\/]/, minShareCount: 10 },
+            { name: 'shared', test: /node_modules|dashboard[\\/](?:api|components)[\\/]/, minShareCount: 11 },
           ],
         },
       },

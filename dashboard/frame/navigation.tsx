@@ -11,7 +11,6 @@ import {
   Inbox,
   KeyRound,
   ListFilter,
-  MailWarning,
   MailX,
   ScrollText,
   ShieldCheck,
@@ -28,7 +27,7 @@ import { setWaitingCount } from '../components/frame/page.tsx';
 /** Pages of the navigation, in its order. */
 const MAIN_PAGES = [
   { to: '/approvals', title: 'Approvals', Icon: ShieldCheck },
-  { to: '/held-mail', title: 'Held mail', Icon: MailWarning },
+  { to: '/held-mail', title: 'Held mail', Icon: MailX },
   { to: '/mailboxes', title: 'Mailboxes', Icon: Inbox },
   { to: '/activity', title: 'Activity', Icon: Activity },
   { to: '/webhooks', title: 'Webhooks', Icon: Webhook },

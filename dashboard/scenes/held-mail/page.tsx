@@ -1,7 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Confirm } from '../../components/forms/confirm.tsx';
-import { Segments } from '../../components/forms/segments.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { Empty, Failure, PageHead, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
 import { PagedList } from '../../components/lists/steady-list.tsx';
@@ -41,9 +40,19 @@ export function HeldMailPage() {
         This mail arrived and waits outside its mailbox. No agent sees it, on any protocol, until somebody releases it.
         After 30 days it is deleted.
       </p>
-      <div className="mb-3">
-        <Segments label="State" value={state} options={STATES} onChange={setState} />
-      </div>
+      <nav aria-label="Held mail by state" className="mb-3 flex flex-wrap gap-1">
+        {STATES.map(([value, title]) => (
+          <Button
+            key={value}
+            look="quiet"
+            aria-current={value === state ? 'page' : undefined}
+            className="aria-[current]:bg-sunken aria-[current]:text-text"
+            onClick={() => setState(value)}
+          >
+            {title}
+          </Button>
+        ))}
+      </nav>
       <PagedList
         key={state}
         label="Held mail"
@@ -109,7 +118,7 @@ function Opened({ mail }: { readonly mail: HeldMail }) {
       {content === undefined || content === null ? null : (
         <>
           <p className="max-h-96 overflow-auto rounded-md bg-sunken px-3 py-2 whitespace-pre-wrap [overflow-wrap:anywhere]">
-            <ForeignText text={content.text === '' ? '(no text)' : content.text} max={100_000} />
+            <ForeignText text={content.text === '' ? '(no text)' : content.text} long max={100_000} />
           </p>
           {content.attachments.length === 0 ? null : (
             <ul aria-label="Attachments">
