@@ -106,6 +106,31 @@ test('held messages are shown whole, approved and denied from the keyboard', asy
   assertNoFaults([SIGNED_OUT]);
 });
 
+test('passages of other mail are shown beside the mail they come from', async () => {
+  const organization = await world.newOrganization('business');
+  const colleague = await world.newMailbox(organization);
+  const secret =
+    'Your balance on Thursday was forty-one thousand crowns, and the transfer to Nordwind Shipping is waiting.';
+  await world.call('POST', '/api/mailbox/messages', {
+    as: colleague.token,
+    body: { to: [organization.mailbox.address], subject: 'Invoice 1041', text: `For you:\n\n${secret}` },
+  });
+  const encoded = Buffer.from(secret).toString('base64');
+  await hold(organization, { to: ['zed@acme.example'], subject: 'As you asked', text: encoded });
+  for (const phone of [false, true]) {
+    const { page, assertNoFaults } = await opened(organization, '/approvals', { phone });
+    if (phone) await page.getByText('As you asked').first().click();
+    const carried = page.getByRole('region', { name: 'Other mail in this message' });
+    await carried.getByText('One passage from').waitFor();
+    await carried.getByRole('link', { name: 'Invoice 1041' }).waitFor();
+    assert.equal(await carried.getByText('the transfer to Nordwind Shipping').count(), 2, 'sent and source');
+    await request(page).getByText('which they neither wrote nor got').waitFor();
+    await assertAccessible(page, 'carried');
+    await assertFitsWindow(page, 'carried');
+    assertNoFaults([SIGNED_OUT]);
+  }
+});
+
 test('HTML, attachments and the raw message are looked at without anything of them running', async () => {
   const organization = await world.newOrganization('business');
   const picture = Buffer.from(

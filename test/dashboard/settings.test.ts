@@ -244,6 +244,14 @@ test('name and rules of the organization change, and what loosens them is asked 
   await page.getByRole('button', { name: 'Yes, change the rules' }).click();
   await waitUntil('the rules', async () => at(await settings(), 'consentByApiKey') === true);
   assert.equal(at(await settings(), 'consentExpiresInDays'), 3);
+  await rules.getByRole('radio', { name: 'Is refused' }).check();
+  await rules.getByRole('button', { name: 'Save the rules' }).click();
+  await waitUntil('the rules', async () => at(await settings(), 'carriedMail') === 'refuse');
+  await rules.getByRole('radio', { name: 'Is sent' }).check();
+  await rules.getByRole('button', { name: 'Save the rules' }).click();
+  await page.getByText('What an agent read in any mailbox can then leave').waitFor();
+  await page.getByRole('button', { name: 'Yes, change the rules' }).click();
+  await waitUntil('the rules', async () => at(await settings(), 'carriedMail') === 'off');
   await rules.getByText('Saved').waitFor();
   assertNoFaults([...SIGNED_OUT, 400]);
 });

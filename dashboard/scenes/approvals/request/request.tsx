@@ -9,16 +9,13 @@ import { byteSize } from '../../../components/shown/byte-size.ts';
 import { type Tab, Tabs } from '../../../components/shown/tabs.tsx';
 import { Time } from '../../../components/shown/time.tsx';
 import type { ConsentMessage } from '../queries.ts';
+import { Carried } from './carried.tsx';
+import { EarlierVersions } from './earlier-versions.tsx';
 
 // Few held messages have files.
 const Attachments = lazy(async () => ({
   default: (await import('../../../components/mail/attachments.tsx')).Attachments,
 }));
-
-// Few held messages carry other mail.
-const Carried = lazy(async () => ({ default: (await import('./carried.tsx')).Carried }));
-// Few are sent again.
-const EarlierVersions = lazy(async () => ({ default: (await import('./earlier-versions.tsx')).EarlierVersions }));
 
 export interface RequestProps extends ContentProps {
   /** A reader with a session can go on from here. */
@@ -71,17 +68,9 @@ export function Request({ message, loadAttachment, loadRaw, links, children }: R
             </>
           )}
         </dl>
-        {message.carried.length === 0 ? null : (
-          <Suspense fallback={<Skeleton rows={message.carried.length} />}>
-            <Carried sources={message.carried} links={links} />
-          </Suspense>
-        )}
+        {message.carried.length === 0 ? null : <Carried sources={message.carried} links={links} />}
         <Answered message={message} />
-        {message.earlierVersions.length === 0 ? null : (
-          <Suspense fallback={<Skeleton rows={2} />}>
-            <EarlierVersions message={message} />
-          </Suspense>
-        )}
+        {message.earlierVersions.length === 0 ? null : <EarlierVersions message={message} />}
       </header>
       <Content message={message} loadAttachment={loadAttachment} loadRaw={loadRaw} />
       {message.attachments.length === 0 ? null : (
