@@ -3031,7 +3031,7 @@ export interface StreamResync {
 export interface Suppression {
   /** Id of the entry. */
   readonly id: string;
-  /** In lower case. */
+  /** In lower case. Of a person who was erased: `sha256:` and a hash. */
   readonly address: string;
   /** `hard_bounce`: there is no such address (5.1.x). `complaint`: its owner reported a message as abuse. */
   readonly reason: 'hard_bounce' | 'complaint';

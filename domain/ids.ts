@@ -39,6 +39,7 @@ export const ID_PREFIXES = {
   request: 'req_',
   mailRefusal: 'mrf_',
   standingApproval: 'sta_',
+  erasure: 'ers_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

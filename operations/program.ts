@@ -34,6 +34,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'organizations plan': async () => (await import('./commands/organizations.ts')).planOrganizationCommand,
   'organizations suspend': async () => (await import('./commands/organizations.ts')).suspendOrganizationCommand,
   'organizations resume': async () => (await import('./commands/organizations.ts')).resumeOrganizationCommand,
+  'organizations delete': async () => (await import('./commands/erase.ts')).deleteOrganizationCommand,
+  'erase mailbox': async () => (await import('./commands/erase.ts')).eraseMailboxCommand,
+  'erase organization': async () => (await import('./commands/erase.ts')).eraseOrganizationCommand,
+  'erase correspondent': async () => (await import('./commands/erase.ts')).eraseCorrespondentCommand,
+  'erase verify': async () => (await import('./commands/erase.ts')).eraseVerifyCommand,
+  'erase again': async () => (await import('./commands/erase.ts')).eraseAgainCommand,
   'reset-password': async () => (await import('./commands/reset-password.ts')).resetPasswordCommand,
 };
 

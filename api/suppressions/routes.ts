@@ -27,7 +27,7 @@ const SuppressionsQuery = closed({
 export const Suppression = closed(
   {
     id: SuppressionId,
-    address: Type.String({ description: 'In lower case.' }),
+    address: Type.String({ description: 'In lower case. Of a person who was erased: `sha256:` and a hash.' }),
     reason: Reason,
     messageId: nullable(Type.String({ description: 'The message that bounced or caused the complaint.' })),
     createdAt: dateTime(),

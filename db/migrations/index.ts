@@ -37,6 +37,7 @@ import { Migration20261128001100_returned_consents } from './Migration2026112800
 import { Migration20261128001110_waiting_consents } from './Migration20261128001110_waiting_consents.ts';
 import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
 import { Migration20261128000900_imported_messages } from './Migration20261128000900_imported_messages.ts';
+import { Migration20261128000800_erasures } from './Migration20261128000800_erasures.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -79,4 +80,5 @@ export const migrations = [
   Migration20261128001110_waiting_consents,
   Migration20261128001120_standing_approvals,
   Migration20261128000900_imported_messages,
+  Migration20261128000800_erasures,
 ];

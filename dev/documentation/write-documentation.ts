@@ -47,6 +47,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       '/operations/install',
       '/operations/dns',
       '/operations/tenants',
+      '/operations/erasure',
       '/operations/backup',
       '/operations/restore',
       '/operations/certificates',

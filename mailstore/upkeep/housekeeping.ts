@@ -105,8 +105,12 @@ const OLD_LOGS = `
           select mailbox_id, seq, created_at from decision_log) as log
    where created_at < now() - make_interval(days => $1) group by mailbox_id limit $2`;
 
-/** Under the locks of the write transaction: folders ascending. Below the watermark no tombstone is needed. */
-function pruneLog(db: Database, mailboxId: string, last: number): Promise<number> {
+/**
+ * Forgets the log of a mailbox up to a change. Clients that have not seen it compare everything.
+ *
+ * Under the locks of the write transaction: folders ascending. Below the watermark no tombstone is needed.
+ */
+export function pruneLog(db: Database, mailboxId: string, last: number): Promise<number> {
   return db.transaction(async (sql) => {
     await sql.query(`select id from folder where mailbox_id = $1 order by id for no key update`, [mailboxId]);
     const rows = await sql.query<{ folder_id: number; modseq: number }>(

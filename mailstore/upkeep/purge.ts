@@ -1,5 +1,5 @@
 /** Deletes unreachable content: deleted mailboxes and folders, messages that lost their last placement. */
-import type { Database } from '#db/database.ts';
+import type { Database, Sql } from '#db/database.ts';
 import type { Portion } from '#db/delete-portion.ts';
 import { CHANGE_LOG_RETENTION_DAYS, DELETED_MAILBOX_RETENTION_DAYS } from '#domain/mail/mail-limits.ts';
 import { DELETED_MAILBOX_ROW_RETENTION_DAYS, THREAD_REFERENCE_RETENTION_DAYS } from '#domain/retention.ts';
@@ -20,11 +20,17 @@ export async function deleteFoldersOfMailboxes(db: Database): Promise<Portion> {
   ]);
   for (const { mailbox_id: mailboxId, folder_ids: folderIds } of mailboxes)
     await db.transaction(async (sql) => {
-      await lockFolders(sql, mailboxId, folderIds);
-      await sql.query(DELETE_FOLDERS, [mailboxId, folderIds]);
+      await deleteFolders(sql, mailboxId, folderIds);
       await sql.query(`delete from thread_ref where mailbox_id = $1`, [mailboxId]);
     });
   return { done: mailboxes.length, more: mailboxes.length === PORTION_MAILBOXES };
+}
+
+/** Hides folders from every protocol; what is in them no longer counts. Call it in a transaction. */
+export async function deleteFolders(sql: Sql, mailboxId: string, folderIds: readonly number[]): Promise<void> {
+  if (folderIds.length === 0) return;
+  await lockFolders(sql, mailboxId, folderIds);
+  await sql.query(DELETE_FOLDERS, [mailboxId, folderIds]);
 }
 
 /** Removes a portion of the placements in deleted folders; then, when none is left, folders that are old enough. */

@@ -22,7 +22,8 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['carried_mail', 'carried_mark', 'carried_due'],
   ...['mailbox_file', 'mailbox_file_chunk', BLOB_TABLE, 'thread_ref', 'delivery_seen'],
   ...['outbound_message', 'outbound_recipient', 'outbound_attempt', 'consent', 'carried_passage'],
-  ...['sending_use', 'known_recipient', 'standing_approval', 'suppression', 'mail_refusal', 'installation_setting'],
+  ...['sending_use', 'known_recipient', 'standing_approval', 'suppression', 'mail_refusal', 'erasure'],
+  'installation_setting',
 ];
 
 /** Tables whose rows are left out, each with the reason. A restore leaves them as the migrations make them. */

@@ -25,16 +25,25 @@ export interface Suppression {
 
 const SUPPRESSION = `id, address, reason, message_id as "messageId", created_at as "createdAt"`;
 
+/**
+ * SQL: how the entry of an erased correspondent has the address, so that nothing is sent to it all the same.
+ *
+ * @param organizationId and `address`: SQL expressions
+ */
+export const erasedAddress = (organizationId: string, address: string): string =>
+  `'sha256:' || encode(sha256(convert_to(${organizationId} || ' ' || ${address}, 'UTF8')), 'hex')`;
+
 /** Those of the addresses (in lower case) that are on the list. */
 export const findSuppressed = (
   sql: Sql,
   organizationId: string,
   addresses: readonly string[],
-): Promise<{ address: string; reason: SuppressionReason }[]> =>
-  sql.query(`select address, reason from suppression where organization_id = $1 and address = any($2::text[])`, [
-    organizationId,
-    addresses,
-  ]);
+): Promise<{ address: string; reason: SuppressionReason }[]> => sql.query(FIND, [organizationId, addresses]);
+
+const FIND = `
+  select a.address, s.reason
+    from unnest($2::text[]) as a (address)
+    join suppression s on s.organization_id = $1 and s.address in (a.address, ${erasedAddress('$1::text', 'a.address')})`;
 
 /** Adds addresses; an existing entry does not change. Call it in the transaction that records why. */
 export async function suppress(
@@ -64,7 +73,7 @@ export const listSuppressions = (
 ): Promise<Suppression[]> =>
   sql.query<Suppression>(
     `select ${SUPPRESSION} from suppression
-      where organization_id = $1 and ($2::text is null or address = $2) and ($3::text is null or reason = $3)
+      where organization_id = $1 and ($2::text is null or address in ($2, ${erasedAddress('$1::text', '$2::text')})) and ($3::text is null or reason = $3)
         and ($4::text is null or id < $4)
       order by id desc limit $5`,
     [organizationId, filter.address?.toLowerCase() ?? null, filter.reason, page.after, page.limit + 1],

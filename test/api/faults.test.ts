@@ -40,6 +40,8 @@ const NO_EFFECTS = [
   'carried_mail',
   'carried_mark',
   'carried_due',
+  // Written by operators alone.
+  'erasure',
 ];
 const FAULTS: readonly StatementFault[] = [{ kind: 'error', sqlState: '53100' }, { kind: 'lose' }];
 /** Statements that fail beside those around the commit, spread over the request. */

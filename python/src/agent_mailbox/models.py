@@ -3075,7 +3075,7 @@ class StreamResync(Model):
 class Suppression(Model):
     # Id of the entry.
     id: str
-    # In lower case.
+    # In lower case. Of a person who was erased: `sha256:` and a hash.
     address: str
     # `hard_bounce`: there is no such address (5.1.x). `complaint`: its owner reported a message as abuse.
     reason: Annotated[Literal["hard_bounce", "complaint"], OPEN]

@@ -1,0 +1,268 @@
+/**
+ * An erasure from its begin to its receipt:
+ *
+ *   target ─▶ row of the erasure ─▶ portions, each with its counts ─▶ workflows are signalled ─▶ receipt, signed
+ *                   ▲                     │ killed
+ *                   └── the same command ─┘
+ *
+ * The steps find by themselves what is left, so an erasure that was interrupted begins with them again. Its row is only
+ * needed for the counts, and for the address, which the receipt has as a hash.
+ */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Caller } from '#core/platform/caller.ts';
+import { newId } from '#core/platform/new-id.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import type { Database, Sql } from '#db/database.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
+import { productVersion } from '#operations/backup/described.ts';
+import { CommandError } from '#operations/command.ts';
+import { writeWhole } from '#operations/write-file.ts';
+import { endWorkflows } from './end-workflows.ts';
+import { eraseCorrespondent } from './erase-correspondent.ts';
+import { eraseMailbox, type MailboxToErase } from './erase-mailbox.ts';
+import { eraseOrganization } from './erase-organization.ts';
+import { backupsIn, type KnownBackup } from './known-backups.ts';
+import { type Counts, plus, type Run } from './portions.ts';
+import { addressHash, type ErasureKind, type ErasureStatement, type ErasureSubject, signReceipt } from './receipt.ts';
+
+const OPERATOR: Caller = { actor: { ...SYSTEM_ACTOR, name: 'operator' }, ipAddress: null, requestId: null };
+
+/** What the steps need. */
+interface Pending {
+  readonly mailbox?: MailboxToErase;
+  readonly organizationId?: string;
+  /** Of the organization: its row is gone before the end. */
+  readonly slug?: string;
+  readonly address?: string;
+  readonly organizationIds?: readonly string[];
+}
+
+export interface Target {
+  readonly kind: ErasureKind;
+  readonly subject: ErasureSubject;
+  /** Undefined: nothing is left of it, or it never was there. */
+  readonly pending: Pending | undefined;
+}
+
+const notThere = (kind: string, given: string): CommandError =>
+  new CommandError(`there is no ${kind} ${given}, and no erasure of one`);
+
+/** @param given id or address; of several mailboxes with the address, the one that is not deleted, then the last */
+export async function mailboxTarget(sql: Sql, given: string): Promise<Target> {
+  const [mailbox] = await sql.query<MailboxToErase>(
+    `select id, organization_id as "organizationId", address from mailboxes where id = $1 or address = lower($1)
+      order by (id = $1) desc, deleted_at desc nulls first limit 1`,
+    [given],
+  );
+  if (mailbox !== undefined)
+    return {
+      kind: 'mailbox',
+      subject: { organizationId: mailbox.organizationId, mailboxId: mailbox.id },
+      pending: { mailbox },
+    };
+  const [earlier] = await sql.query<{ subject: ErasureSubject }>(
+    `select subject from erasure where kind = 'mailbox' and (subject ->> 'mailboxId' = $1 or pending #>> '{mailbox,address}' = lower($1))
+      order by id desc limit 1`,
+    [given],
+  );
+  if (earlier === undefined) throw notThere('mailbox', given);
+  return { kind: 'mailbox', subject: earlier.subject, pending: undefined };
+}
+
+/** @param given id or slug */
+export async function organizationTarget(sql: Sql, given: string): Promise<Target> {
+  const [organization] = await sql.query<{ id: string; slug: string }>(
+    `select id, slug from organizations where id = $1 or slug = $1`,
+    [given],
+  );
+  if (organization !== undefined)
+    return {
+      kind: 'organization',
+      subject: { organizationId: organization.id },
+      pending: { organizationId: organization.id, slug: organization.slug },
+    };
+  const [earlier] = await sql.query<{ subject: ErasureSubject }>(
+    `select subject from erasure where kind = 'organization' and (subject ->> 'organizationId' = $1 or pending ->> 'slug' = $1)
+      order by id desc limit 1`,
+    [given],
+  );
+  if (earlier === undefined) throw notThere('organization', given);
+  return { kind: 'organization', subject: earlier.subject, pending: undefined };
+}
+
+/** @param within id of the only organization; null: all */
+export async function correspondentTarget(
+  { db, pepper }: Pick<Services, 'db' | 'pepper'>,
+  given: string,
+  within: string | null,
+): Promise<Target> {
+  const address = given.toLowerCase();
+  const organizations = await db.query<{ id: string }>(
+    `select id from organizations where $1::text is null or id = $1 order by id`,
+    [within],
+  );
+  return {
+    kind: 'correspondent',
+    subject: { organizationId: within, addressHash: addressHash(pepper, address) },
+    pending: { address, organizationIds: organizations.map(({ id }) => id) },
+  };
+}
+
+export interface EraseOptions {
+  /** A backup or a folder of backups, to be named in the receipt. */
+  readonly backups: string | undefined;
+  readonly onPortion: (table: string) => void;
+}
+
+export interface Erased {
+  readonly statement: ErasureStatement;
+  /** The text of the receipt. */
+  readonly receipt: string;
+  /** It had ended before. */
+  readonly before: boolean;
+}
+
+interface ErasureRow {
+  readonly id: string;
+  readonly startedAt: Date;
+  readonly pending: Pending | null;
+  readonly counts: Counts;
+  readonly receipt: string | null;
+}
+
+const ROW = `id, started_at as "startedAt", pending, counts, receipt`;
+
+async function begin(db: Database, { kind, subject, pending }: Target, now: Date): Promise<ErasureRow> {
+  return db.transaction(async (sql) => {
+    // Two commands for the same thing begin one erasure.
+    await sql.query(`select pg_advisory_xact_lock(hashtextextended('erasure ' || $1, 0))`, [JSON.stringify(subject)]);
+    const [open, ended] = [
+      await sql.query<ErasureRow>(
+        `select ${ROW} from erasure where kind = $1 and subject = $2 and finished_at is null order by id desc limit 1`,
+        [kind, JSON.stringify(subject)],
+      ),
+      await sql.query<ErasureRow>(
+        `select ${ROW} from erasure where kind = $1 and subject = $2 and finished_at is not null order by id desc limit 1`,
+        [kind, JSON.stringify(subject)],
+      ),
+    ];
+    const found = open[0] ?? (pending === undefined ? ended[0] : undefined);
+    if (found !== undefined) return found;
+    if (pending === undefined) throw new CommandError('nothing is left to be erased');
+    const [row] = await sql.query<ErasureRow>(
+      `insert into erasure (id, kind, subject, pending, started_at) values ($1, $2, $3, $4, $5) returning ${ROW}`,
+      [newId('erasure'), kind, JSON.stringify(subject), JSON.stringify(pending), now],
+    );
+    if (row === undefined) throw new Error('an insert without a row');
+    return row;
+  });
+}
+
+async function runSteps(services: Services, run: Run, pending: Pending, startedAt: Date): Promise<void> {
+  const { mailbox, organizationId, address, organizationIds } = pending;
+  if (mailbox !== undefined) await eraseMailbox(services, run, mailbox);
+  if (organizationId !== undefined) await eraseOrganization(services, run, organizationId, OPERATOR);
+  if (address !== undefined && organizationIds !== undefined)
+    await eraseCorrespondent(services, run, { address, organizationIds, startedAt });
+}
+
+/** Rows that an erasure would take now. Changes nothing. */
+export async function rehearse(
+  services: Services,
+  { pending }: Target,
+  onPortion: (table: string) => void,
+): Promise<Counts> {
+  let counts: Counts = {};
+  const run: Run = {
+    db: services.db,
+    erasureId: undefined,
+    counted: (more) => {
+      counts = plus(counts, more);
+    },
+    onPortion,
+  };
+  if (pending !== undefined) await runSteps(services, run, pending, new Date(services.now()));
+  return withoutZeros(counts);
+}
+
+const withoutZeros = (counts: Counts): Counts =>
+  Object.fromEntries(
+    Object.entries(counts)
+      .filter(([, count]) => count > 0)
+      .toSorted(([a], [b]) => a.localeCompare(b, 'en')),
+  );
+
+/** A content without an owner may be needed by a transaction that has not ended, for so long at most. */
+const ORPHAN_AGE_MINUTES = 10;
+const ORPHANS_AT_ONCE = 500;
+
+/** Earlier versions of edited mail, and of mail that was deleted before: nothing says whose they were. */
+async function eraseOrphans(db: Database, onPortion: (table: string) => void): Promise<void> {
+  for (let more = true; more; ) {
+    const rows = await db.query(
+      `delete from blob where sha256 in (
+         select sha256 from blob
+          where created_at < now() - make_interval(mins => $1) and not exists (select from message where blob = sha256)
+            and not exists (select from outbound_message where blob = sha256)
+          limit $2 for update skip locked) returning 1`,
+      [ORPHAN_AGE_MINUTES, ORPHANS_AT_ONCE],
+    );
+    more = rows.length === ORPHANS_AT_ONCE;
+    onPortion('blob');
+  }
+}
+
+const KEEP_RECEIPT = `
+  update erasure set finished_at = $2, receipt = $3, pending = null, workflows = '{}'
+   where id = $1 and finished_at is null returning 1`;
+
+/** Erases, or goes on with an erasure that was interrupted. @throws {CommandError} */
+export async function erase(services: Services, target: Target, options: EraseOptions): Promise<Erased> {
+  const { db, settings, pepper, now } = services;
+  const { onPortion } = options;
+  // Before anything is erased: a folder that cannot be read must be named differently.
+  const backups = options.backups === undefined ? undefined : await backupsIn(options.backups);
+  const row = await begin(db, target, new Date(now()));
+  if (row.receipt === null && row.pending !== null) {
+    const run: Run = { db, erasureId: row.id, counted: () => {}, onPortion };
+    await runSteps(services, run, row.pending, row.startedAt);
+    await eraseOrphans(db, onPortion);
+    const workflows = await endWorkflows(db, settings, row.id);
+    const finishedAt = new Date(now());
+    const [done] = await db.query<{ counts: Counts }>(`select counts from erasure where id = $1`, [row.id]);
+    const statement: ErasureStatement = {
+      format: 'agent-mailbox-erasure',
+      formatVersion: 1,
+      id: row.id,
+      kind: target.kind,
+      subject: target.subject,
+      startedAt: row.startedAt.toISOString(),
+      finishedAt: finishedAt.toISOString(),
+      productVersion: productVersion(),
+      counts: withoutZeros(done?.counts ?? {}),
+      workflows,
+      backups: containing(backups, finishedAt),
+    };
+    await db.query(KEEP_RECEIPT, [row.id, finishedAt, signReceipt(pepper, statement)]);
+  }
+  const [kept] = await db.query<{ receipt: string }>(`select receipt from erasure where id = $1`, [row.id]);
+  if (kept === undefined) throw new Error(`the erasure ${row.id} is gone`);
+  const { statement } = JSON.parse(kept.receipt) as { readonly statement: string };
+  return {
+    statement: JSON.parse(statement) as ErasureStatement,
+    receipt: kept.receipt,
+    before: row.receipt !== null,
+  };
+}
+
+const containing = (backups: readonly KnownBackup[] | undefined, until: Date): readonly KnownBackup[] | null =>
+  backups?.filter(({ takenAt }) => new Date(takenAt) < until) ?? null;
+
+/** @returns the file */
+export function writeReceipt(dataDir: string, given: string | undefined, { statement, receipt }: Erased): string {
+  const file = given ?? path.join(dataDir, 'erasures', `${statement.id}.json`);
+  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+  writeWhole(file, `${receipt}\n`, 0o600);
+  return file;
+}
