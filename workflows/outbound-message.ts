@@ -7,7 +7,7 @@
  *   attempts that are due ──▶ every recipient final ──▶ done
  *       ▲       └ some deferred, or a person stopped sending
  *       └── wait (durable timer, at most two days in all without stops; `cancel` ends it and stops what is not sent,
- *           `decide` ends the wait for the end of a stop)
+ *           `decide` ends the wait for the end of a stop, and for an attempt that an operator makes due)
  *
  * Rows are the truth: activities read them again each time, and write the states that the API shows. A workflow that
  * the engine lost is started again under the same id. One with many destinations continues as new before its history
@@ -51,7 +51,8 @@ export async function outboundMessage({ messageId }: OutboundInput): Promise<voi
     const waitMs = progress.nextAtMs - Date.now();
     const summary =
       progress.stopped === true ? 'sending is stopped by a person' : outboundRetrySummary(progress, waitMs);
-    const isWoken = () => cancelled || (progress.stopped === true && decisions.count > seen);
+    const mayBeWoken = progress.stopped === true || progress.mayBeWoken === true;
+    const isWoken = () => cancelled || (mayBeWoken && decisions.count > seen);
     if (waitMs > 0) await condition(isWoken, waitMs, { summary });
     // The clock of the worker may be behind that of the engine: without a pause this would loop.
     else await condition(() => cancelled, PAUSE_MS, { summary });

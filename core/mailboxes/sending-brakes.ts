@@ -39,7 +39,7 @@ export const SETTINGS_NOW = /* sql */ `
   case when o.suspended_at is null then o.settings else o.settings || '{"sendingStopped":true}' end`;
 
 /** The current brakes of a mailbox; of a deleted one: none. */
-export async function readBrakes(sql: Sql, mailboxId: string): Promise<BrakesNow> {
+async function readBrakes(sql: Sql, mailboxId: string): Promise<BrakesNow> {
   const [row] = await sql.query<{ mode: SendingMode; settings: OrganizationSettings }>(
     `select m.sending_mode as mode, ${SETTINGS_NOW} as settings from mailboxes m join organizations o on o.id = m.organization_id
       where m.id = $1`,
@@ -53,6 +53,15 @@ export async function readBrakes(sql: Sql, mailboxId: string): Promise<BrakesNow
 export async function stoppedBecause(sql: Sql, mailboxId: string): Promise<string | null> {
   const { stoppedBy: by } = await readBrakes(sql, mailboxId);
   return by === null ? null : STOPPED_SENTENCES[by];
+}
+
+/** Whether a message may not be sent now: a person stopped its mailbox or organization, or the operator the message. */
+export async function isStopped(
+  sql: Sql,
+  { id, mailboxId }: { readonly id: string; readonly mailboxId: string },
+): Promise<boolean> {
+  const [onHold] = await sql.query(`select 1 from outbound_message where id = $1 and on_hold_since is not null`, [id]);
+  return onHold !== undefined || (await readBrakes(sql, mailboxId)).stoppedBy !== null;
 }
 
 /** The scope of a change of brakes: all mailboxes of an organization, or one. */

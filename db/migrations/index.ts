@@ -38,6 +38,7 @@ import { Migration20261128001110_waiting_consents } from './Migration20261128001
 import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
 import { Migration20261128000900_imported_messages } from './Migration20261128000900_imported_messages.ts';
 import { Migration20261128000800_erasures } from './Migration20261128000800_erasures.ts';
+import { Migration20261128000810_mail_on_hold } from './Migration20261128000810_mail_on_hold.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -81,4 +82,5 @@ export const migrations = [
   Migration20261128001120_standing_approvals,
   Migration20261128000900_imported_messages,
   Migration20261128000800_erasures,
+  Migration20261128000810_mail_on_hold,
 ];

@@ -39,6 +39,8 @@ export interface OutboundProgress {
   readonly waitsFor: string;
   /** It waits for the end of a stop, which `decide` signals. */
   readonly stopped?: boolean;
+  /** `decide` ends the wait for the next attempt, too: the operator makes it due at once, or stops the message. */
+  readonly mayBeWoken?: boolean;
   /** For the timer's summary: the next destination, the number of attempts, and the last answer of the other host. */
   readonly retry?: { readonly number: number; readonly domain: string; readonly reply: string };
 }

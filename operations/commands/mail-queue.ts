@@ -11,7 +11,7 @@ const SHOWN_MAX = 10_000;
 interface Waiting {
   readonly id: string;
   readonly organizationId: string;
-  /** `held` for consent, `scheduled`, or `sending`; `stopped` if a person stopped the sending of its mailbox. */
+  /** `held` for consent, `scheduled`, or `sending`; `stopped` if a person stopped the sending of its mailbox, `on hold` if an operator stopped it. */
   readonly state: string;
   readonly from: string;
   readonly submittedAt: Date;
@@ -60,7 +60,7 @@ async function readQueue(sql: Sql, to: string | null, limit: number): Promise<Qu
 
 /** By the index of what is due, which has the rows that are not finished only. */
 const LIST = `
-  select o.id, o.organization_id as "organizationId", case when o.stopped_at is null then o.state else 'stopped' end as state,
+  select o.id, o.organization_id as "organizationId", case when o.on_hold_since is not null then 'on hold' when o.stopped_at is not null then 'stopped' else o.state end as state,
          x.address as from, o.submitted_at as "submittedAt", o.message_id_header as "messageId", r.recipients
     from outbound_message o join mailboxes x on x.id = o.mailbox_id
     cross join lateral (

@@ -1,6 +1,6 @@
 /** One attempt at one destination: reserve, hand over, record. */
 import { randomUUID } from 'node:crypto';
-import { shareBrakes, stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
+import { isStopped, shareBrakes } from '#core/mailboxes/sending-brakes.ts';
 import { stoppedBy } from '#domain/sending/sending-brakes.ts';
 import {
   changeRecipients,
@@ -8,6 +8,7 @@ import {
   findSender,
   isOpen,
   lockOutbound,
+  type OutboundMessage,
   type OutboundRecipient,
   type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
@@ -37,17 +38,16 @@ export async function attemptDestination(attempt: DestinationAttempt): Promise<v
     },
     bytes: content.signed,
     asciiHeader: content.asciiHeader,
-    mayBegin: async () => mayBegin() && !(await isStopped(services, message.mailboxId)),
+    mayBegin: async () => mayBegin() && !(await isStoppedNow(services, message)),
   });
   await untilRecorded(services, () => recordAttempt({ ...attempt, recipients }, tried, results));
 }
 
 /** While it cannot be known, nothing is handed over. */
-const isStopped = ({ db }: Pick<SendingServices, 'db'>, mailboxId: string): Promise<boolean> =>
-  stoppedBecause(db, mailboxId).then(
-    (because) => because !== null,
-    () => true,
-  );
+const isStoppedNow = (
+  { db }: Pick<SendingServices, 'db'>,
+  message: Pick<OutboundMessage, 'id' | 'mailboxId'>,
+): Promise<boolean> => isStopped(db, message).catch(() => true);
 
 /**
  * Records that an attempt begins.
@@ -66,7 +66,7 @@ async function reserve(
     await shareBrakes(sql, message.organizationId);
     const locked = await lockOutbound(sql, message.id);
     const sender = await findSender(sql, message.mailboxId);
-    if (locked?.state !== 'sending' || sender?.status !== 'active') return undefined;
+    if (locked?.state !== 'sending' || locked.onHoldSince !== null || sender?.status !== 'active') return undefined;
     if (stoppedBy(sender.brakes.mode, sender.settings.sendingStopped === true) !== null) return undefined;
     const open = (await findRecipients(sql, message.id)).filter((each) => numbers.has(each.number) && isOpen(each));
     if (repeated) await sql.query(FORGET_RESERVATION, [message.id, destination, reservation]);

@@ -11,7 +11,7 @@
  * A message whose sending a person stopped notes that it waits, so that the end of the stop wakes it. The memory of
  * concurrent sending is limited: small messages are not counted, large ones wait for one of a few slots.
  */
-import { readBrakes, shareBrakes, stoppedBecause } from '#core/mailboxes/sending-brakes.ts';
+import { isStopped, shareBrakes } from '#core/mailboxes/sending-brakes.ts';
 import { type Release, semaphore } from '#core/platform/batching/semaphore.ts';
 import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { domainOf } from '#domain/mail/mailbox-address.ts';
@@ -160,7 +160,7 @@ async function progress({ db, now }: SendingServices, messageId: string): Promis
     [messageId, next.address],
   );
   const retry = { number: made?.attempts ?? 0, domain: domainOf(next.address), reply: withoutAddresses(next.reply) };
-  return { nextAtMs, waitsFor: `${retry.domain}: ${next.code ?? ''}`, retry };
+  return { nextAtMs, waitsFor: `${retry.domain}: ${next.code ?? ''}`, retry, mayBeWoken: true };
 }
 
 const REPLY_IN_HISTORY_MAX_CHARACTERS = 80;
@@ -193,16 +193,16 @@ export async function waitForStop(
   message: OutboundMessage,
 ): Promise<OutboundProgress | undefined> {
   const { db, now } = services;
-  const stopped = (await stoppedBecause(db, message.mailboxId)) !== null;
+  const stopped = await isStopped(db, message);
   if (!stopped && message.stoppedAt === null) return undefined;
   return db.transaction(async (sql) => {
     await shareBrakes(sql, message.organizationId);
-    const isStopped = (await readBrakes(sql, message.mailboxId)).stoppedBy !== null;
+    const isStoppedNow = await isStopped(sql, message);
     const nextAtMs = now() + STOPPED_LOOK_AGAIN_MS;
-    const rows = isStopped
+    const rows = isStoppedNow
       ? await sql.query(NOTE_STOP, [message.id, new Date(now()), new Date(nextAtMs + OUTBOUND_OVERDUE_MS)])
       : await sql.query(FORGET_STOP, [message.id]);
-    return isStopped && rows.length > 0 ? { nextAtMs, waitsFor: 'sending is stopped', stopped: true } : undefined;
+    return isStoppedNow && rows.length > 0 ? { nextAtMs, waitsFor: 'sending is stopped', stopped: true } : undefined;
   });
 }
 

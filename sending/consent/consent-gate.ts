@@ -9,7 +9,7 @@
  */
 
 import { recordEvents } from '#core/events/record-event.ts';
-import { readBrakes, shareBrakes } from '#core/mailboxes/sending-brakes.ts';
+import { isStopped, shareBrakes } from '#core/mailboxes/sending-brakes.ts';
 import { countReleased } from '#core/mailboxes/sending-budgets.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import type { Sql } from '#db/database.ts';
@@ -164,7 +164,7 @@ async function releaseWaiting(
       if (message?.state !== 'held' && message?.state !== 'scheduled') return undefined;
       // A person edited it since the first read: the data in memory is that of the old message.
       if (!isSameBlob(message.blob, held.blob)) return 'edited';
-      if ((await readBrakes(sql, held.mailboxId)).stoppedBy !== null) return waitForStop(sql, held.id, services.now());
+      if (await isStopped(sql, held)) return waitForStop(sql, held.id, services.now());
       const recipients = await findRecipients(sql, message.id);
       const hash = hashContent(
         bytes,

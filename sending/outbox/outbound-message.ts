@@ -139,6 +139,8 @@ export interface OutboundMessage {
   readonly finishedAt: Date | null;
   /** Since when it waits for the end of a stop. */
   readonly stoppedAt: Date | null;
+  /** Since when the operator of the installation stops it. */
+  readonly onHoldSince: Date | null;
   readonly envelopeId: string | null;
   readonly returned: ReturnedPart | null;
   /** The draft it was made from; null: there was none. */
@@ -151,7 +153,7 @@ const COLUMNS = `id, organization_id as "organizationId", mailbox_id as "mailbox
   consent_id as "consentId", state, send_at as "sendAt", answers_message_id as "answersMessageId",
   answers_as as "answersAs", dkim_signature as "dkimSignature", first_sent_at as "firstSentAt",
   submitted_at as "submittedAt", give_up_at as "giveUpAt", finished_at as "finishedAt", stopped_at as "stoppedAt",
-  envelope_id as "envelopeId", returned, draft`;
+  on_hold_since as "onHoldSince", envelope_id as "envelopeId", returned, draft`;
 
 /** The message as submitted; empty if it has been deleted. */
 export const readContent = (db: Database, { blob, size }: Pick<OutboundMessage, 'blob' | 'size'>): Promise<Buffer> =>
