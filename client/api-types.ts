@@ -235,7 +235,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -392,6 +392,8 @@ export interface Consent {
   readonly expiresAt: string;
   /** The request that was sent back before; this message is the changed one. Null: none. */
   readonly resubmits: string | null;
+  /** Until then the approval can be taken back, and the message waits; null: it cannot be taken back. */
+  readonly undoUntil: string | null;
   readonly decision: ConsentDecision | null;
 }
 
@@ -2421,6 +2423,8 @@ export interface OrganizationSettings {
   readonly repliesNeedApproval: boolean;
   /** What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. */
   readonly carriedMail: 'off' | 'hold' | 'refuse';
+  /** An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once. */
+  readonly undoSeconds: number;
   /** Whether an API key may decide; otherwise only a signed-in person. */
   readonly consentByApiKey: boolean;
   /** Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`. */
@@ -2449,6 +2453,8 @@ export interface OrganizationSettingsChanges {
   readonly repliesNeedApproval?: boolean;
   /** What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. */
   readonly carriedMail?: 'off' | 'hold' | 'refuse';
+  /** An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once. */
+  readonly undoSeconds?: number;
   /** Whether an API key may decide; otherwise only a signed-in person. */
   readonly consentByApiKey?: boolean;
   /** Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`. */
@@ -3799,7 +3805,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -4269,6 +4275,13 @@ export interface Operations {
     readonly body: SeveralDenials;
     readonly answer: SeveralDenied;
   };
+  /** Take an approval back */
+  readonly takeBackApproval: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: Consent;
+  };
   /** List arriving mail that is held, newest first */
   readonly listHeldMail: {
     readonly params: readonly [];
@@ -4351,6 +4364,13 @@ export interface Operations {
     readonly params: readonly [];
     readonly query: undefined;
     readonly body: ConsentReturn;
+    readonly answer: Consent;
+  };
+  /** Take back an approval that was made by the link */
+  readonly takeBackByLink: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
     readonly answer: Consent;
   };
   /** List the inbound allow list, newest first */
@@ -5122,6 +5142,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   denyConsent: 'POST /api/consents/{id}/deny',
   returnConsent: 'POST /api/consents/{id}/return',
   denyConsents: 'POST /api/consents/deny',
+  takeBackApproval: 'POST /api/consents/{id}/take-back',
   listHeldMail: 'GET /api/held-mail',
   getHeldMail: 'GET /api/held-mail/{id}',
   decideHeldMail: 'POST /api/held-mail/{id}/decide',
@@ -5134,6 +5155,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   approveByLink: 'POST /api/approval/approve',
   denyByLink: 'POST /api/approval/deny',
   returnByLink: 'POST /api/approval/return',
+  takeBackByLink: 'POST /api/approval/take-back',
   listInboundAllow: 'GET /api/lists/inbound/allow',
   addInboundAllow: 'POST /api/lists/inbound/allow',
   removeInboundAllow: 'DELETE /api/lists/inbound/allow/{id}',

@@ -172,6 +172,8 @@ export interface OrganizationSettings {
   repliesNeedApproval?: boolean;
   /** What happens to mail that carries passages of other mail. */
   carriedMail?: CarriedMailMode;
+  /** How long an approval can be taken back. */
+  undoSeconds?: number;
   consentByApiKey?: boolean;
   /** Absent: off. */
   screening?: ScreeningMode;

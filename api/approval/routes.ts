@@ -12,6 +12,7 @@ import {
   consentMessageExample,
   DenyConsent,
   decidedExample,
+  pendingExample,
   presentConsent,
   ReturnConsent,
 } from '#api/consents/schema.ts';
@@ -22,9 +23,10 @@ import { attachmentDownload, rawDownload } from '#api/messages/reading/download.
 import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
-import { refuseHeld } from '#sending/consent/decide-consent.ts';
+import { denyConsent } from '#sending/consent/decide-consent.ts';
 import { type ConsentRow, findConsent } from '#sending/consent/find-consents.ts';
 import { findHeldBytes, findHeldMessage } from '#sending/consent/held-message.ts';
+import { takeBackApproval } from '#sending/consent/take-back.ts';
 
 const ApprovalAttachmentPath = closed({ aid: ConsentAttachmentPath.properties.aid });
 
@@ -182,7 +184,7 @@ export const approvalRoutes: readonly Route[] = [
       const made = await madeBefore(services, organization.id, principal, 'denied');
       if (made !== undefined) return { status: 200, body: presentConsent(made) };
       const { reason = null, sha256 } = body;
-      const done = await refuseHeld(services, organization.id, principal.consentId, { reason, sha256 }, caller);
+      const done = await denyConsent(services, organization.id, principal.consentId, reason, caller, { sha256 });
       return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),
@@ -209,9 +211,26 @@ export const approvalRoutes: readonly Route[] = [
     async handler({ services, temporal, organization, principal, caller, body }) {
       const made = await madeBefore(services, organization.id, principal, 'returned');
       if (made !== undefined) return { status: 200, body: presentConsent(made) };
-      const { comment: reason, sha256 } = body;
-      const denial = { reason, sha256, returned: true };
-      const done = await refuseHeld(services, organization.id, principal.consentId, denial, caller);
+      const { comment, sha256 } = body;
+      const how = { sha256, returned: true };
+      const done = await denyConsent(services, organization.id, principal.consentId, comment, caller, how);
+      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/approval/take-back',
+    operationId: 'takeBackByLink',
+    tag,
+    summary: 'Take back an approval that was made by the link',
+    description: `As long as the message waits (\`undoUntil\`). The request and the link are open again. ${FOR}`,
+    auth,
+    unlimited,
+    againAfterDecision: true,
+    responses: { 200: { description: 'It waits again.', schema: Consent, example: pendingExample } },
+    errors: ['conflict', 'rate_limited'],
+    async handler({ services, temporal, organization, principal, caller }) {
+      const done = await takeBackApproval(services, organization.id, principal.consentId, caller);
       return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),

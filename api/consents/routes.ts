@@ -8,8 +8,9 @@ import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { approveHeld } from '#sending/consent/approve-held.ts';
-import { type Decided, denySeveral, refuseHeld } from '#sending/consent/decide-consent.ts';
+import { type Decided, denyConsent, denySeveral } from '#sending/consent/decide-consent.ts';
 import { findConsent, listConsents, summarizeConsents } from '#sending/consent/find-consents.ts';
+import { takeBackApproval } from '#sending/consent/take-back.ts';
 import { continueApproval, signalDecided } from '#sending/submit/start-outbound.ts';
 import {
   ApproveConsent,
@@ -152,7 +153,7 @@ export const consentRoutes: readonly Route[] = [
         throw new CatalogueError('not_found');
       await requireDecider(services.db, organization.id, caller);
       const { reason = null, sha256 } = body;
-      const done = await refuseHeld(services, organization.id, params.id, { reason, sha256 }, caller);
+      const done = await denyConsent(services, organization.id, params.id, reason, caller, { sha256 });
       return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),
@@ -179,8 +180,9 @@ export const consentRoutes: readonly Route[] = [
       if ((await findConsent(services.db, organization.id, params.id)) === undefined)
         throw new CatalogueError('not_found');
       await requireDecider(services.db, organization.id, caller);
-      const { comment: reason, sha256 } = body;
-      const done = await refuseHeld(services, organization.id, params.id, { reason, sha256, returned: true }, caller);
+      const { comment, sha256 } = body;
+      const how = { sha256, returned: true };
+      const done = await denyConsent(services, organization.id, params.id, comment, caller, how);
       return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),
@@ -215,6 +217,25 @@ export const consentRoutes: readonly Route[] = [
       );
       const denied = rows.map(({ id }) => id);
       return { status: 200, body: { denied, leftOut: consentIds.filter((id) => !denied.includes(id)) } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/consents/:id/take-back',
+    operationId: 'takeBackApproval',
+    tag,
+    summary: 'Take an approval back',
+    description: `Until \`undoUntil\` (\`settings.undoSeconds\` of the organization): the message is held again, with those that the same approval released and that still wait. What the approval remembered is forgotten. \`outbound_consent_requested\` is recorded once more. ${DECIDES}`,
+    auth: { scope: 'mailbox:write' },
+    params: ConsentPath,
+    responses: { 200: { description: 'It waits again.', schema: Consent, example: pending } },
+    errors: ['not_found', 'conflict'],
+    async handler({ services, temporal, organization, caller, params }) {
+      if ((await findConsent(services.db, organization.id, params.id)) === undefined)
+        throw new CatalogueError('not_found');
+      await requireDecider(services.db, organization.id, caller);
+      const done = await takeBackApproval(services, organization.id, params.id, caller);
+      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
     },
   }),
 ];

@@ -125,6 +125,9 @@ export const Consent = closed(
       ...ConsentId,
       description: 'The request that was sent back before; this message is the changed one. Null: none.',
     }),
+    undoUntil: nullable(
+      dateTime('Until then the approval can be taken back, and the message waits; null: it cannot be taken back.'),
+    ),
     decision: nullable(
       closed(
         {
@@ -235,6 +238,7 @@ export const pendingExample = {
   createdAt: '2026-11-21T09:16:02.481Z',
   expiresAt: '2026-11-28T09:16:02.481Z',
   resubmits: null,
+  undoUntil: null,
   decision: null,
 };
 
@@ -336,6 +340,7 @@ export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
   createdAt: row.createdAt.toISOString(),
   expiresAt: row.expiresAt.toISOString(),
   resubmits: row.resubmits,
+  undoUntil: timeOf(row.undoUntil),
   decision:
     row.decidedAt === null
       ? null

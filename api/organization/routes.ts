@@ -32,6 +32,7 @@ const example = {
     consentExpiresInDays: 7,
     repliesNeedApproval: false,
     carriedMail: 'hold',
+    undoSeconds: 10,
     consentByApiKey: false,
     screening: 'suspicious',
     sendingStopped: false,

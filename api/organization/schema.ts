@@ -26,7 +26,12 @@ import {
 } from '#domain/organizations/plans.ts';
 import { SUSPENDED_RECEIVE, SUSPENSION_REASON_MAX } from '#domain/organizations/suspension.ts';
 import { CARRIED_MAIL_DEFAULT, CARRIED_MAIL_MODES } from '#domain/sending/carried-mail.ts';
-import { OUTBOUND_CONSENT_DEFAULT, OUTBOUND_CONSENT_MODES } from '#domain/sending/consent.ts';
+import {
+  OUTBOUND_CONSENT_DEFAULT,
+  OUTBOUND_CONSENT_MODES,
+  UNDO_DEFAULT_SECONDS,
+  UNDO_MAX_SECONDS,
+} from '#domain/sending/consent.ts';
 import { SENDING_MODES } from '#domain/sending/sending-brakes.ts';
 
 const outboundConsent = Type.Enum(OUTBOUND_CONSENT_MODES, {
@@ -44,6 +49,12 @@ const repliesNeedApproval = Type.Boolean({
 const carriedMail = Type.Enum([...CARRIED_MAIL_MODES], {
   description:
     'What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused.',
+});
+const undoSeconds = Type.Integer({
+  minimum: 0,
+  maximum: UNDO_MAX_SECONDS,
+  description:
+    'An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once.',
 });
 const consentByApiKey = Type.Boolean({
   description: 'Whether an API key may decide; otherwise only a signed-in person.',
@@ -78,6 +89,7 @@ const organizationFields = {
       consentExpiresInDays,
       repliesNeedApproval,
       carriedMail,
+      undoSeconds,
       consentByApiKey,
       screening,
       sendingStopped,
@@ -141,6 +153,7 @@ export const UpdateOrganization = closed(
           consentExpiresInDays: Type.Optional(consentExpiresInDays),
           repliesNeedApproval: Type.Optional(repliesNeedApproval),
           carriedMail: Type.Optional(carriedMail),
+          undoSeconds: Type.Optional(undoSeconds),
           consentByApiKey: Type.Optional(consentByApiKey),
           screening: Type.Optional(screening),
           sendingStopped: Type.Optional(sendingStopped),
@@ -193,6 +206,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
       repliesNeedApproval: row.settings.repliesNeedApproval ?? false,
       carriedMail: row.settings.carriedMail ?? CARRIED_MAIL_DEFAULT,
+      undoSeconds: row.settings.undoSeconds ?? UNDO_DEFAULT_SECONDS,
       consentByApiKey: row.settings.consentByApiKey ?? false,
       screening: row.settings.screening ?? 'off',
       sendingStopped: row.settings.sendingStopped ?? false,

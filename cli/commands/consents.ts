@@ -135,6 +135,16 @@ export function addConsentCommands(program: Command): void {
       }),
     );
   consents
+    .command('take-back')
+    .description('Take an approval back while its message waits')
+    .argument('<id>', 'con_…')
+    .action(
+      withOrganization(async ({ service, args: [id = ''] }) => {
+        const consent = await service.consents.takeBack(id);
+        return said(consent, `Held again: ${consent.id}`);
+      }),
+    );
+  consents
     .command('status')
     .description('Show a request without its message')
     .argument('<id>', 'con_…')

@@ -140,6 +140,11 @@ export class Consents extends OperationGroup {
     return this.call.answer('denyConsent', [id], { body: reason === undefined ? {} : { reason }, options });
   }
 
+  /** Takes an approval back while its message waits (`undoUntil`). */
+  takeBack(id: string, options?: CallOptions): Promise<Api.Consent> {
+    return this.call.answer('takeBackApproval', [id], { options });
+  }
+
   /** Denies those of them that still wait, at most 200. */
   denySeveral(consentIds: readonly string[], reason?: string, options?: CallOptions): Promise<Api.SeveralDenied> {
     const body = { consentIds: [...consentIds], ...(reason === undefined ? {} : { reason }) };

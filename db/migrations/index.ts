@@ -31,14 +31,15 @@ import { Migration20261126000400_suspended_organizations } from './Migration2026
 import { Migration20261128000600_carried_mail } from './Migration20261128000600_carried_mail.ts';
 import { Migration20261128000700_message_signals } from './Migration20261128000700_message_signals.ts';
 import { Migration20261128000710_screening } from './Migration20261128000710_screening.ts';
+import { Migration20261128000800_erasures } from './Migration20261128000800_erasures.ts';
+import { Migration20261128000810_mail_on_hold } from './Migration20261128000810_mail_on_hold.ts';
+import { Migration20261128000900_imported_messages } from './Migration20261128000900_imported_messages.ts';
 import { Migration20261128001000_dkim_rotation } from './Migration20261128001000_dkim_rotation.ts';
 import { Migration20261128001010_certificates } from './Migration20261128001010_certificates.ts';
 import { Migration20261128001100_returned_consents } from './Migration20261128001100_returned_consents.ts';
 import { Migration20261128001110_waiting_consents } from './Migration20261128001110_waiting_consents.ts';
 import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
-import { Migration20261128000900_imported_messages } from './Migration20261128000900_imported_messages.ts';
-import { Migration20261128000800_erasures } from './Migration20261128000800_erasures.ts';
-import { Migration20261128000810_mail_on_hold } from './Migration20261128000810_mail_on_hold.ts';
+import { Migration20261128001130_undo } from './Migration20261128001130_undo.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -83,4 +84,5 @@ export const migrations = [
   Migration20261128000900_imported_messages,
   Migration20261128000800_erasures,
   Migration20261128000810_mail_on_hold,
+  Migration20261128001130_undo,
 ];

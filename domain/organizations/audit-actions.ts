@@ -6,6 +6,7 @@ export const AUDIT_ACTIONS = [
   'consent.approved',
   'consent.denied',
   'consent.returned',
+  'consent.taken_back',
   'domain.created',
   'domain.deleted',
   'domain.dkim_key_created',

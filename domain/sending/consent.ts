@@ -119,6 +119,10 @@ export const textChange = (before: string | null, after: string | null): TextCha
   cut: Math.max(before?.length ?? 0, after?.length ?? 0) > CHANGE_TEXT_MAX_CHARACTERS,
 });
 
+/** Seconds in which an approval can be taken back; its message waits so long. */
+export const UNDO_MAX_SECONDS = 60;
+export const UNDO_DEFAULT_SECONDS = 0;
+
 export const CONSENT_REASON_MAX_CHARACTERS = 1_000;
 
 /** After the comment of a message that was sent back: what its sender can do. */

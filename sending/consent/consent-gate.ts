@@ -49,6 +49,7 @@ interface ConsentRow {
   readonly expiresAt: Date;
   readonly createdAt: Date;
   readonly remindedAt: Date | null;
+  readonly undoUntil: Date | null;
 }
 
 /** Starts notices that are written. */
@@ -120,7 +121,7 @@ const WAIT_FOR_EXPIRY = `
 async function findConsent(sql: Sql, { consentId }: OutboundMessage): Promise<ConsentRow | undefined> {
   const [row] = await sql.query<ConsentRow>(
     `select status, scope, recipients, content_hash as "contentHash", expires_at as "expiresAt",
-            created_at as "createdAt", reminded_at as "remindedAt" from consent where id = $1`,
+            created_at as "createdAt", reminded_at as "remindedAt", undo_until as "undoUntil" from consent where id = $1`,
     [consentId],
   );
   return row;
@@ -132,16 +133,27 @@ async function releaseInTime(
   message: OutboundMessage,
   consent: ConsentRow | undefined,
 ): Promise<GateResult> {
-  const { sendAt } = message;
-  const isDue = sendAt === null || sendAt.getTime() <= services.now();
+  // An approval that can be taken back is a time to wait for, like `sendAt`.
+  const dueMs = Math.max(message.sendAt?.getTime() ?? 0, consent?.undoUntil?.getTime() ?? 0);
+  const isDue = dueMs <= services.now();
   if (isDue || sender.status === 'deleting') return releaseWaiting(services, sender, message, consent);
-  const rows = await services.db.query(
-    `update outbound_message set state = 'scheduled', due_at = $2 where id = $1 and state in ('held', 'scheduled')
-     returning 1`,
-    [message.id, new Date(sendAt.getTime() + OUTBOUND_OVERDUE_MS)],
-  );
-  return rows.length === 0 ? { kind: 'ended' } : { kind: 'scheduled', sendAtMs: sendAt.getTime() };
+  const looked = await services.db.transaction(async (sql) => {
+    const locked = await lockOutbound(sql, message.id);
+    if (locked?.state !== 'held' && locked?.state !== 'scheduled') return 'ended';
+    if (await isTakenBack(sql, message)) return 'taken_back';
+    await sql.query(`update outbound_message set state = 'scheduled', due_at = $2 where id = $1`, [
+      message.id,
+      new Date(dueMs + OUTBOUND_OVERDUE_MS),
+    ]);
+    return 'waits';
+  });
+  if (looked === 'taken_back') return passConsentGate(services, message.id);
+  return looked === 'ended' ? { kind: 'ended' } : { kind: 'scheduled', sendAtMs: dueMs };
 }
+
+/** The approval was taken back since it was read. With the message locked this does not change any more. */
+const isTakenBack = async (sql: Sql, message: OutboundMessage): Promise<boolean> =>
+  message.consentId !== null && (await findConsent(sql, message))?.status !== 'approved';
 
 /** Releases exactly what was approved or submitted, once; a message that cannot be released any more is ended. */
 async function releaseWaiting(
@@ -162,6 +174,7 @@ async function releaseWaiting(
       await shareBrakes(sql, held.organizationId);
       const message = await lockOutbound(sql, held.id);
       if (message?.state !== 'held' && message?.state !== 'scheduled') return undefined;
+      if (await isTakenBack(sql, message)) return 'edited';
       // A person edited it since the first read: the data in memory is that of the old message.
       if (!isSameBlob(message.blob, held.blob)) return 'edited';
       if (await isStopped(sql, held)) return waitForStop(sql, held.id, services.now());

@@ -39,7 +39,10 @@ export interface Decided {
  */
 const DECIDE = `
   with decided as (
-    update consent set status = $2, scope = $3, reason = $4, decided_at = $5, decided_by = $6, returned = $9
+    update consent set status = $2, scope = $3, reason = $4, decided_at = $5, decided_by = $6, returned = $9,
+           decided_with = $10, undo_until = (
+             select $5::timestamptz + make_interval(secs => (o.settings ->> 'undoSeconds')::int) from organizations o
+              where o.id = organization_id and $2 = 'approved' and (o.settings ->> 'undoSeconds')::int > 0)
      where id = any($1::text[]) and status = 'pending' and ($7::bool or expires_at > $5)
     returning id, message_id
   ), woken as (
@@ -56,6 +59,8 @@ async function decide(
     reason: string | null;
     expired: boolean;
     returned?: boolean;
+    /** The request whose approval covers these. */
+    decidedWith?: string;
   },
   now: Date,
   actor: Actor,
@@ -70,6 +75,7 @@ async function decide(
     decision.expired,
     new Date(now.getTime() + OUTBOUND_DECIDED_OVERDUE_MS),
     decision.returned ?? false,
+    decision.decidedWith ?? null,
   ]);
   return rows.map(({ id }) => id);
 }
@@ -119,7 +125,13 @@ export async function approveConsent(
     if (scope === 'message')
       return { ...(await recordApprovals(sql, organizationId, first, scope, caller, now)), more: false };
     await sql.query(REMEMBER, [organizationId, scope, valuesOf(scope, wanted), consentId]);
-    const others = await decideCovered(sql, organizationId, scope, valuesOf(scope, wanted), caller, now);
+    const others = await decideCovered(
+      sql,
+      organizationId,
+      { id: consentId, scope, values: valuesOf(scope, wanted) },
+      caller,
+      now,
+    );
     const recorded = await recordApprovals(sql, organizationId, [consentId, ...others.ids], scope, caller, now);
     if (others.more) await sql.query(`update consent set releases_others = true where id = $1`, [consentId]);
     return { ...recorded, more: others.more };
@@ -146,7 +158,13 @@ export async function approveCovered(
     const scope = approval?.scope;
     if (approval === undefined || (scope !== 'address' && scope !== 'domain')) return undefined;
     const by = caller ?? { actor: approval.decidedBy ?? SYSTEM_ACTOR, ipAddress: null, requestId: null };
-    const others = await decideCovered(sql, organizationId, scope, valuesOf(scope, approval), by, now);
+    const others = await decideCovered(
+      sql,
+      organizationId,
+      { id: consentId, scope, values: valuesOf(scope, approval) },
+      by,
+      now,
+    );
     const recorded = await recordApprovals(sql, organizationId, others.ids, scope, by, now);
     if (!others.more) await sql.query(`update consent set releases_others = false where id = $1`, [consentId]);
     return { ...recorded, more: others.more };
@@ -176,8 +194,7 @@ const valuesOf = (scope: ConsentScope, { recipients }: Pick<ConsentRow, 'recipie
 async function decideCovered(
   sql: Sql,
   organizationId: string,
-  scope: ConsentScope,
-  values: readonly string[],
+  { id, scope, values }: { readonly id: string; readonly scope: ConsentScope; readonly values: readonly string[] },
   caller: Caller,
   now: Date,
 ): Promise<{ ids: readonly string[]; more: boolean }> {
@@ -190,8 +207,15 @@ async function decideCovered(
   ]);
   const more = covered.length === DECIDED_AT_ONCE_MAX;
   if (covered.length === 0) return { ids: [], more };
-  const ids = covered.map(({ id }) => id);
-  return { ids: await decide(sql, ids, approvalOf(scope), now, caller.actor), more };
+  const decision = { ...approvalOf(scope), decidedWith: id };
+  const ids = await decide(
+    sql,
+    covered.map((each) => each.id),
+    decision,
+    now,
+    caller.actor,
+  );
+  return { ids, more };
 }
 
 /** What is written about approved requests: their messages wait no longer, audit log, events, order of decisions. */
@@ -262,35 +286,20 @@ const COVERED = `
              and (k.kind, k.value) in (('address', r.address), ('domain', split_part(r.address, '@', -1)))))
    order by c.id limit $5 for no key update skip locked`;
 
-/** A decision of a person that the message is not sent. */
-export interface Denial {
-  readonly reason: string | null;
-  /** Hash of the message that the person was shown, in hexadecimal digits. Undefined: not compared. */
-  readonly sha256?: string | undefined;
-  /** The reason is a comment by which the sender may change the message. Default: no. */
-  readonly returned?: boolean;
-}
-
-/** @throws {CatalogueError} not_found; conflict, also if the message is not the one that was shown */
-export const denyConsent = (
+/**
+ * Denies, or sends back.
+ *
+ * @param reason of a returned message the comment, by which its sender may change it
+ * @param sha256 hash of the message that the person was shown, in hexadecimal digits; undefined: not compared
+ * @throws {CatalogueError} not_found; conflict, also if the message is not the one that was shown
+ */
+export async function denyConsent(
   services: Part,
   organizationId: string,
   consentId: string,
   reason: string | null,
   caller: Caller,
-): Promise<Decided> => refuseHeld(services, organizationId, consentId, { reason }, caller);
-
-/**
- * Denies, or sends back.
- *
- * @throws {CatalogueError} not_found; conflict, also if the message is not the one that was shown
- */
-export async function refuseHeld(
-  services: Part,
-  organizationId: string,
-  consentId: string,
-  { reason, sha256, returned = false }: Denial,
-  caller: Caller,
+  { sha256, returned = false }: { readonly sha256?: string | undefined; readonly returned?: boolean } = {},
 ): Promise<Decided> {
   const now = new Date(services.now());
   const { rows, owed } = await services.db.transaction(async (sql) => {

@@ -42,7 +42,7 @@ function decisionEvent(consent: ConsentRow, about: AboutMailbox, actor: Actor, o
 }
 
 /** Organization and mailbox as event envelopes name them. */
-export interface AboutMailbox {
+interface AboutMailbox {
   readonly organization: EnvelopeOrganization;
   readonly mailbox: EnvelopeMailbox;
 }

@@ -21,6 +21,8 @@ export interface ConsentRow {
   readonly reason: string | null;
   /** It was sent back with a comment, which is a kind of denial. */
   readonly returned: boolean;
+  /** Until then the approval can be taken back, and its message waits; null: it cannot. */
+  readonly undoUntil: Date | null;
   /** The returned request that this one continues; null: none. */
   readonly resubmits: string | null;
   readonly decidedAt: Date | null;
@@ -34,7 +36,7 @@ export interface ConsentRow {
 
 const COLUMNS = `
   select id, mailbox_id as "mailboxId", message_id as "messageId", status, recipients, subject, preview,
-         expires_at as "expiresAt", created_at as "createdAt", scope, reason, returned, resubmits, decided_at as "decidedAt",
+         expires_at as "expiresAt", created_at as "createdAt", scope, reason, returned, resubmits, undo_until as "undoUntil", decided_at as "decidedAt",
          decided_by as "decidedBy", changes, coalesce(held_because, 'not_recorded') as "heldBecause", content_hash as "contentHash"
     from consent`;
 const SELECT = `${COLUMNS} where organization_id = $1`;

@@ -41,7 +41,7 @@ const COLUMNS = `id, mailbox_id as "mailboxId", recipients, ends_at as "endsAt",
 
 type Part = Pick<Services, 'db' | 'now'>;
 
-export type NewStandingApproval = Pick<StandingApproval, 'mailboxId' | 'recipients' | 'endsAt' | 'messagesMax'>;
+type NewStandingApproval = Pick<StandingApproval, 'mailboxId' | 'recipients' | 'endsAt' | 'messagesMax'>;
 
 const DAY_MS = 86_400_000;
 

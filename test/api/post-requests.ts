@@ -192,6 +192,14 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: world.organization.owner.session,
     body: { decision: 'release_and_trust' },
   }),
+  async takeBackApproval(world) {
+    const as = world.organization.owner.session;
+    await world.call('PATCH', '/api/organization', { as, body: { settings: { undoSeconds: 60 } } });
+    const id = await heldConsent(world);
+    await made(world, `/api/consents/${id}/approve`, as, { scope: 'message' });
+    await world.call('PATCH', '/api/organization', { as, body: { settings: { undoSeconds: 0 } } });
+    return { path: `/api/consents/${id}/take-back`, as };
+  },
   createStandingApproval: async ({ organization }) => ({
     path: '/api/standing-approvals',
     as: organization.owner.session,
@@ -310,6 +318,14 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: await newApprovalLink(world, world.organization),
     body: {},
   }),
+  async takeBackByLink(world) {
+    const owner = world.organization.owner.session;
+    const as = await newApprovalLink(world, world.organization);
+    await world.call('PATCH', '/api/organization', { as: owner, body: { settings: { undoSeconds: 60 } } });
+    await made(world, '/api/approval/approve', as, { scope: 'message' });
+    await world.call('PATCH', '/api/organization', { as: owner, body: { settings: { undoSeconds: 0 } } });
+    return { path: '/api/approval/take-back', as };
+  },
   returnByLink: async (world) => ({
     path: '/api/approval/return',
     as: await newApprovalLink(world, world.organization),

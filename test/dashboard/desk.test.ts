@@ -250,3 +250,36 @@ test('recipients are approved in advance until a time, and the approval is revok
   await hold(organization, body);
   assertNoFaults([SIGNED_OUT]);
 });
+
+test('an approval is taken back on the desk and on the page of a link', async () => {
+  const organization = await world.newOrganization('business');
+  await world.call('PATCH', '/api/organization', {
+    as: organization.owner.session,
+    body: { settings: { undoSeconds: 60 } },
+  });
+  const id = await hold(organization, { to: ['zed@acme.example'], subject: 'Hasty', text: 'Hello.' });
+  const { page, assertNoFaults } = await opened(organization);
+  await settled(page);
+  await page.keyboard.press('a');
+  await page.getByRole('menuitem', { name: /^This message ?Only/ }).click();
+  await page.getByText('Approved: Hasty').waitFor();
+  await assertAccessible(page, 'take back');
+  await page.getByRole('button', { name: 'Take back' }).click();
+  await request(page).getByRole('heading', { name: 'Hasty' }).waitFor();
+  await settled(page);
+  assert.equal(at(await consentOf(organization, id), 'status'), 'pending');
+  assertNoFaults([SIGNED_OUT]);
+
+  const link = await approvalLink(world, organization, { consentId: id });
+  const phone = await browser.open(world.api.url, { phone: true });
+  await phone.page.goto(`/approve#${(link['authorization'] ?? '').replace('Bearer ', '')}`);
+  await settled(phone.page);
+  await request(phone.page).getByRole('button', { name: 'Approve' }).click();
+  await phone.page.getByRole('menuitem', { name: /^This message ?Only/ }).click();
+  await phone.page.getByRole('heading', { name: 'Approved' }).waitFor();
+  await assertFitsWindow(phone.page, 'take back');
+  await phone.page.getByRole('button', { name: 'Take back' }).click();
+  await settled(phone.page);
+  assert.equal(at(await consentOf(organization, id), 'status'), 'pending');
+  phone.assertNoFaults();
+});

@@ -57,6 +57,7 @@ const FOR_PEOPLE: Readonly<Record<string, () => Promise<{ path: string; body?: o
     braked({ budgets: { newRecipientsPerDay: 1 } }, { budgets: { newRecipientsPerDay: 2 } }),
   approveConsent: async () => ({ path: `/api/consents/${await held()}/approve`, body: { scope: 'message' } }),
   denyConsent: async () => ({ path: `/api/consents/${await held()}/deny`, body: {} }),
+  takeBackApproval: async () => ({ path: `/api/consents/${await held()}/take-back` }),
   createStandingApproval: async () => ({
     path: '/api/standing-approvals',
     body: {

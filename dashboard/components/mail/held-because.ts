@@ -13,4 +13,5 @@ const WORDS = {
 export const heldBecauseWords = (kind: keyof typeof WORDS): string => WORDS[kind];
 
 /** Whether a text, such as one of an address of a page, is such a kind. */
-export const isHeldBecause = (text: unknown): text is keyof typeof WORDS => typeof text === 'string' && text in WORDS;
+export const isHeldBecause = (text: unknown): text is keyof typeof WORDS =>
+  typeof text === 'string' && Object.hasOwn(WORDS, text);

@@ -18,8 +18,10 @@ import {
   sendingQuery,
   summaryQuery,
   useStopSending,
+  useTakeBack,
 } from './queries.ts';
 import { Queue, usePinned } from './queue.tsx';
+import { TakeBack } from './take-back.tsx';
 
 // Most queues are short.
 const Filters = lazy(async () => ({ default: (await import('./filters.tsx')).Filters }));
@@ -154,7 +156,13 @@ function Waiting({ query, list, words, total, filtered, open, onOpen }: WaitingP
     const next = waiting[Math.min(waiting.length - 1, Math.max(0, at + step))];
     if (next !== undefined) onOpen(next.id);
   });
+  const takeBack = useTakeBack((consent) => {
+    setLast(undefined);
+    setDecidedHere(new Set([...decidedHere].filter((id) => id !== consent.id)));
+    onOpen(consent.id);
+  });
   const decided = (consent: Consent) => {
+    takeBack.reset();
     setLast(consent);
     setDecidedHere(new Set([...decidedHere, consent.id]));
     const next = waiting[at + 1] ?? waiting[at - 1];
@@ -162,18 +170,25 @@ function Waiting({ query, list, words, total, filtered, open, onOpen }: WaitingP
   };
   return (
     <>
-      <p
+      <div
         ref={movesContent}
         role="status"
-        className={last === undefined ? 'sr-only' : 'mb-3 rounded-md bg-sunken px-3 py-2 wrap-anywhere'}
+        className={
+          last === undefined
+            ? 'sr-only'
+            : 'mb-3 flex flex-wrap items-center gap-x-3 gap-y-1 rounded-md bg-sunken px-3 py-2 wrap-anywhere'
+        }
       >
         {last === undefined ? null : (
           <>
-            {last.status === 'approved' ? 'Approved' : last.decision?.returned === true ? 'Sent back' : 'Denied'}:{' '}
-            <bdi>{visibleText(last.subject) || '(no subject)'}</bdi>
+            <span className="min-w-0">
+              {last.status === 'approved' ? 'Approved' : last.decision?.returned === true ? 'Sent back' : 'Denied'}:{' '}
+              <bdi>{visibleText(last.subject) || '(no subject)'}</bdi>
+            </span>
+            <TakeBack consent={last} change={takeBack} onTakeBack={() => takeBack.mutate(last.id)} />
           </>
         )}
-      </p>
+      </div>
       {query.isSuccess && open === undefined && list.rows.length === list.gone.size ? (
         <Empty title={filtered ? 'Nothing of this is waiting' : 'Nothing is waiting for you'}>
           <p>

@@ -152,6 +152,13 @@ export const useSendBack = (id: string, onDecided: (consent: Consent) => void) =
     onDecided,
   );
 
+/** Takes an approval back while its message waits. */
+export const useTakeBack = (onBack: (consent: Consent) => void) =>
+  useDecision(
+    (id: string) => bodyOf(service.POST('/api/consents/{id}/take-back', { params: { path: { id } } })),
+    onBack,
+  );
+
 /** The brake of the organization, and what it holds up. */
 export const sendingQuery = singleQuery(
   ['organization', 'sending'],

@@ -220,6 +220,7 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
   const update = useUpdateOrganization();
   const [mode, setMode] = useState(settings.outboundConsent);
   const [days, setDays] = useState(String(settings.consentExpiresInDays));
+  const [undo, setUndo] = useState(String(settings.undoSeconds));
   const [replies, setReplies] = useState(settings.repliesNeedApproval);
   const [carried, setCarried] = useState(settings.carriedMail);
   const [byKey, setByKey] = useState(settings.consentByApiKey);
@@ -241,6 +242,7 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
           repliesNeedApproval: replies,
           carriedMail: carried,
           consentExpiresInDays: Number(days),
+          undoSeconds: Number(undo),
           consentByApiKey: byKey,
         },
       },
@@ -294,6 +296,18 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
         value={days}
         onChange={(event) => setDays(event.target.value)}
         error={aboutDays}
+        className="max-w-32"
+      />
+      <Field
+        label="Seconds in which an approval can be taken back"
+        type="number"
+        min={0}
+        max={60}
+        required
+        disabled={!mayChange}
+        value={undo}
+        onChange={(event) => setUndo(event.target.value)}
+        hint="An approved message waits so long before it is sent."
         className="max-w-32"
       />
       <Tick

@@ -242,7 +242,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -401,6 +401,8 @@ class Consent(Model):
     expires_at: datetime
     # The request that was sent back before; this message is the changed one. Null: none.
     resubmits: str | None
+    # Until then the approval can be taken back, and the message waits; null: it cannot be taken back.
+    undo_until: datetime | None
     decision: ConsentDecision | None
 
 
@@ -2456,6 +2458,8 @@ class OrganizationSettings(Model):
     replies_need_approval: bool
     # What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused.
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN]
+    # An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once.
+    undo_seconds: int
     # Whether an API key may decide; otherwise only a signed-in person.
     consent_by_api_key: bool
     # Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`.
@@ -2485,6 +2489,8 @@ class OrganizationSettingsChanges(Model):
     replies_need_approval: bool | None = None
     # What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused.
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None = None
+    # An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once.
+    undo_seconds: int | None = None
     # Whether an API key may decide; otherwise only a signed-in person.
     consent_by_api_key: bool | None = None
     # Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`.

@@ -101,6 +101,14 @@ export const approvalCases: Readonly<Record<string, Reach>> = {
     );
     return approveInAdvance(world, id);
   },
+  'takeBackByLink rate_limited': limitedLink('POST', '/take-back'),
+  'takeBackByLink conflict': async (world) =>
+    world.call('POST', '/api/approval/take-back', {
+      as: await newApprovalLink(world, world.organization),
+      headers: from('198.51.100.34'),
+    }),
+  'takeBackApproval conflict': async (world) =>
+    world.call('POST', `/api/consents/${await heldMessage(world)}/take-back`, { as: world.organization.owner.session }),
   'returnByLink rate_limited': limitedLink('POST', '/return', { comment: 'No' }),
   'returnByLink conflict': decidedMeanwhile('/return', { comment: 'No' }),
   'approveByLink conflict': decidedMeanwhile('/approve', { scope: 'message' }),

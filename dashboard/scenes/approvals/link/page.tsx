@@ -7,6 +7,7 @@ import { Time } from '../../../components/shown/time.tsx';
 import { finishRequest } from '../decision/draft.ts';
 import { HeldRequest } from '../decision/held-request.tsx';
 import type { Consent } from '../queries.ts';
+import { TakeBack } from '../take-back.tsx';
 import {
   linkRequestQuery,
   loadLinkAttachment,
@@ -14,6 +15,7 @@ import {
   useApproveByLink,
   useDenyByLink,
   useSendBackByLink,
+  useTakeBackByLink,
 } from './queries.ts';
 
 /** The page behind the link of a notice: one request and its decision, for a phone, without a session. */
@@ -43,7 +45,17 @@ function LinkedRequest({ token }: { readonly token: string }) {
   const approve = useApproveByLink(token, onDecided);
   const deny = useDenyByLink(token, onDecided);
   const sendBack = useSendBackByLink(token, onDecided);
-  if (decided !== undefined) return <Done consent={decided} />;
+  const takeBack = useTakeBackByLink(token, () => {
+    setDecided(undefined);
+    for (const change of [approve, deny, sendBack]) change.reset();
+    void message.refetch();
+  });
+  if (decided !== undefined)
+    return (
+      <Done consent={decided}>
+        <TakeBack consent={decided} change={takeBack} onTakeBack={() => takeBack.mutate(undefined)} />
+      </Done>
+    );
   if (message.isError) return <Refused error={message.error} onRetry={() => void message.refetch()} />;
   if (message.data === undefined)
     return (
@@ -84,15 +96,17 @@ const Waiting = () => <h1 className="mb-3">A message waits for you</h1>;
 const ENDED = new Set([401, 403, 404, 410]);
 const endsTheLink = (error: unknown): error is Problem => error instanceof Problem && ENDED.has(error.status);
 
-function Done({ consent }: { readonly consent: Consent }) {
+function Done({ consent, children }: { readonly consent: Consent; readonly children: ReactNode }) {
   const approved = consent.status === 'approved';
   const returned = consent.decision?.returned === true;
-  const what = approved ? 'is sent now' : returned ? 'is not sent; the agent has your comment' : 'is not sent';
+  const sent = consent.undoUntil === null ? 'is sent now' : 'is sent when it can no longer be taken back';
+  const what = approved ? sent : returned ? 'is not sent; the agent has your comment' : 'is not sent';
   return (
     <Card title={approved ? 'Approved' : returned ? 'Sent back' : 'Denied'}>
       <p role="status">
         “{visibleText(consent.subject) || '(no subject)'}” {what}. You can close this page.
       </p>
+      <div>{children}</div>
     </Card>
   );
 }

@@ -53,6 +53,9 @@ export const useApproveByLink = (token: string, onSuccess: (consent: Consent) =>
     onSuccess,
   );
 
+export const useTakeBackByLink = (token: string, onSuccess: (consent: Consent) => void) =>
+  useDecision(token, () => bodyOf(service.POST('/api/approval/take-back', withToken(token))), onSuccess);
+
 export const useDenyByLink = (token: string, onSuccess: (consent: Consent) => void) =>
   useDecision(
     token,
