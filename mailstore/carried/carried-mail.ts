@@ -8,6 +8,7 @@ import type { MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Sql } from '#db/database.ts';
 import { OTP_CONFIDENCE_MIN } from '#domain/mail/mail-limits.ts';
+import { CARRIED_DUE_MAX_CHARACTERS, CARRIED_DUE_MESSAGES_MAX } from '#domain/sending/carried-mail.ts';
 import type { ContentExtracts, MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
 import { type CarriedText, readCarriedText } from '#mime/carried/carried-text.ts';
 import { keptPhrases } from '#mime/carried/phrases.ts';
@@ -72,8 +73,22 @@ export async function readCarriedMails(
   messageIds: readonly string[],
 ): Promise<CarriedMail[]> {
   if (messageIds.length === 0) return [];
-  const rows = await sql.query<MailRow>(MAILS, [organizationId, messageIds, TEXT_CHARACTERS]);
-  return rows.flatMap((row): CarriedMail[] => {
+  return mailsOf(await sql.query<MailRow>(MAILS, [organizationId, messageIds, TEXT_CHARACTERS]));
+}
+
+/** The newest messages that the background has not come to yet, as far as their texts are not too long together. */
+export const readDueMails = async (sql: Sql, organizationId: string): Promise<CarriedMail[]> =>
+  mailsOf(
+    await sql.query<MailRow>(DUE_MAILS, [
+      organizationId,
+      CARRIED_DUE_MESSAGES_MAX,
+      TEXT_CHARACTERS,
+      CARRIED_DUE_MAX_CHARACTERS,
+    ]),
+  );
+
+const mailsOf = (rows: readonly MailRow[]): CarriedMail[] =>
+  rows.flatMap((row): CarriedMail[] => {
     const author = placeOf(row.from_addresses[0]?.address ?? '');
     const kind = kindOf(row, author);
     if (kind === undefined) return [];
@@ -95,9 +110,8 @@ export async function readCarriedMails(
       },
     ];
   });
-}
 
-const MAILS = `
+const mailsStatement = (condition: string): string => `
   select m.id as message_id, x.organization_id, m.mailbox_id, m.thread_id, m.origin, m.envelope_from, m.delivered_to,
          m.from_addresses, m.to_addresses, m.cc_addresses, m.subject, m.received_at, x.address as own_address,
          sent.addresses as sent_to, coalesce(sent.outside, false) as sent_outside, c.extracts, left(c.body, $3) as body
@@ -106,7 +120,17 @@ const MAILS = `
     left join lateral (
       select array_agg(r.address) as addresses, bool_or(not r.inside) as outside from outbound_recipient r
        where r.message_id = m.id and r.status <> 'denied') as sent on true
-   where x.organization_id = $1 and m.id = any($2::text[]) and m.origin in ('smtp', 'local', 'submission', 'append')`;
+   where x.organization_id = $1 and m.id ${condition} and m.origin in ('smtp', 'local', 'submission', 'append')`;
+
+const MAILS = mailsStatement('= any($2::text[])');
+
+const DUE_MAILS = mailsStatement(`in (
+  select message_id
+    from (select d.message_id, sum(coalesce(length(b.body), 0)) over (order by d.message_id desc) as characters
+            from (select message_id from carried_due
+                   where organization_id = $1 order by message_id desc limit $2) as d
+            left join message_content b on b.message_id = d.message_id) as waiting
+   where characters <= $4)`);
 
 function kindOf({ origin, own_address, sent_to, sent_outside }: MailRow, author: string): CarriedKind | undefined {
   if (sent_to !== null) return sent_outside ? 'outgoing' : 'internal';

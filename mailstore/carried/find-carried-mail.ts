@@ -3,7 +3,6 @@
  * newest directly.
  */
 import type { Sql } from '#db/database.ts';
-import { CARRIED_DUE_MAX_CHARACTERS, CARRIED_DUE_MESSAGES_MAX } from '#domain/sending/carried-mail.ts';
 import { readCarriedText } from '#mime/carried/carried-text.ts';
 import { codeMark, storedMark } from '#mime/carried/telling-words.ts';
 import { type CarriedKind, type CarriedMail, placeOf, readCarriedMails, rest, saltOf } from './carried-mail.ts';
@@ -77,20 +76,15 @@ const markedStatement = (condition: string): string => `
     join mailboxes x on x.id = m.mailbox_id
    where x.organization_id = $1`;
 
-/** The newest messages that the background has not come to yet, as far as their texts are not too long together. */
-export async function findDue(sql: Sql, organizationId: string, wanted: ReadonlySet<number>): Promise<MarkedMail[]> {
-  if (wanted.size === 0) return [];
-  const rows = await sql.query<{ message_id: string; length: number }>(DUE, [organizationId, CARRIED_DUE_MESSAGES_MAX]);
-  const ids: string[] = [];
-  let left = CARRIED_DUE_MAX_CHARACTERS;
-  for (const { message_id: id, length } of rows) {
-    if (length > left) break;
-    left -= length;
-    ids.push(id);
-  }
+/** Those of the given messages that have wanted marks. */
+export async function markedAmong(
+  mails: readonly CarriedMail[],
+  organizationId: string,
+  wanted: ReadonlySet<number>,
+): Promise<MarkedMail[]> {
   const salt = saltOf(organizationId);
   const found: MarkedMail[] = [];
-  for (const mail of await readCarriedMails(sql, organizationId, ids)) {
+  for (const mail of mails) {
     const { phrases, telling } = await readCarriedText(mail.text, rest);
     const marks = new Set<number>();
     const add = (mark: number): void => {
@@ -105,12 +99,6 @@ export async function findDue(sql: Sql, organizationId: string, wanted: Readonly
   }
   return found;
 }
-
-const DUE = `
-  select d.message_id, coalesce(length(c.body), 0) as length
-    from (select message_id from carried_due where organization_id = $1 order by message_id desc limit $2) as d
-    left join message_content c on c.message_id = d.message_id
-   order by d.message_id desc`;
 
 /** The newest messages of a thread. */
 export async function newestOfThread(sql: Sql, mailboxId: string, threadId: string, limit: number): Promise<string[]> {

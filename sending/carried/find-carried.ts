@@ -19,15 +19,22 @@ import {
   COMMON_RECIPIENTS_MIN,
   COMMON_SENDERS_MIN,
 } from '#domain/sending/carried-mail.ts';
-import { type CarriedMail, placeOf, readCarriedMails, rest, saltOf } from '#mailstore/carried/carried-mail.ts';
+import {
+  type CarriedMail,
+  placeOf,
+  readCarriedMails,
+  readDueMails,
+  rest,
+  saltOf,
+} from '#mailstore/carried/carried-mail.ts';
 import {
   fileMark,
-  findDue,
   findExcusing,
   findMarked,
   findWithFiles,
   MAILS_PER_MARK_MAX,
   type MarkedMail,
+  markedAmong,
   newestOfThread,
 } from '#mailstore/carried/find-carried-mail.ts';
 import { type CarriedText, readCarriedText } from '#mime/carried/carried-text.ts';
@@ -104,9 +111,12 @@ export async function findCarried(db: Database, question: CarriedQuestion): Prom
     for (const { mark } of maybeCodes) codes.add(storedMark(mark, salt));
   }
   for (const code of codes) wanted.add(code);
+  if (wanted.size === 0 && question.files.length === 0) return [];
   // In this order: what the background stores meanwhile is in both.
-  const due = await findDue(db, organizationId, wanted);
-  const stored = await findMarked(db, organizationId, [...wanted]);
+  const [waiting, stored] = await db.together((sql) =>
+    Promise.all([readDueMails(sql, organizationId), findMarked(sql, organizationId, [...wanted])]),
+  );
+  const due = await markedAmong(waiting, organizationId, wanted);
   const digests = question.files.map(({ digest }) => digest);
   const holders = merged(merged(due, stored), await findWithFiles(db, organizationId, digests));
   const first = new Evidence(question, holders, codes);
