@@ -116,6 +116,12 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
     lst_: await make('/api/lists/inbound/block', { value: 'foreign.example' }),
     sup_: suppression,
     msg_: await holdMail(world, other),
+    sta_: await make('/api/standing-approvals', {
+      mailboxId: other.mailbox.id,
+      recipients: ['foreign.example'],
+      endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+      messagesMax: 1,
+    }),
     mbx_: other.mailbox.id,
     mem_: other.member.memberId,
     inv_: await make('/api/members', { email: 'foreign@people.test' }),

@@ -57,7 +57,14 @@ const FOR_PEOPLE: Readonly<Record<string, () => Promise<{ path: string; body?: o
     braked({ budgets: { newRecipientsPerDay: 1 } }, { budgets: { newRecipientsPerDay: 2 } }),
   approveConsent: async () => ({ path: `/api/consents/${await held()}/approve`, body: { scope: 'message' } }),
   denyConsent: async () => ({ path: `/api/consents/${await held()}/deny`, body: {} }),
-  takeBackApproval: async () => ({ path: `/api/consents/${await held()}/take-back` }),
+  async takeBackApproval() {
+    const id = await held();
+    const as = of.owner.session;
+    await world.call('PATCH', '/api/organization', { as, body: { settings: { undoSeconds: 60 } } });
+    await world.call('POST', `/api/consents/${id}/approve`, { as, body: { scope: 'message' } });
+    await world.call('PATCH', '/api/organization', { as, body: { settings: { undoSeconds: 0 } } });
+    return { path: `/api/consents/${id}/take-back` };
+  },
   createStandingApproval: async () => ({
     path: '/api/standing-approvals',
     body: {
@@ -178,11 +185,14 @@ describe('by no route', () => {
       assert.ok(names.has(name), `${name} is for people`);
   });
 
-  for (const route of forPeople)
+  for (const [n, route] of forPeople.entries())
     test(`${route.operationId} accepts no credential of an agent`, async () => {
+      // Links are limited by source.
+      const headers = { 'x-forwarded-for': `198.18.9.${n}` };
       for (const [name, as] of Object.entries(agentsCredentials())) {
         const answer = await world.call(route.method, pathOf(route), {
           as,
+          headers,
           ...(route.bodyExample === undefined ? {} : { body: route.bodyExample }),
         });
         assert.deepEqual([answer.status, errorCode(answer)], [403, 'forbidden'], `${name}: ${answer.text}`);
@@ -194,12 +204,13 @@ describe('by no route', () => {
         ]) {
           const disguised = await world.call(route.method, pathOf(route), {
             as: disguise,
+            headers,
             ...(route.bodyExample === undefined ? {} : { body: route.bodyExample }),
           });
           assert.ok([401, 403].includes(disguised.status), `${name}: ${disguised.text}`);
         }
         const cookie = await world.call(route.method, pathOf(route), {
-          headers: { cookie: `agent-mailbox-session=${text}`, origin: world.api.url },
+          headers: { ...headers, cookie: `agent-mailbox-session=${text}`, origin: world.api.url },
           ...(route.bodyExample === undefined ? {} : { body: route.bodyExample }),
         });
         assert.equal(cookie.status, 401, `${name} as a cookie: ${cookie.text}`);
