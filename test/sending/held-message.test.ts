@@ -218,8 +218,10 @@ for (const entry of SENDING_ENTRY_POINTS)
         'messageId',
         'preview',
         'recipients',
+        'resubmits',
         'status',
         'subject',
+        'undoUntil',
       ]);
       assert.equal((await get(`/api/mailbox/messages/${held.id}`, organization.mailbox.token)).status, 404);
       await world.api.call('PATCH', '/api/organization', {
