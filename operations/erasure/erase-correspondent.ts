@@ -37,6 +37,12 @@ const HAS_ADDRESS = `
    or lower(m.from_addresses::text) ~ $1 or lower(m.to_addresses::text) ~ $1 or lower(m.cc_addresses::text) ~ $1
    or exists (select from message_text t where t.message_id = m.id and t.header ~ $1))`;
 
+/** Over `held_arrival`; the pattern is $1. As of stored mail, its header counts, not what others wrote in the text. */
+const HELD_HAS_ADDRESS = String.raw`
+  (author ~ $1 or lower(envelope_from) ~ $1 or lower(delivered_to) ~ $1 or lower(from_addresses::text) ~ $1
+   or lower(coalesce(actor::text, '')) ~ $1
+   or lower(encode(substring(bytes for coalesce(nullif(position('\x0d0a0d0a'::bytea in bytes), 0), length(bytes))), 'escape')) ~ $1)`;
+
 /** Over `outbound_message o`; the pattern is $1. */
 const SENT_TO_ADDRESS = `
   (lower(o.to_addresses::text) ~ $1 or lower(o.cc_addresses::text) ~ $1
@@ -203,6 +209,9 @@ export async function eraseCorrespondent(
     const here: [string, string][] = [
       ['known_recipient', `organization_id = $2 and kind <> 'domain' and lower(value) ~ $1`],
       ['sender_list', 'organization_id = $2 and value ~ $1'],
+      ['standing_approval', `organization_id = $2 and array_to_string(recipients, ' ') ~ $1`],
+      ['released_thread', 'mailbox_id in (select id from mailboxes where organization_id = $2) and author ~ $1'],
+      ['held_arrival', `organization_id = $2 and ${HELD_HAS_ADDRESS}`],
       // Also a member: notices to that account stay.
       [
         'member_notices',

@@ -19,6 +19,10 @@ const MESSAGE_PARTS: readonly Part[] = [
   ['message_text', byMessage],
   ['message_content', byMessage],
   ['attachment_digest', byMessage],
+  ['carried_mark', (ids) => `mail in (select number from carried_mail where ${byMessage(ids)})`],
+  ['carried_mail', byMessage],
+  ['carried_due', byMessage],
+  ['carried_passage', byMessage],
   ['message', (ids) => `id in (${ids})`],
 ];
 
@@ -29,6 +33,7 @@ const OUTBOUND_PARTS: readonly Part[] = [
   ['approval_links', byConsent],
   ['approval_notice_items', byConsent],
   ['decision_log', byConsent],
+  ['carried_passage', byConsent],
   ['consent', byMessage],
   ['outbound_attempt', byMessage],
   ['outbound_recipient', byMessage],

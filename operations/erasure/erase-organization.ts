@@ -36,6 +36,7 @@ const STEPS: readonly Step[] = [
   ['api_keys', OF],
   ['oauth_tokens', `grant_id in (select id from oauth_grants where ${OF})`],
   ['oauth_grants', OF],
+  ['dkim_rotation', `domain_id in (select id from domains where ${OF})`],
   ['domains', OF],
   ['delivery_allowances', OF],
   ['sending_use', 'scope_id = $1'],

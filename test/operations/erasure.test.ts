@@ -166,7 +166,8 @@ const quiet = (organizationId: string): Promise<unknown> =>
               and not exists (select from approval_notices a where a.notice_id = n.id and a.send_at > now()) union all
            select 1 from message m join mailboxes x on x.id = m.mailbox_id
             where x.organization_id = $1
-              and (m.text_status = 'due' or not exists (select from message_text t where t.message_id = m.id))`,
+              and (m.text_status = 'due' or not exists (select from message_text t where t.message_id = m.id))
+           union all select 1 from carried_due where organization_id = $1`,
           [organizationId],
         )
       ).length === 0,
@@ -202,6 +203,15 @@ async function plant(organization: TestOrganization, word: string): Promise<Plan
   });
   const stranger = `${word}@outside.test`;
   await mailIn(mailbox.address, stranger, `Subject ${word}`, `Body ${word}`);
+  await settings(organization, { screening: 'first_senders' });
+  await mailIn(mailbox.address, `kept-${word}@outside.test`, `Kept ${word}`, `Kept body ${word}`);
+  await settings(organization, { screening: 'off' });
+  await made(organization.owner.session, '/api/standing-approvals', {
+    mailboxId: mailbox.id,
+    recipients: [`standing-${word}@outside.test`],
+    endsAt: new Date(Date.now() + 3_600_000).toISOString(),
+    messagesMax: 1,
+  });
   await made(mailbox.token, '/api/mailbox/drafts', { to: [stranger], subject: `Draft ${word}`, text: word });
   const file = await fetch(new URL(`/api/mailbox/files?filename=${word}.txt`, world.api.api.url), {
     method: 'POST',
@@ -282,13 +292,15 @@ async function failingDelivery(organization: TestOrganization, { id, address }: 
 const UNREAD = `
   select 1 from message m join mailboxes x on x.id = m.mailbox_id
    where x.organization_id = $1
-     and (m.text_status = 'due' or not exists (select from message_text t where t.message_id = m.id))`;
+     and (m.text_status = 'due' or not exists (select from message_text t where t.message_id = m.id))
+  union all select 1 from carried_due where organization_id = $1`;
 
 /** Tables in which a planted mailbox has its word. */
 const PLANTED_IN = [
   ...['mailboxes', 'message', 'message_text', 'message_content', 'placement', 'blob', 'folder', 'webhook_endpoints'],
   ...['events', 'outbound_message', 'outbound_recipient', 'outbound_attempt', 'consent', 'member_notices'],
   ...['mailbox_token', 'mailbox_file', 'mailbox_file_chunk', 'audit_entries', 'mail_refusal', 'idempotency_keys'],
+  ...['held_arrival', 'standing_approval'],
 ];
 /** Written by running processes beside. */
 const MOVING = ['rate_limits', 'organization_change', 'readiness_probe', 'delivery_lanes', 'sweeps', 'erasure'];
