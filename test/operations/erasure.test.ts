@@ -113,7 +113,8 @@ async function fingerprint(column: 'mailbox_id' | 'organization_id', id: string)
 
 async function newOrganization(): Promise<TestOrganization> {
   const organization = await world.api.newOrganization('business');
-  await settings(organization, { outboundConsent: 'off' });
+  // The word is in each text: they would wait for a person.
+  await settings(organization, { outboundConsent: 'off', carriedMail: 'off' });
   return organization;
 }
 
@@ -183,7 +184,8 @@ interface Planted {
 /** A mailbox with a word in each place that takes one. */
 async function plant(organization: TestOrganization, word: string): Promise<Planted> {
   const { key } = organization;
-  await settings(organization, { outboundConsent: 'off' });
+  // The word is in each text: they would wait for a person.
+  await settings(organization, { outboundConsent: 'off', carriedMail: 'off' });
   const created = await made(key, '/api/mailboxes', {
     localPart: word,
     name: `Name ${word}`,
