@@ -109,10 +109,6 @@ export const SETTINGS = {
       text: 'Address the API and metrics listen on. `0.0.0.0` in containers, behind a TLS-terminating proxy.',
     }),
     API_PORT: setting(port, { fallback: '8080', text: 'Port of REST API, documents and dashboard.' }),
-    API_TLS_PORT: setting(port, {
-      fallback: '0',
-      text: 'Port at which the API is served by TLS too, on MAIL_HOST, with the certificates of ACME_DIRECTORY: for installations without a proxy. 0 switches it off.',
-    }),
     API_PUBLIC_URL: setting(url('http:', 'https:'), {
       text: 'Address of the API as seen from outside, for links. Unset: derived from API_HOST and API_PORT.',
     }),
@@ -275,6 +271,10 @@ export const SETTINGS = {
     }),
     ACME_ROOTS: setting(text, {
       text: 'File with the root certificates (PEM) that the server of the authority itself is checked with, for an authority of your own. Unset: those of Node.',
+    }),
+    API_TLS_PORT: setting(port, {
+      fallback: '0',
+      text: 'Port at which the API is served by TLS too, on MAIL_HOST, with the certificates of ACME_DIRECTORY: for installations without a proxy. 0 switches it off.',
     }),
     ACME_HTTP_PORT: setting(port, {
       fallback: '80',
