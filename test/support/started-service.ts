@@ -30,7 +30,10 @@ export async function freePorts(): Promise<Record<string, string>> {
   // Its pages are 1000 above.
   do temporal = await testPort();
   while ((await portProblem(temporal + 1_000)) !== undefined);
-  const names = Object.keys(SETTINGS).filter((name) => name.endsWith('_PORT') && !name.startsWith('MAIL_PUBLIC_'));
+  // TLS of the API needs an authority for certificates.
+  const names = Object.keys(SETTINGS).filter(
+    (name) => name.endsWith('_PORT') && !name.startsWith('MAIL_PUBLIC_') && name !== 'API_TLS_PORT',
+  );
   const ports = await Promise.all(names.map(async (name) => [name, String(await testPort())] as const));
   return { ...Object.fromEntries(ports), TEMPORAL_PORT: String(temporal) };
 }
