@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ArrowLeft } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { mailboxNameQuery } from '../../api/queries.ts';
 import { Button } from '../../components/frame/button.tsx';
 import { Failure } from '../../components/frame/page.tsx';
@@ -10,9 +10,13 @@ import { heldBecauseWords } from '../../components/mail/held-because.ts';
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { Time } from '../../components/shown/time.tsx';
 import { finishRequest } from './decision/draft.ts';
-import { HeldRequest } from './decision/held-request.tsx';
 import { type Consent, loadAttachment, loadRaw, requestQuery, useApprove, useDeny, useSendBack } from './queries.ts';
 import { OutcomeBadge } from './request/outcome.tsx';
+
+// The list is shown first.
+const HeldRequest = lazy(async () => ({ default: (await import('./decision/held-request.tsx')).HeldRequest }));
+
+const Loading = () => <div aria-busy className="h-80 rounded-lg border border-line bg-panel" />;
 
 interface QueueProps {
   readonly label: string;
@@ -150,24 +154,21 @@ function OpenRequest({ id, onDecided }: { readonly id: string; readonly onDecide
   const sendBack = useSendBack(id, decided);
   const [wasPending, setWasPending] = useState(false);
   if (!wasPending && message.data?.consent.status === 'pending') setWasPending(true);
-  if (message.data === undefined)
-    return message.isError ? (
-      <Failure query={message} />
-    ) : (
-      <div aria-busy className="h-80 rounded-lg border border-line bg-panel" />
-    );
+  if (message.data === undefined) return message.isError ? <Failure query={message} /> : <Loading />;
   return (
-    <HeldRequest
-      key={message.data.sha256}
-      message={message.data}
-      loadAttachment={(aid) => loadAttachment(id, aid)}
-      loadRaw={() => loadRaw(id)}
-      links
-      wasPending={wasPending}
-      approve={approve}
-      deny={deny}
-      sendBack={sendBack}
-      keys
-    />
+    <Suspense fallback={<Loading />}>
+      <HeldRequest
+        key={message.data.sha256}
+        message={message.data}
+        loadAttachment={(aid) => loadAttachment(id, aid)}
+        loadRaw={() => loadRaw(id)}
+        links
+        wasPending={wasPending}
+        approve={approve}
+        deny={deny}
+        sendBack={sendBack}
+        keys
+      />
+    </Suspense>
   );
 }
