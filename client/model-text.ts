@@ -9,7 +9,7 @@ import type { Message, MessageSummary } from './types.ts';
  * control a terminal. Zero-width joiner and non-joiner, and the choice between text and emoji, are kept: emoji and
  * several scripts need them.
  */
-const INVISIBLE = /[[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u007f-\u009f]--[\ufe0e\ufe0f\u200c\u200d]]/gv;
+const INVISIBLE = /(?![\ufe0e\ufe0f\u200c\u200d])[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u007f-\u009f]/gu;
 
 /** Text without characters that a person cannot see. */
 export const withoutInvisible = (text: string): string => text.replace(INVISIBLE, '');

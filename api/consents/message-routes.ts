@@ -5,6 +5,7 @@
 
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import Type, { type Static } from 'typebox';
+import { reachOf } from '#api/http/principal.ts';
 import { type Route, route, type UntypedRequest } from '#api/http/route.ts';
 import { closed, dateTime, MessageId, nullable, timeOf } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
@@ -337,9 +338,12 @@ export const consentMessageRoutes: readonly Route[] = [
       200: { description: 'The message.', schema: ConsentMessage, example: consentMessageExample },
     },
     errors: ['not_found'],
-    async handler({ services, organization, caller, params }) {
+    async handler({ services, organization, principal, caller, params }) {
       await requireSeer({ services, caller }, organization.id, params.id);
-      return { status: 200, body: presentHeldMessage(await findHeldMessage(services, organization.id, params.id)) };
+      return {
+        status: 200,
+        body: presentHeldMessage(await findHeldMessage(services, organization.id, params.id, reachOf(principal))),
+      };
     },
   }),
   route({

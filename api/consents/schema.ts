@@ -4,7 +4,7 @@ import { MailboxId, mailboxExample } from '#api/mailboxes/schema.ts';
 import { ConsentChanges, presentChanges } from '#api/messages/decision.ts';
 import { addresses, subject } from '#api/messages/sending/send-schema.ts';
 import { idPattern } from '#domain/ids.ts';
-import { ANY_TEXT, LINE_OF_MAIL, LINES } from '#domain/mail/text-forms.ts';
+import { ANY_TEXT, LINES, SOUGHT_LINE } from '#domain/mail/text-forms.ts';
 import {
   CONSENT_REASON_MAX_CHARACTERS,
   CONSENT_SCOPES,
@@ -30,7 +30,7 @@ const filters = {
     Type.String({
       minLength: 1,
       maxLength: 320,
-      pattern: LINE_OF_MAIL,
+      pattern: SOUGHT_LINE,
       description: 'Only those about this address, or about an address of this domain.',
     }),
   ),
@@ -41,7 +41,7 @@ const filters = {
     Type.String({
       minLength: 1,
       maxLength: 200,
-      pattern: LINE_OF_MAIL,
+      pattern: SOUGHT_LINE,
       description: 'Part of a recipient, the subject or the first words; case does not matter.',
     }),
   ),

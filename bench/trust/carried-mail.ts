@@ -104,7 +104,7 @@ async function check(db: Database, text: string): Promise<{ readonly ms: number;
     files: [],
     now: new Date(),
   });
-  return { ms: performance.now() - startedAt, found: found.length };
+  return { ms: performance.now() - startedAt, found: found.sources.length };
 }
 
 const quantile = (sorted: readonly number[], q: number): string =>

@@ -140,6 +140,7 @@ export async function orderDueCertificates(services: CertificateServices, stoppi
       names,
       new Date(now()),
       new Date(now() + LEASE_MS),
+      certificateNames(settings).length,
     ]);
     if (due === undefined) break;
     const { name, failures } = due;
@@ -164,13 +165,13 @@ export async function orderDueCertificates(services: CertificateServices, stoppi
   return issued;
 }
 
-/** Another one of several processes takes the next. */
+/** Those of the installation first, then those of customers. Another one of several processes takes the next. */
 const LEASE = `
   update acme_certificate set leased_until = $3
    where name = (
      select name from acme_certificate
       where name = any($1::text[]) and order_at <= $2 and (leased_until is null or leased_until <= $2)
-      order by order_at, name for update skip locked limit 1)
+      order by array_position($1::text[], name) > $4, order_at, name for update skip locked limit 1)
   returning name, failures`;
 const FAILED = `
   update acme_certificate

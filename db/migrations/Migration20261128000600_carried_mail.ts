@@ -43,10 +43,21 @@ export class Migration20261128000600_carried_mail extends Migration {
       -- The decision is about them: that about another message releases this one not.
       alter table consent add column carries_passages boolean not null default false;
 
-      -- All stored mail, in the background.
-      insert into carried_due (message_id, organization_id)
-      select m.id, x.organization_id from message m join mailboxes x on x.id = m.mailbox_id
-       where m.origin in ('smtp', 'local', 'submission', 'append');
+      -- By every process, also one of the version before that still runs.
+      create function note_carried_due() returns trigger language plpgsql as $$
+      begin
+        insert into carried_due (message_id, organization_id)
+        select a.id, x.organization_id from added a join mailboxes x on x.id = a.mailbox_id
+         where a.origin in ('smtp', 'local', 'submission', 'append')
+        on conflict do nothing;
+        return null;
+      end $$;
+      create trigger message_carried_due after insert on message
+        referencing new table as added for each statement execute function note_carried_due();
+
+      -- All stored mail, newest first, in portions after the migration: here it would lock the tables of mail.
+      insert into installation_setting (name, value)
+      select 'CARRIED_MAIL_TO_READ_BELOW', '~' where exists (select from message);
     `);
   }
 }

@@ -9,8 +9,8 @@ export const CARRIED_MAIL_DEFAULT: CarriedMailMode = 'hold';
 export const CARRIED_TEXT_MAX_CHARACTERS = 1_048_576;
 /** A file beyond this size is compared by its hash alone. */
 export const CARRIED_FILE_MAX_BYTES = 524_288;
-/** Readings of a message (decoded, backwards) that are compared, over all its texts. */
-export const CARRIED_READINGS_MAX = 64;
+/** Readings of a message (decoded, backwards) that are compared, over all its texts. A message with more waits for a person. */
+export const CARRIED_READINGS_MAX = 200;
 /** Stored mail that has not been read in the background yet and is compared directly, newest first. */
 export const CARRIED_DUE_MESSAGES_MAX = 500;
 export const CARRIED_DUE_MAX_CHARACTERS = 2_097_152;

@@ -55,14 +55,22 @@ export function startCarriedMailIndexer(db: Database, log: Logger): CarriedMailI
  * @returns messages done; 0 does not mean that no other process is working
  */
 export async function indexPortion(db: Database, log: Logger, isClosed: () => boolean = () => false): Promise<number> {
-  const [look] = await db.query<{ due: boolean }>(`select exists (select from carried_due) as due`);
+  const [look] = await db.query<{ due: boolean }>(
+    `select exists (select from carried_due) or exists (select from installation_setting where name = $1) as due`,
+    [TO_READ_BELOW],
+  );
   if (look?.due !== true || (await db.query(TAKE_TURN, [TURN_LOST_AFTER_SECONDS])).length === 0) return 0;
   try {
     const until = performance.now() + PORTION_MS;
     let done = 0;
     while (!isClosed() && performance.now() < until) {
       const rows = await db.query<{ message_id: string; organization_id: string }>(NEXT, [BATCH]);
-      if (rows.length === 0) break;
+      if (rows.length === 0) {
+        // Only then: what is waited for in checks is new mail.
+        const [filled] = await db.query<{ count: number }>(FILL, [TO_READ_BELOW, FILL_AT_ONCE]);
+        if ((filled?.count ?? 0) === 0) break;
+        continue;
+      }
       for (const [organizationId, group] of Map.groupBy(rows, (row) => row.organization_id))
         await storeOrSkip(
           db,
@@ -84,10 +92,34 @@ async function storeOrSkip(db: Database, log: Logger, organizationId: string, id
     await storeCarriedMails(db, organizationId, ids);
   } catch (error) {
     if (isInfrastructureError(error)) throw error;
+    if (ids.length > 1) {
+      for (const id of ids) await storeOrSkip(db, log, organizationId, [id]);
+      return;
+    }
     log.error({ messageIds: ids, error: String(error) }, 'what these messages say could not be stored');
     await db.query(`delete from carried_due where message_id = any($1::text[])`, [ids]);
   }
 }
+
+/** Mail of earlier versions, below an id that falls. The setting is gone when there is none. */
+const TO_READ_BELOW = 'CARRIED_MAIL_TO_READ_BELOW';
+const FILL_AT_ONCE = 1_000;
+const FILL = `
+  with page as materialized (
+    select m.id, m.mailbox_id, m.origin from message m
+     where m.id < (select value from installation_setting where name = $1) order by m.id desc limit $2
+  ), noted as (
+    insert into carried_due (message_id, organization_id)
+    select p.id, x.organization_id from page p join mailboxes x on x.id = p.mailbox_id
+     where p.origin in ('smtp', 'local', 'submission', 'append')
+       and not exists (select from carried_mail c where c.message_id = p.id)
+    on conflict do nothing
+  ), moved as (
+    update installation_setting set value = (select min(id) from page) where name = $1 and exists (select from page)
+  ), ended as (
+    delete from installation_setting where name = $1 and not exists (select from page)
+  )
+  select count(*)::int as count from page`;
 
 const NEXT = `select message_id, organization_id from carried_due order by message_id desc limit $1`;
 

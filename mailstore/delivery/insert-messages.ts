@@ -394,10 +394,6 @@ const INSERT_MESSAGES = `
       join mailboxes x on x.id = d.mailbox_id
      order by 1, 2, 3
     on conflict do nothing
-  ), new_carried as (
-    insert into carried_due (message_id, organization_id)
-    select i.id, x.organization_id from incoming i join mailboxes x on x.id = i.mailbox_id
-     where i.origin in ('smtp', 'local', 'submission', 'append')
   ), new_placement as (
     insert into placement (folder_id, uid, message_id, internal_date, internal_offset_minutes, save_date, size,
       header_lines, long_header_lines, envelope_text, sent_at)

@@ -15,14 +15,18 @@ export interface CarriedText {
 /** What is read in a turn: about ten milliseconds. */
 const TURN_CHARACTERS = 32_768;
 
-/** @param rest called between two turns */
-export async function readCarriedText(text: string, rest: () => Promise<void>): Promise<CarriedText> {
-  if (text.length <= TURN_CHARACTERS) return joined([readTurn(text)]);
+/** @param rest called between two turns @param tellingMax telling words of a turn; default: as many as are stored */
+export async function readCarriedText(
+  text: string,
+  rest: () => Promise<void>,
+  tellingMax?: number,
+): Promise<CarriedText> {
+  if (text.length <= TURN_CHARACTERS) return joined([readTurn(text, tellingMax)]);
   const turns: Turn[] = [];
   let count = 0;
   for (let at = 0; at < text.length && count < WORDS_MAX; ) {
     const end = turnEnd(text, at);
-    const turn = readTurn(text.slice(at, end));
+    const turn = readTurn(text.slice(at, end), tellingMax);
     turns.push(turn);
     count += turn.words.count;
     at = end;
@@ -45,9 +49,9 @@ interface Turn {
   readonly codes: readonly TellingMark[];
 }
 
-const readTurn = (text: string): Turn => ({
+const readTurn = (text: string, tellingMax?: number): Turn => ({
   words: wordsOf(text),
-  telling: tellingMarks(tellingWords(text)),
+  telling: tellingMarks(tellingWords(text, tellingMax)),
   codes: codeMarks(text),
 });
 

@@ -16,7 +16,9 @@ interface TellingWord {
   readonly inRow: boolean;
 }
 
+/** Of a stored text in a turn, and of one that is checked: what stands in front must not hide what is behind. */
 const TELLING_MAX = 400;
+export const CHECKED_TELLING_MAX = 4_000;
 const STRONG_DIGITS_MIN = 10;
 const WEAK_DIGITS_MIN = 5;
 const DIGITS_MAX = 64;
@@ -36,7 +38,7 @@ const TELEPHONE = /^(?:\+|\(?0[1-9]?|00)|^\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}$/;
 const WHOLE: { readonly digits?: string; readonly from: number } = { from: 0 };
 
 /** In their order. @param given plain text or not; positions are of `plainText` */
-export function tellingWords(given: string): TellingWord[] {
+export function tellingWords(given: string, max: number = TELLING_MAX): TellingWord[] {
   const text = plainText(given).toLowerCase();
   const found: TellingWord[] = [];
   const undated = text.replace(DATES, (date) => ' '.repeat(date.length));
@@ -53,7 +55,7 @@ export function tellingWords(given: string): TellingWord[] {
       found.push({ key, at, end: at + digits.length, strong, inRow: digits !== written || !hasGroup });
       hasGroup = true;
     }
-    if (found.length >= TELLING_MAX) break;
+    if (found.length >= max) break;
   }
   let tokens = 0;
   for (const { 0: written, index } of text.matchAll(TOKEN)) {
@@ -61,7 +63,7 @@ export function tellingWords(given: string): TellingWord[] {
     if (form === undefined) continue;
     const key = written.replace(/[-_]/g, '');
     found.push({ key, at: index, end: index + written.length, strong: form === 'strong', inRow: true });
-    if (++tokens >= TELLING_MAX) break;
+    if (++tokens >= max) break;
   }
   return found.sort((a, b) => a.at - b.at || a.end - b.end);
 }
@@ -119,9 +121,10 @@ export const codeMark = (code: string): number => hashOf(`code ${code.toLowerCas
 /** What may be a one-time code in a text: figures, in two groups at most, and letters with figures. */
 const CODES = [
   /(?<!\d)\d{2,5}[ -]?\d{2,5}(?!\d)/g,
-  /(?<![a-z0-9])(?=[a-z-]*\d)(?=[\d-]*[a-z])[a-z0-9]{1,8}(?:-[a-z0-9]{1,8})?(?![a-z0-9])/g,
+  // That it has both is tested apart: looking ahead from each place would read a long line again and again.
+  /(?<![a-z0-9])[a-z0-9]{1,8}(?:-[a-z0-9]{1,8})?(?![a-z0-9])/g,
 ];
-const CODES_MAX = 1_000;
+const CODES_MAX = 8_000;
 
 export function codeMarks(given: string): TellingMark[] {
   const found: TellingMark[] = [];
@@ -129,7 +132,8 @@ export function codeMarks(given: string): TellingMark[] {
   for (const pattern of CODES)
     for (const { 0: written, index } of text.matchAll(pattern)) {
       const length = written.replace(/[^a-z0-9]/g, '').length;
-      if (length < 4 || length > 10) continue;
+      if (length < 4 || length > 10 || !/\d/.test(written)) continue;
+      if (pattern === CODES[1] && !/[a-z]/.test(written)) continue;
       found.push({ mark: codeMark(written), at: index, end: index + written.length });
       if (found.length >= CODES_MAX) return found;
     }

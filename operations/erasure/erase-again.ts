@@ -15,7 +15,7 @@ const ADDRESSES: readonly { readonly table: string; readonly key: string; readon
     table: 'message',
     key: 'id',
     addresses: `select lower(a ->> 'address') from jsonb_array_elements(t.from_addresses || t.to_addresses || t.cc_addresses) as a
-                union select lower(t.envelope_from)`,
+                union select lower(t.envelope_from) union select lower(t.delivered_to)`,
   },
   {
     table: 'outbound_message',
@@ -24,6 +24,14 @@ const ADDRESSES: readonly { readonly table: string; readonly key: string; readon
                 union select lower(r.address) from outbound_recipient r where r.message_id = t.id`,
   },
   { table: 'suppression', key: 'id', addresses: 'select t.address' },
+  {
+    table: 'held_arrival',
+    key: 'id',
+    addresses: `select lower(a ->> 'address') from jsonb_array_elements(t.from_addresses) as a
+                union select t.author union select lower(t.envelope_from) union select lower(t.delivered_to)`,
+  },
+  { table: 'released_thread', key: 'author', addresses: 'select t.author' },
+  { table: 'standing_approval', key: 'id', addresses: 'select unnest(t.recipients)' },
   { table: 'sender_list', key: 'id', addresses: 'select t.value' },
   { table: 'mail_refusal', key: 'id', addresses: 'select unnest(t.keys)' },
   { table: 'known_recipient', key: 'value', addresses: `select lower(split_part(t.value, ' ', -1))` },

@@ -15,7 +15,7 @@ import { eraseDeliveries } from './erase-deliveries.ts';
 import { countMail, eraseMessagesNow, eraseOutboundNow } from './erase-mail.ts';
 import type { ErasureServices } from './erase-mailbox.ts';
 import { clearAudit, eraseRefusals, eraseStoredAnswers } from './erase-records.ts';
-import { countRows, eraseRows, inPortions, isReal, type Run } from './portions.ts';
+import { type Counts, countRows, eraseRows, inPortions, isReal, plus, type Run } from './portions.ts';
 
 export interface CorrespondentToErase {
   /** In lower case. */
@@ -129,24 +129,26 @@ async function eraseMailOfMailbox(
 ): Promise<void> {
   for await (const ids of matching(services.db, 'outbound_message', mailboxId, pattern)) {
     await pruneDecisions(services, mailboxId, ids);
-    await inPortions(run, 'outbound_message', async (sql) => ({ ...(await eraseOutboundNow(sql, ids)), more: false }));
+    await inPortions(run, 'outbound_message', async (sql) => {
+      const { counts, workflows } = await eraseOutboundNow(sql, ids);
+      // The copy in Sent has the id of the message, and does not name recipients in Bcc.
+      return { counts: plus(counts, await erasePlacedNow(sql, mailboxId, ids)), workflows, more: false };
+    });
   }
   for await (const ids of matching(services.db, 'message', mailboxId, pattern))
-    await inPortions(run, 'message', async (sql) => {
-      const { placement } = await unplace(sql, mailboxId, ids);
-      const counts = await eraseMessagesNow(sql, ids);
-      // Placements, and their states with them, were removed as clients do it.
-      const also = (name: 'placement' | 'placement_state') => (counts[name] ?? 0) + placement;
-      return {
-        counts: {
-          ...counts,
-          placement: also('placement'),
-          placement_state: also('placement_state'),
-          unplaced_message: 0,
-        },
-        more: false,
-      };
-    });
+    await inPortions(run, 'message', async (sql) => ({
+      counts: await erasePlacedNow(sql, mailboxId, ids),
+      more: false,
+    }));
+}
+
+/** Messages of a mailbox that stays. */
+async function erasePlacedNow(sql: Sql, mailboxId: string, ids: readonly string[]): Promise<Counts> {
+  const { placement } = await unplace(sql, mailboxId, ids);
+  const counts = await eraseMessagesNow(sql, ids);
+  // Placements, and their states with them, were removed as clients do it.
+  const also = (name: 'placement' | 'placement_state') => (counts[name] ?? 0) + placement;
+  return { ...counts, placement: also('placement'), placement_state: also('placement_state'), unplaced_message: 0 };
 }
 
 /** Every message is read once, however many tables are counted. */
@@ -167,7 +169,7 @@ async function countMailOf(
     run,
     'select unnest($1::text[]) where $2::text[] is not null',
     'select unnest($2::text[]) where $1::text[] is not null',
-    [messages, outbound],
+    [[...new Set([...messages, ...outbound])], outbound],
   );
 }
 

@@ -36,9 +36,18 @@ interface SourceRow {
   readonly received_at: Date;
 }
 
-/** Most passages first. The caller has found the request in its organization. */
-export async function findSources(sql: Sql, organizationId: string, consentId: string): Promise<ShownSource[]> {
-  const rows = await sql.query<SourceRow>(FIND, [consentId, organizationId]);
+/**
+ * Most passages first. The caller has found the request in its organization.
+ *
+ * @param groups of mailboxes that the reader may see; null: all. Passages of others are left out
+ */
+export async function findSources(
+  sql: Sql,
+  organizationId: string,
+  consentId: string,
+  groups: readonly string[] | null,
+): Promise<ShownSource[]> {
+  const rows = await sql.query<SourceRow>(FIND, [consentId, organizationId, groups]);
   return rows.map((row) => ({
     messageId: row.message_id,
     count: row.count,
@@ -53,4 +62,5 @@ export async function findSources(sql: Sql, organizationId: string, consentId: s
 const FIND = `
   select p.message_id, p.count, p.passages, m.mailbox_id, m.from_addresses, m.subject, m.received_at
     from carried_passage p join message m on m.id = p.message_id join mailboxes x on x.id = m.mailbox_id
-   where p.consent_id = $1 and x.organization_id = $2 order by p.number`;
+   where p.consent_id = $1 and x.organization_id = $2 and ($3::text[] is null or x.group_name = any($3))
+   order by p.number`;

@@ -47,7 +47,7 @@ import {
   tellingPassages,
 } from '#mime/carried/phrases.ts';
 import { readingsOf } from '#mime/carried/readings.ts';
-import { codeMark, storedMark, type TellingMark } from '#mime/carried/telling-words.ts';
+import { CHECKED_TELLING_MAX, codeMark, storedMark, type TellingMark } from '#mime/carried/telling-words.ts';
 import { backwards } from '#mime/carried/words.ts';
 import type { OutgoingTexts } from './carried-texts.ts';
 
@@ -66,6 +66,13 @@ export interface CarriedSource {
   readonly count: number;
   /** The first of them. */
   readonly passages: readonly CarriedPassage[];
+}
+
+/** What a comparison found. */
+export interface Carried {
+  readonly sources: readonly CarriedSource[];
+  /** The message says more than was compared. */
+  readonly cut: boolean;
 }
 
 /** An attached file. */
@@ -98,10 +105,18 @@ const ALL_PHRASES_WORDS_MAX = 4_000;
 const DAY_MS = 86_400_000;
 const THREAD_MESSAGES = 5;
 
-/** Most passages first; none: it carries nothing. */
-export async function findCarried(db: Database, question: CarriedQuestion): Promise<CarriedSource[]> {
+/** Most passages first; no source: it carries nothing, as far as it was compared. */
+export async function findCarried(db: Database, question: CarriedQuestion): Promise<Carried> {
+  const { readings, cut } = await readAll(question.texts);
+  return { sources: await sourcesOf(db, question, readings), cut };
+}
+
+async function sourcesOf(
+  db: Database,
+  question: CarriedQuestion,
+  readings: readonly Reading[],
+): Promise<CarriedSource[]> {
   const { organizationId } = question;
-  const readings = await readAll(question.texts);
   const salt = saltOf(organizationId);
   const wanted = new Set<number>();
   const codes = new Set<number>();
@@ -129,13 +144,14 @@ export async function findCarried(db: Database, question: CarriedQuestion): Prom
 
 const placesOf = ({ outside }: CarriedQuestion): string[] => [...new Set(outside.map(placeOf))].sort();
 
-async function readAll({ texts }: OutgoingTexts): Promise<Reading[]> {
+/** `cut`: there are more than are compared. */
+async function readAll({ texts }: OutgoingTexts): Promise<{ readings: Reading[]; cut: boolean }> {
   const readings: Reading[] = [];
   for (const { text, isRead } of texts) {
     let isFirst = isRead;
     for (const reading of readingsOf(text)) {
-      if (readings.length >= CARRIED_READINGS_MAX) return readings;
-      const read = await readCarriedText(reading, rest);
+      if (readings.length >= CARRIED_READINGS_MAX) return { readings, cut: true };
+      const read = await readCarriedText(reading, rest, CHECKED_TELLING_MAX);
       const all = isFirst && read.words.count <= ALL_PHRASES_WORDS_MAX;
       readings.push({ ...read, asked: all ? read.phrases : findingPhrases(read.phrases) });
       if (isFirst && read.words.count > PHRASE_WORDS) {
@@ -146,7 +162,7 @@ async function readAll({ texts }: OutgoingTexts): Promise<Reading[]> {
       isFirst = false;
     }
   }
-  return readings;
+  return { readings, cut: false };
 }
 
 function merged(mails: readonly MarkedMail[], more: readonly MarkedMail[]): MarkedMail[] {
@@ -269,7 +285,7 @@ async function compareTexts(
   const texts: StoredText[] = [];
   for (const mail of await readCarriedMails(db, organizationId, [...new Set([...ids, ...ofThread])]))
     texts.push(await readStored(mail));
-  const common = commonPhrases(texts);
+  const common = commonPhrases(texts, new Set(readings.flatMap(({ phrases }) => [...phrases])));
   const known = texts.filter(({ mail }) => evidence.isKnown(mail));
   const ours = texts.filter(({ mail }) => evidence.isOurs(mail));
   const sources: CarriedSource[] = [];
@@ -311,11 +327,12 @@ function withoutCopies(sources: readonly CarriedSource[]): CarriedSource[] {
   });
 }
 
-/** Phrases that several senders write, or several recipients got. */
-function commonPhrases(texts: readonly StoredText[]): Set<number> {
+/** Phrases that several senders write, or several recipients got. @param sent those of the message: no other matters */
+function commonPhrases(texts: readonly StoredText[], sent: ReadonlySet<number>): Set<number> {
   const saidBy = new Map<number, Said[]>();
   for (const { mail, places } of texts)
     for (const phrase of places.keys()) {
+      if (!sent.has(phrase)) continue;
       const list = saidBy.get(phrase);
       if (list === undefined) saidBy.set(phrase, [mail]);
       else list.push(mail);

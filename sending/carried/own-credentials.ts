@@ -40,7 +40,7 @@ export const credentialRefused = (): CatalogueError =>
 const SLICE_BYTES = 1_048_576;
 const OVERLAP_BYTES = 512;
 
-/** In all texts as they may be decoded, and in the bytes of files. */
+/** In all texts as they may be decoded, and in the bytes of all parts, however long they are. */
 export async function carriesCredential(
   bytes: Buffer,
   read: Pick<ReadMessage, 'parts'>,
@@ -52,7 +52,6 @@ export async function carriesCredential(
       if (reading.length > SLICE_BYTES / 16) await rest();
     }
   for (const { part } of leaves(read.parts)) {
-    if (part.type === 'text') continue;
     const content = Buffer.from(decodeTransfer(bytes.subarray(part.body, part.end), part.encoding));
     for (let at = 0; at < content.length; at += SLICE_BYTES) {
       if (hasCredential(content.toString('latin1', at, at + SLICE_BYTES + OVERLAP_BYTES))) return true;

@@ -154,7 +154,11 @@ export async function approveCovered(
 ): Promise<Pick<Decided, 'messageIds' | 'more'>> {
   const now = new Date(services.now());
   const done = await services.db.transaction(async (sql) => {
-    const approval = await findConsent(sql, organizationId, consentId);
+    // Who takes it back meanwhile waits for this portion, or this one finds nothing to do.
+    const standing = await sql.query(`select 1 from consent where id = $1 and status = 'approved' for no key update`, [
+      consentId,
+    ]);
+    const approval = standing.length === 0 ? undefined : await findConsent(sql, organizationId, consentId);
     const scope = approval?.scope;
     if (approval === undefined || (scope !== 'address' && scope !== 'domain')) return undefined;
     const by = caller ?? { actor: approval.decidedBy ?? SYSTEM_ACTOR, ipAddress: null, requestId: null };

@@ -98,7 +98,12 @@ type Part = Pick<Services, 'db'>;
  *
  * @throws {CatalogueError} not_found
  */
-export async function findHeldMessage({ db }: Part, organizationId: string, consentId: string): Promise<HeldMessage> {
+export async function findHeldMessage(
+  { db }: Part,
+  organizationId: string,
+  consentId: string,
+  groups: readonly string[] | null = null,
+): Promise<HeldMessage> {
   const { consent, message, bytes, read } = await readHeld(db, organizationId, consentId);
   const mailbox = await getMailbox(db, organizationId, consent.mailboxId);
   const fields = headerFields(bytes, 0, Math.min(read.parts.body, HEADER_BLOCK_MAX_BYTES));
@@ -131,7 +136,7 @@ export async function findHeldMessage({ db }: Part, organizationId: string, cons
     truncated: read.content.status !== 'ok' || shownText.cut || shownHtml.cut,
     attachments: read.attachments,
     answers: await findAnswered(db, message),
-    carried: await findSources(db, organizationId, consent.id),
+    carried: await findSources(db, organizationId, consent.id, groups),
     earlierVersions: await findEarlierVersions(db, organizationId, consent),
     hashMatches: message.blob === null ? null : hashContent(bytes, addresses).equals(consent.contentHash),
   };

@@ -43,7 +43,13 @@ export async function takeBackApproval(
     );
     const back = approved.filter(({ messageId }) => waiting.some(({ id }) => id === messageId));
     const ids = back.map(({ id }) => id);
-    if (!ids.includes(consentId))
+    const own = approved.find(({ id }) => id === consentId);
+    // Withdrawn by its sender: what the approval allowed besides is taken back all the same.
+    const [withdrawn] = await sql.query(
+      `select 1 where not exists (select from outbound_message where id = $1 and state <> 'denied')`,
+      [own?.messageId ?? ''],
+    );
+    if (own === undefined || (!ids.includes(consentId) && withdrawn === undefined))
       throw new CatalogueError('conflict', 'It is too late: the message is sent, or was not approved.', {
         fix: 'To stop what is not sent yet, withdraw the message or stop the mailbox.',
       });
@@ -88,7 +94,8 @@ export async function takeBackApproval(
     return { rows: pending, owed: recorded };
   });
   if (owed > 0) services.deliveriesDue.wake();
-  const consent = rows.find(({ id }) => id === consentId);
+  const consent =
+    rows.find(({ id }) => id === consentId) ?? (await findConsent(services.db, organizationId, consentId));
   if (consent === undefined) throw new Error('an approval was taken back and is not there');
   return { consent, messageIds: rows.map(({ messageId }) => messageId), more: false };
 }

@@ -93,8 +93,8 @@ const HOLD = `
     delivered_to, source, actor, subject, preview, signals, auth, labels, to_junk, delivery_hash, size, bytes, received_at)
   select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, decode($18, 'hex'), $19::int, $20, $21
     from (
-      select count(*) filter (where author = $5) as of_author,
-             coalesce(sum(size) filter (where author = $5), 0) as bytes_of_author,
+      select count(*) filter (where author = $5 and proven = $6) as of_author,
+             coalesce(sum(size) filter (where author = $5 and proven = $6), 0) as bytes_of_author,
              count(*) filter (where source = $10) as of_source,
              coalesce(sum(size) filter (where source = $10), 0) as bytes_of_source,
              count(*) as of_all, coalesce(sum(size), 0) as bytes_of_all

@@ -22,7 +22,7 @@ export async function checkCarried(services: SendingServices, plan: SubmissionPl
   const mode = sender.settings.carriedMail ?? CARRIED_MAIL_DEFAULT;
   // What stays within the organization leaves nothing.
   if (mode === 'off' || outside.length === 0) return plan;
-  const carried = await findCarried(services.db, {
+  const { sources: carried, cut } = await findCarried(services.db, {
     organizationId: sender.organization.id,
     mailboxId: sender.mailbox.id,
     threadId,
@@ -31,7 +31,7 @@ export async function checkCarried(services: SendingServices, plan: SubmissionPl
     files: filesOf(bytes, read),
     now,
   });
-  if (carried.length === 0 && !texts.cut) return plan;
+  if (carried.length === 0 && !texts.cut && !cut && read.attachments.length <= FILES_COMPARED_MAX) return plan;
   if (mode === 'refuse' && carried.length > 0)
     return {
       error: new CatalogueError(
@@ -42,7 +42,7 @@ export async function checkCarried(services: SendingServices, plan: SubmissionPl
       reason: 'carries_other_mail',
     };
   const toAsk = [...new Set([...plan.toAsk, ...outside.map(placeOf)])].sort();
-  return { ...plan, toAsk, heldBecause: 'carries_other_mail', carried };
+  return { ...plan, toAsk, heldBecause: 'carries_other_mail', carried, carriesPassages: true };
 }
 
 const FILES_COMPARED_MAX = 100;

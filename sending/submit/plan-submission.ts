@@ -198,6 +198,8 @@ export interface SubmissionPlan {
   readonly heldBecause: HeldBecauseKind;
   /** Other mail that it carries, if that is why. */
   readonly carried: readonly CarriedSource[];
+  /** Held for them, or because it says more than is compared: no other approval releases it. */
+  readonly carriesPassages: boolean;
   /** The thread it answers in, if it does. */
   readonly threadId: string | null;
   readonly answers: Answered | null;
@@ -257,6 +259,7 @@ export async function planSubmission(
     outside,
     toAsk: asksOnlyAgain ? everybody(submission.recipients) : toAsk,
     carried: [],
+    carriesPassages: false,
     heldBecause: asksOnlyAgain
       ? 'resubmitted'
       : mode === 'always'

@@ -196,7 +196,7 @@ async function insertMessage(
 /** Writes the request, its notices and its event. @returns webhook deliveries to dispatch */
 async function askForConsent(
   sql: Sql,
-  { submission, sender, read, contentHash, expiresAt, heldBecause, carried, now }: SubmissionPlan,
+  { submission, sender, read, contentHash, expiresAt, heldBecause, carried, carriesPassages, now }: SubmissionPlan,
   message: OutboundMessage,
   consentId: string,
   { asked, overBudget }: Waiting,
@@ -213,7 +213,7 @@ async function askForConsent(
     expiresAt,
     now,
     overBudget ?? heldBecause,
-    carried.length > 0,
+    carriesPassages,
     submission.resubmits ?? null,
   ]);
   await storeSources(sql, consentId, carried);

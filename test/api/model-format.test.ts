@@ -20,6 +20,21 @@ before(async () => {
   });
   const mailbox: unknown = await made.json();
   token = textAt(mailbox, 'token');
+  // The mail is hostile on purpose.
+  const { email, password } = service.facts;
+  const signedIn: unknown = await (
+    await fetch(`${service.facts.apiUrl}/api/sessions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    })
+  ).json();
+  const changed = await fetch(`${service.facts.apiUrl}/api/mailboxes/${textAt(mailbox, 'id')}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${textAt(signedIn, 'token')}` },
+    body: JSON.stringify({ screening: 'off' }),
+  });
+  assert.equal(changed.status, 200, await changed.text());
   await deliverBySmtp(service.facts, {
     from: 'Mallory <mallory@example.com>',
     to: textAt(mailbox, 'address'),

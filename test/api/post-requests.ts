@@ -196,7 +196,7 @@ export const postRequests: Readonly<Record<string, Make>> = {
     const as = world.organization.owner.session;
     await world.call('PATCH', '/api/organization', { as, body: { settings: { undoSeconds: 60 } } });
     const id = await heldConsent(world);
-    await made(world, `/api/consents/${id}/approve`, as, { scope: 'message' });
+    await made(world, `/api/consents/${id}/approve`, as, { scope: 'message' }, 200);
     await world.call('PATCH', '/api/organization', { as, body: { settings: { undoSeconds: 0 } } });
     return { path: `/api/consents/${id}/take-back`, as };
   },
@@ -322,7 +322,7 @@ export const postRequests: Readonly<Record<string, Make>> = {
     const owner = world.organization.owner.session;
     const as = await newApprovalLink(world, world.organization);
     await world.call('PATCH', '/api/organization', { as: owner, body: { settings: { undoSeconds: 60 } } });
-    await made(world, '/api/approval/approve', as, { scope: 'message' });
+    await made(world, '/api/approval/approve', as, { scope: 'message' }, 200);
     await world.call('PATCH', '/api/organization', { as: owner, body: { settings: { undoSeconds: 0 } } });
     return { path: '/api/approval/take-back', as };
   },

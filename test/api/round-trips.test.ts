@@ -85,8 +85,9 @@ const requests: readonly {
   {
     name: 'POST /api/mailbox/messages that is held',
     // Among them what waits for the background, and what stored mail has of its words, in one round trip.
-    statements: 28,
-    roundTrips: 18,
+    // And whether it was approved in advance.
+    statements: 29,
+    roundTrips: 19,
     run: () =>
       world.call('POST', '/api/mailbox/messages', {
         as: world.organization.mailbox.token,

@@ -64,7 +64,11 @@ test('every text of a request is one line, unless it declares another form', () 
       continue;
     }
     if (schema['pattern'] === SOUGHT_LINE) {
-      assert.match(place, /(?: |body\/)query\/(?:folder|label|from|to|subject|q)$/, `${place} may look for any line`);
+      assert.match(
+        place,
+        /(?: |body\/)query\/(?:folder|label|from|to|subject|q|recipient)$/,
+        `${place} may look for any line`,
+      );
       assert.deepEqual(allowed(schema, [...CONTROLS, ...LINE_BREAKS]), [], place);
       continue;
     }

@@ -134,7 +134,8 @@ test('creation and change reject', async (t) => {
 
 test('a mailbox endpoint takes only what reaches a mailbox, at creation and at change', async () => {
   const mailbox = await world.mailbox(organization);
-  const allowed = ['email_received', 'email_sent', 'email_blocked', 'outbound_consent_requested'];
+  const results = ['email_delivered', 'email_bounced', 'email_complained'];
+  const allowed = ['email_received', 'email_sent', 'email_blocked', 'outbound_consent_requested', ...results];
   const id = idOf(await create({ ...valid(), eventTypes: allowed, mailboxId: mailbox.id }));
   for (const type of EVENT_TYPES.filter((each) => !allowed.includes(each))) {
     const expected = { status: 422, code: 'event_type_not_allowed_for_mailbox', paths: ['/eventTypes/1'] };

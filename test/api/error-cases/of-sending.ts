@@ -179,7 +179,8 @@ export const draftCases: Readonly<Record<string, Reach>> = Object.fromEntries(
       [
         `send${name}Draft content_refused`,
         async (world) => {
-          const { own, as: credential } = await draftOf(world, { ...body, text: newCredential('apiKey') });
+          const text = newCredential('apiKey');
+          const { own, as: credential } = await draftOf(world, { ...body, to: ['a@elsewhere.example'], text });
           return world.call('POST', `${own}/send`, { as: credential, body: {} });
         },
       ],
