@@ -103,6 +103,7 @@ const BUILDS: Readonly<Record<string, Build>> = {
         ...{ name, version, description, license, type: 'module', engines: { node: COMMAND_NODE } },
         imports: {
           '#client/index.ts': '@agent-mailbox/client',
+          '#client/model-text.ts': '@agent-mailbox/client/model-text',
           '#client/snippets.ts': '@agent-mailbox/client/snippets',
           ...Object.fromEntries(['cli', 'mcp'].map((layer) => [`#${layer}/*.ts`, `./${layer}/*.js`])),
         },

@@ -65,7 +65,11 @@ test('imports of the published files are in the package or among its dependencie
       if (specifier.startsWith('.'))
         assert.ok(existsSync(path.join(folder, path.dirname(file), specifier)), `${file}: ${specifier}`);
       else if (specifier.startsWith('#client/')) {
-        assert.match(specifier, /^#client\/(?:index|snippets)\.ts$/, `${file}: not a part that the client exports`);
+        assert.match(
+          specifier,
+          /^#client\/(?:index|model-text|snippets)\.ts$/,
+          `${file}: not a part that the client exports`,
+        );
         used.add('@agent-mailbox/client');
       } else if (specifier.startsWith('#')) {
         const [pattern = '', target = ''] = layers.find(([key]) => specifier.startsWith(key.split('*')[0] ?? '')) ?? [];

@@ -10,6 +10,7 @@ import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { ERASED_TABLES } from '#operations/erasure/erased-tables.ts';
 import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/sending-world.ts';
 import { at, type Credential, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import { holdMailOf } from '#test/support/held-mail.ts';
 import { LineClient } from '#test/support/line-client.ts';
 import { SmtpClient } from '#test/support/mail-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
@@ -205,9 +206,7 @@ async function plant(organization: TestOrganization, word: string): Promise<Plan
   });
   const stranger = `${word}@outside.test`;
   await mailIn(mailbox.address, stranger, `Subject ${word}`, `Body ${word}`);
-  await settings(organization, { screening: 'first_senders' });
-  await mailIn(mailbox.address, `kept-${word}@outside.test`, `Kept ${word}`, `Kept body ${word}`);
-  await settings(organization, { screening: 'off' });
+  await holdMailOf(world.api, organization.id, mailbox, `kept-${word}@outside.test`, `Kept ${word}`);
   await made(organization.owner.session, '/api/standing-approvals', {
     mailboxId: mailbox.id,
     recipients: [`standing-${word}@outside.test`],
@@ -448,6 +447,10 @@ test('a correspondent: their mail and address are gone, the rest of the mailbox 
   await mailIn(mailbox.address, address, 'From them again', 'More of their words');
   const sent = await world.send('REST', mailbox, { to: [address], subject: 'To them', text: 'x' });
   await world.reaches(mailbox, sent.id, 'sent');
+  // Its copy in Sent does not name them.
+  const blind = { to: [kept], bcc: [address], subject: 'With a blind copy', text: 'x' };
+  await world.reaches(mailbox, textAt((await made(mailbox.token, '/api/mailbox/messages', blind)).body, 'id'), 'sent');
+  await holdMailOf(world.api, organization.id, mailbox, address, 'Held words');
   await made(organization.owner.session, '/api/lists/outbound/allow', { value: address });
   await world.api.sql(
     `insert into suppression (id, organization_id, address, reason) values ('sup_' || $1, $2, $3, 'complaint')`,
@@ -482,7 +485,8 @@ test('a correspondent: their mail and address are gone, the rest of the mailbox 
     rules.filter(({ atFault }) => atFault > 0),
     [],
   );
-  assert.equal(at(erased, 'counts', 'message'), 3);
+  assert.equal(at(erased, 'counts', 'message'), 4);
+  assert.equal(at(erased, 'counts', 'held_arrival'), 1);
   const counted = ['message', 'placement', 'outbound_message', 'outbound_recipient', 'blob', 'events', 'deliveries'];
   for (const name of [...counted, 'sender_list', 'suppression', 'audit_entries'])
     assert.equal(at(rehearsal, 'counts', name), at(erased, 'counts', name), name);
