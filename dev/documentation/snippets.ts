@@ -320,6 +320,8 @@ const TYPESCRIPT_ARGUMENTS: Readonly<Record<string, string>> = {
 /** Of a method that takes one field of the body. */
 const FIELD: Readonly<Record<string, string>> = {
   'service.consents.deny': 'reason',
+  'service.consents.denySeveral': 'consentIds',
+  'service.consents.sendBack': 'comment',
   'device.begin': 'name',
   'device.session': 'deviceCode',
 };

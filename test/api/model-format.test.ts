@@ -4,6 +4,7 @@ import { before, test } from 'node:test';
 import { forModel, MailboxClient } from '#client/index.ts';
 import { at, textAt } from '#test/support/api-world.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
+import { screeningOff } from '#test/support/screening-off.ts';
 import { keptService, type StartedService } from '#test/support/started-service.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -20,21 +21,7 @@ before(async () => {
   });
   const mailbox: unknown = await made.json();
   token = textAt(mailbox, 'token');
-  // The mail is hostile on purpose.
-  const { email, password } = service.facts;
-  const signedIn: unknown = await (
-    await fetch(`${service.facts.apiUrl}/api/sessions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password }),
-    })
-  ).json();
-  const changed = await fetch(`${service.facts.apiUrl}/api/mailboxes/${textAt(mailbox, 'id')}`, {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${textAt(signedIn, 'token')}` },
-    body: JSON.stringify({ screening: 'off' }),
-  });
-  assert.equal(changed.status, 200, await changed.text());
+  await screeningOff(service, textAt(mailbox, 'id'));
   await deliverBySmtp(service.facts, {
     from: 'Mallory <mallory@example.com>',
     to: textAt(mailbox, 'address'),

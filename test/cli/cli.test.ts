@@ -8,6 +8,7 @@ import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { at, textAt } from '#test/support/api-world.ts';
 import { type CommandLine, commandLine, type Ended, withoutMarkers } from '#test/support/command-line.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
+import { screeningOff } from '#test/support/screening-off.ts';
 import { keptService, type StartedService } from '#test/support/started-service.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
@@ -43,6 +44,7 @@ const assertHarmless = (text: string): void =>
 before(async () => {
   ({ service } = await keptService());
   [ann, ben] = [await newMailbox('ann'), await newMailbox('ben')];
+  await screeningOff(service, ann.id);
   cli = commandLine(service.facts.apiUrl);
 });
 after(() => cli?.close());

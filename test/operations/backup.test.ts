@@ -54,6 +54,7 @@ before(async () => {
   mailbox = await world.newMailbox();
   for (let n = 0; n < 30; n++) await world.deliver(mailbox, letter(`Mail ${n}`, '', `Body ${n}.\r\n`.repeat(50)));
   await waitUntil('their texts', async () => (await world.sql('select 1 from message_text')).length === 30);
+  await waitUntil('their passages', async () => (await world.sql('select 1 from carried_mail')).length === 30);
   await world.sql(
     `insert into installation_setting (name, value) values ('TEMPORAL_ADDRESS', 'there:7233'), ('TEMPORAL_NAMESPACE_ID', 'x')`,
   );
