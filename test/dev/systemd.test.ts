@@ -43,7 +43,7 @@ test('systemd accepts the units, and finds little that they may do', needs('syst
 
 test('the four units of the service differ only in what they run, their limits and the ports below 1024', () => {
   const own =
-    /^(?:Description|After|Requires|PartOf|Type|ExecStart|Restart|RestartSec|TimeoutSt\w+|KillMode|MemoryMax|AmbientCapabilities|CapabilityBoundingSet|Environment=METRICS_PORT.*)=?.*\n|^#.*\n/gm;
+    /^(?:Description|After|Wants|Requires|PartOf|Type|ExecStart|Restart|RestartSec|TimeoutSt\w+|KillMode|MemoryMax|AmbientCapabilities|CapabilityBoundingSet|Environment=METRICS_PORT.*)=?.*\n|^#.*\n/gm;
   const same = ['api', 'worker', 'mail', 'migrate'].map((name) =>
     read(`agent-mailbox-${name}.service`).replaceAll(own, ''),
   );
@@ -53,7 +53,7 @@ test('the four units of the service differ only in what they run, their limits a
   );
   assert.match(same[0] ?? '', /^ProtectSystem=strict$/m);
   const capable = services.filter((unit) => read(unit).includes('AmbientCapabilities='));
-  assert.deepEqual(capable, ['agent-mailbox-mail.service']);
+  assert.deepEqual(capable, ['agent-mailbox-api.service', 'agent-mailbox-mail.service']);
   // A process is ended later than it ends itself: SHUTDOWN_DEADLINE_SECONDS is 40.
   for (const name of ['api', 'worker', 'mail'])
     assert.match(read(`agent-mailbox-${name}.service`), /^TimeoutStopSec=60$/m);
