@@ -181,7 +181,7 @@ async function* rawMessages(handle: FileHandle, variant: MboxVariant): AsyncGene
       if (current === undefined) continue;
       current.size += bytes.length;
       if (current.size > RAW_MAX_BYTES) current.chunks = [];
-      else current.chunks.push(Buffer.from(bytes));
+      else append(current.chunks, current.size - bytes.length, bytes);
       if (current.inHeader && variant !== 'mboxrd' && variant !== 'mboxo') {
         const given = /^Content-Length:\s*(\d{1,15})\s*$/i.exec(text)?.[1];
         if (given !== undefined) length = Number(given);
@@ -195,6 +195,17 @@ async function* rawMessages(handle: FileHandle, variant: MboxVariant): AsyncGene
     }
   const last = ended();
   if (last !== undefined) yield last;
+}
+
+const BLOCK_BYTES = 65_536;
+
+/** Adds bytes to blocks of one size, the last one filled in part: a message may have millions of lines. */
+function append(blocks: Buffer[], size: number, bytes: Buffer): void {
+  for (let from = 0; from < bytes.length; ) {
+    const at = (size + from) % BLOCK_BYTES;
+    if (at === 0) blocks.push(Buffer.allocUnsafe(BLOCK_BYTES));
+    from += bytes.copy(blocks.at(-1) ?? Buffer.alloc(0), at, from);
+  }
 }
 
 /** Whether a message may end here: at the end of the file, or before a separator. */
@@ -297,18 +308,20 @@ function hasBareSeparator(bytes: Buffer, from: number): boolean {
 
 /** From `from` on, lines without their quote. */
 function unquoted(bytes: Buffer, from: number, variant: MboxVariant): Buffer {
-  const parts: Buffer[] = [];
-  let kept = 0;
+  const whole = Buffer.allocUnsafe(bytes.length);
+  let [kept, to] = [0, 0];
   for (let at = from; at < bytes.length; ) {
     if (bytes[at] === 62 && isQuotable(bytes, at) && (variant !== 'mboxo' || bytes[at + 1] !== 62)) {
-      parts.push(bytes.subarray(kept, at));
+      to += bytes.copy(whole, to, kept, at);
       kept = at + 1;
     }
     const end = bytes.indexOf(10, at);
     if (end < 0) break;
     at = end + 1;
   }
-  return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(kept)]);
+  if (kept === 0) return bytes;
+  to += bytes.copy(whole, to, kept);
+  return whole.subarray(0, to);
 }
 
 /** Of the separator, which is UTC unless it says otherwise; else of the message's Date. */

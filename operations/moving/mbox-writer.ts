@@ -56,18 +56,26 @@ export function mboxEntry(message: StoredPlacement & { readonly bytes: Buffer })
 }
 
 function quoted(bytes: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  let from = 0;
+  const lines = [...quotableLines(bytes)];
+  const whole = Buffer.allocUnsafe(bytes.length + lines.length);
+  let [from, to] = [0, 0];
+  for (const at of lines) {
+    to += bytes.copy(whole, to, from, at);
+    whole[to++] = 62;
+    from = at;
+  }
+  bytes.copy(whole, to, from);
+  return whole;
+}
+
+/** Where they begin: numbers alone, because a message may have millions of lines. */
+function* quotableLines(bytes: Buffer): Generator<number> {
   for (let at = 0; at < bytes.length; ) {
-    if (isQuotable(bytes, at)) {
-      parts.push(bytes.subarray(from, at), Buffer.from('>'));
-      from = at;
-    }
+    if (isQuotable(bytes, at)) yield at;
     const end = bytes.indexOf(10, at);
     if (end < 0) break;
     at = end + 1;
   }
-  return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
 }
 
 const FROM = Buffer.from('From ');

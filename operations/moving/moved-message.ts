@@ -86,14 +86,18 @@ export function withCrlf(bytes: Buffer): Buffer {
 
 /** Each LF as CRLF: the reverse of `withLf`. */
 export function allLfAsCrlf(bytes: Buffer): Buffer {
-  const parts: Buffer[] = [];
-  const crlf = Buffer.from('\r\n');
-  let from = 0;
+  let lines = 0;
+  for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) lines++;
+  const whole = Buffer.allocUnsafe(bytes.length + lines);
+  let [from, to] = [0, 0];
   for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, from)) {
-    parts.push(bytes.subarray(from, at), crlf);
+    to += bytes.copy(whole, to, from, at);
+    whole[to++] = 13;
+    whole[to++] = 10;
     from = at + 1;
   }
-  return Buffer.concat([...parts, bytes.subarray(from)]);
+  bytes.copy(whole, to, from);
+  return whole;
 }
 
 /** CRLF as LF, if each LF follows a CR; otherwise undefined, because it could not be turned back. */
