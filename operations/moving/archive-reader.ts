@@ -111,13 +111,18 @@ function* readMailbox(mailbox: Json, file: string): Generator<SourceItem> {
 
 function factsOf(json: Json): ArchivedFacts | undefined {
   const { folder, flags, keywords, internalDate, internalOffsetMinutes, receivedAt, threadId, sha256 } = json;
-  const isDate = (value: unknown) => typeof value === 'string' && !Number.isNaN(new Date(value).getTime());
+  // PostgreSQL takes neither other years nor NUL.
+  const isDate = (value: unknown) =>
+    typeof value === 'string' && /^\d{4}-/.test(value) && !Number.isNaN(new Date(value).getTime());
+  const isText = (value: unknown) => typeof value === 'string' && !value.includes('\0');
+  const isTextOrNothing = (value: unknown) => typeof value !== 'string' || isText(value);
   const fits =
-    [folder, threadId, sha256].every((value) => typeof value === 'string') &&
+    [folder, threadId, sha256].every(isText) &&
+    [json['envelopeFrom'], json['deliveredTo']].every(isTextOrNothing) &&
     Number.isInteger(flags) &&
     Number.isInteger(internalOffsetMinutes) &&
     Array.isArray(keywords) &&
-    keywords.every((each) => typeof each === 'string') &&
+    keywords.every(isText) &&
     isDate(internalDate) &&
     isDate(receivedAt);
   return fits ? (json as unknown as ArchivedFacts) : undefined; // the fields that are used were checked
