@@ -56,7 +56,8 @@ async function stored(sql: Sql): Promise<ReadonlyMap<string, string>> {
 }
 
 /** Whether `migrate` or `npm start` has written the settings of this database. */
-export const hasAgreedSettings = async (sql: Sql): Promise<boolean> => (await stored(sql)).size > 0;
+export const hasAgreedSettings = async (sql: Sql): Promise<boolean> =>
+  [...(await stored(sql)).keys()].some((name) => name in AGREED);
 
 /** Whether this is the namespace in which the installation was set up. */
 export const isAgreedNamespace = async (sql: Sql, { TEMPORAL_NAMESPACE }: Pick<Settings, 'TEMPORAL_NAMESPACE'>) =>
