@@ -254,6 +254,21 @@ describe('honest mail leaves', () => {
   });
 });
 
+test('mail of an earlier version is read in the background, newest first, and then recognized', async () => {
+  await receive(SECRET);
+  await allRead();
+  await world.api.sql('delete from carried_mail');
+  await isSent(send({ to: ['eve@elsewhere.example'], text: SECRET }), 'nothing is known of it');
+  // As the migration leaves it.
+  await world.api.sql(`insert into installation_setting (name, value) values ('CARRIED_MAIL_TO_READ_BELOW', '~')`);
+  await waitUntil('the end of the stored mail', async () => {
+    const rows = await world.api.sql(`select 1 from installation_setting where name = 'CARRIED_MAIL_TO_READ_BELOW'`);
+    return rows.length === 0;
+  });
+  await allRead();
+  await isHeld(send({ text: SECRET }));
+});
+
 describe('settings', () => {
   test('`off` compares nothing, `refuse` sends and holds nothing', async () => {
     await receive(SECRET);
