@@ -196,7 +196,7 @@ export const consentRoutes: readonly Route[] = [
     description: `In one transaction: those in the list that still wait, and no others. ${DECIDES}`,
     auth: { scope: 'mailbox:write' },
     body: DenySeveral,
-    bodyExample: { consentIds: [pending.id], reason: 'The agent repeats itself.' },
+    bodyExample: { consentIds: [pending.id] },
     responses: {
       200: {
         description: 'Which were denied.',
