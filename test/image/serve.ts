@@ -114,9 +114,11 @@ function composeEnvironment(given: Readonly<Record<string, string>>): Record<str
   const lines = [...(block ?? '').matchAll(/^ {2}([A-Z_\d]+): "?(.*?)"?$/gm)];
   assert.ok(lines.length > 20);
   // The innermost first: a default may have a variable in it.
-  const variable = /\$\{(\w+)(?::[-?]([^${}]*))?\}/g;
+  const variable = /\$\{(\w+)(?::([-?+])([^${}]*))?\}/g;
   const fill = (text: string): string => {
-    const filled = text.replaceAll(variable, (_, name: string, fallback: string) => given[name] ?? fallback ?? '');
+    const filled = text.replaceAll(variable, (_, name: string, sign?: string, words = '') =>
+      sign === '+' ? (given[name] ? words : '') : (given[name] ?? words),
+    );
     return filled === text ? text : fill(filled);
   };
   const filled = lines.map(([, name = '', text = '']) => [name, fill(text)]);
