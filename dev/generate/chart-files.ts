@@ -97,7 +97,6 @@ const VALUES: Schema = {
       ingress: {
         ...exactly({ enabled: flag, className: text, annotations: texts, host: text, tlsSecret: text }),
         if: { properties: { enabled: { const: true } } },
-        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
         then: { properties: { host: name } },
       },
     }),
@@ -139,7 +138,6 @@ const VALUES: Schema = {
         podAnnotations: texts,
       }),
       if: { properties: { enabled: { const: true } } },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
       then: { properties: { existingSecret: name } },
     },
     serviceAccount: exactly({ existingName: text, annotations: texts }),

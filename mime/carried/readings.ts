@@ -79,7 +79,6 @@ function textOf(bytes: Buffer): string | undefined {
     return undefined;
   }
 }
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they say that it is no text
 const CONTROL = /[\x00-\x08\x0e-\x1f\x7f]/;
 
 /** By characters, so that surrogates stay together. */
