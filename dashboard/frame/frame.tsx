@@ -6,7 +6,7 @@ import { activeOrganizationId } from '../api/client.ts';
 import { followOrganization } from '../api/live.ts';
 import { useSignedIn } from '../api/session.ts';
 import { isTaken, useKeys } from '../components/frame/keys.ts';
-import { AccountMenu, OrganizationSwitch } from './menus.tsx';
+import { AccountButton, OrganizationButton } from './menu-buttons.tsx';
 import { Navigation } from './navigation.tsx';
 
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }));
@@ -29,7 +29,7 @@ export function Frame() {
       </a>
       <header className="sticky top-0 flex h-dvh flex-col gap-2 border-r border-line bg-panel px-3 py-3 max-sm:static max-sm:h-auto max-sm:flex-row max-sm:items-center max-sm:border-r-0 max-sm:border-b max-sm:py-1">
         <div className="min-w-0 max-sm:flex-1">
-          <OrganizationSwitch />
+          <OrganizationButton />
         </div>
         <button
           type="button"
@@ -45,7 +45,7 @@ export function Frame() {
         </button>
         <Navigation />
         <div className="flex-1 max-sm:hidden" />
-        <AccountMenu onShowKeys={() => setShown('keys')} />
+        <AccountButton onShowKeys={() => setShown('keys')} />
       </header>
       <main id="content" tabIndex={-1} className="w-full max-w-[1184px] px-8 pt-6 pb-16 outline-none max-sm:p-3">
         {/* Nothing that a page remembers of one organization is shown in another. */}

@@ -1,39 +1,24 @@
+/** The menus of the frame, with what they need: the first script has only their buttons (`menu-buttons.tsx`). */
 import { Menu as Base } from '@base-ui/react/menu';
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { BookOpen, Check, ChevronsUpDown, Keyboard, LogOut, UserRound } from 'lucide-react';
+import { BookOpen, Check, Keyboard, LogOut, UserRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { chooseOrganization } from '../api/client.ts';
 import { useSignedIn, useSignOut } from '../api/session.ts';
+import type { OpenMenu } from './menu-buttons.tsx';
 import { chooseTheme, chosenTheme, isTheme, THEMES } from './theme.ts';
 
 const THEME_TITLES = { system: 'As the system', light: 'Light', dark: 'Dark' } as const;
 
-/** The signed-in person, with the pages about their account. */
-export function AccountMenu({ onShowKeys }: { readonly onShowKeys: () => void }) {
+/** The pages about the account of the signed-in person. */
+export function AccountMenu({ onShowKeys, ...menu }: { readonly onShowKeys: () => void } & OpenMenu) {
   const { user } = useSignedIn();
   const signOut = useSignOut();
   const navigate = useNavigate();
   const [theme, setTheme] = useState(chosenTheme);
   return (
-    <Menu
-      label={`Account of ${user.name}`}
-      side="top"
-      trigger={
-        <>
-          <span
-            aria-hidden
-            className="grid size-6 shrink-0 place-items-center rounded-full bg-accent-soft text-xs font-semibold text-accent"
-          >
-            {[...user.name][0]?.toUpperCase()}
-          </span>
-          <span aria-hidden className="min-w-0 flex-1 truncate text-left max-sm:hidden">
-            {user.name}
-          </span>
-        </>
-      }
-      triggerClass="flex h-9 w-full min-w-0 items-center gap-2 rounded-md px-1.5 hover:bg-sunken max-sm:h-11 max-sm:w-11 max-sm:justify-center"
-    >
+    <Menu {...menu} side="top">
       <div className="max-w-72 px-2 py-1.5">
         <div className="truncate font-medium">{user.name}</div>
         <div className="truncate text-muted">{user.email}</div>
@@ -67,18 +52,11 @@ export function AccountMenu({ onShowKeys }: { readonly onShowKeys: () => void })
   );
 }
 
-/** Chooses the organization that the pages show; if there is only one, shows its name. */
-export function OrganizationSwitch() {
+/** Chooses the organization that the pages show. */
+export function OrganizationMenu(menu: OpenMenu) {
   const { organization, organizations } = useSignedIn();
   const queries = useQueryClient();
   const router = useRouter();
-  const name = organization?.name ?? 'No organization';
-  if (organizations.length < 2)
-    return (
-      <div className="min-w-0 truncate px-2 py-1.5 font-semibold" title={name}>
-        {name}
-      </div>
-    );
   const choose = async (id: string): Promise<void> => {
     chooseOrganization(id);
     // What is open belongs to the organization before, so its page would be of nothing.
@@ -86,18 +64,7 @@ export function OrganizationSwitch() {
     await queries.resetQueries();
   };
   return (
-    <Menu
-      label={`Organization: ${name}`}
-      trigger={
-        <>
-          <span aria-hidden className="min-w-0 flex-1 truncate text-left">
-            {name}
-          </span>
-          <ChevronsUpDown size={14} aria-hidden className="shrink-0 text-muted" />
-        </>
-      }
-      triggerClass="flex h-8 w-full min-w-0 items-center gap-2 rounded-md px-2 font-semibold hover:bg-sunken max-sm:h-11"
-    >
+    <Menu {...menu}>
       <MenuChoice
         title="Organization"
         value={organization?.id}
@@ -113,29 +80,20 @@ const ITEM =
 
 /** Actions behind a button. */
 function Menu({
-  label,
-  trigger,
-  triggerClass,
+  button,
+  isOpen,
+  onOpen,
   children,
   side = 'bottom',
-}: {
-  /** Name of the button for people who do not see it. */
-  readonly label: string;
-  /** What is seen of the button; hidden from readers, who get the label. */
-  readonly trigger: ReactNode;
-  readonly triggerClass: string;
-  readonly children: ReactNode;
-  readonly side?: 'bottom' | 'top';
-}) {
+}: OpenMenu & { readonly children: ReactNode; readonly side?: 'bottom' | 'top' }) {
   return (
-    <Base.Root>
-      <Base.Trigger className={triggerClass}>
-        <span className="sr-only">{label}</span>
-        {trigger}
-      </Base.Trigger>
+    <Base.Root open={isOpen} onOpenChange={onOpen}>
       <Base.Portal>
-        <Base.Positioner align="start" side={side} sideOffset={4} className="z-20">
-          <Base.Popup className="max-h-[80vh] max-w-[calc(100vw-16px)] min-w-52 overflow-y-auto rounded-lg border border-line bg-panel p-1 outline-none">
+        <Base.Positioner anchor={button} align="start" side={side} sideOffset={4} className="z-20">
+          <Base.Popup
+            finalFocus={button}
+            className="max-h-[80vh] max-w-[calc(100vw-16px)] min-w-52 overflow-y-auto rounded-lg border border-line bg-panel p-1 outline-none"
+          >
             {children}
           </Base.Popup>
         </Base.Positioner>

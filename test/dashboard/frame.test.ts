@@ -150,6 +150,36 @@ test('the theme is that of the system until one is chosen', async () => {
   assertNoFaults(SIGNED_OUT);
 });
 
+test('a menu is loaded when somebody is about to open it, opens when it is there, and gives the focus back', async () => {
+  const { page, assertNoFaults } = await open('/domains');
+  let asked = 0;
+  const loaded = Promise.withResolvers<void>();
+  await page.route(/\/assets\/menus-[^/]+\.js$/, async (route) => {
+    asked += 1;
+    await loaded.promise;
+    await route.continue();
+  });
+  const button = page.getByRole('button', { name: 'Account of' });
+  await button.waitFor();
+  assert.equal(asked, 0);
+  await button.focus();
+  await page.keyboard.press('Enter');
+  await waitUntil('the request for the menu', () => asked === 1);
+  loaded.resolve();
+  const first = page.getByRole('menuitem', { name: 'My account and sessions' });
+  await first.waitFor();
+  await assertAccessible(page, 'menu of the account');
+  await page.keyboard.press('Escape');
+  await page.getByRole('menu').waitFor({ state: 'detached' });
+  await waitUntil('the focus', async () => (await page.evaluate<string>(focusedText)).startsWith('Account of'));
+  await page.keyboard.press('ArrowDown');
+  await first.waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'My account', exact: true }).waitFor();
+  assertNoFaults(SIGNED_OUT);
+});
+
 test('a member of two organizations switches between them, and sees nothing of the other', async () => {
   const { userId, email } = world.organization.member;
   const second = await world.newOrganization('team');
