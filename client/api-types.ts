@@ -47,11 +47,13 @@ export interface ActivityMessage {
   readonly at: string;
   /** Status of a submitted message. */
   readonly status: 'consent_pending' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied' | null;
+  /** Of a submitted message: the last answer of another host, or the code, about a recipient that does not have it. */
+  readonly answer: string | null;
 }
 
 export interface ActivityResult {
   /** How `q` was interpreted. */
-  readonly understoodAs: 'message' | 'event' | 'delivery' | 'consent' | 'message_id_header' | 'address' | 'words';
+  readonly understoodAs: 'message' | 'event' | 'delivery' | 'consent' | 'message_id_header' | 'address' | 'refusal' | 'time' | 'words';
   /** Messages, newest first, at most 50. */
   readonly hits: readonly ActivityMessage[];
   /** There are older ones. */
@@ -59,6 +61,8 @@ export interface ActivityResult {
   /** false: the words occur in too many messages to search all of them; add another word. */
   readonly complete: boolean;
   readonly timeline: ActivityTimeline | null;
+  /** Mail of the organization that did not arrive, of the last 30 days, newest first, at most 50. */
+  readonly notDelivered: readonly NotDelivered[];
 }
 
 /** Of the only hit, or of the object with the given id. `message` is null if the event has none. */
@@ -2305,6 +2309,35 @@ export interface NewWebhookEndpoint {
   readonly includeExtracts?: boolean;
 }
 
+export interface NotDelivered {
+  /** Of the refusal (`mrf_…`), or of the message that screening holds (`msg_…`). */
+  readonly id: string;
+  /** When it was refused, deferred or held. */
+  readonly at: string;
+  /** `outbound`: given to us for sending, and refused. */
+  readonly direction: 'inbound' | 'outbound';
+  /** `deferred`: the sender was asked to try again later; `held`: by screening, until a member decides; `blocked` and `spam`: how a member decided. */
+  readonly outcome: 'refused' | 'deferred' | 'held' | 'blocked' | 'spam';
+  /** Envelope sender; empty for reports of other hosts. */
+  readonly from: string | null;
+  /** Envelope recipients of the organization, at most 20. */
+  readonly to: readonly string[];
+  /** Null: not known, such as at RCPT. */
+  readonly messageIdHeader: string | null;
+  /** The SMTP command that was refused, or the operation of REST. */
+  readonly step: string | null;
+  /** The answer that the other side got. */
+  readonly answer: string | null;
+  /** Address of the client. */
+  readonly client: string | null;
+  /** Id of the SMTP session, or of the REST request. */
+  readonly session: string | null;
+  /** Why screening held it. */
+  readonly reasons: readonly ('commands_assistant' | 'hidden_commands' | 'smuggled_text' | 'forged_boundary' | 'lookalike_domain' | 'disguised_program' | 'first_sender')[];
+  /** Mailbox id. */
+  readonly mailboxId: string | null;
+}
+
 export interface NoticeSettings {
   /** When mail about held messages is sent to you. `at_once` (default): the first at once, further ones within 5 minutes together; `hourly`: together at full hours, UTC; `none`. */
   readonly approvals: 'at_once' | 'hourly' | 'none';
@@ -3815,7 +3848,7 @@ export interface ListAuditQuery {
 }
 
 export interface FindActivityQuery {
-  /** An id (`msg_…`, `evt_…`, `con_…`, or the `webhook-id` `dlv_…`), a Message-ID in angle brackets, an address, or words of a subject or text. */
+  /** An id (`msg_…`, `evt_…`, `con_…`, `mrf_…`, or the `webhook-id` `dlv_…`), a Message-ID in angle brackets, an address, a day, hour, minute or second (`2026-11-28`, `2026-11-28T09:16`; UTC, or with an offset), or words of a subject or text. Mail that did not arrive is also found by the address of the client and by the id of the SMTP session or of the REST request. */
   readonly q: string;
 }
 
@@ -4884,7 +4917,7 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: AuditEntryList;
   };
-  /** Find what happened to a message, an event or a delivery */
+  /** Find what happened to a message, an event or a delivery, or why mail did not arrive */
   readonly findActivity: {
     readonly params: readonly [];
     readonly query: FindActivityQuery;

@@ -1,6 +1,7 @@
 /**
- * Finds what happened to a message or event. The search text is one of our ids, a Message-ID, an address, or words; it
- * leads to messages, or to an event without a message. A single hit is returned with its whole timeline.
+ * Finds what happened to a message or event. The search text is one of our ids, a Message-ID, an address, a time, or
+ * words; it leads to messages, or to an event without a message. A single hit is returned with its whole timeline. Mail
+ * that did not arrive has no message: it is found beside them.
  */
 
 import type { Services } from '#core/platform/process/services.ts';
@@ -15,6 +16,7 @@ import {
   messageOfConsent,
   messagesOfMailbox,
   messagesToAddress,
+  messagesWithin,
   messagesWithMessageId,
   messagesWithWords,
 } from '#db/queries/events/activity-search.ts';
@@ -26,15 +28,19 @@ import {
   storedRow,
   submittedRow,
 } from '#db/queries/events/activity-timeline.ts';
+import { mailNotDelivered, type NotDeliveredRow } from '#db/queries/events/mail-not-delivered.ts';
 import { isId } from '#domain/ids.ts';
-import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
+import { MAIL_REFUSAL_RETENTION_DAYS } from '#domain/mail/mail-log.ts';
+import { deliveryAddress, isEmailAddress } from '#domain/mail/mailbox-address.ts';
 import {
   ACTIVITY_HITS_MAX,
+  ACTIVITY_NOT_DELIVERED_MAX,
   ACTIVITY_ROWS_MAX,
   type ActivityEntry,
   type ActivityKind,
   byTime,
 } from '#domain/webhooks/activity.ts';
+import { typedPeriod } from '#domain/webhooks/activity-time.ts';
 import { deliveryEntries, eventEntry } from './delivery-activity.ts';
 import { sendingEntries, storedEntries } from './message-activity.ts';
 
@@ -47,6 +53,8 @@ export interface Activity {
   readonly complete: boolean;
   /** Of the only hit, or of the object with the given id. */
   readonly timeline: ActivityTimeline | null;
+  /** Mail that was refused, deferred or is held by screening, in the last 30 days; newest first. */
+  readonly notDelivered: readonly NotDeliveredRow[];
 }
 
 export interface ActivityTimeline {
@@ -64,7 +72,7 @@ interface Found {
 
 /** @param refHash by which threads know a Message-ID, hexadecimal */
 export async function findActivity(
-  { db }: Services,
+  { db, now }: Pick<Services, 'db' | 'now'>,
   organizationId: string,
   text: string,
   refHash: (messageIdHeader: string) => string,
@@ -76,12 +84,34 @@ export async function findActivity(
     const event = eventId === undefined ? undefined : await findEvent(db, organizationId, eventId);
     return event === undefined ? nothing(understoodAs) : activityOfEvent(db, organizationId, event, understoodAs);
   }
-  const { ids, complete } = await findMessages(db, organizationId, understoodAs, q, refHash);
+  const [{ ids, complete }, notDelivered] = await Promise.all([
+    findMessages(db, organizationId, understoodAs, q, refHash),
+    findNotDelivered(db, organizationId, q, now()),
+  ]);
   const newest = [...new Set(ids)].toSorted().toReversed();
   const hits = await messageHits(db, organizationId, newest.slice(0, ACTIVITY_HITS_MAX));
   const [only, ...others] = hits;
   const timeline = only === undefined || others.length > 0 ? null : await timelineOfMessage(db, organizationId, only);
-  return { understoodAs, hits, more: newest.length > ACTIVITY_HITS_MAX, complete, timeline };
+  return { understoodAs, hits, more: newest.length > ACTIVITY_HITS_MAX, complete, timeline, notDelivered };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+function findNotDelivered(db: Sql, organizationId: string, q: string, nowMs: number): Promise<NotDeliveredRow[]> {
+  const kept = { since: new Date(nowMs - MAIL_REFUSAL_RETENTION_DAYS * DAY_MS), until: new Date(nowMs + DAY_MS) };
+  const period = typedPeriod(q);
+  const text = q.toLowerCase();
+  const keys = [...new Set([text, isEmailAddress(text) ? deliveryAddress(text) : text])];
+  return period === undefined
+    ? mailNotDelivered(db, organizationId, keys, kept, ACTIVITY_NOT_DELIVERED_MAX)
+    : mailNotDelivered(
+        db,
+        organizationId,
+        null,
+        // What is older may wait for its deletion.
+        { since: period.since > kept.since ? period.since : kept.since, until: period.until },
+        ACTIVITY_NOT_DELIVERED_MAX,
+      );
 }
 
 async function findMessages(
@@ -110,6 +140,15 @@ async function findMessages(
       ]);
       return { ids: [...own, ...sent, ...(named ?? [])], complete: named !== undefined };
     }
+    case 'time': {
+      const period = typedPeriod(q);
+      return {
+        ids: period === undefined ? [] : await messagesWithin(db, organizationId, period, limit),
+        complete: true,
+      };
+    }
+    case 'refusal':
+      return { ids: [], complete: true };
     case 'words': {
       const named = await messagesWithWords(db, organizationId, q, limit);
       return { ids: named ?? [], complete: named !== undefined };
@@ -120,6 +159,8 @@ async function findMessages(
 function kindOf(q: string): ActivityKind {
   for (const kind of ['message', 'event', 'delivery', 'consent'] as const) if (isId(kind, q)) return kind;
   if (/^<[^<>\s]+>$/.test(q)) return 'message_id_header';
+  if (isId('mailRefusal', q)) return 'refusal';
+  if (typedPeriod(q) !== undefined) return 'time';
   return isEmailAddress(q) ? 'address' : 'words';
 }
 
@@ -129,6 +170,7 @@ const nothing = (understoodAs: ActivityKind): Activity => ({
   more: false,
   complete: true,
   timeline: null,
+  notDelivered: [],
 });
 
 async function activityOfEvent(
@@ -143,7 +185,7 @@ async function activityOfEvent(
     const timeline = await timelineOfMessage(db, organizationId, message);
     // An example event refers to no real message, and an event beyond the limit is not listed with its message.
     if (timeline.entries.some(({ eventId }) => eventId === event.id))
-      return { understoodAs, hits, more: false, complete: true, timeline };
+      return { ...nothing(understoodAs), hits, timeline };
   }
   const { entries, truncated } = await eventEntries(db, organizationId, [event]);
   const timeline = { message: null, entries: entries.toSorted(byTime), truncated };

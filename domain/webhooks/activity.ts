@@ -2,6 +2,8 @@
 
 /** Things a search finds at most. */
 export const ACTIVITY_HITS_MAX = 50;
+/** Mail that did not arrive which a search finds at most. */
+export const ACTIVITY_NOT_DELIVERED_MAX = 50;
 /** Rows of one kind in a timeline at most. */
 export const ACTIVITY_ROWS_MAX = 200;
 export const ACTIVITY_QUERY_MAX = 512;
@@ -14,6 +16,8 @@ export const ACTIVITY_KINDS = [
   'consent',
   'message_id_header',
   'address',
+  'refusal',
+  'time',
   'words',
 ] as const;
 export type ActivityKind = (typeof ACTIVITY_KINDS)[number];
@@ -36,6 +40,10 @@ export type ActivityEntryKind = (typeof ACTIVITY_ENTRY_KINDS)[number];
 
 export const ACTIVITY_OUTCOMES = ['ok', 'waiting', 'failed', 'none'] as const;
 export type ActivityOutcome = (typeof ACTIVITY_OUTCOMES)[number];
+
+/** Of mail that did not arrive: by the answer to its sender, or by screening and the decision about it. */
+export const NOT_DELIVERED_OUTCOMES = ['refused', 'deferred', 'held', 'blocked', 'spam'] as const;
+export type NotDeliveredOutcome = (typeof NOT_DELIVERED_OUTCOMES)[number];
 
 /** One thing that happened, or that is due. */
 export interface ActivityEntry {

@@ -134,6 +134,25 @@ test('a held message shows its request, its approval and its SMTP attempts as th
   assertNoFaults([SIGNED_OUT]);
 });
 
+test('mail that was refused is shown with the answer that its sender got', async () => {
+  const organization = await world.newOrganization('business');
+  const { id, address } = organization.mailbox;
+  await world.sql(`update mailboxes set status = 'suspended' where id = $1`, [id]);
+  const message = `From: <ada@refused.example>\r\nTo: ${address}\r\nSubject: Hello\r\n\r\nWords.\r\n`;
+  assert.match(await world.deliver(address, message, 'ada@refused.example'), /^550 5\.2\.1/);
+  await waitUntil('the refusal is stored', async () => {
+    const rows = await world.sql('select 1 from mail_refusal where organization_id = $1', [organization.id]);
+    return rows.length === 1;
+  });
+  const { page, assertNoFaults } = await signedIn(organization, '/activity?q=ada%40refused.example');
+  const mails = page.getByRole('list', { name: 'Mail that did not arrive' });
+  await mails.getByText('Refused: ada@refused.example').waitFor();
+  await mails.getByText('550 5.2.1 The mailbox is suspended').waitFor();
+  await mails.getByText(/at RCPT · from 127\.0\.0\.1/).waitFor();
+  await assertAccessible(page, 'mail that did not arrive');
+  assertNoFaults([SIGNED_OUT]);
+});
+
 test('what is not found says what can be searched, and a fault can be tried again', async () => {
   const organization = await world.newOrganization('business');
   const { page, assertNoFaults } = await signedIn(organization, '/activity?q=12345');

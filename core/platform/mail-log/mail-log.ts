@@ -182,14 +182,23 @@ interface RefusalRow {
 
 async function storeRefusals(sql: Sql, refusals: readonly Refusal[]): Promise<void> {
   const owners = [...new Set(refusals.flatMap(({ line }) => ownAddresses(line)))];
-  const found = await sql.query<{ address: string; organizationId: string }>(
-    `select address, organization_id as "organizationId" from mailboxes where address = any($1) and deleted_at is null`,
-    [owners],
-  );
-  const organizations = new Map(found.map(({ address, organizationId }) => [address, organizationId]));
+  const found = await sql.query<{ name: string; organizationId: string }>(OWNERS, [
+    owners,
+    [...new Set(owners.map((address) => atDomain(address).slice(1)))],
+  ]);
+  const organizations = new Map(found.map(({ name, organizationId }) => [name, organizationId]));
   const rows = refusals.flatMap((each) => rowsOf(each, organizations));
   await sql.query(INSERT, [JSON.stringify(rows)]);
 }
+
+/** Mailboxes by address, and verified domains, whose unknown addresses belong to their organization as well. */
+const OWNERS = `
+  select address as name, organization_id as "organizationId" from mailboxes where address = any($1) and deleted_at is null
+  union all
+  select '@' || name, organization_id from domains where name = any($2) and status = 'verified'`;
+
+/** `@` and the domain. */
+const atDomain = (address: string): string => `@${address.slice(address.lastIndexOf('@') + 1)}`;
 
 const INSERT = `
   insert into mail_refusal (id, at, organization_id, keys, line)
@@ -197,8 +206,12 @@ const INSERT = `
     from jsonb_to_recordset($1::jsonb) as r(id text, at timestamptz, "organizationId" text, keys jsonb, line jsonb)`;
 
 /** Addresses whose organization the refusal belongs to. */
-const ownAddresses = ({ mail, to, from, account }: MailLine): string[] =>
-  (mail === 'in' ? (to ?? []) : [account ?? from ?? '']).map(mailboxAddress);
+function ownAddresses({ mail, listener, to, from, account }: MailLine): string[] {
+  if (mail === 'in') return (to ?? []).map(mailboxAddress);
+  // Before a login, the sender is what a stranger wrote.
+  const proven = mail === 'submission' && listener === 'submission' ? account : (account ?? from);
+  return [mailboxAddress(proven ?? '')];
+}
 
 const mailboxAddress = (address: string): string =>
   address.includes('@') ? deliveryAddress(address) : address.toLowerCase();
@@ -212,9 +225,13 @@ function rowsOf({ at, line }: Refusal, organizations: ReadonlyMap<string, string
     keys: keysOf(own),
     line: own,
   });
-  const of = (address: string) => organizations.get(mailboxAddress(address)) ?? null;
-  if (line.mail !== 'in' || (line.to ?? []).length === 0) return [row(of(ownAddresses(line)[0] ?? ''), line)];
-  const groups = Map.groupBy(line.to ?? [], of);
+  const ofMailbox = (address: string) => organizations.get(mailboxAddress(address));
+  if (line.mail !== 'in' || (line.to ?? []).length === 0)
+    return [row(ofMailbox(ownAddresses(line)[0] ?? '') ?? null, line)];
+  const groups = Map.groupBy(
+    line.to ?? [],
+    (address) => ofMailbox(address) ?? organizations.get(atDomain(mailboxAddress(address))) ?? null,
+  );
   return [...groups].map(([organizationId, to]) =>
     row(organizationId, groups.size === 1 ? line : { ...line, to, recipients: to.length }),
   );

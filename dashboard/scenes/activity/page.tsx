@@ -11,6 +11,7 @@ import { type State, StateBadge } from '../../components/shown/badge.tsx';
 import { Countdown } from '../../components/shown/countdown.tsx';
 import { ExternalLink } from '../../components/shown/facts.tsx';
 import { Time } from '../../components/shown/time.tsx';
+import { MailNotDelivered } from './not-delivered.tsx';
 import { type ActivityEntry, type ActivityMessage, type ActivityTimeline, activityQuery } from './queries.ts';
 
 /** One search box; the result is one timeline, or as a list of messages that each have one. */
@@ -62,11 +63,12 @@ export function ActivityPage({ q, onSearch }: { readonly q: string; readonly onS
                 address or an id.
               </p>
             )}
+            {found.data.notDelivered.length === 0 ? null : <MailNotDelivered mails={found.data.notDelivered} />}
             {found.data.timeline === null ? null : <TimelineOf timeline={found.data.timeline} focus={asked} />}
             {found.data.timeline === null && found.data.hits.length > 0 ? (
               <Hits key={asked} hits={found.data.hits} more={found.data.more} />
             ) : null}
-            {found.data.timeline === null && found.data.hits.length === 0 ? (
+            {found.data.timeline === null && found.data.hits.length === 0 && found.data.notDelivered.length === 0 ? (
               <WhatCanBeSearched title={`Nothing found for “${asked}”`} />
             ) : null}
           </>
@@ -84,12 +86,13 @@ const EXAMPLES = [
   ['dlv_01…', 'a delivery: the webhook-id of a request'],
   ['con_01…', 'a request for approval'],
   ['<c1d2@mail.example>', 'a Message-ID, in angle brackets'],
+  ['2026-11-28 09:16', 'a day, an hour or a minute (UTC)'],
 ] as const;
 
 function WhatCanBeSearched({ title }: { readonly title: string }) {
   return (
     <Empty title={title}>
-      <p>Search for one of these. You see it with everything that happened to it.</p>
+      <p>Search for one of these. You see it with everything that happened to it, and mail that did not arrive.</p>
       <dl className="grid w-full grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-left max-sm:grid-cols-1">
         {EXAMPLES.map(([example, what]) => (
           <div key={example} className="contents">
@@ -98,7 +101,7 @@ function WhatCanBeSearched({ title }: { readonly title: string }) {
           </div>
         ))}
       </dl>
-      <p>Messages are found as long as they are kept; events and deliveries are kept for 30 days.</p>
+      <p>Messages are found as long as they are kept; events, deliveries and refused mail are kept for 30 days.</p>
     </Empty>
   );
 }
@@ -149,8 +152,15 @@ function Hits({ hits, more }: { readonly hits: readonly ActivityMessage[]; reado
               <span className="truncate">
                 <ForeignText text={other === null || other === '' ? message.mailboxAddress : other} />
               </span>
-              <span className="truncate font-medium">
-                <ForeignText text={message.subject === '' ? '(no subject)' : message.subject} />
+              <span className="grid min-w-0">
+                <span className="truncate font-medium">
+                  <ForeignText text={message.subject === '' ? '(no subject)' : message.subject} />
+                </span>
+                {message.answer === null ? null : (
+                  <span className="truncate text-[13px] text-muted">
+                    <ForeignText text={message.answer} />
+                  </span>
+                )}
               </span>
               <span>
                 <MessageStatus status={message.status} />

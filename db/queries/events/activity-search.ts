@@ -6,6 +6,7 @@
 import type { Database, Sql } from '#db/database.ts';
 import { firstIdAt, timeOfIdMs } from '#domain/ids.ts';
 import type { OutboundState, RecipientStatus } from '#domain/sending/outbound.ts';
+import type { Period } from '#domain/webhooks/activity-time.ts';
 import type { Actor, EventType } from '#domain/webhooks/event-types.ts';
 
 /** A message as a list shows it. */
@@ -20,6 +21,8 @@ export interface MessageHitRow {
   /** Null: it was not submitted. */
   readonly state: OutboundState | null;
   readonly statuses: readonly RecipientStatus[];
+  /** The last answer of another host, or the code, about a recipient that does not have the message; null: none. */
+  readonly answer: string | null;
   /** Null: it is not stored, or not yet. */
   readonly origin: string | null;
 }
@@ -32,7 +35,10 @@ const HITS = /* sql */ `
          coalesce(o.submitted_at, m.received_at) as at, m.origin,
          -- Approved, it is released at once.
          case when o.state = 'scheduled' and o.send_at is null and o.stopped_at is null then 'sending' else o.state end as state,
-         array(select distinct status from outbound_recipient where message_id = o.id) as statuses
+         array(select distinct status from outbound_recipient where message_id = o.id) as statuses,
+         (select coalesce(reply, code) from outbound_recipient
+           where message_id = o.id and status not in ('sent', 'captured') and coalesce(reply, code) is not null
+           order by updated_at desc, number limit 1) as answer
     from unnest($2::text[]) as i (id)
     left join message m on m.id = i.id
     left join outbound_message o on o.id = i.id
@@ -87,6 +93,26 @@ const WITH_WORDS = /* sql */ `
     join mailboxes b on b.id = m.mailbox_id and b.organization_id = $1
    where t.words @@ websearch_to_tsquery('simple', $2)
    order by m.id desc limit $3`;
+
+const WITHIN = /* sql */ `
+  select m.id from mailboxes b cross join lateral (
+    (select id from message where mailbox_id = b.id and origin <> 'draft' and id >= $2 and id < $3 order by id desc limit $4)
+    union
+    (select id from outbound_message where mailbox_id = b.id and id >= $2 and id < $3 order by id desc limit $4)
+  ) m
+   where b.organization_id = $1
+   order by m.id desc limit $4`;
+
+/** The newest messages of a period. */
+export const messagesWithin = async (
+  sql: Sql,
+  organizationId: string,
+  { since, until }: Period,
+  limit: number,
+): Promise<string[]> => {
+  const [from, to] = [firstIdAt('message', since.getTime()), firstIdAt('message', until.getTime())];
+  return ids(await sql.query(WITHIN, [organizationId, from, to, limit]));
+};
 
 const SEARCH_WITHIN_MS = 3_000;
 const QUERY_CANCELED = '57014';

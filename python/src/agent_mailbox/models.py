@@ -52,11 +52,13 @@ class ActivityMessage(Model):
     at: datetime
     # Status of a submitted message.
     status: Annotated[Literal["consent_pending", "scheduled", "queued", "sending", "sent", "captured", "bounced", "suppressed", "denied"], OPEN] | None
+    # Of a submitted message: the last answer of another host, or the code, about a recipient that does not have it.
+    answer: str | None
 
 
 class ActivityResult(Model):
     # How `q` was interpreted.
-    understood_as: Annotated[Literal["message", "event", "delivery", "consent", "message_id_header", "address", "words"], OPEN]
+    understood_as: Annotated[Literal["message", "event", "delivery", "consent", "message_id_header", "address", "refusal", "time", "words"], OPEN]
     # Messages, newest first, at most 50.
     hits: list[ActivityMessage]
     # There are older ones.
@@ -64,6 +66,8 @@ class ActivityResult(Model):
     # false: the words occur in too many messages to search all of them; add another word.
     complete: bool
     timeline: ActivityTimeline | None
+    # Mail of the organization that did not arrive, of the last 30 days, newest first, at most 50.
+    not_delivered: list[NotDelivered]
 
 
 class ActivityTimeline(Model):
@@ -2337,6 +2341,35 @@ class NewWebhookEndpoint(Model):
     public_key_signature: bool | None = None
     # Include one-time codes and links of received mail in `data.extracts` of `email_received`. Anybody who can read the delivery, its history here, or the logs of the receiver can then use the codes.
     include_extracts: bool | None = None
+
+
+class NotDelivered(Model):
+    # Of the refusal (`mrf_…`), or of the message that screening holds (`msg_…`).
+    id: str
+    # When it was refused, deferred or held.
+    at: datetime
+    # `outbound`: given to us for sending, and refused.
+    direction: Annotated[Literal["inbound", "outbound"], OPEN]
+    # `deferred`: the sender was asked to try again later; `held`: by screening, until a member decides; `blocked` and `spam`: how a member decided.
+    outcome: Annotated[Literal["refused", "deferred", "held", "blocked", "spam"], OPEN]
+    # Envelope sender; empty for reports of other hosts.
+    from_: str | None
+    # Envelope recipients of the organization, at most 20.
+    to: list[str]
+    # Null: not known, such as at RCPT.
+    message_id_header: str | None
+    # The SMTP command that was refused, or the operation of REST.
+    step: str | None
+    # The answer that the other side got.
+    answer: str | None
+    # Address of the client.
+    client: str | None
+    # Id of the SMTP session, or of the REST request.
+    session: str | None
+    # Why screening held it.
+    reasons: list[Annotated[Literal["commands_assistant", "hidden_commands", "smuggled_text", "forged_boundary", "lookalike_domain", "disguised_program", "first_sender"], OPEN]]
+    # Mailbox id.
+    mailbox_id: str | None
 
 
 class NoticeSettings(Model):

@@ -1540,9 +1540,9 @@ class AsyncOrganization(AsyncResource):
         *,
         q: str,
     ) -> m.ActivityResult:
-        """Find what happened to a message, an event or a delivery.
+        """Find what happened to a message, an event or a delivery, or why mail did not arrive.
 
-        q: An id (`msg_…`, `evt_…`, `con_…`, or the `webhook-id` `dlv_…`), a Message-ID in angle brackets, an address, or words of a subject or text.
+        q: An id (`msg_…`, `evt_…`, `con_…`, `mrf_…`, or the `webhook-id` `dlv_…`), a Message-ID in angle brackets, an address, a day, hour, minute or second (`2026-11-28`, `2026-11-28T09:16`; UTC, or with an offset), or words of a subject or text. Mail that did not arrive is also found by the address of the client and by the id of the SMTP session or of the REST request.
         """
         request = self._request("GET", "/api/activity", query={"q": q})
         return self._parse(m.ActivityResult, await self._send(request))
