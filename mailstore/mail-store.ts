@@ -2,15 +2,16 @@
 import path from 'node:path';
 import type { MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
 import type { Services } from '#core/platform/process/services.ts';
+import { startSharedPortions } from '#core/platform/process/shared-turns.ts';
 import { storeBlob } from './blobs/blob-store.ts';
 import { sweepSpool } from './blobs/spool.ts';
-import { startCarriedMailIndexer } from './carried/index-carried-mail.ts';
+import { CARRIED_MAIL_INDEX } from './carried/index-carried-mail.ts';
 import type { MailNotifier } from './changes/notifier.ts';
 import { type DeliveryOutcome, type DeliveryWrite, isStoredAhead } from './delivery/insert-messages.ts';
 import { deliverBatch, writeBatcher } from './delivery/write-delivery.ts';
 import { mailboxStores } from './mailbox-store.ts';
 import { type MessageTextFiller, messageTextFiller } from './search/message-text.ts';
-import { startStoredMailUpgrade } from './upkeep/upgrade-stored-mail.ts';
+import { STORED_MAIL_UPGRADE } from './upkeep/upgrade-stored-mail.ts';
 
 export interface MailStore {
   /**
@@ -36,8 +37,7 @@ interface Item {
 export function openMailStore(services: Services, notifier: MailNotifier): MailStore {
   const { db, deliveriesDue, log } = services;
   const texts: MessageTextFiller = messageTextFiller(db, log);
-  const upgrade = startStoredMailUpgrade(db, log);
-  const carried = startCarriedMailIndexer(db, log);
+  const background = [STORED_MAIL_UPGRADE, CARRIED_MAIL_INDEX].map((each) => startSharedPortions(services, each));
   const swept = sweepSpool(path.join(services.settings.DATA_DIR, 'spool'), services.now());
   const batcher = writeBatcher<Item, DeliveryOutcome>(async (items) => {
     const { outcomes, owed } = await db.transaction((sql) =>
@@ -75,8 +75,7 @@ export function openMailStore(services: Services, notifier: MailNotifier): MailS
     openMailbox: mailboxStores({ services, notifier, texts }),
     async close() {
       await batcher.idle();
-      await upgrade.close();
-      await carried.close();
+      await Promise.all(background.map((each) => each.close()));
       await texts.close();
       await swept;
     },

@@ -4,29 +4,25 @@
  */
 import Type from 'typebox';
 import { usedLink } from '#api/auth/authenticate.ts';
-import { ConsentAttachmentPath, ConsentMessage, notKept, presentHeldMessage } from '#api/consents/message-routes.ts';
-import { answerDecided } from '#api/consents/routes.ts';
 import {
-  ApproveConsent,
-  Consent,
-  consentMessageExample,
-  DenyConsent,
-  decidedExample,
-  pendingExample,
-  presentConsent,
-  ReturnConsent,
-} from '#api/consents/schema.ts';
+  APPROVING,
+  answerApproved,
+  answerDenied,
+  answerTakenBack,
+  DENYING,
+  RETURNING,
+  TAKING_BACK,
+} from '#api/consents/decide.ts';
+import { ConsentAttachmentPath, ConsentMessage, notKept, presentHeldMessage } from '#api/consents/message-routes.ts';
+
+import { Consent, consentMessageExample, decidedExample, presentConsent } from '#api/consents/schema.ts';
 import type { ApprovalPrincipal } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, dateTime } from '#api/http/schema-parts.ts';
 import { attachmentDownload, rawDownload } from '#api/messages/reading/download.ts';
-import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { approveHeld } from '#sending/consent/approve-held.ts';
-import { denyConsent } from '#sending/consent/decide-consent.ts';
 import { type ConsentRow, findConsent } from '#sending/consent/find-consents.ts';
 import { findHeldBytes, findHeldMessage } from '#sending/consent/held-message.ts';
-import { takeBackApproval } from '#sending/consent/take-back.ts';
 
 const ApprovalAttachmentPath = closed({ aid: ConsentAttachmentPath.properties.aid });
 
@@ -62,13 +58,17 @@ const FOR =
  * @throws {CatalogueError} unauthenticated, as the link is dead, when it was the other one
  */
 async function madeBefore(
-  { db }: Pick<Services, 'db'>,
-  organizationId: string,
-  { decided, consentId }: ApprovalPrincipal,
+  request: {
+    readonly services: Pick<Services, 'db'>;
+    readonly organization: { readonly id: string };
+    readonly principal: ApprovalPrincipal;
+  },
   asked: 'approved' | 'denied' | 'returned',
 ): Promise<ConsentRow | undefined> {
+  const { decided, consentId } = request.principal;
   if (decided === null) return undefined;
-  const consent = decided === asked ? await findConsent(db, organizationId, consentId) : undefined;
+  const { services, organization } = request;
+  const consent = decided === asked ? await findConsent(services.db, organization.id, consentId) : undefined;
   if (consent === undefined) throw usedLink(decided);
   return consent;
 }
@@ -142,22 +142,19 @@ export const approvalRoutes: readonly Route[] = [
     auth,
     unlimited,
     againAfterDecision: true,
-    bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
-    body: ApproveConsent,
+    ...APPROVING,
     bodyExample: { scope: 'message' },
     responses: {
       200: { description: 'Approved.', schema: Consent, example: decidedExample('approved', 'message', null) },
     },
     errors: ['conflict', 'recipient_blocked', 'content_refused', 'quota_exceeded', 'rate_limited'],
-    async handler({ services, temporal, organization, principal, caller, body }) {
-      const made = await madeBefore(services, organization.id, principal, 'approved');
-      if (made !== undefined) {
-        if (made.scope !== body.scope || (made.changes === null) !== (body.edit === undefined))
-          throw usedLink('approved');
-        return { status: 200, body: presentConsent(made) };
-      }
-      const done = await approveHeld(services, organization.id, principal.consentId, body, caller);
-      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    async handler(request) {
+      const { principal, body } = request;
+      const made = await madeBefore(request, 'approved');
+      if (made === undefined) return answerApproved(request, principal.consentId, body);
+      if (made.scope !== body.scope || (made.changes === null) !== (body.edit === undefined))
+        throw usedLink('approved');
+      return { status: 200, body: presentConsent(made) };
     },
   }),
   route({
@@ -170,22 +167,12 @@ export const approvalRoutes: readonly Route[] = [
     auth,
     unlimited,
     againAfterDecision: true,
-    body: DenyConsent,
-    bodyExample: { reason: 'Not a customer of ours.' },
-    responses: {
-      200: {
-        description: 'Denied.',
-        schema: Consent,
-        example: decidedExample('denied', null, 'Not a customer of ours.'),
-      },
-    },
+    ...DENYING,
     errors: ['conflict', 'rate_limited'],
-    async handler({ services, temporal, organization, principal, caller, body }) {
-      const made = await madeBefore(services, organization.id, principal, 'denied');
+    async handler(request) {
+      const made = await madeBefore(request, 'denied');
       if (made !== undefined) return { status: 200, body: presentConsent(made) };
-      const { reason = null, sha256 } = body;
-      const done = await denyConsent(services, organization.id, principal.consentId, reason, caller, { sha256 });
-      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+      return answerDenied(request, request.principal.consentId, request.body);
     },
   }),
   route({
@@ -198,23 +185,13 @@ export const approvalRoutes: readonly Route[] = [
     auth,
     unlimited,
     againAfterDecision: true,
-    body: ReturnConsent,
-    bodyExample: { comment: 'Please leave out the price.' },
-    responses: {
-      200: {
-        description: 'Sent back.',
-        schema: Consent,
-        example: decidedExample('denied', null, 'Please leave out the price.', true),
-      },
-    },
+    ...RETURNING,
     errors: ['conflict', 'rate_limited'],
-    async handler({ services, temporal, organization, principal, caller, body }) {
-      const made = await madeBefore(services, organization.id, principal, 'returned');
+    async handler(request) {
+      const made = await madeBefore(request, 'returned');
       if (made !== undefined) return { status: 200, body: presentConsent(made) };
-      const { comment, sha256 } = body;
-      const how = { sha256, returned: true };
-      const done = await denyConsent(services, organization.id, principal.consentId, comment, caller, how);
-      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+      const { comment, sha256 } = request.body;
+      return answerDenied(request, request.principal.consentId, { reason: comment, sha256, returned: true });
     },
   }),
   route({
@@ -227,11 +204,10 @@ export const approvalRoutes: readonly Route[] = [
     auth,
     unlimited,
     againAfterDecision: true,
-    responses: { 200: { description: 'It waits again.', schema: Consent, example: pendingExample } },
+    ...TAKING_BACK,
     errors: ['conflict', 'rate_limited'],
-    async handler({ services, temporal, organization, principal, caller }) {
-      const done = await takeBackApproval(services, organization.id, principal.consentId, caller);
-      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    async handler(request) {
+      return answerTakenBack(request, request.principal.consentId);
     },
   }),
 ];

@@ -1,19 +1,15 @@
 import { reachOf } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
-import { SEND_BODY_LIMIT_BYTES } from '#api/messages/sending/send-schema.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { approveHeld } from '#sending/consent/approve-held.ts';
-import { type Decided, denyConsent, denySeveral } from '#sending/consent/decide-consent.ts';
+import { denySeveral } from '#sending/consent/decide-consent.ts';
 import { findConsent, listConsents, summarizeConsents } from '#sending/consent/find-consents.ts';
-import { takeBackApproval } from '#sending/consent/take-back.ts';
-import { continueApproval, signalDecided } from '#sending/submit/start-outbound.ts';
+import { signalDecided } from '#sending/submit/start-outbound.ts';
+import { APPROVING, answerApproved, answerDenied, answerTakenBack, DENYING, RETURNING, TAKING_BACK } from './decide.ts';
 import {
-  ApproveConsent,
   Consent,
   ConsentList,
   ConsentPath,
@@ -21,14 +17,12 @@ import {
   ConsentSummaryQuery,
   ConsentsQuery,
   DeniedSeveral,
-  DenyConsent,
   DenySeveral,
   decidedExample as decided,
   filterOf,
   pendingExample as pending,
   presentConsent,
   presentSummary,
-  ReturnConsent,
   summaryExample,
 } from './schema.ts';
 
@@ -37,18 +31,10 @@ const tag = 'Consents';
 const DECIDES =
   'Needs a session of a member. An API key may decide only if the organization sets `consentByApiKey`, a mailbox token never. A second decision is a conflict.';
 
-/** The answer to a decision; the workflows are signalled, and further requests it covers decided, after the commit. */
-export async function answerDecided(
-  services: Services,
-  temporal: TemporalClient,
-  { consent, messageIds, more }: Decided,
-  { organizationId, caller }: { readonly organizationId: string; readonly caller: Caller },
-) {
-  await services.db.afterCommit(async () => {
-    await signalDecided(services, temporal, messageIds);
-    if (more) await continueApproval(services, temporal, { id: consent.id, organizationId }, caller);
-  });
-  return { status: 200, body: presentConsent(consent) } as const;
+/** @throws {CatalogueError} not_found; forbidden as `requireDecider` */
+async function requireDecision({ db }: Services, organizationId: string, consentId: string, caller: Caller) {
+  if ((await findConsent(db, organizationId, consentId)) === undefined) throw new CatalogueError('not_found');
+  await requireDecider(db, organizationId, caller);
 }
 
 export const consentRoutes: readonly Route[] = [
@@ -114,23 +100,20 @@ export const consentRoutes: readonly Route[] = [
     description: `With \`sha256\` the approval is refused if the message is not the one that was shown. With \`edit\` the message is changed and approved in one step. It is checked like a submission, and the hash is that of the changed message. ${DECIDES}`,
     auth: { scope: 'mailbox:write' },
     params: ConsentPath,
-    bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
-    body: ApproveConsent,
+    ...APPROVING,
     bodyExample: { scope: 'address' },
     responses: { 200: { description: 'Approved.', schema: Consent, example: decided('approved', 'address', null) } },
     errors: ['not_found', 'conflict', 'recipient_blocked', 'content_refused', 'quota_exceeded'],
-    async handler({ services, temporal, organization, principal, caller, params, body }) {
-      if ((await findConsent(services.db, organization.id, params.id)) === undefined)
-        throw new CatalogueError('not_found');
-      await requireDecider(services.db, organization.id, caller);
+    async handler(request) {
+      const { services, organization, principal, caller, params, body } = request;
+      await requireDecision(services, organization.id, params.id, caller);
       // The other scopes allow the recipient for every mailbox.
       if (reachOf(principal) !== null && body.scope !== 'message')
         throw new CatalogueError(
           'insufficient_scope',
           'A key limited to groups of mailboxes approves single messages.',
         );
-      const done = await approveHeld(services, organization.id, params.id, body, caller);
-      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+      return answerApproved(request, params.id, body);
     },
   }),
   route({
@@ -142,19 +125,12 @@ export const consentRoutes: readonly Route[] = [
     description: `With \`sha256\` the denial is refused if the message is not the one that was shown. ${DECIDES}`,
     auth: { scope: 'mailbox:write' },
     params: ConsentPath,
-    body: DenyConsent,
-    bodyExample: { reason: 'Not a customer of ours.' },
-    responses: {
-      200: { description: 'Denied.', schema: Consent, example: decided('denied', null, 'Not a customer of ours.') },
-    },
+    ...DENYING,
     errors: ['not_found', 'conflict'],
-    async handler({ services, temporal, organization, caller, params, body }) {
-      if ((await findConsent(services.db, organization.id, params.id)) === undefined)
-        throw new CatalogueError('not_found');
-      await requireDecider(services.db, organization.id, caller);
-      const { reason = null, sha256 } = body;
-      const done = await denyConsent(services, organization.id, params.id, reason, caller, { sha256 });
-      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    async handler(request) {
+      const { services, organization, caller, params, body } = request;
+      await requireDecision(services, organization.id, params.id, caller);
+      return answerDenied(request, params.id, body);
     },
   }),
   route({
@@ -166,24 +142,12 @@ export const consentRoutes: readonly Route[] = [
     description: `It is not sent: its status is \`denied\`, and the agent gets the outcome \`returned\` with the comment. The agent may submit a changed message with \`resubmits\`, which is held again and shown with its earlier versions. ${DECIDES}`,
     auth: { scope: 'mailbox:write' },
     params: ConsentPath,
-    body: ReturnConsent,
-    bodyExample: { comment: 'Please leave out the price.' },
-    responses: {
-      200: {
-        description: 'Sent back.',
-        schema: Consent,
-        example: decided('denied', null, 'Please leave out the price.', true),
-      },
-    },
+    ...RETURNING,
     errors: ['not_found', 'conflict'],
-    async handler({ services, temporal, organization, caller, params, body }) {
-      if ((await findConsent(services.db, organization.id, params.id)) === undefined)
-        throw new CatalogueError('not_found');
-      await requireDecider(services.db, organization.id, caller);
-      const { comment, sha256 } = body;
-      const how = { sha256, returned: true };
-      const done = await denyConsent(services, organization.id, params.id, comment, caller, how);
-      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    async handler(request) {
+      const { services, organization, caller, params, body } = request;
+      await requireDecision(services, organization.id, params.id, caller);
+      return answerDenied(request, params.id, { reason: body.comment, sha256: body.sha256, returned: true });
     },
   }),
   route({
@@ -228,14 +192,12 @@ export const consentRoutes: readonly Route[] = [
     description: `Until \`undoUntil\` (\`settings.undoSeconds\` of the organization): the message is held again, with those that the same approval released and that still wait. What the approval remembered is forgotten. \`outbound_consent_requested\` is recorded once more. ${DECIDES}`,
     auth: { scope: 'mailbox:write' },
     params: ConsentPath,
-    responses: { 200: { description: 'It waits again.', schema: Consent, example: pending } },
+    ...TAKING_BACK,
     errors: ['not_found', 'conflict'],
-    async handler({ services, temporal, organization, caller, params }) {
-      if ((await findConsent(services.db, organization.id, params.id)) === undefined)
-        throw new CatalogueError('not_found');
-      await requireDecider(services.db, organization.id, caller);
-      const done = await takeBackApproval(services, organization.id, params.id, caller);
-      return answerDecided(services, temporal, done, { organizationId: organization.id, caller });
+    async handler(request) {
+      const { services, organization, caller, params } = request;
+      await requireDecision(services, organization.id, params.id, caller);
+      return answerTakenBack(request, params.id);
     },
   }),
 ];

@@ -9,36 +9,26 @@
  * The reader pulls: the log is read only after the previous event is written, so a slow reader costs one event of
  * memory. A reader that reads nothing for minutes is disconnected.
  */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import Type from 'typebox';
-import { asCatalogueError } from '#api/http/error-response.ts';
+import { closedText, eventStream, eventText, streamBegin, unknownEventId } from '#api/http/event-stream.ts';
 import type { AuthRule } from '#api/http/route.ts';
 import { closed, dateTime, MessageId, nullable } from '#api/http/schema-parts.ts';
 import { ConsentOutcome, presentOutcome } from '#api/messages/decision.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { MessageSummary } from '#api/messages/schema.ts';
 import { type RequestWatch, type WatchRequest, watchFor } from '#api/watch.ts';
-import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Sql } from '#db/database.ts';
-import { CatalogueError } from '#domain/errors.ts';
-import {
-  STREAM_HEARTBEAT_MS,
-  STREAM_MESSAGES_PER_EVENT_MAX,
-  STUCK_READER_TIMEOUT_MS,
-} from '#domain/mail/mail-limits.ts';
+import { STREAM_HEARTBEAT_MS, STREAM_MESSAGES_PER_EVENT_MAX } from '#domain/mail/mail-limits.ts';
 import { changesAfter, changesKept, type MailChange } from '#mailstore/changes/read-changes.ts';
 import { findMessages, lastChange } from '#mailstore/messages/read-messages.ts';
 import { findConsent } from '#sending/consent/find-consents.ts';
 
 /** Rows of the log read at once. */
 const CHANGES_AT_ONCE = 20;
-/** A client that lost its connection reconnects after this. */
-const RECONNECT_MS = 2_000;
 
-type EventName = keyof typeof STREAM_EVENTS;
-
-const eventText = (name: EventName, data: unknown, seq: number | null): string =>
-  `event: ${name}\n${seq === null ? '' : `id: ${seq}\n`}data: ${JSON.stringify(data)}\n\n`;
+const textOf = (name: keyof typeof STREAM_EVENTS, data: unknown, seq: number | null): string =>
+  eventText(name, data, seq);
 
 /**
  * Opens the stream.
@@ -56,11 +46,7 @@ export async function openStream(request: WatchRequest, rule: AuthRule, mailboxI
     const now = await lastChange(db, mailboxId);
     const resync = known !== null && (await changesKept(db, mailboxId, known)) === 'too-old';
     const begin = known === null || resync ? now : known;
-    const output = takenInTime(events(request, watch, mailboxId, begin, resync), () => stream.destroy());
-    // One byte of buffer: the next event is made when this one has been written to the connection.
-    const stream: Readable = Readable.from(output, { objectMode: false, highWaterMark: 1 });
-    stream.once('close', () => watch.stop());
-    return stream;
+    return eventStream(events(request, watch, mailboxId, begin, resync), () => watch.stop());
   } catch (error) {
     watch.stop();
     throw error;
@@ -69,9 +55,7 @@ export async function openStream(request: WatchRequest, rule: AuthRule, mailboxI
 
 function readLastEventId(given: string | readonly string[]): number {
   if (typeof given === 'string' && /^\d{1,15}$/.test(given)) return Number(given);
-  throw new CatalogueError('invalid_request', undefined, {
-    details: [{ path: 'header/last-event-id', message: 'must be the id of an event of this stream' }],
-  });
+  throw unknownEventId();
 }
 
 async function* events(
@@ -83,10 +67,9 @@ async function* events(
 ): AsyncGenerator<string> {
   const { db, log } = services;
   let seq = begin;
-  // The id is sent first, so that a client that loses the connection before any change continues from here.
-  yield `retry: ${RECONNECT_MS}\nid: ${seq}\n: watching\n\n`;
+  yield streamBegin(seq);
   if (resync)
-    yield eventText(
+    yield textOf(
       'resync',
       {
         message:
@@ -117,9 +100,7 @@ async function* events(
       if (wake === 'time') yield ': still here\n\n';
     }
   } catch (error) {
-    const { code, message } = asCatalogueError(error);
-    if (code === 'internal_error') log.error({ reason: reasonOf(error) }, 'an event stream failed');
-    yield eventText('closed', { code, message }, null);
+    yield closedText(error, log, 'an event stream failed');
   } finally {
     watch.stop();
   }
@@ -134,8 +115,7 @@ async function* decisionOf(
 ): AsyncGenerator<string> {
   const consent = await findConsent(sql, organizationId, consentId);
   const outcome = consent === undefined ? undefined : presentOutcome(consent);
-  if (outcome !== undefined)
-    yield eventText('consent_decided', { ...outcome, occurredAt: occurredAt.toISOString() }, seq);
+  if (outcome !== undefined) yield textOf('consent_decided', { ...outcome, occurredAt: occurredAt.toISOString() }, seq);
 }
 
 /**
@@ -149,7 +129,7 @@ async function* eventsOf(sql: Sql, mailboxId: string, change: MailChange): Async
     const ids = messageIds.slice(from, from + STREAM_MESSAGES_PER_EVENT_MAX);
     const id = from + STREAM_MESSAGES_PER_EVENT_MAX >= messageIds.length ? seq : null;
     if (kind === 'expunged') {
-      yield eventText('messages_removed', { ...about, messageIds: ids }, id);
+      yield textOf('messages_removed', { ...about, messageIds: ids }, id);
       continue;
     }
     // Messages that were removed since have their own event.
@@ -158,19 +138,7 @@ async function* eventsOf(sql: Sql, mailboxId: string, change: MailChange): Async
       const message = found.get(each);
       return message === undefined ? [] : [presentSummary(message)];
     });
-    yield eventText(kind === 'added' ? 'messages_added' : 'messages_changed', { ...about, messages }, id);
-  }
-}
-
-/** Calls `drop` when events are not read for minutes: such a reader has disappeared. */
-async function* takenInTime(source: AsyncGenerator<string>, drop: () => void): AsyncGenerator<string> {
-  for await (const text of source) {
-    const timer = setTimeout(drop, STUCK_READER_TIMEOUT_MS);
-    try {
-      yield text;
-    } finally {
-      clearTimeout(timer);
-    }
+    yield textOf(kind === 'added' ? 'messages_added' : 'messages_changed', { ...about, messages }, id);
   }
 }
 

@@ -6,10 +6,10 @@
  * Changes between two events of a stream are merged into one event per thing. A slow reader costs a bounded set of
  * names.
  */
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { authenticate } from '#api/auth/authenticate.ts';
 import { authorize } from '#api/auth/authorize.ts';
-import { asCatalogueError } from '#api/http/error-response.ts';
+import { closedText, eventStream, streamBegin, unknownEventId } from '#api/http/event-stream.ts';
 import { principalKey, reachOf } from '#api/http/principal.ts';
 import type { AuthRule, UntypedRequest } from '#api/http/route.ts';
 import {
@@ -20,11 +20,10 @@ import {
   presentPlace,
   readChanges,
 } from '#core/organizations/organization-changes.ts';
-import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { readRestoreState } from '#core/platform/settings/restore-state.ts';
 import type { Database } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { STREAM_HEARTBEAT_MS, STUCK_READER_TIMEOUT_MS } from '#domain/mail/mail-limits.ts';
+import { STREAM_HEARTBEAT_MS } from '#domain/mail/mail-limits.ts';
 import {
   ORGANIZATION_CHANGE_IDS_MAX,
   ORGANIZATION_CHANGE_RETENTION_DAYS,
@@ -34,8 +33,6 @@ import {
 } from '#domain/webhooks/organization-stream.ts';
 import { changesAfter } from '#mailstore/changes/read-changes.ts';
 
-/** A client that lost its connection reconnects after this. */
-const RECONNECT_MS = 2_000;
 const DAY_MS = 86_400_000;
 /** Changes of one mailbox whose messages are looked up in one query. */
 const LOG_ROWS_NAMED = 20;
@@ -116,13 +113,7 @@ export async function openOrganizationStream(request: StreamRequest, rule: AuthR
       if (active?.id !== organizationId) throw new CatalogueError('forbidden');
     };
     const access = { requireAccess, eachTime: principal.kind === 'api_key' };
-    const reported = takenInTime(
-      events(services, known ?? { place: begin, atMs: services.now() }, pending, access, stop),
-      () => stream.destroy(),
-    );
-    const stream: Readable = Readable.from(reported, { objectMode: false, highWaterMark: 1 });
-    stream.once('close', stop);
-    return stream;
+    return eventStream(events(services, known ?? { place: begin, atMs: services.now() }, pending, access, stop), stop);
   } catch (error) {
     stop();
     throw error;
@@ -134,9 +125,7 @@ function readLastEventId(given: string | readonly string[] | undefined): { place
   if (given === undefined || given === '') return undefined;
   const [, place, atMs] = /^(\d{1,20})-(\d{1,15})$/.exec(typeof given === 'string' ? given : '') ?? [];
   if (place !== undefined && BigInt(place) < 2n ** 63n) return { place, atMs: Number(atMs) };
-  throw new CatalogueError('invalid_request', undefined, {
-    details: [{ path: 'header/last-event-id', message: 'must be the id of an event of this stream' }],
-  });
+  throw unknownEventId();
 }
 
 interface Named {
@@ -219,9 +208,9 @@ async function* events(
   { requireAccess, eachTime }: Access,
   stop: () => void,
 ): AsyncGenerator<string> {
-  const idOf = (place: string, atMs = now()) => `id: ${changesId(place, atMs)}\n`;
+  const idOf = (place: string) => `id: ${changesId(place, now())}\n`;
   // Not the place of what is pending: a client that loses the connection now has received none of it.
-  yield `retry: ${RECONNECT_MS}\n${idOf(begin.place, begin.atMs)}: watching\n\n`;
+  yield streamBegin(changesId(begin.place, begin.atMs));
   let checkedAtMs = performance.now();
   try {
     for (;;) {
@@ -260,22 +249,8 @@ async function* events(
         .join('');
     }
   } catch (error) {
-    const { code, message } = asCatalogueError(error);
-    if (code === 'internal_error') log.error({ reason: reasonOf(error) }, 'a stream of changes failed');
-    yield `event: closed\ndata: ${JSON.stringify({ code, message })}\n\n`;
+    yield closedText(error, log, 'a stream of changes failed');
   } finally {
     stop();
-  }
-}
-
-/** Calls `drop` when events are not read for minutes: such a reader has disappeared. */
-async function* takenInTime(source: AsyncGenerator<string>, drop: () => void): AsyncGenerator<string> {
-  for await (const text of source) {
-    const timer = setTimeout(drop, STUCK_READER_TIMEOUT_MS);
-    try {
-      yield text;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }

@@ -4,66 +4,27 @@
  * speed: a check reads the newest of the waiting messages itself.
  */
 import type { Logger } from '#core/platform/log/logger.ts';
+import type { SharedPortions } from '#core/platform/process/shared-turns.ts';
 import type { Database } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { storeCarriedMails } from './carried-mail.ts';
 
-interface CarriedMailIndexer {
-  /** Resolves when the current messages are done. */
-  close(): Promise<void>;
-}
-
 const BATCH = 20;
-const PORTION_MS = 5_000;
-/** Between portions, and between looks when nothing waits. */
-const PAUSE_MS = 50;
-const LOOK_MS = 1_000;
-/** Another process continues this long after one that died. */
-const TURN_LOST_AFTER_SECONDS = 60;
+/** Mail of earlier versions, below an id that falls. The setting is gone when there is none. */
+const TO_READ_BELOW = 'CARRIED_MAIL_TO_READ_BELOW';
+const FILL_AT_ONCE = 1_000;
 
-export function startCarriedMailIndexer(db: Database, log: Logger): CarriedMailIndexer {
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-
-  function schedule(delayMs: number): void {
-    if (closed) return;
-    timer = setTimeout(() => {
-      running = indexPortion(db, log, () => closed)
-        .catch((error: Error) => {
-          log.debug({ error: error.message }, 'reading what stored mail says failed; trying again');
-          return 0;
-        })
-        .then((done) => schedule(done > 0 ? PAUSE_MS : LOOK_MS));
-    }, delayMs);
-    timer.unref();
-  }
-
-  schedule(LOOK_MS);
-  return {
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
-}
-
-/**
- * Processes one portion, unless another process does so.
- *
- * @returns messages done; 0 does not mean that no other process is working
- */
-export async function indexPortion(db: Database, log: Logger, isClosed: () => boolean = () => false): Promise<number> {
-  const [look] = await db.query<{ due: boolean }>(
-    `select exists (select from carried_due) or exists (select from installation_setting where name = $1) as due`,
-    [TO_READ_BELOW],
-  );
-  if (look?.due !== true || (await db.query(TAKE_TURN, [TURN_LOST_AFTER_SECONDS])).length === 0) return 0;
-  try {
-    const until = performance.now() + PORTION_MS;
+export const CARRIED_MAIL_INDEX: SharedPortions = {
+  name: 'carried mail',
+  anyDue: `
+    select exists (select from carried_due)
+        or exists (select from installation_setting where name = '${TO_READ_BELOW}') as due`,
+  lookMs: 1_000,
+  pauseMs: 50,
+  lostAfterMs: 60_000,
+  async work({ db, log }, goesOn) {
     let done = 0;
-    while (!isClosed() && performance.now() < until) {
+    while (goesOn()) {
       const rows = await db.query<{ message_id: string; organization_id: string }>(NEXT, [BATCH]);
       if (rows.length === 0) {
         // Only then: what is waited for in checks is new mail.
@@ -81,10 +42,8 @@ export async function indexPortion(db: Database, log: Logger, isClosed: () => bo
       done += rows.length;
     }
     return done;
-  } finally {
-    await db.query(END_TURN);
-  }
-}
+  },
+};
 
 /** A message that cannot be stored, for whatever reason, must not block all others. */
 async function storeOrSkip(db: Database, log: Logger, organizationId: string, ids: readonly string[]): Promise<void> {
@@ -101,9 +60,6 @@ async function storeOrSkip(db: Database, log: Logger, organizationId: string, id
   }
 }
 
-/** Mail of earlier versions, below an id that falls. The setting is gone when there is none. */
-const TO_READ_BELOW = 'CARRIED_MAIL_TO_READ_BELOW';
-const FILL_AT_ONCE = 1_000;
 const FILL = `
   with page as materialized (
     select m.id, m.mailbox_id, m.origin from message m
@@ -122,10 +78,3 @@ const FILL = `
   select count(*)::int as count from page`;
 
 const NEXT = `select message_id, organization_id from carried_due order by message_id desc limit $1`;
-
-const TAKE_TURN = `
-  insert into sweeps (name, next_at) values ('carried mail', now() + make_interval(secs => $1))
-  on conflict (name) do update set next_at = excluded.next_at where sweeps.next_at <= now()
-  returning 1`;
-
-const END_TURN = `update sweeps set next_at = now() where name = 'carried mail'`;

@@ -12,16 +12,14 @@
  * (`core/mailboxes/mailbox-logins.ts`).
  */
 import { randomBytes } from 'node:crypto';
-import type pg from 'pg';
 import { MAIL_CHANGES_CHANNEL as CHANNEL } from '#core/mailboxes/mailbox-logins.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { connect, newConnection } from '#db/connections.ts';
+import { type Listening, listen, spacedNotices } from '#db/listen.ts';
 
 const NOTIFY_INTERVAL_MS = 50;
 /** PostgreSQL refuses payloads of 8,000 bytes; above this all watchers are woken. */
 const PAYLOAD_MAX_CHARACTERS = 7_500;
 const EVERYTHING = '*';
-const RECONNECT_MS = 1_000;
 const POLL_MS = 30_000;
 
 type Topic = `folder ${number}` | `mailbox ${string}` | `key ${string}`;
@@ -52,11 +50,8 @@ export function openMailNotifier(
   /** MODSEQ of each watched folder at the last poll. */
   const polled = new Map<number, number>();
   const unsent = new Set<string>();
-  let notifyTimer: NodeJS.Timeout | undefined;
-  let reconnectTimer: NodeJS.Timeout | undefined;
   let pollTimer: NodeJS.Timeout | undefined;
-  let client: pg.Client | undefined;
-  let listening = false;
+  let listening: Listening | undefined;
   let closing = false;
 
   function wake(topic: string): void {
@@ -78,21 +73,17 @@ export function openMailNotifier(
       wake(topic);
       unsent.add(topic);
     }
-    if (notifyTimer === undefined) notifyOthers();
+    notices.ask();
   }
 
-  function notifyOthers(): void {
+  const notices = spacedNotices(NOTIFY_INTERVAL_MS, () => {
     const topics = [...unsent].join(',');
     unsent.clear();
     const payload = `${self};${topics.length > PAYLOAD_MAX_CHARACTERS ? EVERYTHING : topics}`;
     db.query(NOTIFY, [CHANNEL, payload]).catch((error: Error) =>
       log.debug({ error: error.message }, 'NOTIFY failed; watchers in other processes find the change by their poll'),
     );
-    notifyTimer = setTimeout(() => {
-      notifyTimer = undefined;
-      if (unsent.size > 0 && !closing) notifyOthers();
-    }, NOTIFY_INTERVAL_MS);
-  }
+  });
 
   function receive(payload: string): void {
     const end = payload.indexOf(';');
@@ -100,28 +91,6 @@ export function openMailNotifier(
     const topics = payload.slice(end + 1);
     if (topics === EVERYTHING) wakeAll();
     else for (const topic of topics.split(',')) wake(topic);
-  }
-
-  async function listen(): Promise<void> {
-    const connection = newConnection(settings.DATABASE_URL ?? '', 'agent-mailbox mail watch');
-    client = connection;
-    let lost = false;
-    const onLost = () => {
-      if (lost || closing) return;
-      lost = true;
-      reconnectTimer = setTimeout(() => void listen(), RECONNECT_MS);
-    };
-    connection.on('error', onLost);
-    connection.on('end', onLost);
-    connection.on('notification', ({ payload = '' }) => receive(payload));
-    try {
-      await connect(connection);
-      await connection.query(`listen ${CHANNEL}`);
-      wakeAll(); // notifications that were sent while nobody listened
-    } catch {
-      onLost();
-      await connection.end().catch(() => {});
-    }
   }
 
   async function poll(): Promise<void> {
@@ -137,9 +106,13 @@ export function openMailNotifier(
   }
 
   function startListening(): void {
-    if (listening || closing) return;
-    listening = true;
-    void listen();
+    if (listening !== undefined || closing) return;
+    listening = listen(settings.DATABASE_URL ?? '', {
+      name: 'agent-mailbox mail watch',
+      channel: CHANNEL,
+      onNotification: receive,
+      onConnected: wakeAll,
+    });
     pollTimer = setInterval(() => {
       poll().catch((error: Error) => log.debug({ error: error.message }, 'looking at watched folders failed'));
     }, pollMs);
@@ -168,11 +141,10 @@ export function openMailNotifier(
     watchKey: (keyId, watcher) => watch(`key ${keyId}`, watcher),
     async close() {
       closing = true;
-      clearTimeout(notifyTimer);
-      clearTimeout(reconnectTimer);
+      notices.close();
       clearInterval(pollTimer);
       watchers.clear();
-      await client?.end().catch(() => {});
+      await listening?.close();
     },
   };
 }

@@ -5,7 +5,8 @@
  * are searched in their bytes if the text does not match.
  */
 
-import type { Logger } from '#core/platform/log/logger.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { doPortion, type SharedPortions } from '#core/platform/process/shared-turns.ts';
 import type { Database } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
@@ -13,63 +14,20 @@ import { listedHeader } from '#mailstore/delivery/recipients.ts';
 import { type DueMessage, readOrGiveUp } from '#mailstore/messages/read-due-message.ts';
 import { storeSearchTexts } from '#mailstore/search/message-text.ts';
 
-interface StoredMailUpgrade {
-  /** Resolves when the current message is done. */
-  close(): Promise<void>;
-}
-
 const PORTION_MESSAGES = 50;
-const PORTION_MS = 5_000;
-/** Between portions while there is more; deliveries and searches run in between. */
-const PAUSE_MS = 100;
-const LOOK_MS = 5_000;
-/** Another process continues this long after one that died; longer than any portion with its last message. */
-const TURN_LOST_AFTER_SECONDS = 120;
 
-/** Checks for such mail as long as the process runs: during a rolling upgrade an earlier version still stores mail. */
-export function startStoredMailUpgrade(db: Database, log: Logger): StoredMailUpgrade {
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> = Promise.resolve();
-
-  function schedule(delayMs: number): void {
-    if (closed) return;
-    timer = setTimeout(() => {
-      running = upgradePortion(db, log, () => closed)
-        .catch((error: Error) => {
-          log.debug({ error: error.message }, 'upgrading stored mail failed; trying again');
-          return 0;
-        })
-        .then((done) => schedule(done > 0 ? PAUSE_MS : LOOK_MS));
-    }, delayMs);
-    timer.unref();
-  }
-
-  schedule(PAUSE_MS);
-  return {
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      await running;
-    },
-  };
-}
-
-/**
- * Processes one portion, unless another process does so.
- *
- * @returns messages done; 0 does not mean that no other process is working
- */
-export async function upgradePortion(
-  db: Database,
-  log: Logger,
-  isClosed: () => boolean = () => false,
-): Promise<number> {
-  const [look] = await db.query<{ due: boolean }>(ANY_DUE);
-  if (look?.due !== true || (await db.query(TAKE_TURN, [TURN_LOST_AFTER_SECONDS])).length === 0) return 0;
-  try {
-    const until = performance.now() + PORTION_MS;
-    const goesOn = () => !isClosed() && performance.now() < until;
+export const STORED_MAIL_UPGRADE: SharedPortions = {
+  name: 'stored mail',
+  // By partial indexes that are empty when all is done. Without an order PostgreSQL would read a table that it has not
+  // counted yet, from its beginning to its end.
+  anyDue: `
+    select exists (select from message where text_status = 'due' order by id limit 1)
+        or exists (select from message_text where fill_again order by message_id limit 1)
+        or exists (select from placement where header_lines is null order by message_id limit 1) as due`,
+  lookMs: 5_000,
+  pauseMs: 100,
+  lostAfterMs: 120_000,
+  async work({ db, log }, goesOn) {
     const read = await each(db, NEXT_DUE, goesOn, (message) =>
       readOrGiveUp(db, message, (error) =>
         log.error({ messageId: message.id, error: String(error) }, 'a stored message could not be read again'),
@@ -87,15 +45,17 @@ export async function upgradePortion(
       }
     });
     if (texts > 0) return texts;
-    return await each(db, NEXT_HEADER, goesOn, async ({ id, blob, parts }) => {
+    return each(db, NEXT_HEADER, goesOn, async ({ id, blob, parts }) => {
       const bytes = await readBlob(db, blob, 0, parts.body);
       const { lines, longLines, envelopeText } = listedHeader(bytes, parts);
       await db.query(STORE_HEADER, [id, lines, longLines, envelopeText]);
     });
-  } finally {
-    await db.query(END_TURN);
-  }
-}
+  },
+};
+
+/** One portion, for tests. @returns messages done */
+export const upgradePortion = (db: Database, log: Services['log']): Promise<number> =>
+  doPortion({ db, log }, STORED_MAIL_UPGRADE);
 
 interface DueRow extends DueMessage {
   /** Of `message_content`; null: it could not be read. */
@@ -117,22 +77,6 @@ async function each(
   }
   return done;
 }
-
-/**
- * All by partial indexes that are empty when all is done. Without an order PostgreSQL would read a table that it has not
- * counted yet, from its beginning to its end.
- */
-const ANY_DUE = `
-  select exists (select from message where text_status = 'due' order by id limit 1)
-      or exists (select from message_text where fill_again order by message_id limit 1)
-      or exists (select from placement where header_lines is null order by message_id limit 1) as due`;
-
-const TAKE_TURN = `
-  insert into sweeps (name, next_at) values ('stored mail', now() + make_interval(secs => $1))
-  on conflict (name) do update set next_at = excluded.next_at where sweeps.next_at <= now()
-  returning 1`;
-
-const END_TURN = `update sweeps set next_at = now() where name = 'stored mail'`;
 
 const NEXT_DUE = `
   select id, blob, size, parts, null as body from message where text_status = 'due' order by id desc limit $1`;

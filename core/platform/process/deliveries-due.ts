@@ -5,14 +5,12 @@
  * api or mail process) notifies the others by NOTIFY: the first wake-up at once, those of the next 10 ms in one. The message is empty, the rows are the
  * truth; a lost one costs at most the dispatcher's sweep interval.
  */
-import type pg from 'pg';
 import type { Logger } from '#core/platform/log/logger.ts';
-import { connect, newConnection } from '#db/connections.ts';
 import type { Database } from '#db/database.ts';
+import { type Listening, listen, spacedNotices } from '#db/listen.ts';
 
 const CHANNEL = 'deliveries_due';
 const NOTIFY_INTERVAL_MS = 10;
-const RECONNECT_MS = 1_000;
 
 export interface DeliveriesDue {
   /** Call after the commit that recorded an event. Never throws, never waits. */
@@ -33,64 +31,34 @@ export function openDeliveriesDue(db: Database, databaseUrl: string, log: Logger
   };
   /** A listener of this process makes first attempts. */
   let complete = false;
-  let client: pg.Client | undefined;
+  let listening: Listening | undefined;
   let closed = false;
-  let notifyTimer: NodeJS.Timeout | undefined;
-  let reconnectTimer: NodeJS.Timeout | undefined;
-  let again = false;
-
-  function notify(): void {
+  const notices = spacedNotices(NOTIFY_INTERVAL_MS, () => {
     db.query(`select pg_notify('${CHANNEL}', '')`).catch((error: Error) =>
       log.debug({ error: error.message }, 'NOTIFY failed; the sweep will find the deliveries'),
     );
-    notifyTimer = setTimeout(() => {
-      notifyTimer = undefined;
-      if (!again || closed) return;
-      again = false;
-      notify();
-    }, NOTIFY_INTERVAL_MS);
-  }
-
-  async function listen(): Promise<void> {
-    const connection = newConnection(databaseUrl, 'agent-mailbox listen');
-    client = connection;
-    let lost = false;
-    const onLost = () => {
-      if (lost || closed) return;
-      lost = true;
-      reconnectTimer = setTimeout(() => void listen(), RECONNECT_MS);
-    };
-    connection.on('error', onLost);
-    connection.on('end', onLost);
-    connection.on('notification', wakeAll);
-    try {
-      await connect(connection);
-      await connection.query(`listen ${CHANNEL}`);
-      wakeAll(); // notifications sent while nobody listened are lost
-    } catch {
-      onLost();
-      await connection.end().catch(() => {});
-    }
-  }
+  });
 
   return {
     wake() {
       if (closed) return;
       wakeAll();
-      if (complete) return;
-      if (notifyTimer === undefined) notify();
-      else again = true;
+      if (!complete) notices.ask();
     },
     onWake(listener, { makesFirstAttempts } = { makesFirstAttempts: true }) {
       complete ||= makesFirstAttempts;
       listeners.add(listener);
-      if (listeners.size === 1) void listen();
+      listening ??= listen(databaseUrl, {
+        name: 'agent-mailbox listen',
+        channel: CHANNEL,
+        onNotification: wakeAll,
+        onConnected: wakeAll,
+      });
     },
     async close() {
       closed = true;
-      clearTimeout(notifyTimer);
-      clearTimeout(reconnectTimer);
-      await client?.end().catch(() => {});
+      notices.close();
+      await listening?.close();
     },
   };
 }
