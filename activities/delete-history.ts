@@ -22,6 +22,7 @@ import {
   STANDING_APPROVAL_RETENTION_DAYS,
 } from '#domain/retention.ts';
 import { SENDING_USE_RETENTION_DAYS } from '#domain/sending/sending-brakes.ts';
+import { SENDER_READ_RETENTION_DAYS } from '#domain/sending/unknown-senders.ts';
 import { DELIVERY_RETENTION_DAYS } from '#domain/webhooks/delivery-limits.ts';
 import { ORGANIZATION_CHANGE_RETENTION_DAYS } from '#domain/webhooks/organization-stream.ts';
 import { forgetUnusedKeywords } from '#mailstore/folders/store-flags.ts';
@@ -118,9 +119,10 @@ function portionOf(
         const limits = await deletePortion(db, 'rate_limits', 'resets_at_ms < $1', [now()], rows);
         const use = await expired('sending_use', 'day', SENDING_USE_RETENTION_DAYS);
         const changes = await expired('organization_change', 'created_at', ORGANIZATION_CHANGE_RETENTION_DAYS);
+        const read = await expired('sender_read', 'read_at', SENDER_READ_RETENTION_DAYS);
         return {
-          done: limits.done + use.done + changes.done,
-          more: limits.more || use.more || changes.more,
+          done: limits.done + use.done + changes.done + read.done,
+          more: limits.more || use.more || changes.more || read.more,
         };
       };
     case 'sessions':

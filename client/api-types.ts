@@ -387,7 +387,7 @@ export interface Consent {
   /** The recipients it is about. */
   readonly recipients: readonly string[];
   /** Why the message waits; `not_recorded`: the request is older than this field. */
-  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   readonly subject: string;
   /** First words of the text. */
   readonly preview: string;
@@ -506,6 +506,8 @@ export interface ConsentMessage {
   readonly answers: HeldAnswer | null;
   /** Other mail whose passages it carries, most first, at most 5. What has been deleted since is left out. */
   readonly carried: readonly CarriedMail[];
+  /** Senders whom nobody released and whose mail was read shortly before, latest first, at most 10. */
+  readonly unknownSenders: readonly UnknownSender[];
   /** Versions that were sent back before this one, newest first, at most 5. */
   readonly earlierVersions: readonly EarlierVersion[];
   readonly submittedAt: string;
@@ -557,7 +559,7 @@ export interface ConsentsOfMailbox {
 }
 
 export interface ConsentsOfReason {
-  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** Requests of the group. */
   readonly count: number;
 }
@@ -631,6 +633,10 @@ export interface CreatedMailbox {
   readonly unauthenticatedMail: 'junk' | 'inbox' | 'reject';
   /** Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly screening: 'off' | 'suspicious' | 'first_senders' | null;
+  /** What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it. */
+  readonly carriedMail: 'off' | 'hold' | 'refuse' | null;
+  /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
+  readonly askAfterReadingMinutes: number | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
   readonly createdAt: string;
@@ -1382,7 +1388,7 @@ export interface HeldAnswer {
 
 export interface HeldBecause {
   /** `not_recorded`: the request was made by a version that stored no reason. */
-  readonly kind: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly kind: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** The same for people. */
   readonly sentence: string;
   readonly recipients: readonly string[];
@@ -1628,6 +1634,10 @@ export interface Mailbox {
   readonly unauthenticatedMail: 'junk' | 'inbox' | 'reject';
   /** Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly screening: 'off' | 'suspicious' | 'first_senders' | null;
+  /** What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it. */
+  readonly carriedMail: 'off' | 'hold' | 'refuse' | null;
+  /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
+  readonly askAfterReadingMinutes: number | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
   readonly createdAt: string;
@@ -1650,6 +1660,10 @@ export interface MailboxChanges {
   readonly unauthenticatedMail?: 'junk' | 'inbox' | 'reject';
   /** Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly screening?: 'off' | 'suspicious' | 'first_senders' | null;
+  /** What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it. */
+  readonly carriedMail?: 'off' | 'hold' | 'refuse' | null;
+  /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
+  readonly askAfterReadingMinutes?: number | null;
   /** `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends. */
   readonly sendingMode?: 'normal' | 'drafts_only' | 'stopped';
   readonly budgets?: SendingBudgetsChanges;
@@ -1842,6 +1856,10 @@ export interface MailboxWithToken {
   readonly unauthenticatedMail: 'junk' | 'inbox' | 'reject';
   /** Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly screening: 'off' | 'suspicious' | 'first_senders' | null;
+  /** What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it. */
+  readonly carriedMail: 'off' | 'hold' | 'refuse' | null;
+  /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
+  readonly askAfterReadingMinutes: number | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
   readonly createdAt: string;
@@ -2454,8 +2472,10 @@ export interface OrganizationSettings {
   readonly consentExpiresInDays: number;
   /** In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail. */
   readonly repliesNeedApproval: boolean;
-  /** What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. */
+  /** What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. A mailbox may have a mode of its own. */
   readonly carriedMail: 'off' | 'hold' | 'refuse';
+  /** So many minutes after mail of a sender whom nobody released was read with a token, mail to anybody outside but that sender waits for a person; 0: it does not. A mailbox may have a number of its own. New organizations have 10. */
+  readonly askAfterReadingMinutes: number;
   /** An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once. */
   readonly undoSeconds: number;
   /** Whether an API key may decide; otherwise only a signed-in person. */
@@ -2484,8 +2504,10 @@ export interface OrganizationSettingsChanges {
   readonly consentExpiresInDays?: number;
   /** In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail. */
   readonly repliesNeedApproval?: boolean;
-  /** What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. */
+  /** What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. A mailbox may have a mode of its own. */
   readonly carriedMail?: 'off' | 'hold' | 'refuse';
+  /** So many minutes after mail of a sender whom nobody released was read with a token, mail to anybody outside but that sender waits for a person; 0: it does not. A mailbox may have a number of its own. New organizations have 10. */
+  readonly askAfterReadingMinutes?: number;
   /** An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once. */
   readonly undoSeconds?: number;
   /** Whether an API key may decide; otherwise only a signed-in person. */
@@ -2647,7 +2669,7 @@ export interface OutboxMessage {
   /** The same status as in `GET …/messages/:mid/status`. */
   readonly status: 'consent_pending' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied';
   /** Why it is held; null: it is not. */
-  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded' | null;
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded' | null;
   /** Why it is listed, for an agent to read. */
   readonly reason: string | null;
   readonly to: readonly string[];
@@ -3176,6 +3198,13 @@ export interface ThreadSummary {
   readonly newestAt: string;
 }
 
+export interface UnknownSender {
+  /** Null: the mail names no author, or several. */
+  readonly address: string | null;
+  /** When its mail was read last, with a token or by a webhook. */
+  readonly readAt: string;
+}
+
 export interface Upload {
   /** The file, once it is uploaded. */
   readonly fileId: string;
@@ -3666,7 +3695,7 @@ export interface ListConsentsQuery {
   readonly mailboxId?: string;
   /** Only those about this address, or about an address of this domain. */
   readonly recipient?: string;
-  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** Only those made at this time or later. */
   readonly createdAfter?: string;
   /** Only those made before this time. */
@@ -3684,7 +3713,7 @@ export interface SummarizeConsentsQuery {
   readonly mailboxId?: string;
   /** Only those about this address, or about an address of this domain. */
   readonly recipient?: string;
-  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** Only those made at this time or later. */
   readonly createdAfter?: string;
   /** Only those made before this time. */

@@ -5,7 +5,7 @@ import { SCREENING_MODES, type ScreeningMode } from '#domain/mail/screening.ts';
 import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailboxes.ts';
 import { PLAN_NAMES } from '#domain/organizations/plans.ts';
 import { SUSPENDED_RECEIVE } from '#domain/organizations/suspension.ts';
-import type { CarriedMailMode } from '#domain/sending/carried-mail.ts';
+import { CARRIED_MAIL_MODES, type CarriedMailMode } from '#domain/sending/carried-mail.ts';
 import type { OutboundConsentMode } from '#domain/sending/consent.ts';
 import { SENDING_MODES, type SendingMode } from '#domain/sending/sending-brakes.ts';
 import { DISABLED_REASONS } from '#domain/webhooks/delivery-status.ts';
@@ -131,6 +131,8 @@ export const Mailbox = defineEntity({
     unauthenticatedMail: p.enum(UNAUTHENTICATED_MAIL).defaultRaw(`'junk'`),
     /** Null: as the organization. */
     screening: p.enum(SCREENING_MODES).nullable(),
+    carriedMail: p.enum(CARRIED_MAIL_MODES).nullable(),
+    askAfterReadingMinutes: p.integer().nullable(),
     sendingMode: p.enum(SENDING_MODES).defaultRaw(`'normal'`),
     messagesPerDay: p.integer().nullable(),
     newRecipientsPerDay: p.integer().nullable(),
@@ -172,6 +174,8 @@ export interface OrganizationSettings {
   repliesNeedApproval?: boolean;
   /** What happens to mail that carries passages of other mail. */
   carriedMail?: CarriedMailMode;
+  /** Minutes; absent: 0. */
+  askAfterReadingMinutes?: number;
   /** How long an approval can be taken back. */
   undoSeconds?: number;
   consentByApiKey?: boolean;

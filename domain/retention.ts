@@ -18,6 +18,7 @@ import { HELD_MAIL_RETENTION_DAYS, RELEASED_THREAD_RETENTION_DAYS } from './mail
 import { MEMBER_NOTICE_RETENTION_DAYS } from './organizations/member-notices.ts';
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from './sending/outbound.ts';
 import { SENDING_USE_RETENTION_DAYS } from './sending/sending-brakes.ts';
+import { SENDER_READ_RETENTION_DAYS } from './sending/unknown-senders.ts';
 import { DELIVERY_RETENTION_DAYS } from './webhooks/delivery-limits.ts';
 import { RECEIVER_LIFE_HOURS, RECEIVER_REQUESTS_MAX } from './webhooks/endpoint-limits.ts';
 import { ORGANIZATION_CHANGE_RETENTION_DAYS } from './webhooks/organization-stream.ts';
@@ -147,6 +148,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
     `${days(HELD_MAIL_RETENTION_DAYS)} after they arrived, decided or not; bytes until the decision`,
   ),
   kept('released_thread', 'roleMail', days(RELEASED_THREAD_RETENTION_DAYS)),
+  kept('sender_read', 'rateLimits', days(SENDER_READ_RETENTION_DAYS)),
   kept('sender_list', 'owner', 'until they are deleted, or their mailbox'),
   kept('webhook_endpoints', 'endpoints', `until deleted, then ${days(DELETED_ENDPOINT_RETENTION_DAYS)}`),
   kept('webhook_signing_key', 'owner', 'two for each organization: the one that signs, and the one before it'),

@@ -27,6 +27,7 @@ import { findFolder, listFolders, listSubscriptions, subscribe } from './folders
 import { type LockedFolders, lockFolders } from './folders/lock-folders.ts';
 import { copyPlacements, readQuota, removePlacements } from './folders/placements.ts';
 import { storeFlags } from './folders/store-flags.ts';
+import { noteReadMessages, OWN_TOKEN } from './messages/note-read-senders.ts';
 import type { MessageTextFiller } from './search/message-text.ts';
 import { searchContent } from './search/search-content.ts';
 
@@ -81,6 +82,9 @@ export function mailboxStores({
       return result;
     }
 
+    const noteReading = (messageIds: readonly string[]): Promise<void> =>
+      guard(noteReadMessages(db, OWN_TOKEN, [mailboxId], messageIds));
+
     const prepare = (messages: readonly AppendMessage[]): Promise<PreparedAppend[]> =>
       guard(prepareAppends(db, account, messages, new Date(now())));
 
@@ -130,6 +134,7 @@ export function mailboxStores({
         for (;;) {
           const { done, value } = await guard(portions.next());
           if (done === true) return;
+          if (want.preview) await noteReading(value.map(({ messageId }) => messageId));
           yield value;
         }
       },
@@ -142,8 +147,14 @@ export function mailboxStores({
         }
       },
       sorted: (folderId, uids, order) => guard(sortedUids(db, mailboxId, folderId, uids, order)),
-      slice: (messageId, from, length) => guard(readMessageSlice(db, mailboxId, messageId, from, length)),
-      contents: (messageIds, maxBytesEach) => guard(readMessages(db, mailboxId, messageIds, maxBytesEach)),
+      async slice(messageId, from, length) {
+        await noteReading([messageId]);
+        return guard(readMessageSlice(db, mailboxId, messageId, from, length));
+      },
+      async contents(messageIds, maxBytesEach) {
+        await noteReading(messageIds);
+        return guard(readMessages(db, mailboxId, messageIds, maxBytesEach));
+      },
       search: (folderId, uids, query) => guard(searchContent(db, mailboxId, folderId, uids, query)),
 
       spool: (expectedBytes) => openSpool(spoolFolder, expectedBytes),

@@ -18,6 +18,7 @@ import { credentialHint, hashCredential } from '#core/platform/secrets/credentia
 import type { Sql } from '#db/database.ts';
 import { API_SCOPES } from '#domain/access/api-scopes.ts';
 import { NEW_ORGANIZATION_SCREENING } from '#domain/mail/screening.ts';
+import { NEW_ORGANIZATION_ASK_AFTER_READING_MINUTES } from '#domain/sending/unknown-senders.ts';
 import type { FirstCredentials } from './secrets-file.ts';
 
 const NAME = 'My organization';
@@ -68,7 +69,10 @@ async function create(
     NAME,
     SLUG,
     'unlimited',
-    JSON.stringify({ screening: NEW_ORGANIZATION_SCREENING }),
+    JSON.stringify({
+      screening: NEW_ORGANIZATION_SCREENING,
+      askAfterReadingMinutes: NEW_ORGANIZATION_ASK_AFTER_READING_MINUTES,
+    }),
   ]);
   await sql.query('insert into users (id, email, name, password_hash) values ($1, $2, $3, $4)', [
     userId,

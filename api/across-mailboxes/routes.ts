@@ -4,6 +4,7 @@ import { type Principal, reachOf } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, encodeCursor, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { MailboxGroup, MailboxId } from '#api/mailboxes/schema.ts';
+import { noteReading, noteReadingOf } from '#api/messages/note-reading.ts';
 import { presentHit, presentSummary } from '#api/messages/present.ts';
 import { ALL_FOLDERS, folderOf, listFilterOf, unknownFolder } from '#api/messages/reading/listed-folder.ts';
 import {
@@ -97,6 +98,7 @@ export const acrossRoutes: readonly Route[] = [
       const mailboxIds = await mailboxesOf(request, query);
       await requireSomeFolder(services, mailboxIds, query.folder);
       const { rows, next } = await listMessagesAcross(services.db, mailboxIds, listFilterOf(query), page);
+      await noteReading(request, rows);
       return { status: 200, body: { data: rows.map(presentSummary), nextCursor: cursorOf(next) } };
     },
   }),
@@ -125,6 +127,7 @@ export const acrossRoutes: readonly Route[] = [
       const mailboxIds = await mailboxesOf(request, query);
       await requireSomeFolder(services, mailboxIds, query.folder);
       const { rows, next } = await searchMessagesAcross(services.db, mailboxIds, searchOf(query), page);
+      await noteReading(request, rows);
       const words = wordsOf(query.q);
       const contents = await readContents(services.db, rows);
       const data = rows.map((message) =>
@@ -155,6 +158,11 @@ export const acrossRoutes: readonly Route[] = [
       const { services, query } = request;
       const mailboxIds = await mailboxesOf(request, query);
       const { rows, next } = await listThreadsAcross(services.db, mailboxIds, pageOf('message', query));
+      await noteReadingOf(
+        request,
+        mailboxIds,
+        rows.map(({ newestMessageId }) => newestMessageId),
+      );
       return { status: 200, body: { data: rows.map(presentThreadSummary), nextCursor: cursorOf(next) } };
     },
   }),

@@ -24,6 +24,7 @@ import {
   heldBecauseSentence,
 } from '#domain/sending/consent.ts';
 import { RECIPIENT_STATUSES } from '#domain/sending/outbound.ts';
+import { UNKNOWN_SENDERS_SHOWN_MAX } from '#domain/sending/unknown-senders.ts';
 import type { StoredMessage } from '#mailstore/messages/read-messages.ts';
 import type { ShownSource } from '#sending/carried/carried-passages.ts';
 import type { EarlierVersion as EarlierVersionRow } from '#sending/consent/earlier-versions.ts';
@@ -116,6 +117,14 @@ const HeldBecause = closed(
   { title: 'HeldBecause' },
 );
 
+const UnknownSender = closed(
+  {
+    address: nullable({ ...Address, description: 'Null: the mail names no author, or several.' }),
+    readAt: dateTime('When its mail was read last, with a token or by a webhook.'),
+  },
+  { title: 'UnknownSender' },
+);
+
 const CarriedMail = closed(
   {
     messageId: MessageId,
@@ -189,6 +198,9 @@ export const ConsentMessage = closed(
     carried: Type.Array(CarriedMail, {
       description: `Other mail whose passages it carries, most first, at most ${CARRIED_SOURCES_MAX}. What has been deleted since is left out.`,
     }),
+    unknownSenders: Type.Array(UnknownSender, {
+      description: `Senders whom nobody released and whose mail was read shortly before, latest first, at most ${UNKNOWN_SENDERS_SHOWN_MAX}.`,
+    }),
     earlierVersions: Type.Array(EarlierVersion, {
       description: `Versions that were sent back before this one, newest first, at most ${EARLIER_VERSIONS_MAX}.`,
     }),
@@ -252,6 +264,10 @@ export function presentHeldMessage(held: HeldMessage): Static<typeof ConsentMess
     attachments: held.attachments.map(presentAttachment),
     answers: held.answers === null ? null : presentAnswer(held.answers),
     carried: held.carried.map(presentCarried),
+    unknownSenders: (consent.heldDetails?.unknownSenders ?? []).map(({ address, readAt }) => ({
+      address: address === '' ? null : address,
+      readAt,
+    })),
     earlierVersions: held.earlierVersions.map(presentVersion),
     submittedAt: message.submittedAt.toISOString(),
     sendAt: timeOf(message.sendAt),

@@ -320,6 +320,7 @@ export const consentMessageExample = {
   ],
   answers: null,
   carried: [],
+  unknownSenders: [],
   earlierVersions: [],
   submittedAt: '2026-11-21T09:16:02.481Z',
   sendAt: null,

@@ -15,6 +15,7 @@ import { closedText, eventStream, eventText, streamBegin, unknownEventId } from 
 import type { AuthRule } from '#api/http/route.ts';
 import { closed, dateTime, MessageId, nullable } from '#api/http/schema-parts.ts';
 import { ConsentOutcome, presentOutcome } from '#api/messages/decision.ts';
+import { noteReading } from '#api/messages/note-reading.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { MessageSummary } from '#api/messages/schema.ts';
 import { type RequestWatch, type WatchRequest, watchFor } from '#api/watch.ts';
@@ -59,12 +60,13 @@ function readLastEventId(given: string | readonly string[]): number {
 }
 
 async function* events(
-  { services, organization }: WatchRequest,
+  request: WatchRequest,
   watch: RequestWatch,
   mailboxId: string,
   begin: number,
   resync: boolean,
 ): AsyncGenerator<string> {
+  const { services, organization } = request;
   const { db, log } = services;
   let seq = begin;
   yield streamBegin(seq);
@@ -84,7 +86,7 @@ async function* events(
         for (const change of changes) {
           const read =
             change.consentId === null
-              ? eventsOf(db, mailboxId, change)
+              ? eventsOf(request, mailboxId, change)
               : decisionOf(db, organization?.id ?? '', change, change.consentId);
           for await (const event of read) {
             await watch.requireAccess();
@@ -122,7 +124,7 @@ async function* decisionOf(
  * A change of many messages is sent in portions; only the last one has its id, so after a lost connection all of them
  * are repeated.
  */
-async function* eventsOf(sql: Sql, mailboxId: string, change: MailChange): AsyncGenerator<string> {
+async function* eventsOf(request: WatchRequest, mailboxId: string, change: MailChange): AsyncGenerator<string> {
   const { seq, kind, folder, occurredAt, messageIds } = change;
   const about = { folder, occurredAt: occurredAt.toISOString() };
   for (let from = 0; from === 0 || from < messageIds.length; from += STREAM_MESSAGES_PER_EVENT_MAX) {
@@ -133,7 +135,9 @@ async function* eventsOf(sql: Sql, mailboxId: string, change: MailChange): Async
       continue;
     }
     // Messages that were removed since have their own event.
-    const found = new Map((await findMessages(sql, mailboxId, ids)).map((message) => [message.id, message]));
+    const stored = await findMessages(request.services.db, mailboxId, ids);
+    await noteReading(request, stored);
+    const found = new Map(stored.map((message) => [message.id, message]));
     const messages = ids.flatMap((each) => {
       const message = found.get(each);
       return message === undefined ? [] : [presentSummary(message)];

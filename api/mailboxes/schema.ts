@@ -33,7 +33,9 @@ import {
   SYNC_STATUSES,
   UNAUTHENTICATED_MAIL,
 } from '#domain/organizations/mailboxes.ts';
+import { CARRIED_MAIL_MODES } from '#domain/sending/carried-mail.ts';
 import { SENDING_STATES } from '#domain/sending/sending-brakes.ts';
+import { ASK_AFTER_READING_MAX_MINUTES } from '#domain/sending/unknown-senders.ts';
 
 export const MailboxId = Type.String({ pattern: idPattern('mailbox'), description: 'Mailbox id.' });
 export const MailboxParams = closed({ id: MailboxId });
@@ -108,6 +110,20 @@ const Screening = Type.Union([Type.Enum([...SCREENING_MODES]), Type.Null()], {
     'Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.',
 });
 
+const CarriedMail = Type.Union([Type.Enum([...CARRIED_MAIL_MODES]), Type.Null()], {
+  description:
+    'What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.',
+});
+
+const AskAfterReadingMinutes = nullable(
+  Type.Integer({
+    minimum: 0,
+    maximum: ASK_AFTER_READING_MAX_MINUTES,
+    description:
+      'Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.',
+  }),
+);
+
 const UnauthenticatedMail = Type.Enum([...UNAUTHENTICATED_MAIL], {
   description:
     'What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).',
@@ -127,6 +143,8 @@ export const UpdateMailbox = closed(
     ),
     unauthenticatedMail: Type.Optional(UnauthenticatedMail),
     screening: Type.Optional(Screening),
+    carriedMail: Type.Optional(CarriedMail),
+    askAfterReadingMinutes: Type.Optional(AskAfterReadingMinutes),
     sendingMode: Type.Optional(SendingModeSchema),
     budgets: Type.Optional(
       closed(
@@ -190,6 +208,8 @@ const mailboxFields = {
   ),
   unauthenticatedMail: UnauthenticatedMail,
   screening: Screening,
+  carriedMail: CarriedMail,
+  askAfterReadingMinutes: AskAfterReadingMinutes,
   metadata: Type.Record(Type.String(), Type.String()),
   clientId: nullable(Type.String()),
   createdAt: dateTime(),
@@ -274,6 +294,8 @@ export const mailboxExample = {
   waiting: { held: 1, scheduled: 0 },
   unauthenticatedMail: 'junk',
   screening: null,
+  carriedMail: null,
+  askAfterReadingMinutes: null,
   metadata: { team: 'orders' },
   clientId: 'order-desk-1',
   createdAt: '2026-11-21T09:15:00.000Z',
@@ -326,6 +348,8 @@ export const presentMailbox = (mailbox: MailboxView): Static<typeof Mailbox> => 
   waiting: { ...mailbox.waiting },
   unauthenticatedMail: mailbox.unauthenticatedMail,
   screening: mailbox.screening,
+  carriedMail: mailbox.carriedMail,
+  askAfterReadingMinutes: mailbox.askAfterReadingMinutes,
   metadata: { ...mailbox.metadata },
   clientId: mailbox.clientId,
   createdAt: mailbox.createdAt.toISOString(),

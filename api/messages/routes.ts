@@ -3,11 +3,11 @@ import { type Route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { READABLE_CHARACTERS, readableMessage } from '#client/model-text.ts';
-import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent, readHtml } from '#mailstore/messages/message-content.ts';
 import { findMessage, listMessages, readHeader, type StoredMessageContent } from '#mailstore/messages/read-messages.ts';
 import { inFormat } from './model-format.ts';
+import { noteReading, type ReadingRequest } from './note-reading.ts';
 import { listForModel, presentExtracts, presentMessage, presentSummary } from './present.ts';
 import { attachmentDownload, rawDownload } from './reading/download.ts';
 import { listFilterOf, requireFolder } from './reading/listed-folder.ts';
@@ -39,22 +39,32 @@ const attachmentResponses = {
   200: { description: 'The decoded attachment, with its own media type.', contentType: 'application/octet-stream' },
 } as const;
 
-async function answerList(services: Services, mailboxId: string, query: Static<typeof MessagesQuery>) {
+async function answerList(request: ReadingRequest, mailboxId: string, query: Static<typeof MessagesQuery>) {
+  const { services } = request;
   const page = pageOf('message', query);
   await requireFolder(services.db, mailboxId, query.folder);
   const rows = await listMessages(services.db, mailboxId, listFilterOf(query), page);
+  await noteReading(request, rows.slice(0, page.limit));
   const body = listBody(rows, page, presentSummary);
   return { status: 200, body: inFormat(body, query.format, listForModel) } as const;
 }
 
-async function requireMessage(services: Services, mailboxId: string, id: string): Promise<StoredMessageContent> {
-  const message = await findMessage(services.db, mailboxId, id);
+/** A message that the request reads. */
+async function requireMessage(request: ReadingRequest, mailboxId: string, id: string): Promise<StoredMessageContent> {
+  const message = await findMessage(request.services.db, mailboxId, id);
   if (message === undefined) throw new CatalogueError('not_found');
+  await noteReading(request, [message]);
   return message;
 }
 
-async function answerMessage(services: Services, mailboxId: string, id: string, query: Static<typeof MessageQuery>) {
-  const message = await requireMessage(services, mailboxId, id);
+async function answerMessage(
+  request: ReadingRequest,
+  mailboxId: string,
+  id: string,
+  query: Static<typeof MessageQuery>,
+) {
+  const { services } = request;
+  const message = await requireMessage(request, mailboxId, id);
   const format = query.format ?? 'full';
   const fields = await readHeader(services.db, message);
   const content = format === 'metadata' ? null : await readContent(services.db, message);
@@ -71,13 +81,14 @@ async function answerMessage(services: Services, mailboxId: string, id: string, 
   return { status: 200, body: { ...body, extracts } } as const;
 }
 
-async function answerRaw(services: Services, mailboxId: string, id: string) {
-  return { status: 200, ...rawDownload(services.db, await requireMessage(services, mailboxId, id)) } as const;
+async function answerRaw(request: ReadingRequest, mailboxId: string, id: string) {
+  const message = await requireMessage(request, mailboxId, id);
+  return { status: 200, ...rawDownload(request.services.db, message) } as const;
 }
 
-async function answerAttachment(services: Services, mailboxId: string, id: string, attachmentId: string) {
-  const message = await requireMessage(services, mailboxId, id);
-  return { status: 200, ...(await attachmentDownload(services.db, message, attachmentId)) } as const;
+async function answerAttachment(request: ReadingRequest, mailboxId: string, id: string, attachmentId: string) {
+  const message = await requireMessage(request, mailboxId, id);
+  return { status: 200, ...(await attachmentDownload(request.services.db, message, attachmentId)) } as const;
 }
 
 export const messageRoutes: readonly Route[] = [
@@ -91,7 +102,7 @@ export const messageRoutes: readonly Route[] = [
       'Those in INBOX, unless `folder` or `label` asks for others; `folder=*` lists every folder. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` or `label` asks for it.',
     query: MessagesQuery,
     responses: listResponses,
-    handler: async ({ services, query }, { id }) => answerList(services, id, query),
+    handler: async (request, { id }) => answerList(request, id, request.query),
   }),
   ...onMailbox({
     method: 'GET',
@@ -105,7 +116,7 @@ export const messageRoutes: readonly Route[] = [
     etag: true,
     responses: messageResponses,
     errors: ['not_found'],
-    handler: async ({ services, params, query }, { id }) => answerMessage(services, id, params.mid, query),
+    handler: async (request, { id }) => answerMessage(request, id, request.params.mid, request.query),
   }),
   ...onMailbox({
     method: 'GET',
@@ -117,7 +128,7 @@ export const messageRoutes: readonly Route[] = [
     responses: rawResponses,
     errors: ['not_found'],
     withoutCall: { mcp: 'Bytes of a whole message do not help a model; read_message gives its text.' },
-    handler: async ({ services, params }, { id }) => answerRaw(services, id, params.mid),
+    handler: async (request, { id }) => answerRaw(request, id, request.params.mid),
   }),
   ...onMailbox({
     method: 'GET',
@@ -129,6 +140,6 @@ export const messageRoutes: readonly Route[] = [
     responses: attachmentResponses,
     errors: ['not_found'],
     withoutCall: { mcp: 'read_attachment asks for the bytes only where there is no text, such as of a picture.' },
-    handler: async ({ services, params }, { id }) => answerAttachment(services, id, params.mid, params.aid),
+    handler: async (request, { id }) => answerAttachment(request, id, request.params.mid, request.params.aid),
   }),
 ];

@@ -32,6 +32,7 @@ const example = {
     consentExpiresInDays: 7,
     repliesNeedApproval: false,
     carriedMail: 'hold',
+    askAfterReadingMinutes: 10,
     undoSeconds: 10,
     consentByApiKey: false,
     screening: 'suspicious',

@@ -33,6 +33,10 @@ import {
   UNDO_MAX_SECONDS,
 } from '#domain/sending/consent.ts';
 import { SENDING_MODES } from '#domain/sending/sending-brakes.ts';
+import {
+  ASK_AFTER_READING_MAX_MINUTES,
+  NEW_ORGANIZATION_ASK_AFTER_READING_MINUTES,
+} from '#domain/sending/unknown-senders.ts';
 
 const outboundConsent = Type.Enum(OUTBOUND_CONSENT_MODES, {
   description: 'When mail to an address outside needs a decision of a person: never, at the first contact, always.',
@@ -48,7 +52,12 @@ const repliesNeedApproval = Type.Boolean({
 });
 const carriedMail = Type.Enum([...CARRIED_MAIL_MODES], {
   description:
-    'What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused.',
+    'What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. A mailbox may have a mode of its own.',
+});
+const askAfterReadingMinutes = Type.Integer({
+  minimum: 0,
+  maximum: ASK_AFTER_READING_MAX_MINUTES,
+  description: `So many minutes after mail of a sender whom nobody released was read with a token, mail to anybody outside but that sender waits for a person; 0: it does not. A mailbox may have a number of its own. New organizations have ${NEW_ORGANIZATION_ASK_AFTER_READING_MINUTES}.`,
 });
 const undoSeconds = Type.Integer({
   minimum: 0,
@@ -89,6 +98,7 @@ const organizationFields = {
       consentExpiresInDays,
       repliesNeedApproval,
       carriedMail,
+      askAfterReadingMinutes,
       undoSeconds,
       consentByApiKey,
       screening,
@@ -153,6 +163,7 @@ export const UpdateOrganization = closed(
           consentExpiresInDays: Type.Optional(consentExpiresInDays),
           repliesNeedApproval: Type.Optional(repliesNeedApproval),
           carriedMail: Type.Optional(carriedMail),
+          askAfterReadingMinutes: Type.Optional(askAfterReadingMinutes),
           undoSeconds: Type.Optional(undoSeconds),
           consentByApiKey: Type.Optional(consentByApiKey),
           screening: Type.Optional(screening),
@@ -206,6 +217,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       consentExpiresInDays: row.settings.consentExpiresInDays ?? CONSENT_EXPIRES_DAYS_DEFAULT,
       repliesNeedApproval: row.settings.repliesNeedApproval ?? false,
       carriedMail: row.settings.carriedMail ?? CARRIED_MAIL_DEFAULT,
+      askAfterReadingMinutes: row.settings.askAfterReadingMinutes ?? 0,
       undoSeconds: row.settings.undoSeconds ?? UNDO_DEFAULT_SECONDS,
       consentByApiKey: row.settings.consentByApiKey ?? false,
       screening: row.settings.screening ?? 'off',

@@ -5,10 +5,10 @@ import { closed, dateTime, encodeCursor, listOf, MessageId, pageOf, pageQuery } 
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
 import { inFormat, ListFormat, ModelText } from '#api/messages/model-format.ts';
+import { noteReading, noteReadingOf, type ReadingRequest } from '#api/messages/note-reading.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { MessageSummary, summaryExample } from '#api/messages/schema.ts';
 import { messageLine } from '#client/model-text.ts';
-import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
 import {
@@ -94,10 +94,15 @@ const threadResponses = {
   },
 } as const;
 
-async function answerList({ db }: Services, mailboxId: string, query: Static<typeof ThreadsQuery>) {
+async function answerList(request: ReadingRequest, mailboxId: string, query: Static<typeof ThreadsQuery>) {
   const page = pageOf('message', query);
-  const rows = await listThreads(db, mailboxId, page);
+  const rows = await listThreads(request.services.db, mailboxId, page);
   const data = rows.slice(0, page.limit);
+  await noteReadingOf(
+    request,
+    [mailboxId],
+    data.map(({ newestMessageId }) => newestMessageId),
+  );
   const last = rows.length > page.limit ? data.at(-1) : undefined;
   const nextCursor = last === undefined ? null : encodeCursor(last.newestMessageId);
   const body = { data: data.map(presentThreadSummary), nextCursor };
@@ -105,13 +110,14 @@ async function answerList({ db }: Services, mailboxId: string, query: Static<typ
 }
 
 async function answerThread(
-  { db }: Services,
+  request: ReadingRequest,
   mailboxId: string,
   threadId: string,
   { format }: Static<typeof ThreadQuery>,
 ) {
-  const thread = await findThread(db, mailboxId, threadId);
+  const thread = await findThread(request.services.db, mailboxId, threadId);
   if (thread === undefined) throw new CatalogueError('not_found');
+  await noteReading(request, thread.messages);
   const forModel = ({ messages, ...shown }: ReturnType<typeof presentThread>) => ({
     ...shown,
     messages: messages.map(messageLine),
@@ -129,7 +135,7 @@ export const threadRoutes: readonly Route[] = [
     description: 'Sorted by the newest message of each thread. Mail labelled `unauthenticated` or `spam` is omitted.',
     query: ThreadsQuery,
     responses: listResponses,
-    handler: ({ services, query }, { id }) => answerList(services, id, query),
+    handler: (request, { id }) => answerList(request, id, request.query),
   }),
   ...onMailbox({
     method: 'GET',
@@ -143,6 +149,6 @@ export const threadRoutes: readonly Route[] = [
     etag: true,
     responses: threadResponses,
     errors: ['not_found'],
-    handler: ({ services, params, query }, { id }) => answerThread(services, id, params.tid, query),
+    handler: (request, { id }) => answerThread(request, id, request.params.tid, request.query),
   }),
 ];

@@ -12,6 +12,7 @@ import {
   timeOf,
 } from '#api/http/schema-parts.ts';
 import { MailboxId } from '#api/mailboxes/schema.ts';
+import { noteReadingOf, type ReadingRequest } from '#api/messages/note-reading.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import { requireEndpoint } from '#core/webhooks/endpoints/endpoint-queries.ts';
 import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
@@ -265,6 +266,22 @@ const presentDeliveryWithAttempts = (
   })),
 });
 
+/** The events of these deliveries show subject and beginning of mail. */
+async function noteReadingEvents(
+  request: ReadingRequest,
+  shown: readonly Pick<Static<typeof Delivery>, 'mailboxId' | 'payload'>[],
+): Promise<void> {
+  const messageIds = shown.flatMap(({ payload: { data } }) => {
+    const id: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'messageId') : undefined;
+    return typeof id === 'string' ? [id] : [];
+  });
+  await noteReadingOf(
+    request,
+    shown.flatMap(({ mailboxId }) => (mailboxId === null ? [] : [mailboxId])),
+    messageIds,
+  );
+}
+
 const pendingExample = {
   ...deliveryExample,
   status: 'pending',
@@ -313,7 +330,7 @@ export const deliveryRoutes: readonly Route[] = [
       },
     },
     errors: ['not_found'],
-    async handler({ services, organization, params, query }) {
+    async handler({ services, organization, principal, params, query }) {
       const { db, settings } = services;
       await requireEndpoint(db, organization.id, params.id);
       const of = { organizationId: organization.id, endpointId: params.id };
@@ -325,6 +342,7 @@ export const deliveryRoutes: readonly Route[] = [
         countDeliveries(db, of, filter, services.now()),
       ]);
       const { data, nextCursor } = listBody(rows, page, (row) => presentDelivery(row, settings));
+      await noteReadingEvents({ services, principal }, data);
       return { status: 200, body: { data, total, limit, offset, nextCursor } };
     },
   }),
@@ -345,14 +363,16 @@ export const deliveryRoutes: readonly Route[] = [
       },
     },
     errors: ['not_found'],
-    async handler({ services, organization, params }) {
+    async handler({ services, organization, principal, params }) {
       const { db, settings } = services;
       await requireEndpoint(db, organization.id, params.id);
       const of = { organizationId: organization.id, endpointId: params.id };
       const delivery = await findDelivery(db, of, params.did);
       if (delivery === undefined) throw new CatalogueError('not_found');
       const attempts = await listAttempts(db, delivery.id);
-      return { status: 200, body: presentDeliveryWithAttempts(delivery, attempts, settings) };
+      const body = presentDeliveryWithAttempts(delivery, attempts, settings);
+      await noteReadingEvents({ services, principal }, [body]);
+      return { status: 200, body };
     },
   }),
   route({

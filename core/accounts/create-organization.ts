@@ -8,6 +8,7 @@ import { Organization, type OrganizationRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { NEW_ORGANIZATION_SCREENING } from '#domain/mail/screening.ts';
 import { type PlanName, slugOf } from '#domain/organizations/plans.ts';
+import { NEW_ORGANIZATION_ASK_AFTER_READING_MINUTES } from '#domain/sending/unknown-senders.ts';
 import { type CreatedInvitation, insertInvitation } from './invitations.ts';
 
 export interface NewOrganization {
@@ -44,7 +45,10 @@ export async function createOrganization(
         name: input.name,
         slug,
         plan: input.plan,
-        settings: { screening: NEW_ORGANIZATION_SCREENING },
+        settings: {
+          screening: NEW_ORGANIZATION_SCREENING,
+          askAfterReadingMinutes: NEW_ORGANIZATION_ASK_AFTER_READING_MINUTES,
+        },
         createdAt: now,
         updatedAt: now,
       });

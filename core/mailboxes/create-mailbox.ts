@@ -186,6 +186,8 @@ function newMailbox(
     metadata: input.metadata ?? {},
     unauthenticatedMail: 'junk',
     screening: null,
+    carriedMail: null,
+    askAfterReadingMinutes: null,
     clientId: input.clientId ?? null,
     createdAt,
     updatedAt: createdAt,

@@ -3,6 +3,7 @@ import { CatalogueError } from '#domain/errors.ts';
 import { firstIdAt } from '#domain/ids.ts';
 import type { ScreeningMode } from '#domain/mail/screening.ts';
 import type { MailboxStatus, Reach, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
+import type { CarriedMailMode } from '#domain/sending/carried-mail.ts';
 import {
   type Brakes,
   type SendingHealth,
@@ -50,6 +51,8 @@ export interface MailboxView extends EnvelopeMailbox {
   readonly unauthenticatedMail: UnauthenticatedMail;
   /** Null: as the organization. */
   readonly screening: ScreeningMode | null;
+  readonly carriedMail: CarriedMailMode | null;
+  readonly askAfterReadingMinutes: number | null;
   readonly clientId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -90,6 +93,8 @@ interface MailboxColumns {
   metadata: Record<string, string>;
   unauthenticated_mail: UnauthenticatedMail;
   screening: ScreeningMode | null;
+  carried_mail: CarriedMailMode | null;
+  ask_after_reading_minutes: number | null;
   client_id: string | null;
   client_hash: Buffer | null;
   created_at: Date;
@@ -114,7 +119,8 @@ interface MailboxColumns {
 }
 
 const SELECT = /* sql */ `
-  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.screening, x.client_id, x.client_hash,
+  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.screening,
+         x.carried_mail, x.ask_after_reading_minutes, x.client_id, x.client_hash,
          x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages, w.held, w.scheduled,
          s.state as sending_state, s.reason as sending_reason, s.reviewed_at as sending_reviewed_at,
          x.sending_mode, x.messages_per_day, x.new_recipients_per_day,
@@ -174,6 +180,8 @@ const viewOf = (row: MailboxColumns): MailboxView => ({
   },
   unauthenticatedMail: row.unauthenticated_mail,
   screening: row.screening,
+  carriedMail: row.carried_mail,
+  askAfterReadingMinutes: row.ask_after_reading_minutes,
   clientId: row.client_id,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

@@ -10,6 +10,7 @@ import { Mailbox, type MailboxRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { ScreeningMode } from '#domain/mail/screening.ts';
 import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
+import type { CarriedMailMode } from '#domain/sending/carried-mail.ts';
 import { type Brakes, loosens, type SendingBudgets, type SendingMode } from '#domain/sending/sending-brakes.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
 import { goOn, handOversEnded, lockBrakes } from './sending-brakes.ts';
@@ -24,6 +25,8 @@ export interface MailboxChanges {
   readonly unauthenticatedMail?: UnauthenticatedMail;
   /** Null: as the organization. */
   readonly screening?: ScreeningMode | null;
+  readonly carriedMail?: CarriedMailMode | null;
+  readonly askAfterReadingMinutes?: number | null;
   readonly sendingMode?: SendingMode;
   /** Budgets not named keep their value. */
   readonly budgets?: Partial<SendingBudgets>;
@@ -45,7 +48,7 @@ export async function lockMailbox(em: EntityManager, organizationId: string, mai
  *
  * @returns messages whose workflows must be woken, because a stop ended
  * @throws {CatalogueError} not_found; conflict when the status cannot change so; forbidden if a caller that is not a
- * person would change the screening, loosen a brake, or resume a suspended mailbox and may not decide
+ * person would change the screening or what may leave, loosen a brake, or resume a suspended mailbox and may not decide
  */
 export async function updateMailbox(
   services: Services,
@@ -80,11 +83,17 @@ export async function updateMailbox(
     if (changes.metadata !== undefined) mailbox.metadata = { ...changes.metadata };
     if (changes.screening !== undefined && changes.screening !== (mailbox.screening ?? null)) {
       // Held mail is for persons, so whether there is any is too.
-      if (caller.actor.type !== 'user')
-        throw new CatalogueError('forbidden', 'Only a signed-in person may change the screening of arriving mail.', {
-          fix: 'Ask a member of the organization.',
-        });
+      requirePerson(caller, 'the screening of arriving mail');
       mailbox.screening = changes.screening;
+    }
+    if (changes.carriedMail !== undefined && changes.carriedMail !== (mailbox.carriedMail ?? null)) {
+      requirePerson(caller, 'what may leave the mailbox');
+      mailbox.carriedMail = changes.carriedMail;
+    }
+    const { askAfterReadingMinutes: minutes } = changes;
+    if (minutes !== undefined && minutes !== (mailbox.askAfterReadingMinutes ?? null)) {
+      requirePerson(caller, 'what may leave the mailbox');
+      mailbox.askAfterReadingMinutes = minutes;
     }
     if (changes.unauthenticatedMail !== undefined) mailbox.unauthenticatedMail = changes.unauthenticatedMail;
     await recordAudit(sqlOfEntityManager(em), caller, {
@@ -97,6 +106,13 @@ export async function updateMailbox(
   });
   if (changes.sendingMode === 'stopped') await handOversEnded(services.db, { organizationId, mailboxId });
   return woken;
+}
+
+function requirePerson({ actor }: Caller, what: string): void {
+  if (actor.type !== 'user')
+    throw new CatalogueError('forbidden', `Only a signed-in person may change ${what}.`, {
+      fix: 'Ask a member of the organization.',
+    });
 }
 
 const groupOf = ({ group }: MailboxChanges) => (group === undefined ? {} : { group });

@@ -40,6 +40,7 @@ import { Migration20261128001100_returned_consents } from './Migration2026112800
 import { Migration20261128001110_waiting_consents } from './Migration20261128001110_waiting_consents.ts';
 import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
 import { Migration20261128001130_undo } from './Migration20261128001130_undo.ts';
+import { Migration20261128001800_sending_after_reading } from './Migration20261128001800_sending_after_reading.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -85,4 +86,5 @@ export const migrations = [
   Migration20261128000800_erasures,
   Migration20261128000810_mail_on_hold,
   Migration20261128001130_undo,
+  Migration20261128001800_sending_after_reading,
 ];

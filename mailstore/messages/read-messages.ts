@@ -21,6 +21,7 @@ export interface StoredMessage {
   readonly id: string;
   readonly mailboxId: string;
   readonly threadId: string;
+  readonly origin: MessageOrigin;
   readonly from: readonly MailAddress[];
   readonly to: readonly MailAddress[];
   readonly cc: readonly MailAddress[];
@@ -72,6 +73,7 @@ export interface MessageRow {
   id: string;
   mailbox_id: string;
   thread_id: string;
+  origin: MessageOrigin;
   from_addresses: MailAddress[];
   to_addresses: MailAddress[];
   cc_addresses: MailAddress[];
@@ -94,7 +96,7 @@ export interface MessageRow {
 
 /** A message without placement (held, or being purged) is not shown. */
 export const MESSAGE_COLUMNS = `
-  m.id, m.mailbox_id, m.thread_id, m.from_addresses, m.to_addresses, m.cc_addresses, m.subject, m.preview, m.text_status,
+  m.id, m.mailbox_id, m.thread_id, m.origin, m.from_addresses, m.to_addresses, m.cc_addresses, m.subject, m.preview, m.text_status,
   m.received_at, m.sent_at, m.size, m.delivered_to, m.message_id_header, m.attachments, m.auth, m.signals,
   state.all_flags, state.any_flags, state.labels, state.folders`;
 /**
@@ -119,6 +121,7 @@ export const messageOf = (row: MessageRow): StoredMessage => ({
   id: row.id,
   mailboxId: row.mailbox_id,
   threadId: row.thread_id,
+  origin: row.origin,
   from: row.from_addresses,
   to: row.to_addresses,
   cc: row.cc_addresses,

@@ -33,6 +33,7 @@ export const LEFT_OUT_TABLES: Readonly<Record<string, string>> = {
   reading_attempt: 'says which content a process reads at the moment',
   delivery_lanes: 'signs of life of running workers; without them their leases end, and deliveries are taken again',
   acme_challenge: 'answers for open orders of certificates, for minutes',
+  sender_read: 'whose mail was read lately; it matters for minutes',
   sweeps: 'where the periodic searches are; they begin anew',
   readiness_probe: 'written by each running process every few seconds',
   organization_change:

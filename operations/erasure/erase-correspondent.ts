@@ -213,6 +213,7 @@ export async function eraseCorrespondent(
       ['sender_list', 'organization_id = $2 and value ~ $1'],
       ['standing_approval', `organization_id = $2 and array_to_string(recipients, ' ') ~ $1`],
       ['released_thread', 'mailbox_id in (select id from mailboxes where organization_id = $2) and author ~ $1'],
+      ['sender_read', 'mailbox_id in (select id from mailboxes where organization_id = $2) and author ~ $1'],
       ['held_arrival', `organization_id = $2 and ${HELD_HAS_ADDRESS}`],
       // Also a member: notices to that account stay.
       [
@@ -225,6 +226,7 @@ export async function eraseCorrespondent(
         `receiver_id in (select id from webhook_receiver where organization_id = $2) and lower(body || headers::text) ~ $1`,
       ],
     ];
+    await clearHeldDetails(run, [pattern, organizationId]);
     for (const [table, where] of here) await eraseRows(run, table, where, [pattern, organizationId]);
     await eraseStoredAnswers(
       run,
@@ -237,6 +239,18 @@ export async function eraseCorrespondent(
     await clearSuppression(run, organizationId, address);
   }
   await eraseRefusals(run, [address]);
+}
+
+/** Requests about mail to others may say that mail of this address was read before. */
+async function clearHeldDetails(run: Run, values: readonly unknown[]): Promise<void> {
+  if (!isReal(run)) return;
+  await inPortions(run, 'consent', async (sql) => {
+    await sql.query(
+      `update consent set held_details = null where organization_id = $2 and lower(held_details::text) ~ $1`,
+      values,
+    );
+    return { counts: {}, more: false };
+  });
 }
 
 async function clearSuppression(run: Run, organizationId: string, address: string): Promise<void> {

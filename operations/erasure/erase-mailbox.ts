@@ -48,6 +48,7 @@ const AFTER_MAIL: readonly Step[] = [
   ['delivery_seen', OF],
   ['held_arrival', OF],
   ['released_thread', OF],
+  ['sender_read', OF],
   ['imported_message', OF],
   ['standing_approval', OF],
   ['mail_keyword', OF],

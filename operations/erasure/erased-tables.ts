@@ -77,6 +77,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   sender_list: ALL,
   held_arrival: ALL,
   released_thread: ALL,
+  sender_read: ALL,
   imported_message: ofMailbox(HASHES),
   webhook_endpoints: ofMailbox(CONFIGURED),
   webhook_signing_key: ofOrganization(CONFIGURED),

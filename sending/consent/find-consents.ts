@@ -1,7 +1,13 @@
 /** The requests for a decision as they are stored, and finding them. */
 import type { Sql } from '#db/database.ts';
 import type { Reach } from '#domain/organizations/mailboxes.ts';
-import type { ConsentChanges, ConsentScope, ConsentStatus, HeldBecauseKind } from '#domain/sending/consent.ts';
+import type {
+  ConsentChanges,
+  ConsentScope,
+  ConsentStatus,
+  HeldBecauseKind,
+  HeldDetails,
+} from '#domain/sending/consent.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 
 /** A request for consent with its decision. */
@@ -30,6 +36,8 @@ export interface ConsentRow {
   /** Changes that the approving person made; null: none. */
   readonly changes: ConsentChanges | null;
   readonly heldBecause: HeldBecauseKind;
+  /** What else a person is shown about the reason. */
+  readonly heldDetails: HeldDetails | null;
   /** SHA-256 over the bytes and recipients it is about. */
   readonly contentHash: Buffer;
 }
@@ -37,7 +45,8 @@ export interface ConsentRow {
 const COLUMNS = `
   select id, mailbox_id as "mailboxId", message_id as "messageId", status, recipients, subject, preview,
          expires_at as "expiresAt", created_at as "createdAt", scope, reason, returned, resubmits, undo_until as "undoUntil", decided_at as "decidedAt",
-         decided_by as "decidedBy", changes, coalesce(held_because, 'not_recorded') as "heldBecause", content_hash as "contentHash"
+         decided_by as "decidedBy", changes, coalesce(held_because, 'not_recorded') as "heldBecause",
+         held_details as "heldDetails", content_hash as "contentHash"
     from consent`;
 const SELECT = `${COLUMNS} where organization_id = $1`;
 

@@ -5,6 +5,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { OrganizationSettings } from '#db/entities.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
+import { CARRIED_MAIL_DEFAULT, type CarriedMailMode } from '#domain/sending/carried-mail.ts';
 import {
   type AnsweredAs,
   type OutboundState,
@@ -43,6 +44,10 @@ export interface Sender {
   /** While the organization is suspended, its sending is stopped. */
   readonly settings: OrganizationSettings;
   readonly isSuspended: boolean;
+  /** What happens to mail that carries other mail: the mailbox's own setting, or that of the organization. */
+  readonly carriedMail: CarriedMailMode;
+  /** Minutes for which a person is asked after mail of an unknown sender was read; 0: not. */
+  readonly askAfterReadingMinutes: number;
   /** Those of the mailbox alone. */
   readonly brakes: Brakes;
   /** An endpoint of the organization subscribed to results of outgoing mail: `SUBSCRIBED_ONLY_TYPES`. */
@@ -62,6 +67,8 @@ interface SenderRow {
   plan: PlanName;
   settings: OrganizationSettings;
   suspended_at: Date | null;
+  carried_mail: CarriedMailMode | null;
+  ask_after_reading_minutes: number | null;
   sending_mode: SendingMode;
   messages_per_day: number | null;
   new_recipients_per_day: number | null;
@@ -87,6 +94,8 @@ export async function findSender(
     plan: row.plan,
     settings: row.settings,
     isSuspended: row.suspended_at !== null,
+    carriedMail: row.carried_mail ?? row.settings.carriedMail ?? CARRIED_MAIL_DEFAULT,
+    askAfterReadingMinutes: row.ask_after_reading_minutes ?? row.settings.askAfterReadingMinutes ?? 0,
     brakes: {
       mode: row.sending_mode,
       budgets: { messagesPerDay: row.messages_per_day, newRecipientsPerDay: row.new_recipients_per_day },
@@ -98,7 +107,7 @@ export async function findSender(
 const FIND_SENDER = `
   select m.id, m.name, m.address, m.local_part, m.domain, m.status, o.id as organization_id,
          o.name as organization_name, o.slug, o.plan, ${SETTINGS_NOW} as settings, o.suspended_at,
-         m.sending_mode, m.messages_per_day, m.new_recipients_per_day,
+         m.carried_mail, m.ask_after_reading_minutes, m.sending_mode, m.messages_per_day, m.new_recipients_per_day,
          exists (select from webhook_endpoints e
                   where e.organization_id = o.id and e.active and e.deleted_at is null
                     and e.event_types && '{${SUBSCRIBED_ONLY_TYPES.join(',')}}'::text[]) as wants_results

@@ -8,33 +8,20 @@
  * Nothing is held of an author on the inbound allow list, if the mail is proven to be the author's; or of an author in a
  * thread in which a member released mail of the same author.
  */
-import { organizationalDomain, withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Sql } from '#db/database.ts';
 import { domainOf } from '#domain/mail/mailbox-address.ts';
 import type { HeldReason } from '#domain/mail/screening.ts';
 import type { IncomingMessage } from '#mailstore/delivery/insert-messages.ts';
+import { isProvenAuthor, onlyAuthor } from '#mailstore/delivery/proven-author.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
 import { askLists } from '#sending/lists/sender-lists.ts';
 
-/** The author as lists know it; empty: there is none, or there are several. */
-export function authorOf({ read: { from } }: Pick<IncomingMessage, 'read'>): string {
-  const [author, ...others] = from;
-  return author === undefined || others.length > 0 ? '' : withAsciiDomain(author.address.toLowerCase());
-}
+/** See `onlyAuthor`. */
+export const authorOf = ({ read: { from } }: Pick<IncomingMessage, 'read'>): string => onlyAuthor(from);
 
-/** Whether a host of the author's domain sent the message, or a signature of the domain covers it. */
-export function isProven({ auth, read }: Pick<IncomingMessage, 'auth' | 'read'>): boolean {
-  const author = authorOf({ read });
-  if (author === '' || auth === null) return false;
-  const own = organizationalDomain(domainOf(author));
-  const isOwn = (domain: string | null) => domain !== null && domain !== '' && organizationalDomain(domain) === own;
-  if (auth.dmarc.result === 'fail') return false;
-  return (
-    (auth.dmarc.result === 'pass' && isOwn(auth.dmarc.domain)) ||
-    (auth.spf.result === 'pass' && isOwn(auth.spf.domain)) ||
-    auth.dkim.signatures.some(({ result, domain }) => result === 'pass' && isOwn(domain))
-  );
-}
+/** See `isProvenAuthor`. */
+export const isProven = ({ auth, read }: Pick<IncomingMessage, 'auth' | 'read'>): boolean =>
+  isProvenAuthor(authorOf({ read }), auth);
 
 type Screened = ReadonlyMap<string, readonly HeldReason[]>;
 

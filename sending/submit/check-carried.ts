@@ -3,7 +3,6 @@
  * a person or refused, as `settings.carriedMail` says.
  */
 import { CatalogueError } from '#domain/errors.ts';
-import { CARRIED_MAIL_DEFAULT } from '#domain/sending/carried-mail.ts';
 import { placeOf } from '#mailstore/carried/carried-mail.ts';
 import { attachmentDigests } from '#mime/attachments.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
@@ -19,7 +18,7 @@ export async function checkCarried(services: SendingServices, plan: SubmissionPl
   const { bytes } = submission.prepared;
   const texts = outgoingTexts(bytes, read);
   if (await carriesCredential(bytes, read, texts)) return { error: credentialRefused(), reason: 'carries_credential' };
-  const mode = sender.settings.carriedMail ?? CARRIED_MAIL_DEFAULT;
+  const mode = sender.carriedMail;
   // What stays within the organization leaves nothing.
   if (mode === 'off' || outside.length === 0) return plan;
   const { sources: carried, cut } = await findCarried(services.db, {
@@ -42,7 +41,7 @@ export async function checkCarried(services: SendingServices, plan: SubmissionPl
       reason: 'carries_other_mail',
     };
   const toAsk = [...new Set([...plan.toAsk, ...outside.map(placeOf)])].sort();
-  return { ...plan, toAsk, heldBecause: 'carries_other_mail', carried, carriesPassages: true };
+  return { ...plan, toAsk, heldBecause: 'carries_other_mail', carried, decidedAlone: true };
 }
 
 const FILES_COMPARED_MAX = 100;

@@ -18,7 +18,7 @@ import { CatalogueError } from '#domain/errors.ts';
 import { registrableDomain } from '#domain/mail/domain-names.ts';
 import { deliveryAddress, domainOf } from '#domain/mail/mailbox-address.ts';
 import { CONSENT_EXPIRES_DAYS_DEFAULT } from '#domain/organizations/plans.ts';
-import { type HeldBecauseKind, OUTBOUND_CONSENT_DEFAULT } from '#domain/sending/consent.ts';
+import { type HeldBecauseKind, type HeldDetails, OUTBOUND_CONSENT_DEFAULT } from '#domain/sending/consent.ts';
 import { STOPPED_SENTENCES, stoppedBy } from '#domain/sending/sending-brakes.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import { storeBlob } from '#mailstore/blobs/blob-store.ts';
@@ -198,8 +198,12 @@ export interface SubmissionPlan {
   readonly heldBecause: HeldBecauseKind;
   /** Other mail that it carries, if that is why. */
   readonly carried: readonly CarriedSource[];
-  /** Held for them, or because it says more than is compared: no other approval releases it. */
-  readonly carriesPassages: boolean;
+  /** What else a person is shown about the reason. */
+  readonly details: HeldDetails;
+  /** Held for what it carries or for what was read before: no other approval releases it. */
+  readonly decidedAlone: boolean;
+  /** It is the reply that its only recipient earned (`earned-reply.ts`). */
+  readonly earned: boolean;
   /** The thread it answers in, if it does. */
   readonly threadId: string | null;
   readonly answers: Answered | null;
@@ -259,7 +263,9 @@ export async function planSubmission(
     outside,
     toAsk: asksOnlyAgain ? everybody(submission.recipients) : toAsk,
     carried: [],
-    carriesPassages: false,
+    details: {},
+    decidedAlone: false,
+    earned: isFirstContact && reply === 'earned',
     heldBecause: asksOnlyAgain
       ? 'resubmitted'
       : mode === 'always'

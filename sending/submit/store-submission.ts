@@ -196,7 +196,18 @@ async function insertMessage(
 /** Writes the request, its notices and its event. @returns webhook deliveries to dispatch */
 async function askForConsent(
   sql: Sql,
-  { submission, sender, read, contentHash, expiresAt, heldBecause, carried, carriesPassages, now }: SubmissionPlan,
+  {
+    submission,
+    sender,
+    read,
+    contentHash,
+    expiresAt,
+    heldBecause,
+    carried,
+    details,
+    decidedAlone,
+    now,
+  }: SubmissionPlan,
   message: OutboundMessage,
   consentId: string,
   { asked, overBudget }: Waiting,
@@ -213,8 +224,9 @@ async function askForConsent(
     expiresAt,
     now,
     overBudget ?? heldBecause,
-    carriesPassages,
+    decidedAlone,
     submission.resubmits ?? null,
+    overBudget !== null || Object.keys(details).length === 0 ? null : JSON.stringify(details),
   ]);
   await storeSources(sql, consentId, carried);
   const request = { organizationId: sender.organization.id, consentId, subject: read.subject };
@@ -260,5 +272,5 @@ const INSERT_RECIPIENTS = `
 
 const INSERT_CONSENT = `
   insert into consent (id, organization_id, mailbox_id, message_id, recipients, content_hash, subject, preview, expires_at,
-    created_at, held_because, carries_passages, resubmits)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+    created_at, held_because, carries_passages, resubmits, held_details)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;

@@ -7,7 +7,7 @@
  *
  *   input ─▶ state, brakes, limits, block lists, facts for the decision ─▶ one transaction: released, scheduled or held
  *                           plan-submission.ts                              store-submission.ts
- *                           check-carried.ts
+ *                           check-carried.ts, check-reading.ts
  *
  * Its draft is removed in any case; the message it answers is marked at the release.
  */
@@ -26,6 +26,7 @@ import { findSubmitted, type Submitted } from '#sending/outbox/find-submitted.ts
 import { blockedEvent } from '#sending/outbox/outbound-events.ts';
 import { findSender, type SendingServices } from '#sending/outbox/outbound-message.ts';
 import { checkCarried } from './check-carried.ts';
+import { checkReading } from './check-reading.ts';
 import {
   answeredThread,
   mailboxNotActive,
@@ -73,8 +74,9 @@ export async function submitMessage(services: SendingServices, given: Submission
   const known = { submission, sender, read, from, now };
   const checked = await checkSubmission(services, known);
   if ('error' in checked) return refuse(services, known, checked);
-  const plan = await checkCarried(services, await planSubmission(services, { ...known, ...checked }));
-  if ('error' in plan) return refuse(services, known, plan);
+  const carried = await checkCarried(services, await planSubmission(services, { ...known, ...checked }));
+  if ('error' in carried) return refuse(services, known, carried);
+  const plan = await checkReading(services, carried);
   const stored = await store(services, plan);
   if ('error' in stored) return refuse(services, known, stored);
   if ('repeated' in stored) return stored;

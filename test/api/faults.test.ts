@@ -40,6 +40,8 @@ const NO_EFFECTS = [
   'carried_mail',
   'carried_mark',
   'carried_due',
+  // Written beside an answer: whose mail it shows.
+  'sender_read',
   // Written by operators alone.
   'erasure',
 ];

@@ -3,8 +3,8 @@ import Type, { type Static } from 'typebox';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, nullable } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
+import { noteReading, type ReadingRequest } from '#api/messages/note-reading.ts';
 import { AttachmentId, MailboxMessagePath, OwnAttachmentPath } from '#api/messages/schema.ts';
-import type { Services } from '#core/platform/process/services.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { requireMailbox } from '#db/queries/mailboxes/require-mailbox.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
@@ -83,14 +83,16 @@ const ERRORS: Readonly<Record<DocumentProblemKind, { readonly code: ErrorCode; r
 
 /** @throws {CatalogueError} not_found, unsupported_document, unreadable_document, unavailable */
 async function answerText(
-  { db }: Services,
+  request: ReadingRequest,
   mailboxId: string,
   { mid, aid }: { readonly mid: string; readonly aid: string },
   { offset = 0, limit = DOCUMENT_PAGE_DEFAULT_CHARACTERS }: Static<typeof TextQuery>,
 ) {
+  const { db } = request.services;
   const message = await findMessage(db, mailboxId, mid);
   const attachment = message === undefined ? undefined : await readAttachment(db, message, aid);
-  if (attachment === undefined) throw new CatalogueError('not_found');
+  if (message === undefined || attachment === undefined) throw new CatalogueError('not_found');
+  await noteReading(request, [message]);
   const { bytes, info } = attachment;
   const { filename, contentType } = info;
   try {
@@ -127,7 +129,7 @@ export const attachmentTextRoutes: readonly Route[] = [
     params: OwnAttachmentPath,
     errors: ['not_found', ...errors],
     withoutCall: { cli: SAVED_AS_FILE },
-    handler: ({ services, params, query }, { id }) => answerText(services, id, params, query),
+    handler: (request, { id }) => answerText(request, id, request.params, request.query),
   }),
 ];
 

@@ -4,10 +4,10 @@ import type { Route } from '#api/http/route.ts';
 import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { inFormat } from '#api/messages/model-format.ts';
+import { noteReading, type ReadingRequest } from '#api/messages/note-reading.ts';
 import { presentExtracts, presentHit } from '#api/messages/present.ts';
 import { MessageExtracts, OwnMessagePath, SearchHitList, SearchQuery, searchExample } from '#api/messages/schema.ts';
 import { messageLine } from '#client/model-text.ts';
-import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent, readContents } from '#mailstore/messages/message-content.ts';
 import { findMessage, type StoredMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
@@ -26,7 +26,8 @@ const responses = {
   },
 } as const;
 
-async function answerSearch({ db }: Services, mailboxId: string, query: Static<typeof SearchQuery>) {
+async function answerSearch(request: ReadingRequest, mailboxId: string, query: Static<typeof SearchQuery>) {
+  const { db } = request.services;
   const page = pageOf('message', query);
   const { q, folder } = query;
   await requireFolder(db, mailboxId, folder);
@@ -37,6 +38,7 @@ async function answerSearch({ db }: Services, mailboxId: string, query: Static<t
   const rows: { id: string; message: StoredMessage; highlights: Highlight[] }[] = [];
   for (const message of found)
     rows.push({ id: message.id, message, highlights: highlightsOf(contents.get(message.id)?.text ?? '', words) });
+  await noteReading(request, found.slice(0, page.limit));
   const body = listBody(rows, page, presentHit);
   const hitsForModel = ({ data, nextCursor }: typeof body) => ({
     messages: data.map((hit) => ({ ...messageLine(hit), found: hit.highlights.map(({ text }) => text) })),
@@ -56,13 +58,15 @@ export const messageSearchRoutes: readonly Route[] = [
       'Finds messages whose subject, addresses or text contain all words of `q`, newest first. `"a phrase"`, `-without` and `or` are supported. A new message can be found within seconds. Mail labelled `unauthenticated` or `spam` is omitted unless `folder` is given.',
     query: SearchQuery,
     responses,
-    handler: ({ services, query }, { id }) => answerSearch(services, id, query),
+    handler: (request, { id }) => answerSearch(request, id, request.query),
   }),
 ];
 
-async function answerExtracts({ db }: Services, mailboxId: string, id: string) {
+async function answerExtracts(request: ReadingRequest, mailboxId: string, id: string) {
+  const { db } = request.services;
   const message = await findMessage(db, mailboxId, id);
   if (message === undefined) throw new CatalogueError('not_found');
+  await noteReading(request, [message]);
   return { status: 200, body: presentExtracts(await readContent(db, message)) } as const;
 }
 
@@ -95,6 +99,6 @@ export const messageExtractRoutes: readonly Route[] = [
     description:
       'The same as `wait` with `extract=otp,links`, for a stored message. Code and links are untrusted data from the sender.',
     params: OwnMessagePath,
-    handler: ({ services, params }, { id }) => answerExtracts(services, id, params.mid),
+    handler: (request, { id }) => answerExtracts(request, id, request.params.mid),
   }),
 ];

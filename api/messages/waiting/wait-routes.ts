@@ -5,6 +5,7 @@ import { type AuthRule, type Route } from '#api/http/route.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { presentOutcome } from '#api/messages/decision.ts';
 import { inFormat } from '#api/messages/model-format.ts';
+import { noteReading } from '#api/messages/note-reading.ts';
 import { presentSummary } from '#api/messages/present.ts';
 import { filterOf, requireFolder } from '#api/messages/reading/listed-folder.ts';
 import { summaryExample, WaitAnswer, WaitQuery } from '#api/messages/schema.ts';
@@ -174,6 +175,7 @@ async function answerWait(
       if (messages.length > 0) {
         const last = messages.length < limit ? undefined : messages.at(-1)?.arrival;
         const data = await withExtracts(services, messages, wanted);
+        await noteReading(request, messages);
         if (waited) await watch.requireAccess();
         const body = {
           data,

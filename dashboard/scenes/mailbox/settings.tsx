@@ -14,6 +14,12 @@ const SCREENING = [
   ['suspicious', 'Suspicious mail'],
   ['first_senders', 'Suspicious mail, and mail of unknown senders'],
 ] as const;
+const CARRIED = [
+  [AS_ORGANIZATION, 'As the organization'],
+  ['hold', 'Waits for a person'],
+  ['refuse', 'Is refused'],
+  ['off', 'Is sent'],
+] as const;
 const UNAUTHENTICATED = [
   ['junk', 'Move it to Junk'],
   ['inbox', 'Deliver it to the inbox, with a label'],
@@ -105,6 +111,8 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
     const group = typed('group').trim();
     const chosen = typed('unauthenticatedMail');
     const screening = SCREENING.find(([value]) => value === typed('screening'))?.[0] ?? AS_ORGANIZATION;
+    const carried = CARRIED.find(([value]) => value === typed('carriedMail'))?.[0] ?? AS_ORGANIZATION;
+    const minutes = typed('askAfterReadingMinutes').trim();
     update.mutate({
       name: typed('name').trim(),
       purpose: purpose === '' ? null : purpose,
@@ -112,6 +120,8 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
       group: group === '' ? null : group,
       unauthenticatedMail: UNAUTHENTICATED.find(([value]) => value === chosen)?.[0] ?? 'junk',
       screening: screening === AS_ORGANIZATION ? null : screening,
+      carriedMail: carried === AS_ORGANIZATION ? null : carried,
+      askAfterReadingMinutes: minutes === '' ? null : Number(minutes),
     });
   };
   return (
@@ -166,6 +176,24 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
         defaultValue={mailbox.screening ?? AS_ORGANIZATION}
         options={SCREENING}
         hint="The agent does not see it until somebody releases it."
+      />
+      <Choice
+        label="Mail that carries other mail"
+        name="carriedMail"
+        defaultValue={mailbox.carriedMail ?? AS_ORGANIZATION}
+        options={CARRIED}
+        hint="Text, codes or files of mail that the recipients neither wrote nor got."
+      />
+      <Field
+        label="Minutes of approval after mail of an unknown sender"
+        name="askAfterReadingMinutes"
+        type="number"
+        min={0}
+        max={1440}
+        defaultValue={mailbox.askAfterReadingMinutes ?? ''}
+        placeholder="as the organization"
+        error={about('/askAfterReadingMinutes')}
+        hint="So long after the agent read it, mail to anybody else waits for a person."
       />
       <div className="flex items-center justify-end gap-3">
         <p role="status" className="text-ok">

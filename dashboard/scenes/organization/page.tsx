@@ -223,6 +223,7 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
   const [undo, setUndo] = useState(String(settings.undoSeconds));
   const [replies, setReplies] = useState(settings.repliesNeedApproval);
   const [carried, setCarried] = useState(settings.carriedMail);
+  const [minutes, setMinutes] = useState(String(settings.askAfterReadingMinutes));
   const [byKey, setByKey] = useState(settings.consentByApiKey);
   const [asking, setAsking] = useState(false);
   const [saved, setSaved] = useState(false);
@@ -241,6 +242,7 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
           outboundConsent: mode,
           repliesNeedApproval: replies,
           carriedMail: carried,
+          askAfterReadingMinutes: Number(minutes),
           consentExpiresInDays: Number(days),
           undoSeconds: Number(undo),
           consentByApiKey: byKey,
@@ -286,6 +288,18 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
           </Tick>
         ))}
       </fieldset>
+      <Field
+        label="Minutes of approval after mail of an unknown sender"
+        type="number"
+        min={0}
+        max={1440}
+        required
+        disabled={!mayChange}
+        value={minutes}
+        onChange={(event) => setMinutes(event.target.value)}
+        hint="So long after an agent read it, mail to anybody else waits for a person. 0: it does not."
+        className="max-w-32"
+      />
       <Field
         label="Days until a request expires and is denied"
         type="number"

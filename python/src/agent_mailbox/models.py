@@ -396,7 +396,7 @@ class Consent(Model):
     # The recipients it is about.
     recipients: list[str]
     # Why the message waits; `not_recorded`: the request is older than this field.
-    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
     subject: str
     # First words of the text.
     preview: str
@@ -517,6 +517,8 @@ class ConsentMessage(Model):
     answers: HeldAnswer | None
     # Other mail whose passages it carries, most first, at most 5. What has been deleted since is left out.
     carried: list[CarriedMail]
+    # Senders whom nobody released and whose mail was read shortly before, latest first, at most 10.
+    unknown_senders: list[UnknownSender]
     # Versions that were sent back before this one, newest first, at most 5.
     earlier_versions: list[EarlierVersion]
     submitted_at: datetime
@@ -568,7 +570,7 @@ class ConsentsOfMailbox(Model):
 
 
 class ConsentsOfReason(Model):
-    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
     # Requests of the group.
     count: int
 
@@ -642,6 +644,10 @@ class CreatedMailbox(Model):
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN]
     # Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN] | None
+    # What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.
+    carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None
+    # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
+    ask_after_reading_minutes: int | None
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -1406,7 +1412,7 @@ class HeldAnswer(Model):
 
 class HeldBecause(Model):
     # `not_recorded`: the request was made by a version that stored no reason.
-    kind: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
+    kind: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
     # The same for people.
     sentence: str
     recipients: list[str]
@@ -1655,6 +1661,10 @@ class Mailbox(Model):
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN]
     # Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN] | None
+    # What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.
+    carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None
+    # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
+    ask_after_reading_minutes: int | None
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -1677,6 +1687,10 @@ class MailboxChanges(Model):
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN] | None = None
     # Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN] | None = None
+    # What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.
+    carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None = None
+    # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
+    ask_after_reading_minutes: int | None = None
     # `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
     sending_mode: Annotated[Literal["normal", "drafts_only", "stopped"], OPEN] | None = None
     budgets: SendingBudgetsChanges | None = None
@@ -1873,6 +1887,10 @@ class MailboxWithToken(Model):
     unauthenticated_mail: Annotated[Literal["junk", "inbox", "reject"], OPEN]
     # Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN] | None
+    # What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.
+    carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None
+    # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
+    ask_after_reading_minutes: int | None
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -2489,8 +2507,10 @@ class OrganizationSettings(Model):
     consent_expires_in_days: int
     # In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail.
     replies_need_approval: bool
-    # What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused.
+    # What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. A mailbox may have a mode of its own.
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN]
+    # So many minutes after mail of a sender whom nobody released was read with a token, mail to anybody outside but that sender waits for a person; 0: it does not. A mailbox may have a number of its own. New organizations have 10.
+    ask_after_reading_minutes: int
     # An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once.
     undo_seconds: int
     # Whether an API key may decide; otherwise only a signed-in person.
@@ -2520,8 +2540,10 @@ class OrganizationSettingsChanges(Model):
     consent_expires_in_days: int | None = None
     # In mode `first_contact`: whether replies to people who wrote first wait for a person too. Otherwise a reply to a received message that passed DMARC is sent if it goes to exactly its author and contains nothing of other mail.
     replies_need_approval: bool | None = None
-    # What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused.
+    # What happens to mail to an address outside that carries passages, codes or files of other mail of the organization, which its recipients neither wrote nor got: nothing (`off`), it is held for a person, or refused. A mailbox may have a mode of its own.
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None = None
+    # So many minutes after mail of a sender whom nobody released was read with a token, mail to anybody outside but that sender waits for a person; 0: it does not. A mailbox may have a number of its own. New organizations have 10.
+    ask_after_reading_minutes: int | None = None
     # An approved message waits so many seconds before it is sent, in which the approval can be taken back; 0: it is sent at once.
     undo_seconds: int | None = None
     # Whether an API key may decide; otherwise only a signed-in person.
@@ -2688,7 +2710,7 @@ class OutboxMessage(Model):
     # The same status as in `GET …/messages/:mid/status`.
     status: Annotated[Literal["consent_pending", "scheduled", "queued", "sending", "sent", "captured", "bounced", "suppressed", "denied"], OPEN]
     # Why it is held; null: it is not.
-    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN] | None
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN] | None
     # Why it is listed, for an agent to read.
     reason: str | None
     to: list[str]
@@ -3219,6 +3241,13 @@ class ThreadSummary(Model):
     newest_message_id: str
     # When the newest message arrived.
     newest_at: datetime
+
+
+class UnknownSender(Model):
+    # Null: the mail names no author, or several.
+    address: str | None
+    # When its mail was read last, with a token or by a webhook.
+    read_at: datetime
 
 
 class Upload(Model):

@@ -82,6 +82,8 @@ class AsyncMailboxes(AsyncResource):
         status: Literal["active", "suspended"] | NotGiven = NOT_GIVEN,
         unauthenticated_mail: Literal["junk", "inbox", "reject"] | NotGiven = NOT_GIVEN,
         screening: Literal["off", "suspicious", "first_senders"] | None | NotGiven = NOT_GIVEN,
+        carried_mail: Literal["off", "hold", "refuse"] | None | NotGiven = NOT_GIVEN,
+        ask_after_reading_minutes: int | None | NotGiven = NOT_GIVEN,
         sending_mode: Literal["normal", "drafts_only", "stopped"] | NotGiven = NOT_GIVEN,
         budgets: m.SendingBudgetsChanges | NotGiven = NOT_GIVEN,
     ) -> m.Mailbox:
@@ -94,9 +96,11 @@ class AsyncMailboxes(AsyncResource):
         status: `suspended`: mail to it is refused, it sends nothing, and its tokens are refused. `active` resumes it: only a person may do this, or an API key if the organization sets `consentByApiKey`.
         unauthenticated_mail: What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).
         screening: Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.
+        carried_mail: What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.
+        ask_after_reading_minutes: Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
         sending_mode: `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
         """
-        request = self._request("PATCH", "/api/mailboxes/{id}", (id,), body={"name": name, "purpose": purpose, "group": group, "metadata": metadata, "status": status, "unauthenticatedMail": unauthenticated_mail, "screening": screening, "sendingMode": sending_mode, "budgets": budgets})
+        request = self._request("PATCH", "/api/mailboxes/{id}", (id,), body={"name": name, "purpose": purpose, "group": group, "metadata": metadata, "status": status, "unauthenticatedMail": unauthenticated_mail, "screening": screening, "carriedMail": carried_mail, "askAfterReadingMinutes": ask_after_reading_minutes, "sendingMode": sending_mode, "budgets": budgets})
         return self._parse(m.Mailbox, await self._send(request))
 
     async def delete(
@@ -894,7 +898,7 @@ class AsyncConsents(AsyncResource):
         order: Literal["newest", "oldest"] | NotGiven = NOT_GIVEN,
         mailbox_id: str | NotGiven = NOT_GIVEN,
         recipient: str | NotGiven = NOT_GIVEN,
-        held_because: Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"] | NotGiven = NOT_GIVEN,
+        held_because: Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"] | NotGiven = NOT_GIVEN,
         created_after: datetime | str | NotGiven = NOT_GIVEN,
         created_before: datetime | str | NotGiven = NOT_GIVEN,
         q: str | NotGiven = NOT_GIVEN,
@@ -920,7 +924,7 @@ class AsyncConsents(AsyncResource):
         *,
         mailbox_id: str | NotGiven = NOT_GIVEN,
         recipient: str | NotGiven = NOT_GIVEN,
-        held_because: Literal["first_contact", "always", "carries_other_mail", "reply_target", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"] | NotGiven = NOT_GIVEN,
+        held_because: Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"] | NotGiven = NOT_GIVEN,
         created_after: datetime | str | NotGiven = NOT_GIVEN,
         created_before: datetime | str | NotGiven = NOT_GIVEN,
         q: str | NotGiven = NOT_GIVEN,
