@@ -6,6 +6,7 @@ import { createPartitions, dropOldPartitions } from '#db/partitions.ts';
 import { forgetNotices } from '#db/queries/notices/member-notices.ts';
 import { forgetRecoveries } from '#db/queries/webhooks/recoveries.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS, IDEMPOTENCY_SECRETS_MINUTES } from '#domain/idempotency-limits.ts';
+import { DOMAIN_REPORT_RETENTION_DAYS } from '#domain/mail/domain-reports.ts';
 import { READING_ATTEMPT_RETENTION_DAYS } from '#domain/mail/mail-limits.ts';
 import { MAIL_REFUSAL_RETENTION_DAYS } from '#domain/mail/mail-log.ts';
 import { HELD_MAIL_RETENTION_DAYS, RELEASED_THREAD_RETENTION_DAYS } from '#domain/mail/screening.ts';
@@ -169,8 +170,9 @@ function portionOf(
       return () => forgetNotices(db, MEMBER_NOTICE_RETENTION_DAYS, rows);
     case 'roleMail':
       return () =>
-        inTurn(['role_mail', 'held_arrival', 'released_thread'], (table) => {
+        inTurn(['role_mail', 'domain_report', 'held_arrival', 'released_thread'], (table) => {
           if (table === 'role_mail') return expired(table, 'created_at', MEMBER_NOTICE_RETENTION_DAYS);
+          if (table === 'domain_report') return expired(table, 'received_at', DOMAIN_REPORT_RETENTION_DAYS);
           if (table === 'released_thread') return expired(table, 'released_at', RELEASED_THREAD_RETENTION_DAYS);
           // Each has the bytes of a mail.
           return expired(table, 'received_at', HELD_MAIL_RETENTION_DAYS, Math.min(rows, PORTION_FILES));

@@ -5,6 +5,7 @@ import { auditRoutes } from './audit/routes.ts';
 import { consentMessageRoutes } from './consents/message-routes.ts';
 import { consentRoutes } from './consents/routes.ts';
 import { deviceSignInRoutes } from './device-sign-ins/routes.ts';
+import { domainReportRoutes } from './domains/reports.ts';
 import { domainRoutes } from './domains/routes.ts';
 import { draftRoutes } from './drafts/routes.ts';
 import { eventRoutes } from './events/routes.ts';
@@ -73,6 +74,7 @@ export const routes: readonly Route[] = [
   ...threadRoutes,
   ...folderRoutes,
   ...domainRoutes,
+  ...domainReportRoutes,
   ...noticeSettingsRoutes,
   ...sessionRoutes,
   ...passwordResetRoutes,

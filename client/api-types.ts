@@ -826,10 +826,33 @@ export interface DkimSignature {
   readonly unsigned: readonly string[];
 }
 
+export interface DmarcReports {
+  readonly reports: number;
+  /** Domains that sent reports, at most 20. */
+  readonly reporters: readonly string[];
+  readonly messages: number;
+  /** Messages that passed DMARC. */
+  readonly passed: number;
+  /** Those with the most messages, at most 50. */
+  readonly sources: readonly DmarcSource[];
+}
+
 export interface DmarcResult {
   readonly result: 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror';
   readonly domain: string | null;
   readonly policy: string | null;
+}
+
+export interface DmarcSource {
+  /** IP address that sent mail in the name of the domain. */
+  readonly address: string;
+  readonly messages: number;
+  /** Messages that passed DMARC. */
+  readonly passed: number;
+  /** Messages that were put among junk because of the policy. */
+  readonly quarantined: number;
+  /** Messages that were refused because of the policy. */
+  readonly rejected: number;
 }
 
 export interface Domain {
@@ -852,7 +875,7 @@ export interface DomainList {
 }
 
 export interface DomainRecord {
-  readonly purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'imaps' | 'pop3s' | 'submissions' | 'submission' | 'mta_sts' | 'mta_sts_host';
+  readonly purpose: 'ownership' | 'mx' | 'spf' | 'dkim' | 'dmarc' | 'tls_rpt' | 'imaps' | 'pop3s' | 'submissions' | 'submission' | 'mta_sts' | 'mta_sts_host';
   /** `CNAME`: an address record with the same address will do. */
   readonly type: 'MX' | 'TXT' | 'SRV' | 'CNAME';
   readonly name: string;
@@ -864,6 +887,16 @@ export interface DomainRecord {
   readonly status: 'pending' | 'found' | 'missing' | 'wrong';
   /** Values found at the last check. */
   readonly found: readonly string[];
+}
+
+export interface DomainReportList {
+  readonly data: readonly DomainReports[];
+}
+
+export interface DomainReports {
+  readonly domain: string;
+  readonly dmarc: DmarcReports | null;
+  readonly tls: TlsReports | null;
 }
 
 export interface Draft {
@@ -3198,6 +3231,25 @@ export interface ThreadSummary {
   readonly newestAt: string;
 }
 
+export interface TlsFailure {
+  /** As the report names it (RFC 8460 §4.3), such as `certificate-expired`. */
+  readonly type: string;
+  /** Mail host that was connected to; empty if the report names none. */
+  readonly host: string;
+  readonly sessions: number;
+}
+
+export interface TlsReports {
+  readonly reports: number;
+  /** Domains that sent reports, at most 20. */
+  readonly reporters: readonly string[];
+  readonly sessions: number;
+  /** Sessions without the TLS that the policy demands. */
+  readonly failed: number;
+  /** Those of the most sessions, at most 50. */
+  readonly failures: readonly TlsFailure[];
+}
+
 export interface UnknownSender {
   /** Null: the mail names no author, or several. */
   readonly address: string | null;
@@ -3800,6 +3852,13 @@ export interface ListDomainsQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+}
+
+export interface GetDomainReportsQuery {
+  /** Only reports about this domain. */
+  readonly domain?: string;
+  /** Reports about the last days (default: 30). */
+  readonly days?: number;
 }
 
 export interface ListOrganizationsQuery {
@@ -4624,6 +4683,13 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: Domain;
   };
+  /** What other hosts report about mail of the domains */
+  readonly getDomainReports: {
+    readonly params: readonly [];
+    readonly query: GetDomainReportsQuery;
+    readonly body: undefined;
+    readonly answer: DomainReportList;
+  };
   /** Get how you are notified of mail that waits for approval */
   readonly getNoticeSettings: {
     readonly params: readonly [];
@@ -5245,6 +5311,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   getDomain: 'GET /api/domains/{id}',
   deleteDomain: 'DELETE /api/domains/{id}',
   verifyDomain: 'POST /api/domains/{id}/verify',
+  getDomainReports: 'GET /api/domain-reports',
   getNoticeSettings: 'GET /api/sessions/current/notices',
   putNoticeSettings: 'PUT /api/sessions/current/notices',
   testChatWebhook: 'POST /api/sessions/current/notices/test',

@@ -67,6 +67,7 @@ export interface DomainRecord {
     | 'spf'
     | 'dkim'
     | 'dmarc'
+    | 'tls_rpt'
     | 'imaps'
     | 'pop3s'
     | 'submissions'

@@ -40,6 +40,7 @@ export const ID_PREFIXES = {
   mailRefusal: 'mrf_',
   standingApproval: 'sta_',
   erasure: 'ers_',
+  domainReport: 'drp_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

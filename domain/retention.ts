@@ -6,6 +6,7 @@
 import { SIGN_IN_SOURCE_KEPT_DAYS } from './access/credential-format.ts';
 import { OAUTH_CLIENT_LIFE_DAYS, OAUTH_UNUSED_CLIENT_LIFE_HOURS, REFRESH_TOKEN_LIFE_DAYS } from './access/oauth.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS } from './idempotency-limits.ts';
+import { DOMAIN_REPORT_RETENTION_DAYS } from './mail/domain-reports.ts';
 import { FILE_LIFE_HOURS, UPLOAD_MAX_MINUTES } from './mail/file-limits.ts';
 import {
   CHANGE_LOG_RETENTION_DAYS,
@@ -182,6 +183,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('oauth_tokens', 'sessions', 'as the grant; codes and access tokens until they expire'),
   kept('public_address', 'owner', 'one row'),
   kept('role_mail', 'roleMail', days(MEMBER_NOTICE_RETENTION_DAYS)),
+  kept('domain_report', 'roleMail', days(DOMAIN_REPORT_RETENTION_DAYS)),
   kept(
     'folder',
     'folders',

@@ -2,9 +2,10 @@
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import type { DkimRecord } from '#core/mailboxes/dkim-keys.ts';
-import { askDns, checkRecords, zoneFile } from '#core/mailboxes/domain-records.ts';
+import { askDns, checkRecords, relayHostOf, zoneFile } from '#core/mailboxes/domain-records.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import { instanceRecords } from '#core/process/diagnosis/dns-findings.ts';
+import { spfOfRelay } from '#domain/mail/spf-of-relays.ts';
 
 const TTL_SECONDS = 3_600;
 
@@ -116,15 +117,16 @@ const SIGNS = { found: '✔', missing: '✖', wrong: '✖', pending: '·' } as c
 
 /** Lines for a zone file, then a table of the records with their state. */
 export function recordsText(records: readonly ShownRecord[], settings: Settings, hasDkim: boolean): string {
+  const relay = relayHostOf(settings);
   const remarks = [
     ...(hasDkim
       ? []
       : [
           'The DKIM record is missing here: its key is made in the database. After the first start run: agent-mailbox-admin dns-records',
         ]),
-    ...(settings.OUTBOUND_TRANSPORT === 'relay'
-      ? ['SPF: add what the documentation of your relay names, before ~all.']
-      : []),
+    ...(relay === undefined || spfOfRelay(relay) !== undefined
+      ? []
+      : [`SPF: what ${relay} needs is not known here: add what its documentation names, before ~all.`]),
   ];
   const width = (values: readonly string[]) => Math.max(...values.map(({ length }) => length));
   const [nameWidth, typeWidth, purposeWidth] = [

@@ -11,6 +11,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   setup: async () => (await import('./commands/setup.ts')).setupCommand,
   doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
   'dns-records': async () => (await import('./commands/dns-records.ts')).dnsRecordsCommand,
+  'domain-reports': async () => (await import('./commands/domain-reports.ts')).domainReportsCommand,
   'dkim list': async () => (await import('./commands/dkim.ts')).listDkimCommand,
   'dkim rotate': async () => (await import('./commands/dkim.ts')).rotateDkimCommand,
   'dkim retire': async () => (await import('./commands/dkim.ts')).retireDkimCommand,

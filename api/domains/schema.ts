@@ -24,6 +24,7 @@ const Record = closed(
       'spf',
       'dkim',
       'dmarc',
+      'tls_rpt',
       'imaps',
       'pop3s',
       'submissions',

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { addDeletion, addList, type Shown, shown, withOrganization } from '#cli/command.ts';
 import { recordText, tableText } from '#cli/output.ts';
-import type { Domain } from '#client/index.ts';
+import type { Domain, DomainReportList } from '#client/index.ts';
 
 const domainShown = (domain: Domain): Shown => ({
   value: domain,
@@ -14,6 +14,34 @@ const domainShown = (domain: Domain): Shown => ({
       tableText(records, ['status', 'type', 'name', 'value'], 'No records.'),
     ].join('\n');
   },
+});
+
+const reportsShown = (reports: DomainReportList): Shown => ({
+  value: reports,
+  text: () =>
+    reports.data.length === 0
+      ? 'No report came in the last 30 days.'
+      : reports.data
+          .flatMap(({ domain, dmarc, tls }) => [
+            recordText({
+              domain,
+              ...(dmarc === null
+                ? {}
+                : { dmarcReports: dmarc.reports, messages: dmarc.messages, passedDmarc: dmarc.passed }),
+              ...(tls === null
+                ? {}
+                : { tlsReports: tls.reports, tlsSessions: tls.sessions, failedSessions: tls.failed }),
+            }),
+            ...(dmarc === null
+              ? []
+              : ['', tableText(dmarc.sources, ['address', 'messages', 'passed', 'quarantined', 'rejected'], '')]),
+            ...(tls === null || tls.failures.length === 0
+              ? []
+              : ['', tableText(tls.failures, ['type', 'host', 'sessions'], '')]),
+            '',
+          ])
+          .join('\n')
+          .trimEnd(),
 });
 
 export function addDomainCommands(program: Command): void {
@@ -46,5 +74,14 @@ export function addDomainCommands(program: Command): void {
     .command('default')
     .description('Show the default domain of new mailboxes')
     .action(withOrganization(async ({ service }) => shown(await service.domains.default())));
+  domains
+    .command('reports')
+    .description('Show what other hosts report about mail of the domains')
+    .argument('[name]', 'example.com')
+    .action(
+      withOrganization(async ({ service, args: [name] }) =>
+        reportsShown(await service.domains.reports(name === undefined ? {} : { domain: name })),
+      ),
+    );
   addDeletion(domains, 'Delete a domain', 'dom_…', 'is deleted', (service, id) => service.domains.delete(id));
 }

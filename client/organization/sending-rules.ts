@@ -112,6 +112,11 @@ export class Domains extends OperationGroup {
   default(options?: CallOptions): Promise<Api.DefaultDomain> {
     return this.call.answer('getDefaultDomain', [], { options });
   }
+
+  /** What other hosts report about mail of the domains. */
+  reports(query: Api.GetDomainReportsQuery = {}, options?: CallOptions): Promise<Api.DomainReportList> {
+    return this.call.answer('getDomainReports', [], { query, options });
+  }
 }
 
 /** Requests for consent. A key reads; a decision takes a session, unless the organization allows keys to decide. */

@@ -7,6 +7,8 @@ import type { Services } from '#core/platform/process/services.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
 import type { Sql } from '#db/database.ts';
 import type { DomainRecord } from '#db/entities.ts';
+import { REPORT_ADDRESSES } from '#domain/mail/domain-reports.ts';
+import { spfOfRelay } from '#domain/mail/spf-of-relays.ts';
 import { type DkimRecord, makeDkimKey } from './dkim-keys.ts';
 
 interface InstanceDkimKey extends DkimRecord {
@@ -74,6 +76,8 @@ interface MailFacts {
   readonly otherDkimKeys?: readonly DkimRecord[];
   /** Name of the host that receives and sends. */
   readonly mailHost: string;
+  /** Relay by which mail leaves; undefined: none. */
+  readonly relayHost?: string | undefined;
   /** Ports of mail clients as seen from outside; by TLS from the first byte where the name does not say STARTTLS. */
   readonly imapsPort: number;
   readonly pop3sPort: number;
@@ -109,22 +113,42 @@ export const domainRecords = (facts: DomainFacts): DomainRecord[] => [
 export const dkimRecord = (domain: string, { selector, publicKey }: DkimRecord): DomainRecord =>
   record('dkim', 'TXT', `${selector}._domainkey.${domain}`, `v=DKIM1; k=rsa; p=${publicKey}`, false);
 
+/** The relay of OUTBOUND_RELAY_URL, where mail leaves by one. */
+export const relayHostOf = ({
+  OUTBOUND_TRANSPORT,
+  OUTBOUND_RELAY_URL,
+}: Pick<Settings, 'OUTBOUND_TRANSPORT' | 'OUTBOUND_RELAY_URL'>): string | undefined =>
+  OUTBOUND_TRANSPORT === 'relay' && OUTBOUND_RELAY_URL !== undefined ? new URL(OUTBOUND_RELAY_URL).hostname : undefined;
+
 /** Records that mail needs, for any domain. */
 export function mailRecords(facts: MailFacts): DomainRecord[] {
   const { name, mailHost } = facts;
   return [
     record('mx', 'MX', name, `${MX_PREFERENCE} ${mailHost}`, true),
-    record('spf', 'TXT', name, `v=spf1 a:${mailHost} ~all`, false),
+    record('spf', 'TXT', name, spfPolicy(facts), false),
     ...[{ selector: facts.dkimSelector, publicKey: facts.dkimPublicKey }, ...(facts.otherDkimKeys ?? [])].map((key) =>
       dkimRecord(name, key),
     ),
-    record('dmarc', 'TXT', `_dmarc.${name}`, 'v=DMARC1; p=quarantine', false),
+    record(
+      'dmarc',
+      'TXT',
+      `_dmarc.${name}`,
+      `v=DMARC1; p=quarantine; rua=mailto:${REPORT_ADDRESSES.dmarc}@${name}`,
+      false,
+    ),
+    record('tls_rpt', 'TXT', `_smtp._tls.${name}`, `v=TLSRPTv1; rua=mailto:${REPORT_ADDRESSES.tls}@${name}`, false),
     // RFC 6186 and 8314: how mail clients find the listeners; IMAP before POP3, TLS before STARTTLS.
     record('imaps', 'SRV', `_imaps._tcp.${name}`, `0 1 ${facts.imapsPort} ${mailHost}`, false),
     record('pop3s', 'SRV', `_pop3s._tcp.${name}`, `10 1 ${facts.pop3sPort} ${mailHost}`, false),
     record('submissions', 'SRV', `_submissions._tcp.${name}`, `0 1 ${facts.submissionsPort} ${mailHost}`, false),
     record('submission', 'SRV', `_submission._tcp.${name}`, `10 1 ${facts.submissionStarttlsPort} ${mailHost}`, false),
   ];
+}
+
+/** Allows the host itself too: it may be set to send directly later. */
+function spfPolicy({ mailHost, relayHost }: MailFacts): string {
+  const relay = relayHost === undefined ? undefined : spfOfRelay(relayHost);
+  return `v=spf1 a:${mailHost} ${relay === undefined ? '' : `${relay} `}~all`;
 }
 
 /** The public key in a DKIM record (RFC 6376 §3.6.1); undefined: there is none. */
@@ -163,8 +187,9 @@ function recordState(record: DomainRecord, values: readonly string[]): RecordSta
     }
     case 'spf': {
       const policies = values.filter((value) => /^v=spf1(?: |$)/i.test(value));
-      const mechanism = record.value.split(' ')[1] ?? '';
-      const allows = (policy: string) => policy.toLowerCase().split(/\s+/).includes(mechanism.toLowerCase());
+      const terms = (policy: string) => policy.toLowerCase().split(/\s+/);
+      const mechanisms = terms(record.value).slice(1, -1);
+      const allows = (policy: string) => mechanisms.every((mechanism) => terms(policy).includes(mechanism));
       // RFC 7208 §4.5: more than one policy is an error.
       return state(policies, policies.length === 1 && policies.some(allows));
     }
@@ -185,6 +210,11 @@ function recordState(record: DomainRecord, values: readonly string[]): RecordSta
         values,
         values.some((value) => withoutDot(value) === withoutDot(record.value)),
       );
+    case 'tls_rpt': {
+      // RFC 8460 §3: of several records none counts. Reports may go wherever the owner wants.
+      const policies = values.filter((value) => /^v=TLSRPTv1\s*;/i.test(value));
+      return state(policies, policies.length === 1);
+    }
     case 'dmarc': {
       // Any policy of the owner's choice will do.
       const policies = values.filter((value) => /^v=DMARC1(?:;|\s|$)/i.test(value));

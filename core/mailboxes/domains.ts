@@ -30,7 +30,7 @@ import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { PLANS } from '#domain/organizations/plans.ts';
 import { publicListenerPorts } from './client-settings.ts';
 import { type DkimRecord, makeDkimKey, publishedDkimKeys } from './dkim-keys.ts';
-import { checkRecords, domainRecords, instanceDkimKey, mailRecords } from './domain-records.ts';
+import { checkRecords, domainRecords, instanceDkimKey, mailRecords, relayHostOf } from './domain-records.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
 import { stsRecords } from './mta-sts.ts';
 
@@ -175,7 +175,11 @@ export function currentRecords(
   });
 }
 
-const hostFacts = (settings: Settings) => ({ mailHost: settings.MAIL_HOSTNAME, ...publicListenerPorts(settings) });
+const hostFacts = (settings: Settings) => ({
+  mailHost: settings.MAIL_HOSTNAME,
+  relayHost: relayHostOf(settings),
+  ...publicListenerPorts(settings),
+});
 
 /** The instance's own domain with its records, as DNS says now. */
 export async function defaultDomain(services: Services): Promise<{ name: string; records: DomainRecord[] }> {

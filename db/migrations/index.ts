@@ -41,6 +41,7 @@ import { Migration20261128001110_waiting_consents } from './Migration20261128001
 import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
 import { Migration20261128001130_undo } from './Migration20261128001130_undo.ts';
 import { Migration20261128001800_sending_after_reading } from './Migration20261128001800_sending_after_reading.ts';
+import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -87,4 +88,5 @@ export const migrations = [
   Migration20261128000810_mail_on_hold,
   Migration20261128001130_undo,
   Migration20261128001800_sending_after_reading,
+  Migration20261128002100_domain_reports,
 ];

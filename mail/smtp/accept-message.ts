@@ -3,6 +3,7 @@
 import { findBodyStart, firstValue, isAutoSubmitted } from '@agent-mailbox/mime-structure/header-fields';
 import { messageIds } from '@agent-mailbox/mime-structure/read-structure';
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server';
+import { type ReportAddress, recordDomainReport } from '#core/mailboxes/domain-reports.ts';
 import { type RoleAddress, type RoleMail, takeRoleMail } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import { networkOf, sourceOf } from '#core/platform/addresses/source-address.ts';
@@ -19,6 +20,7 @@ import { deliveryHasher, threadRefs } from '#mailstore/delivery/threads.ts';
 import { receivedEvent } from '#mailstore/delivery/write-delivery.ts';
 import type { MailStore } from '#mailstore/mail-store.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
+import { NoDomainReport, readDomainReport } from '#mime/domain-report.ts';
 import { holdArrivals } from '#sending/screening/held-arrivals.ts';
 import { screenArrival } from '#sending/screening/screen-arrival.ts';
 import type { BlockedEvents } from './blocked-events.ts';
@@ -49,6 +51,8 @@ interface TransactionRecipients {
   readonly mailboxes: AcceptedRecipients | undefined;
   /** Addresses without a mailbox, whose mail is sent to owners. */
   readonly roles: readonly RoleAddress[];
+  /** Takes a report of another host; then there is no other recipient. */
+  readonly reports?: ReportAddress | undefined;
 }
 
 export const roleMailTooLarge = (): SmtpReply =>
@@ -74,12 +78,12 @@ export async function acceptMessage(
   context: AcceptContext,
   stream: SMTPServerDataStream,
   session: SMTPServerSession,
-  { mailboxes: accepted, roles }: TransactionRecipients,
+  { mailboxes: accepted, roles, reports }: TransactionRecipients,
   takeReturned?: TakeReturned,
 ): Promise<Acceptance> {
   const received = await context.spool.receive(stream, () => context.server.drop(session));
   context.observe({ size: received.size });
-  if (takeReturned === undefined && (accepted?.size ?? 0) === 0 && roles.length === 0) {
+  if (takeReturned === undefined && (accepted?.size ?? 0) === 0 && roles.length === 0 && reports === undefined) {
     await received.discard();
     throw unavailable();
   }
@@ -89,7 +93,7 @@ export async function acceptMessage(
     const bytes = await received.bytes();
     const recipients = takeReturned === undefined ? accepted : await takeReturned(bytes);
     if (recipients === 'taken') return { facts: { mailboxes: [], messages: [] }, text: 'Accepted as a report' };
-    return await accept(context, bytes, session, [...(recipients?.values() ?? [])], roles);
+    return await accept(context, bytes, session, { recipients: [...(recipients?.values() ?? [])], roles, reports });
   } finally {
     release?.();
     await received.discard();
@@ -100,8 +104,15 @@ async function accept(
   context: AcceptContext,
   received: Buffer,
   session: SMTPServerSession,
-  recipients: readonly AcceptedRecipient[],
-  roles: readonly RoleAddress[],
+  {
+    recipients,
+    roles,
+    reports,
+  }: {
+    readonly recipients: readonly AcceptedRecipient[];
+    readonly roles: readonly RoleAddress[];
+    readonly reports: ReportAddress | undefined;
+  },
 ): Promise<Acceptance> {
   const { services, store, lookup, blocked } = context;
   const hostname = services.settings.MAIL_HOSTNAME;
@@ -121,6 +132,10 @@ async function accept(
   );
   const { spf, dkim, dmarc } = checked.results;
   context.observe({ spf: spf.result, dkim: dkim.result, dmarc: dmarc.result });
+  if (reports !== undefined) {
+    await takeReport(services, reports, received, checked);
+    return { facts: { mailboxes: [], messages: [] }, text: 'Accepted as a report' };
+  }
   if (roles.length > 0 && received.length > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
   refuseUndecided(checked, recipients, roles);
   const trace = traceHeaders({
@@ -175,6 +190,38 @@ async function accept(
     event: (delivery, messageId, threadId) => receivedEvent(message, delivery, messageId, threadId),
   });
   return answerOf(outcome, message, recipients, blocked, held);
+}
+
+/**
+ * A report counts for what the domain says that sent it: without SPF or DKIM anybody could make one up.
+ *
+ * @throws {SmtpReply} if it is none, is about another domain, or there are too many
+ */
+async function takeReport(
+  { db, now }: Services,
+  to: ReportAddress,
+  received: Buffer,
+  { results: { dkim, spf } }: SenderChecked,
+): Promise<void> {
+  if (received.length > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
+  const signed = dkim.signatures.find(({ result }) => result === 'pass')?.domain;
+  const reporter = (signed ?? (spf.result === 'pass' ? spf.domain : null))?.toLowerCase();
+  if (reporter === undefined) {
+    if (dkim.result === 'temperror' || spf.result === 'temperror')
+      throw new SmtpReply(451, '4.7.24', 'The sender could not be checked: DNS gave no answer. Try again later');
+    throw new SmtpReply(550, '5.7.26', 'Reports must pass SPF or DKIM');
+  }
+  const report = await readDomainReport(received).catch((error: unknown) => {
+    if (error instanceof NoDomainReport)
+      throw new SmtpReply(554, '5.6.0', `This address takes DMARC and TLS reports only: ${error.message}`);
+    throw error;
+  });
+  await db.transaction(async (sql) => {
+    const outcome = await recordDomainReport(sql, { to, reporter, report }, now());
+    if (outcome === 'foreign') throw new SmtpReply(554, '5.6.0', `The report is not about the domain of ${to.address}`);
+    if (outcome === 'too-many')
+      throw new SmtpReply(451, '4.7.1', 'There are too many reports to this address, try again later');
+  });
 }
 
 /** The same whether the message is held or not: its sender does not get to know. */

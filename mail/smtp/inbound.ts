@@ -11,6 +11,7 @@
  * automatic reply (RFC 3834 §4 sends it there), is mail to the mailbox, and can be refused like any other.
  */
 import type { SMTPServerAddress, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import { findReportAddress, type ReportAddress } from '#core/mailboxes/domain-reports.ts';
 import { findRoleAddress, type RoleAddress } from '#core/mailboxes/role-mail.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
@@ -83,6 +84,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
   const accepted = new WeakMap<object, AcceptedRecipients>();
   const returned = new WeakMap<object, KnownReturnPath>();
   const roleRecipients = new WeakMap<object, Map<string, RoleAddress>>();
+  const reportRecipients = new WeakMap<object, ReportAddress>();
 
   /** What is known of a message before it is accepted. Keyed as above. */
   const observed = new WeakMap<object, Partial<MailLine>>();
@@ -149,20 +151,29 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
           const recipients = accepted.get(session.envelope) ?? new Map();
           accepted.set(session.envelope, recipients);
           const returnPath = await findReturnPath(services, address.address);
+          const reports =
+            returnPath === undefined
+              ? await findReportAddress(services.db, settings.MAIL_DOMAIN, address.address)
+              : undefined;
+          const isAlone = returnPath !== undefined || reports !== undefined;
           if (
             returned.has(session.envelope) ||
-            (returnPath !== undefined && (recipients.size > 0 || roleRecipients.has(session.envelope)))
+            reportRecipients.has(session.envelope) ||
+            (isAlone && (recipients.size > 0 || roleRecipients.has(session.envelope)))
           )
-            throw new SmtpReply(452, '4.5.3', 'A return path must be the only recipient');
+            throw new SmtpReply(452, '4.5.3', 'A return path, or an address for reports, must be the only recipient');
           if (returnPath !== undefined) {
             returned.set(session.envelope, returnPath);
             return undefined;
           }
+          if (reports !== undefined) {
+            admitRole(reports, session);
+            reportRecipients.set(session.envelope, reports);
+            return undefined;
+          }
           const role = await findRoleAddress(services.db, settings.MAIL_DOMAIN, address.address);
           if (role !== undefined) {
-            if (role.suspendedReceive !== null)
-              refuseByStatus(role.suspendedReceive === 'defer' ? 'pending' : 'suspended');
-            if (declaredSize(session) > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
+            admitRole(role, session);
             const roles = roleRecipients.get(session.envelope) ?? new Map();
             roleRecipients.set(session.envelope, roles.set(role.address, role));
             return undefined;
@@ -195,6 +206,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
             {
               mailboxes: accepted.get(session.envelope),
               roles: [...(roleRecipients.get(session.envelope)?.values() ?? [])],
+              reports: reportRecipients.get(session.envelope),
             },
             takerOf(session),
           );
@@ -254,6 +266,12 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
       await blocked.close();
     },
   };
+}
+
+/** @throws {SmtpReply} if the organization is suspended, or the client announces too many bytes */
+function admitRole({ suspendedReceive }: RoleAddress | ReportAddress, session: SMTPServerSession): void {
+  if (suspendedReceive !== null) refuseByStatus(suspendedReceive === 'defer' ? 'pending' : 'suspended');
+  if (declaredSize(session) > ROLE_MAIL_MAX_BYTES) throw roleMailTooLarge();
 }
 
 /** @throws {SmtpReply} */

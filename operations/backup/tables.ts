@@ -16,7 +16,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['events', 'deliveries', 'delivery_attempts', 'delivery_allowances', 'recoveries'],
   ...['member_notices', 'member_notice_settings', 'approval_notices', 'approval_notice_items', 'approval_links'],
   ...['password_resets', 'device_sign_ins', 'oauth_requests', 'oauth_clients', 'oauth_grants', 'oauth_tokens'],
-  ...['public_address', 'role_mail'],
+  ...['public_address', 'role_mail', 'domain_report'],
   ...['folder', 'placement', 'placement_state', 'expunged', 'change_log', 'decision_log'],
   ...['message', 'message_text', 'message_content', 'unplaced_message', 'draft', 'attachment_digest'],
   ...['carried_mail', 'carried_mark', 'carried_due'],

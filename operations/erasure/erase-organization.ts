@@ -31,6 +31,7 @@ const STEPS: readonly Step[] = [
   ['member_notices', OF],
   ['member_notice_settings', OF],
   ['role_mail', OF],
+  ['domain_report', OF],
   ['mail_refusal', OF],
   ['invitations', OF],
   ['api_keys', OF],

@@ -21,6 +21,7 @@ const ACCOUNTS = kept('people with an account, and their credentials: not a corr
 const CONFIGURED = kept('made by the organization for itself');
 const IDS = kept('ids and numbers');
 const HASHES = kept('hashes');
+const COUNTS = kept('counts of mail by host, without addresses of people');
 /** With the row that they belong to, of every kind. */
 const ALL: ErasedTable = { mailbox: 'erased', organization: 'erased', correspondent: 'erased' };
 const none = (why: Effect): ErasedTable => ({ mailbox: why, organization: why, correspondent: why });
@@ -97,6 +98,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   approval_links: ALL,
   public_address: none(INSTALLATION),
   role_mail: ofOrganization('erased'),
+  domain_report: ofOrganization(COUNTS),
   folder: ofMailbox(CONFIGURED),
   placement: ALL,
   placement_state: ALL,

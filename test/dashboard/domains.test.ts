@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { recordDomainReport } from '#core/mailboxes/domain-reports.ts';
 import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
 import { assertAccessible, type TestBrowser, testBrowser } from '#test/support/browser.ts';
@@ -89,6 +90,18 @@ test('the page of a domain checks it again every minute', async () => {
   await asked;
 });
 
+/** As a report by mail is recorded (test/mail/domain-reports.test.ts). */
+async function reportAbout(domain: string): Promise<void> {
+  const to = { organizationId: world.other.id, organizationName: 'Other', suspendedReceive: null };
+  const report = {
+    kind: 'dmarc',
+    ...{ reportId: '1', domain, from: new Date(Date.now() - 86_400_000), until: new Date() },
+    sources: [{ address: '198.51.100.7', messages: 10, passed: 7, quarantined: 3, rejected: 0 }],
+  } as const;
+  const received = { to: { address: `dmarc@${domain}`, ...to }, reporter: 'reporter.example', report };
+  await world.services.db.transaction((sql) => recordDomainReport(sql, received, Date.now()));
+}
+
 test('a domain that mailboxes use is not deleted, and says so', async () => {
   const { other } = world;
   const made = await world.call('POST', '/api/domains', { as: other.key, body: { name: 'used.example' } });
@@ -96,6 +109,13 @@ test('a domain that mailboxes use is not deleted, and says so', async () => {
   assert.equal(mailbox.status, 201, mailbox.text);
   const path = `/domains/${textAt(made.body, 'id')}`;
   const { page } = await signedInPage(browser, world.api.url, other.owner.email, path, { phone: true, dark: true });
+  await page.getByText('Missing').first().waitFor();
+  await page.getByText('No report came yet.').waitFor();
+  await reportAbout('used.example');
+  await page.reload();
+  await page.getByText('7 of 10 messages (70.0 %) passed DMARC, in 1 report of reporter.example.').waitFor();
+  const source = page.getByRole('table', { name: 'Where mail came from' }).getByRole('row').nth(1);
+  assert.equal(await source.innerText(), '198.51.100.7\t10\t7 (70.0 %)\t3');
   await page.getByText('Missing').first().waitFor();
   await assertAccessible(page, 'domain on a phone, dark');
   const wider = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

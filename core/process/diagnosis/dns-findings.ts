@@ -6,7 +6,7 @@
 import { get } from 'node:https';
 import { publicListenerPorts } from '#core/mailboxes/client-settings.ts';
 import type { DkimRecord } from '#core/mailboxes/dkim-keys.ts';
-import { askDns, checkRecords, mailRecords, zoneFile } from '#core/mailboxes/domain-records.ts';
+import { askDns, checkRecords, mailRecords, relayHostOf, zoneFile } from '#core/mailboxes/domain-records.ts';
 import { stsPolicy, stsRecords } from '#core/mailboxes/mta-sts.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Settings } from '#core/platform/settings/settings.ts';
@@ -35,6 +35,7 @@ export function instanceRecords(
   const ofMail = mailRecords({
     name: settings.MAIL_DOMAIN.toLowerCase(),
     mailHost: settings.MAIL_HOSTNAME,
+    relayHost: relayHostOf(settings),
     dkimSelector: dkim?.selector ?? '',
     dkimPublicKey: dkim?.publicKey ?? '',
     otherDkimKeys,
@@ -65,7 +66,7 @@ function recordFinding(record: DomainRecord): Finding {
       return report(
         `${title} is another one: ${shown(found)}`,
         purpose === 'spf'
-          ? `Let one record begin with v=spf1, and contain ${record.value.split(' ')[1]}.`
+          ? `Let one record begin with v=spf1, and contain ${record.value.split(' ').slice(1, -1).join(' and ')}.`
           : `Correct it: ${zoneFile([record]).trim()}`,
       );
   }

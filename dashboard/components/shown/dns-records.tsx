@@ -28,6 +28,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   spf: 'Lets this service send its mail (SPF)',
   dkim: 'Lets receivers verify the signature (DKIM)',
   dmarc: 'Says what receivers do with forgeries (DMARC)',
+  tls_rpt: 'Asks other hosts to report failed TLS (TLS-RPT)',
   imaps: 'Lets mail clients find IMAP',
   pop3s: 'Lets mail clients find POP3',
   submissions: 'Lets mail clients find SMTP',

@@ -7,6 +7,7 @@ import { Button } from '../../components/frame/button.tsx';
 import { Failure, PageHead, ProblemNote, Skeleton } from '../../components/frame/page.tsx';
 import { DnsRecords, DomainStatus, ZoneFileButton } from '../../components/shown/dns-records.tsx';
 import { Time } from '../../components/shown/time.tsx';
+import { DomainReportsSection } from './domain-reports.tsx';
 import { type Domain, domainQuery, useDeleteDomain, useVerifyDomain } from './queries.ts';
 
 const CHECKED_EVERY_MS = 60_000;
@@ -69,6 +70,7 @@ function Shown({ domain }: { readonly domain: Domain }) {
         <ProblemNote error={verify.error} />
         <DnsRecords records={domain.records} />
       </div>
+      <DomainReportsSection domain={domain.name} />
       {deleting ? <Delete domain={domain} onClose={() => setDeleting(false)} /> : null}
     </>
   );

@@ -3,6 +3,7 @@ import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
 import { pagedQuery, singleQuery, useChange, useDeletion } from '../../api/queries.ts';
 
 export type Domain = Schemas['Domain'];
+export type DomainReports = Schemas['DomainReports'];
 
 const LIST = ['domains', 'list'];
 
@@ -19,6 +20,11 @@ export const defaultDomainQuery = singleQuery(
 
 export const domainQuery = (id: string) =>
   singleQuery(['domains', 'one', id], () => bodyOf(service.GET('/api/domains/{id}', { params: { path: { id } } })));
+
+export const domainReportsQuery = (domain: string) =>
+  singleQuery(['domains', 'reports', domain], () =>
+    bodyOf(service.GET('/api/domain-reports', { params: { query: { domain } } })),
+  );
 
 export const useAddDomain = () =>
   useChange((name: string) => bodyOf(service.POST('/api/domains', { body: { name } })), ['domains']);

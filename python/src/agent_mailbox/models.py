@@ -840,10 +840,33 @@ class DkimSignature(Model):
     unsigned: list[str]
 
 
+class DmarcReports(Model):
+    reports: int
+    # Domains that sent reports, at most 20.
+    reporters: list[str]
+    messages: int
+    # Messages that passed DMARC.
+    passed: int
+    # Those with the most messages, at most 50.
+    sources: list[DmarcSource]
+
+
 class DmarcResult(Model):
     result: Annotated[Literal["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"], OPEN]
     domain: str | None
     policy: str | None
+
+
+class DmarcSource(Model):
+    # IP address that sent mail in the name of the domain.
+    address: str
+    messages: int
+    # Messages that passed DMARC.
+    passed: int
+    # Messages that were put among junk because of the policy.
+    quarantined: int
+    # Messages that were refused because of the policy.
+    rejected: int
 
 
 class Domain(Model):
@@ -866,7 +889,7 @@ class DomainList(Model):
 
 
 class DomainRecord(Model):
-    purpose: Annotated[Literal["ownership", "mx", "spf", "dkim", "dmarc", "imaps", "pop3s", "submissions", "submission", "mta_sts", "mta_sts_host"], OPEN]
+    purpose: Annotated[Literal["ownership", "mx", "spf", "dkim", "dmarc", "tls_rpt", "imaps", "pop3s", "submissions", "submission", "mta_sts", "mta_sts_host"], OPEN]
     # `CNAME`: an address record with the same address will do.
     type: Annotated[Literal["MX", "TXT", "SRV", "CNAME"], OPEN]
     name: str
@@ -878,6 +901,16 @@ class DomainRecord(Model):
     status: Annotated[Literal["pending", "found", "missing", "wrong"], OPEN]
     # Values found at the last check.
     found: list[str]
+
+
+class DomainReportList(Model):
+    data: list[DomainReports]
+
+
+class DomainReports(Model):
+    domain: str
+    dmarc: DmarcReports | None
+    tls: TlsReports | None
 
 
 class Draft(Model):
@@ -3241,6 +3274,25 @@ class ThreadSummary(Model):
     newest_message_id: str
     # When the newest message arrived.
     newest_at: datetime
+
+
+class TlsFailure(Model):
+    # As the report names it (RFC 8460 §4.3), such as `certificate-expired`.
+    type: str
+    # Mail host that was connected to; empty if the report names none.
+    host: str
+    sessions: int
+
+
+class TlsReports(Model):
+    reports: int
+    # Domains that sent reports, at most 20.
+    reporters: list[str]
+    sessions: int
+    # Sessions without the TLS that the policy demands.
+    failed: int
+    # Those of the most sessions, at most 50.
+    failures: list[TlsFailure]
 
 
 class UnknownSender(Model):

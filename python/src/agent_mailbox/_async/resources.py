@@ -1351,6 +1351,20 @@ class AsyncDomains(AsyncResource):
         request = self._request("POST", "/api/domains/{id}/verify", (id,), idempotency_key=idempotency_key)
         return self._parse(m.Domain, await self._send(request))
 
+    async def reports(
+        self,
+        *,
+        domain: str | NotGiven = NOT_GIVEN,
+        days: int | NotGiven = NOT_GIVEN,
+    ) -> m.DomainReportList:
+        """What other hosts report about mail of the domains.
+
+        domain: Only reports about this domain.
+        days: Reports about the last days (default: 30).
+        """
+        request = self._request("GET", "/api/domain-reports", query={"domain": domain, "days": days})
+        return self._parse(m.DomainReportList, await self._send(request))
+
 
 class AsyncNotices(AsyncResource):
     """Notices of the organization."""
