@@ -3,8 +3,7 @@
  * ending after some messages, with a new one in its place.
  */
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import net from 'node:net';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 
 export interface SmtpLoad {
   readonly host: string;
@@ -35,71 +34,21 @@ export interface SmtpLoadResult {
   readonly latenciesMs: readonly number[];
 }
 
-class Client {
-  #socket: net.Socket;
-  #buffer = '';
-  #waiting: ((line: string) => void)[] = [];
-  #lines: string[] = [];
+async function openClient({ host, port }: SmtpLoad): Promise<SmtpClient> {
+  const client = await SmtpClient.open(host, port);
+  client.socket.setNoDelay(true);
+  await client.command('EHLO load.test');
+  return client;
+}
 
-  private constructor(socket: net.Socket) {
-    this.#socket = socket;
-    socket.setEncoding('latin1').setNoDelay(true);
-    socket.on('data', (text: string) => {
-      this.#buffer += text;
-      for (let end = this.#buffer.indexOf('\r\n'); end >= 0; end = this.#buffer.indexOf('\r\n')) {
-        const line = this.#buffer.slice(0, end);
-        this.#buffer = this.#buffer.slice(end + 2);
-        if (line[3] !== '-') this.#deliver(line);
-      }
-    });
-    const lost = () => {
-      for (const waiting of this.#waiting.splice(0)) waiting('000 connection lost');
-    };
-    socket.on('close', lost).on('error', lost);
-  }
-
-  static async open(host: string, port: number): Promise<Client> {
-    const socket = net.connect(port, host);
-    await once(socket, 'connect');
-    const client = new Client(socket);
-    await client.reply();
-    await client.command('EHLO load.test');
-    return client;
-  }
-
-  #deliver(line: string): void {
-    const waiting = this.#waiting.shift();
-    if (waiting === undefined) this.#lines.push(line);
-    else waiting(line);
-  }
-
-  reply(): Promise<string> {
-    const line = this.#lines.shift();
-    if (line !== undefined) return Promise.resolve(line);
-    if (this.#socket.destroyed) return Promise.resolve('000 connection lost');
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  command(line: string): Promise<string> {
-    this.#socket.write(`${line}\r\n`);
-    return this.reply();
-  }
-
-  /** Pipelined (RFC 2920): three commands at once, then the message. */
-  async send(from: string, to: string, message: string): Promise<string> {
-    this.#socket.write(`MAIL FROM:<${from}>\r\nRCPT TO:<${to}>\r\nDATA\r\n`);
-    const replies = [await this.reply(), await this.reply(), await this.reply()];
-    const refusal = replies.find((reply) => !/^[23]/.test(reply));
-    if (refusal !== undefined) {
-      await this.command('RSET');
-      return refusal;
-    }
-    return this.command(`${message}.`);
-  }
-
-  close(): void {
-    this.#socket.end('QUIT\r\n');
-  }
+/** Pipelined (RFC 2920): three commands at once, then the message. @returns the reply of DATA, or a refusal */
+async function send(client: SmtpClient, from: string, to: string, message: string): Promise<string> {
+  client.socket.write(`MAIL FROM:<${from}>\r\nRCPT TO:<${to}>\r\nDATA\r\n`);
+  const replies = [await client.reply(), await client.reply(), await client.reply()];
+  const refusal = replies.find((reply) => !/^[23]/.test(reply));
+  if (refusal === undefined) return client.command(`${message}.`);
+  await client.command('RSET');
+  return refusal;
 }
 
 const LINE = `${'The quick brown fox jumps over the lazy dog near the old mill. '.repeat(1).slice(0, 70)}\r\n`;
@@ -114,7 +63,7 @@ function messageOf(load: SmtpLoad, from: string, to: string, number: number): st
 
 export async function smtpLoad(load: SmtpLoad): Promise<SmtpLoadResult> {
   const from = load.from ?? 'load@sender.test';
-  const clients = await Promise.all(Array.from({ length: load.connections }, () => Client.open(load.host, load.port)));
+  const clients = await Promise.all(Array.from({ length: load.connections }, () => openClient(load)));
   const latenciesMs: number[] = [];
   const refused = new Map<string, number>();
   let next = 0;
@@ -129,18 +78,18 @@ export async function smtpLoad(load: SmtpLoad): Promise<SmtpLoadResult> {
         load.onSent?.(number);
         const sentAt = performance.now();
         if (sent === load.messagesPerConnection) {
-          client.close();
-          [client, sent] = [await Client.open(load.host, load.port), 0];
+          client.socket.end('QUIT\r\n');
+          [client, sent] = [await openClient(load), 0];
         }
         sent++;
-        const reply = await client.send(from, to, message);
+        const reply = await send(client, from, to, message);
         if (reply.startsWith('250')) {
           latenciesMs.push(performance.now() - sentAt);
           load.onAccepted?.(number);
         } else refused.set(reply, (refused.get(reply) ?? 0) + 1);
         if (reply.startsWith('000') || reply.startsWith('421')) return;
       }
-      client.close();
+      client.socket.end('QUIT\r\n');
     }),
   );
   const seconds = (performance.now() - startedAt) / 1000;

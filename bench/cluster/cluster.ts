@@ -15,7 +15,7 @@ import type { SinkCalls } from '#bench/sink.ts';
 import { createSubscribers } from '#bench/subscribers.ts';
 import { OrganizationClient } from '#client/index.ts';
 import { createLogger } from '#core/platform/log/logger.ts';
-import { openServices, type Services } from '#core/platform/process/services.ts';
+import { openServices } from '#core/platform/process/services.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { startWatched } from '#dev/launcher/child-process.ts';
 import type { EventType } from '#domain/webhooks/event-types.ts';
@@ -72,8 +72,6 @@ export interface LoadMailbox {
 export interface WantedEndpoint {
   readonly path: string;
   readonly eventTypes: readonly EventType[];
-  /** Only events of this mailbox. */
-  readonly mailboxId?: string;
 }
 
 export interface Customer {
@@ -99,10 +97,6 @@ export interface Cluster {
   readonly ca: string;
   /** All server programs, those of the engine included. */
   programs(): readonly Program[];
-  makeMailbox(name: string): Promise<LoadMailbox>;
-  makeEndpoint(endpoint: WantedEndpoint): Promise<{ id: string; eventTypes: readonly EventType[] }>;
-  /** Work on the service's database by its own code. */
-  withServices<Result>(work: (services: Services) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
@@ -134,7 +128,7 @@ export async function openCluster(
     const enginePostgres = await startPostgres('PostgreSQL of the engine', 'engine-postgres');
     await postgres.query('postgres', `create database ${SERVICE_DATABASE}`);
     say('Temporal');
-    const temporal = await startTemporalServer(enginePostgres, inFolder('temporal'), say);
+    const temporal = await startTemporalServer(enginePostgres, inFolder('temporal'));
     toClose.push(() => temporal.program().stop());
     await temporal.registerNamespace();
 
@@ -204,45 +198,32 @@ export async function openCluster(
     disks.push(...mailDisks);
     const of = (kind: ProcessKind) => processes.filter((each) => each.kind === kind);
 
-    async function withServices<Result>(work: (services: Services) => Promise<Result>): Promise<Result> {
-      const settings = readSettings({ ...environment, DATABASE_POOL_MAX: '2' });
-      const services = await openServices(settings, createLogger('warn', pino.destination(2)));
-      try {
-        return await work(services);
-      } finally {
-        await services.close();
-      }
-    }
-    const [subscriber] = await withServices(async (services) => {
-      const made = await createSubscribers(services, { organizations: 1, mailboxesEach: 1, urls: () => [] });
-      await services.db.query(`update organizations set settings = '{"outboundConsent": "off"}'`, []);
-      return made;
-    });
+    const settings = readSettings({ ...environment, DATABASE_POOL_MAX: '2' });
+    const services = await openServices(settings, createLogger('warn', pino.destination(2)));
+    const [subscriber] = await createSubscribers(services, { organizations: 1, mailboxesEach: 1, urls: () => [] });
+    await services.db.query(`update organizations set settings = '{"outboundConsent": "off"}'`, []);
+    await services.close();
     if (subscriber === undefined) throw new Error('no organization was made');
     const { organization, apiKey } = subscriber;
     const api = new OrganizationClient({ url: `http://127.0.0.1:${of('api')[0]?.port('API_PORT')}`, apiKey });
-    async function makeMailbox(name: string): Promise<LoadMailbox> {
-      const { token, ...mailbox } = await api.mailboxes.create({ name });
-      return { ...mailbox, token: token ?? '' };
-    }
-    const sinkUrl = `https://127.0.0.1:${await sink.call('port', undefined)}`;
-    async function makeEndpoint({ path: at, eventTypes, mailboxId }: WantedEndpoint) {
-      const wanted = { url: sinkUrl + at, eventTypes: [...eventTypes], ...(mailboxId && { mailboxId }) };
-      const { id, secret } = await api.webhooks.create(wanted);
-      await sink.call('expect', { path: at, secret: secret ?? '' });
-      return { id, eventTypes };
-    }
     // Before the endpoints, so that no event of theirs is owed.
     const mailboxes: LoadMailbox[] = [];
-    for (let n = 0; n < MAILBOXES; n++) mailboxes.push(await makeMailbox(`box ${n}`));
-    const made: Awaited<ReturnType<typeof makeEndpoint>>[] = [];
-    for (const endpoint of endpoints) made.push(await makeEndpoint(endpoint));
+    for (let n = 0; n < MAILBOXES; n++) {
+      const { token, ...mailbox } = await api.mailboxes.create({ name: `box ${n}` });
+      mailboxes.push({ ...mailbox, token: token ?? '' });
+    }
+    const sinkUrl = `https://127.0.0.1:${await sink.call('port', undefined)}`;
+    const made: Customer['endpoints'][number][] = [];
+    for (const { path: at, eventTypes } of endpoints) {
+      const { id, secret } = await api.webhooks.create({ url: sinkUrl + at, eventTypes: [...eventTypes] });
+      await sink.call('expect', { path: at, secret: secret ?? '' });
+      made.push({ id, eventTypes });
+    }
     return {
-      ...{ postgres, enginePostgres, temporal, processes, of, mailDisks, sink, relay, makeMailbox, makeEndpoint },
+      ...{ postgres, enginePostgres, temporal, processes, of, mailDisks, sink, relay },
       customer: { organizationId: organization.id, apiKey, mailboxes, endpoints: made },
       ca: readFileSync(tls.caFile, 'utf8'),
       programs: () => [...processes, postgres, enginePostgres, temporal.program()],
-      withServices,
       close,
     };
   } catch (error) {

@@ -81,13 +81,13 @@ export function openRestClient(apiUrl: string, apiKey: string): RestClient {
   };
 }
 
-export interface SmtpClient {
+interface SmtpClient {
   send(from: string, to: string, message: Buffer): Promise<TryOutcome>;
   close(): void;
 }
 
 /** A sending mail server with several connections. @param ca root certificate, PEM */
-export function openSmtpClient(port: number, ca: string): SmtpClient {
+function openSmtpClient(port: number, ca: string): SmtpClient {
   const transport = createTransport({
     ...{ pool: true, maxConnections: SMTP_CONNECTIONS, maxMessages: 1_000 },
     ...{ host: '127.0.0.1', port, name: 'sender.test', tls: { ca } },
@@ -111,7 +111,7 @@ export function openSmtpClient(port: number, ca: string): SmtpClient {
   };
 }
 
-export interface ImapClient {
+interface ImapClient {
   append(message: Buffer): Promise<TryOutcome>;
   close(): void;
 }
@@ -241,7 +241,7 @@ const LARGE_EVERY = 6;
 const LINE = `${'The quick brown fox jumps over the lazy dog near the old mill. '.slice(0, 62)}\r\n`;
 
 /** @param mark part of the Message-ID and the subject, so that no two have the same content */
-export function loadMessage(mark: string, to: string, bytes = SMALL_BYTES): Buffer {
+function loadMessage(mark: string, to: string, bytes = SMALL_BYTES): Buffer {
   const header =
     `Date: ${new Date().toUTCString()}\r\nFrom: Load Maker <${SENDER}>\r\nTo: <${to}>\r\nSubject: ${mark}\r\n` +
     `Message-ID: <${mark}@sender.test>\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n`;

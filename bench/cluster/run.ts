@@ -14,7 +14,7 @@ import { account, type ClusterReport, duplicatesBySpan, failures, readFacts, rep
 import { type Cluster, openCluster, SERVICE_DATABASE } from './cluster.ts';
 import { FAULTS, type Fault, type FaultFigures, openBefore, runFault } from './faults.ts';
 import { LOAD_ENDPOINTS, startLoad } from './load.ts';
-import { IDLE_ENDPOINTS, idleReport, loneMailReport, RATIO_MAX } from './lone.ts';
+import { IDLE_ENDPOINTS, idleReport } from './lone.ts';
 import { folderInNamespace, leaveNamespace, runInNamespace, TEMPORAL_VERSION } from './servers.ts';
 
 const RATE = 8;
@@ -30,8 +30,6 @@ Options
   --only <text>   only faults whose name has this text in it; may be given several times
   --rate <n>      operations that begin in a second (${RATE})
   --idle <n>      instead of load and faults: so many events one after another, how soon each arrives
-  --jit <n>       instead of faults: so many lone mails with 100,000 deliveries in the tables, with jit on and off in turn,
-                  first quiet and then beside the load; fails if jit makes them more than ${RATIO_MAX} times as slow
   --json <file>   the report as JSON
   --logs <folder> keeps the logs of all processes there
 
@@ -44,7 +42,6 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     rate: { type: 'string', default: String(RATE) },
     idle: { type: 'string' },
-    jit: { type: 'string' },
     json: { type: 'string' },
     logs: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -61,7 +58,7 @@ function wanted(): Fault[] {
   return faults;
 }
 
-function number(name: 'minutes' | 'rate' | 'idle' | 'jit', least: number): number {
+function number(name: 'minutes' | 'rate' | 'idle', least: number): number {
   const value = Number(values[name]);
   if (!Number.isFinite(value) || value < least) throw new Error(`--${name} takes a number from ${least}`);
   return value;
@@ -160,20 +157,11 @@ async function runHere(folder: string): Promise<void> {
   try {
     const faults = wanted();
     const idle = values.idle === undefined ? undefined : number('idle', 1);
-    const jit = values.jit === undefined ? undefined : number('jit', 1);
     const cluster = await openCluster(folder, idle === undefined ? LOAD_ENDPOINTS : IDLE_ENDPOINTS, say);
     try {
       if (idle !== undefined) {
         console.log(await idleReport(cluster, idle));
         code = 0;
-        return;
-      }
-      if (jit !== undefined) {
-        const machine = await describeMachine(cluster);
-        const others = watchOthers();
-        const { text, passed } = await loneMailReport(cluster, jit, number('rate', 0.1), say);
-        console.log(`${text}\n\n${machine.join('; ')}; ${Math.round(others() * 100)} % of the machine used by others`);
-        code = passed ? 0 : 1;
         return;
       }
       const report = await measure(cluster, faults);

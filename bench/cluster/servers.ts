@@ -7,7 +7,7 @@
  */
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,6 +17,7 @@ import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import pg from 'pg';
 import { temporalProblem } from '#core/process/dependencies.ts';
+import { buildWithGo } from '#dev/build/made-folder.ts';
 import { cacheFolder } from '#dev/cache-folder.ts';
 import { startWatched, type WatchedChild } from '#dev/launcher/child-process.ts';
 import { distributionPostgres, embeddedPrograms, startDistributionServer } from '#dev/launcher/postgres-binaries.ts';
@@ -207,7 +208,6 @@ const SYSTEM_NAMESPACE = 'temporal-system';
 const DATABASES = { temporal: 'postgresql/v12/temporal', temporal_visibility: 'postgresql/v12/visibility' };
 const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 40_000;
-const BUILD_WITHIN_MS = 1_800_000;
 /** Status of gRPC. */
 const ALREADY_EXISTS = 6;
 
@@ -224,38 +224,21 @@ export interface TemporalServer {
   missing(): Promise<string[]>;
 }
 
-/** Paths of the server that works on PostgreSQL, and of its schema tool; built with Go once per user. */
-async function temporalPrograms(say: (text: string) => void): Promise<{ server: string; sqlTool: string }> {
+/** Paths of the server that works on PostgreSQL, and of its schema tool; built with Go once per user (3 to 10 minutes). */
+function temporalPrograms(): { server: string; sqlTool: string } {
   const folder = path.join(cacheFolder(), `temporal-server-${TEMPORAL_VERSION}`);
   const programs = { server: path.join(folder, 'server'), sqlTool: path.join(folder, 'sql') };
-  if (existsSync(programs.server) && existsSync(programs.sqlTool)) return programs;
-  say('building the Temporal server with Go (3 to 10 minutes, once per user)');
-  mkdirSync(folder, { recursive: true });
-  // Built in a temporary folder and then renamed, so that an interrupted build is never run.
-  const unfinished = mkdtempSync(path.join(folder, 'build-'));
-  try {
-    const go = existsSync('/usr/local/go/bin/go') ? '/usr/local/go/bin/go' : 'go';
-    const packages = ['server', 'tools/sql'].map((name) => `go.temporal.io/server/cmd/${name}@v${TEMPORAL_VERSION}`);
-    await promisify(execFile)('nice', ['-n', '15', go, 'install', ...packages], {
-      env: { ...process.env, GOBIN: unfinished, GOFLAGS: '' },
-      timeout: BUILD_WITHIN_MS,
-      maxBuffer: 64 * 1024 * 1024,
-    });
-    renameSync(path.join(unfinished, 'server'), programs.server);
-    renameSync(path.join(unfinished, 'sql'), programs.sqlTool);
-    return programs;
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
+  if (!existsSync(folder))
+    buildWithGo(
+      folder,
+      ['server', 'tools/sql'].map((name) => `go.temporal.io/server/cmd/${name}@v${TEMPORAL_VERSION}`),
+    );
+  return programs;
 }
 
 /** Frontend, history, matching and worker in one process, as small installations run it. */
-export async function startTemporalServer(
-  postgres: PostgresServer,
-  folder: string,
-  say: (text: string) => void,
-): Promise<TemporalServer> {
-  const { server, sqlTool } = await temporalPrograms(say);
+export async function startTemporalServer(postgres: PostgresServer, folder: string): Promise<TemporalServer> {
+  const { server, sqlTool } = temporalPrograms();
   const { port, username, password } = new URL(postgres.url(''));
   mkdirSync(folder, { recursive: true });
   const services: Record<string, { rpc: { grpcPort: number; membershipPort: number; bindOnLocalHost: true } }> = {};

@@ -6,10 +6,11 @@
  *                               could not be made, with the reasons
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '#dev/cache-folder.ts';
+import { buildWithGo, makeFolder, onPath } from './made-folder.ts';
 
 const GO_PROGRAMS = {
   helm: 'helm.sh/helm/v3/cmd/helm@v3.22.0',
@@ -23,14 +24,7 @@ const SCHEMAS = { package: 'kubernetes-validate', version: '1.37.0' } as const;
 export const KUBERNETES_VERSIONS = ['1.29.0', '1.37.0'] as const;
 type KubernetesVersion = (typeof KUBERNETES_VERSIONS)[number];
 
-const BUILD_MAX_MS = 900_000;
 const DOWNLOAD_MAX_MS = 300_000;
-
-const onPath = (program: string): string | undefined =>
-  (process.env['PATH'] ?? '')
-    .split(path.delimiter)
-    .map((folder) => path.join(folder, program))
-    .find(existsSync);
 
 const versionOf = (name: GoProgram): string => GO_PROGRAMS[name].split('@v')[1] ?? '';
 const cachedProgram = (name: GoProgram): string => path.join(cacheFolder(), `${name}-${versionOf(name)}`, name);
@@ -48,35 +42,7 @@ export function findKubernetesSchemas(version: KubernetesVersion): string | unde
   return existsSync(folder) ? folder : undefined;
 }
 
-/** Fills a new folder and gives it its name at the end, so that an interrupted one is never used. */
-function makeFolder(target: string, fill: (folder: string) => void): void {
-  mkdirSync(path.dirname(target), { recursive: true });
-  const unfinished = mkdtempSync(`${target}.`);
-  try {
-    fill(unfinished);
-    try {
-      renameSync(unfinished, target);
-    } catch (error) {
-      // Another process made it meanwhile.
-      if (!existsSync(target)) throw error;
-    }
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
-}
-
-function build(name: GoProgram): void {
-  const go = onPath('go') ?? ['/usr/local/go/bin/go'].find(existsSync);
-  if (go === undefined) throw new Error('there is no Go on this machine');
-  process.stderr.write(`building ${name} with Go\n`);
-  makeFolder(path.dirname(cachedProgram(name)), (folder) =>
-    execFileSync('nice', [go, 'install', GO_PROGRAMS[name]], {
-      env: { ...process.env, GOBIN: folder, GOFLAGS: '' },
-      stdio: ['ignore', 'ignore', 'pipe'],
-      timeout: BUILD_MAX_MS,
-    }),
-  );
-}
+const build = (name: GoProgram): void => buildWithGo(path.dirname(cachedProgram(name)), [GO_PROGRAMS[name]]);
 
 function downloadSchemas(): void {
   const quietly = {

@@ -1,14 +1,12 @@
-/** Pebble, the certificate authority of tests: built once per user by `go install`, in the cache folder (`npm run pebble`). */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+/** Pebble, the certificate authority of tests: built once per user with Go, in the cache folder (`npm run pebble`). */
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '#dev/cache-folder.ts';
+import { buildWithGo } from './made-folder.ts';
 
 const VERSION = '2.10.3';
 const PROGRAM = process.platform === 'win32' ? 'pebble.exe' : 'pebble';
-const GO = 'go';
-const BUILD_MAX_MS = 900_000;
 
 const folder = (): string => path.join(cacheFolder(), `pebble-${VERSION}`);
 
@@ -18,23 +16,7 @@ export function pebbleProgram(): string | undefined {
   return existsSync(file) ? file : undefined;
 }
 
-function build(): void {
-  mkdirSync(folder(), { recursive: true });
-  // Built under another name and then renamed, so that an interrupted build is never run.
-  const unfinished = mkdtempSync(path.join(folder(), 'build-'));
-  try {
-    execFileSync(GO, ['install', `github.com/letsencrypt/pebble/v2/cmd/pebble@v${VERSION}`], {
-      env: { ...process.env, GOBIN: unfinished, GOFLAGS: '' },
-      stdio: ['ignore', 'ignore', 'inherit'],
-      timeout: BUILD_MAX_MS,
-    });
-    renameSync(path.join(unfinished, PROGRAM), path.join(folder(), PROGRAM));
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
-}
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (pebbleProgram() === undefined) build();
+  if (pebbleProgram() === undefined) buildWithGo(folder(), [`github.com/letsencrypt/pebble/v2/cmd/pebble@v${VERSION}`]);
   process.stdout.write(`${pebbleProgram()}\n`);
 }

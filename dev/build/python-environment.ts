@@ -6,11 +6,12 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '#dev/cache-folder.ts';
+import { makeFolder } from './made-folder.ts';
 
 /** Those that the package is for. */
 export const PYTHON_VERSIONS = ['3.10', '3.11', '3.12', '3.13'] as const;
@@ -67,33 +68,14 @@ function interpreterWith(version: string, packages: Packages): string {
   const folder = path.join(cacheFolder(), `python-${version}-${packages}-${digest}`);
   const interpreter = path.join(folder, 'bin/python');
   if (existsSync(interpreter)) return interpreter;
-  const unfinished = `${folder}.${process.pid}`;
-  try {
-    mkdirSync(path.dirname(folder), { recursive: true });
-    const options = { stdio: ['ignore', 'ignore', 'inherit'] as const, timeout: INSTALL_MAX_MS };
-    execFileSync(program, ['-m', 'venv', unfinished], { ...options, stdio: [...options.stdio] });
-    const install = [
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--require-hashes',
-      '--only-binary',
-      ':all:',
-      '-r',
-      requirements,
-    ];
-    execFileSync(path.join(unfinished, 'bin/python'), install, { ...options, stdio: [...options.stdio] });
-    try {
-      renameSync(unfinished, folder);
-    } catch (error) {
-      // Another process made it meanwhile.
-      if (!existsSync(interpreter)) throw error;
-    }
-    return interpreter;
-  } finally {
-    rmSync(unfinished, { recursive: true, force: true });
-  }
+  makeFolder(folder, (unfinished) => {
+    const run = (command: string, ...args: string[]) =>
+      execFileSync(command, ['-m', ...args], { stdio: ['ignore', 'ignore', 'inherit'], timeout: INSTALL_MAX_MS });
+    run(program, 'venv', unfinished);
+    const options = ['--quiet', '--require-hashes', '--only-binary', ':all:'];
+    run(path.join(unfinished, 'bin/python'), 'pip', 'install', ...options, '-r', requirements);
+  });
+  return interpreter;
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -6,10 +6,11 @@
  *                         could not get some of them, and lists them
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '#dev/cache-folder.ts';
+import { makeFolder } from './made-folder.ts';
 
 export interface Runtime {
   /** As people name it; also that of its file in `RUNTIMES_DIR`. */
@@ -96,29 +97,18 @@ export function findRuntime(runtime: Runtime, environment: NodeJS.ProcessEnv = p
 
 /** @throws {Error} when the registry does not have it, or it does not run here */
 function install(runtime: Runtime): void {
-  const { from, name } = runtime;
-  mkdirSync(cacheFolder(), { recursive: true });
-  const folder = mkdtempSync(path.join(cacheFolder(), `runtime-${name}.`));
-  try {
+  const { from } = runtime;
+  makeFolder(path.dirname(cached(runtime)), (folder) => {
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save', '--prefix', folder];
     execFileSync('npm', ['install', ...options, `${from.package}@${from.version}`], {
       stdio: ['ignore', 'ignore', 'pipe'],
       timeout: INSTALL_MAX_MS,
     });
-    const made = path.join(folder, 'made');
-    mkdirSync(made);
-    const program = path.join(made, path.basename(from.file));
+    const program = path.join(folder, path.basename(from.file));
     cpSync(path.join(folder, 'node_modules', from.package, from.file), program);
+    rmSync(path.join(folder, 'node_modules'), { recursive: true });
     if (!isRuntime(program, runtime)) throw new Error('its program does not run on this machine');
-    try {
-      renameSync(made, path.dirname(cached(runtime)));
-    } catch (error) {
-      // Another process put it there meanwhile.
-      if (!existsSync(cached(runtime))) throw error;
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url))

@@ -11,9 +11,10 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { type SnippetKind, TOKEN_PLACEHOLDER } from '#client/snippets.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
 import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { testPort } from '#test/support/test-port.ts';
 
 const run = promisify(execFile);

@@ -9,11 +9,12 @@ import { METRICS, type MetricProcess, QUEUES } from '#core/platform/log/metrics.
 import { metricsDocument } from '#dev/generate/metrics-document.ts';
 import { type ApiWorld, apiWorld, TEST_PASSWORD } from '#test/support/api-world.ts';
 import { everyRow } from '#test/support/every-row.ts';
-import { letter, SmtpClient } from '#test/support/mail-world.ts';
+import { letter } from '#test/support/mail-world.ts';
 import { type Peer, startPeer } from '#test/support/outbound-world.ts';
 import { type PartProcess, startPart } from '#test/support/part-process.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { testVariables } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn } from '#test/support/submission-client.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';

@@ -6,7 +6,8 @@ import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, TEST_PASSWORD } from '#test/support/api-world.ts';
 import { type OpenedPage, openAs, type TestBrowser, testBrowser } from '#test/support/browser.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn } from '#test/support/submission-client.ts';
 
 export interface ReaderWorld {

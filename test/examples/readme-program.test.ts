@@ -16,8 +16,9 @@ import { signWebhook } from '#client/index.ts';
 import { pythonEnvironment, usualPython } from '#dev/build/python-environment.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at, type TestOrganization, textAt } from '#test/support/api-world.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
 import { needs, PYTHON } from '#test/support/programs.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { signWebhook } from '#client/webhook-signature.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, type TestMailbox, textAt } from '#test/support/api-world.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
 import { needs, programFile } from '#test/support/programs.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { type ExampleProgram, startExample } from './example-program.ts';
 

@@ -14,7 +14,8 @@ import { pythonEnvironment, usualPython } from '#dev/build/python-environment.ts
 import { outdatedToolDefinitions } from '#dev/generate/tool-definitions.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { answerMail as withAiSdk } from '../../integrations/tools/examples/ai-sdk.ts';
 import { answerMail as withLangChain } from '../../integrations/tools/examples/langchain.ts';
 import { answerMail as withOpenAiAgents } from '../../integrations/tools/examples/openai-agents.ts';

@@ -16,8 +16,9 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '#dev/launcher/embe
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { rowsOf } from '#test/support/delivery-world.ts';
 import { testDns } from '#test/support/dns-server.ts';
-import { insertMailbox, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { insertMailbox, letter } from '#test/support/mail-world.ts';
 import { testLog, testVariables } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { testPort } from '#test/support/test-port.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

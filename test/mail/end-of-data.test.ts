@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { openMailWorld, SmtpClient, type TestMailbox } from '#test/support/mail-world.ts';
+import { openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { testTls } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { storedMail } from '#test/support/stored-mail.ts';
 
 const world = await openMailWorld();

@@ -12,9 +12,10 @@ import { after, test } from 'node:test';
 import { MESSAGE_MEMORY_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { openSpool } from '#mailstore/blobs/spool.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { letter, openMailWorld, SmtpClient } from '#test/support/mail-world.ts';
+import { letter, openMailWorld } from '#test/support/mail-world.ts';
 import { needs, type ProgramName } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { storedMail } from '#test/support/stored-mail.ts';
 
 const world = await openMailWorld();

@@ -3,7 +3,8 @@ import { after, before, test } from 'node:test';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { startMail } from '#mail/start.ts';
 import { addListEntry, askLists, type ListQuestion, listAsker, removeListEntry } from '#sending/lists/sender-lists.ts';
-import { dnsStub, letter, type MailWorld, openMailWorld, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter, type MailWorld, openMailWorld } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: MailWorld;

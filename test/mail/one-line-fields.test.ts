@@ -5,7 +5,8 @@ import { type MailListeners, startMail } from '#mail/start.ts';
 import { newFolderName } from '#mailstore/folders/folders.ts';
 import { readMessage } from '#mime/read-message.ts';
 import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 
 const BREAKS: Readonly<Record<string, string>> = {
   CRLF: '\r\n',

@@ -4,7 +4,8 @@ import { after, before, describe, it } from 'node:test';
 import { SINGLE_FIELDS } from '@agent-mailbox/mime-structure/header-fields';
 import { startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at } from '#test/support/api-world.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { authenticate, RECORDS, signed } from './signed-mail.ts';
 
 const LIKE_GMAIL = 'to:subject:message-id:date:from:mime-version:in-reply-to:references:reply-to';

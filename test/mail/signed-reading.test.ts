@@ -7,7 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import { startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at, textAt } from '#test/support/api-world.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { authenticate, RECORDS, signed } from './signed-mail.ts';
 
 /** Lists of signed fields in published mail of large senders, 2012 to 2026. */

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { plainPath, readAddress, readAddressCommand } from '#mail/smtp/address-command.ts';
-import { letter, type MailWorld, openMailWorld, type SmtpClient, type TestMailbox } from '#test/support/mail-world.ts';
+import { letter, type MailWorld, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
+import { type SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn, openSubmissionClient } from '#test/support/submission-client.ts';
 
 let world: MailWorld;

@@ -9,9 +9,10 @@ import { promisify } from 'node:util';
 import { createTransport } from 'nodemailer';
 import { MESSAGE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
 import { readBlob } from '#mailstore/blobs/blob-store.ts';
-import { letter, type MailWorld, openMailWorld, type SmtpClient, type TestMailbox } from '#test/support/mail-world.ts';
+import { letter, type MailWorld, openMailWorld, type TestMailbox } from '#test/support/mail-world.ts';
 import { needs } from '#test/support/programs.ts';
 import { testTls } from '#test/support/services.ts';
+import { type SmtpClient } from '#test/support/smtp-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const run = promisify(execFile);

@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import { WATCHERS_PER_MAILBOX_MAX } from '#domain/mail/mail-limits.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, at, errorCode, type TestMailbox, textAt } from '#test/support/api-world.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: ApiWorld;

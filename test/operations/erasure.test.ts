@@ -12,9 +12,9 @@ import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/s
 import { at, type Credential, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { holdMailOf } from '#test/support/held-mail.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { SmtpClient } from '#test/support/mail-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { type AdminRun, runAdmin } from '#test/support/run-admin.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const PATIENCE_MS = 60_000;

@@ -14,8 +14,8 @@ import {
   textAt,
 } from '#test/support/api-world.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { SmtpClient } from '#test/support/mail-world.ts';
 import { runAdmin } from '#test/support/run-admin.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

@@ -14,7 +14,7 @@ import {
   type TestOrganization,
   textAt,
 } from '#test/support/api-world.ts';
-import { SmtpClient } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

@@ -9,7 +9,8 @@ import { RECORDS, signed } from '#test/mail/signed-mail.ts';
 import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/sending-world.ts';
 import { type Answer, at, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

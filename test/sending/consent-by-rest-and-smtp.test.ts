@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { HELD_SENTENCE } from '#domain/sending/consent.ts';
 import { at, errorCode, type TestMailbox, type TestOrganization } from '#test/support/api-world.ts';
-import { SmtpClient } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import {
   type Answered,
   type Letter,

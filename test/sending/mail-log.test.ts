@@ -13,9 +13,10 @@ import { findMail } from '#operations/find-mail.ts';
 import { openSendingWorld, passwordOf, type SendingWorld } from '#test/sending/sending-world.ts';
 import { asBearer, TEST_PASSWORD, type TestMailbox } from '#test/support/api-world.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
 import { runAdmin } from '#test/support/run-admin.ts';
 import { captureLogs, openTestServices } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { openSubmissionClient } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

@@ -5,9 +5,9 @@ import { createTransport } from 'nodemailer';
 import { rotateMailboxToken } from '#core/mailboxes/update-mailbox.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
-import { SmtpClient } from '#test/support/mail-world.ts';
 import { type OutboundWorld, openOutboundWorld } from '#test/support/outbound-world.ts';
 import { testTls } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { openSubmissionClient } from '#test/support/submission-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 

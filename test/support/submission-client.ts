@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { ListenerAddress } from '#mail/client-listeners.ts';
 import { findOutbound } from '#sending/outbox/outbound-message.ts';
 import { startOutbound } from '#sending/submit/start-outbound.ts';
-import { SmtpClient, type TestMailbox } from './mail-world.ts';
+import { type TestMailbox } from './mail-world.ts';
 import type { OutboundWorld } from './outbound-world.ts';
 import { testTls } from './services.ts';
+import { SmtpClient } from './smtp-client.ts';
 
 /** A connection to the listener with STARTTLS, under TLS and greeted, not logged in. */
 export async function openSubmissionClient({ host, port }: ListenerAddress): Promise<SmtpClient> {

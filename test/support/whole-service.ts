@@ -9,9 +9,10 @@ import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { type MailListeners, startMail } from '#mail/start.ts';
 import { relayTransport } from '#sending/transports/choose-transport.ts';
 import { type ApiWorld, apiWorld } from './api-world.ts';
-import { dnsStub, SmtpClient } from './mail-world.ts';
+import { dnsStub } from './mail-world.ts';
 import { type Peer, startPeer } from './outbound-world.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
+import { SmtpClient } from './smtp-client.ts';
 import { temporalConnection } from './temporal-connection.ts';
 import { startTestWorker } from './test-worker.ts';
 

@@ -14,8 +14,9 @@ import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { ClientView, checkView, MODES, type Mode, type ViewClient } from '#packages/imap/test/client-view.ts';
 import { apiWorld, at, textAt } from '#test/support/api-world.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
 import { testTls } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 
 /** Longer hunts: `TEST_MAIL_LOAD_MS=180000 npm test -- test/mail/clients/everything-at-once.test.ts`. */
 const FOR_MS = Number(process.env['TEST_MAIL_LOAD_MS'] ?? 20_000);

@@ -6,7 +6,8 @@ import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import { startMail } from '#mail/start.ts';
 import { apiWorld, asBearer, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', {

@@ -8,8 +8,9 @@ import { type MailListeners, startMail } from '#mail/start.ts';
 import { checkMailStore } from '#mailstore/upkeep/invariants.ts';
 import { type ApiWorld, apiWorld, at, type TestMailbox, textAt } from '#test/support/api-world.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { dnsStub, letter, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub, letter } from '#test/support/mail-world.ts';
 import { testTls } from '#test/support/services.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 
 let world: ApiWorld;
 let mail: MailListeners;
