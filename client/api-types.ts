@@ -388,6 +388,8 @@ export interface Consent {
   readonly recipients: readonly string[];
   /** Why the message waits; `not_recorded`: the request is older than this field. */
   readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  /** 3: it carries text or files of other mail. 2: its signals are suspicious, or its reply would go elsewhere. 1: it has other signals, or is over a budget. 0: none of these. */
+  readonly risk: number;
   readonly subject: string;
   /** First words of the text. */
   readonly preview: string;
@@ -2897,6 +2899,15 @@ export interface Reply {
   readonly clientId?: string;
 }
 
+export interface RequestLeftOut {
+  /** Id of the request for consent. */
+  readonly consentId: string;
+  /** The code of the error that a decision about this one alone would get. */
+  readonly code: string;
+  /** Why it was not decided, for people. */
+  readonly message: string;
+}
+
 export interface RotatedSecret {
   /** The new signing secret. Shown in this answer only. */
   readonly secret: string | null;
@@ -3057,6 +3068,20 @@ export interface SessionWithToken {
   readonly organizations: readonly OrganizationMembership[];
 }
 
+export interface SeveralDecided {
+  readonly decided: readonly Consent[];
+  readonly leftOut: readonly RequestLeftOut[];
+}
+
+export interface SeveralDecisions {
+  /** `approve`: with the scope `message`. */
+  readonly decision: 'approve' | 'deny';
+  /** The requests whose whole messages a person was shown, each with the `sha256` of what was shown. */
+  readonly shown: readonly ShownRequest[];
+  /** Of a denial. */
+  readonly reason?: string;
+}
+
 export interface SeveralDenials {
   /** Those that a person was shown: requests that came later are not denied. */
   readonly consentIds: readonly string[];
@@ -3067,6 +3092,12 @@ export interface SeveralDenied {
   readonly denied: readonly string[];
   /** Decided or expired before, or not of this organization. */
   readonly leftOut: readonly string[];
+}
+
+export interface ShownRequest {
+  /** Id of the request for consent. */
+  readonly consentId: string;
+  readonly sha256: string;
 }
 
 export interface SignIn {
@@ -3741,8 +3772,8 @@ export type StreamEventsEvent =
 
 export interface ListConsentsQuery {
   readonly status?: 'pending' | 'approved' | 'denied';
-  /** Which request comes first (default newest). */
-  readonly order?: 'newest' | 'oldest';
+  /** Which request comes first (default newest). `risk`: the highest risk, and of the same risk the oldest. */
+  readonly order?: 'newest' | 'oldest' | 'risk';
   /** Mailbox id. */
   readonly mailboxId?: string;
   /** Only those about this address, or about an address of this domain. */
@@ -4395,6 +4426,13 @@ export interface Operations {
     readonly query: undefined;
     readonly body: SeveralDenials;
     readonly answer: SeveralDenied;
+  };
+  /** Decide about several messages that were shown together */
+  readonly decideConsents: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: SeveralDecisions;
+    readonly answer: SeveralDecided;
   };
   /** Take an approval back */
   readonly takeBackApproval: {
@@ -5270,6 +5308,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   denyConsent: 'POST /api/consents/{id}/deny',
   returnConsent: 'POST /api/consents/{id}/return',
   denyConsents: 'POST /api/consents/deny',
+  decideConsents: 'POST /api/consents/decide',
   takeBackApproval: 'POST /api/consents/{id}/take-back',
   listHeldMail: 'GET /api/held-mail',
   getHeldMail: 'GET /api/held-mail/{id}',

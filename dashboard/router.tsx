@@ -144,7 +144,7 @@ const oldKeys = createRoute({
   beforeLoad: () => redirect({ to: '/settings/keys', replace: true, throw: true }),
 });
 
-const DECIDED = ['approved', 'denied', 'standing'] as const;
+const DECIDED = ['approved', 'denied', 'standing', 'several'] as const;
 const QUEUE = ['open', 'from', 'to', 'q', 'reason', 'age', 'order'] as const;
 
 const approvals = createRoute({

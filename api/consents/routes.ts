@@ -6,6 +6,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { denySeveral } from '#sending/consent/decide-consent.ts';
+import { decideSeveral } from '#sending/consent/decide-several.ts';
 import { findConsent, listConsents, summarizeConsents } from '#sending/consent/find-consents.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { APPROVING, answerApproved, answerDenied, answerTakenBack, DENYING, RETURNING, TAKING_BACK } from './decide.ts';
@@ -16,12 +17,16 @@ import {
   ConsentSummary,
   ConsentSummaryQuery,
   ConsentsQuery,
+  consentMessageExample,
+  DecidedSeveral,
+  DecideSeveral,
   DeniedSeveral,
   DenySeveral,
   decidedExample as decided,
   filterOf,
   pendingExample as pending,
   presentConsent,
+  presentSeveral,
   presentSummary,
   summaryExample,
 } from './schema.ts';
@@ -181,6 +186,32 @@ export const consentRoutes: readonly Route[] = [
       );
       const denied = rows.map(({ id }) => id);
       return { status: 200, body: { denied, leftOut: consentIds.filter((id) => !denied.includes(id)) } };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/consents/decide',
+    operationId: 'decideConsents',
+    withoutCall: { cli: 'The page shows each message whole; a command decides about one message that was read.' },
+    tag,
+    summary: 'Decide about several messages that were shown together',
+    description: `Each is decided by itself: one that was decided, has expired or has changed since it was shown is left out with the reason, and the others are decided. ${DECIDES}`,
+    auth: { scope: 'mailbox:write' },
+    body: DecideSeveral,
+    bodyExample: { decision: 'approve', shown: [{ consentId: pending.id, sha256: consentMessageExample.sha256 }] },
+    responses: {
+      200: {
+        description: 'Which were decided.',
+        schema: DecidedSeveral,
+        example: { decided: [decided('approved', 'message', null)], leftOut: [] },
+      },
+    },
+    async handler({ services, temporal, organization, caller, body }) {
+      await requireDecider(services.db, organization.id, caller);
+      const { decision, shown, reason = null } = body;
+      const done = await decideSeveral(services, organization.id, decision, shown, reason, caller);
+      await services.db.afterCommit(() => signalDecided(services, temporal, done.messageIds));
+      return { status: 200, body: presentSeveral(done) };
     },
   }),
   route({

@@ -9,11 +9,15 @@ import {
   CONSENT_REASON_MAX_CHARACTERS,
   CONSENT_SCOPES,
   CONSENT_STATUSES,
+  DECIDED_TOGETHER_MAX,
   DENIED_AT_ONCE_MAX,
   HELD_BECAUSE_KINDS,
 } from '#domain/sending/consent.ts';
+import { CONSENT_RISK_MAX } from '#domain/sending/consent-risk.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
+import type { SeveralDecided } from '#sending/consent/decide-several.ts';
 import {
+  CONSENT_ORDERS,
   type ConsentFilter,
   type ConsentRow,
   SUMMARY_GROUPS_MAX,
@@ -49,7 +53,12 @@ const filters = {
 
 export const ConsentsQuery = closed({
   status: Type.Optional(Type.Enum([...CONSENT_STATUSES])),
-  order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Which request comes first (default newest).' })),
+  order: Type.Optional(
+    Type.Enum([...CONSENT_ORDERS], {
+      description:
+        'Which request comes first (default newest). `risk`: the highest risk, and of the same risk the oldest.',
+    }),
+  ),
   ...filters,
   ...pageQuery,
 });
@@ -116,6 +125,12 @@ export const Consent = closed(
     recipients: Type.Array(Type.String(), { description: 'The recipients it is about.' }),
     heldBecause: Type.Enum([...HELD_BECAUSE_KINDS], {
       description: 'Why the message waits; `not_recorded`: the request is older than this field.',
+    }),
+    risk: Type.Integer({
+      minimum: 0,
+      maximum: CONSENT_RISK_MAX,
+      description:
+        '3: it carries text or files of other mail. 2: its signals are suspicious, or its reply would go elsewhere. 1: it has other signals, or is over a budget. 0: none of these.',
     }),
     subject: Type.String(),
     preview: Type.String({ description: 'First words of the text.' }),
@@ -225,6 +240,45 @@ export const DeniedSeveral = closed(
   { title: 'SeveralDenied' },
 );
 
+export const DecideSeveral = closed(
+  {
+    decision: Type.Enum(['approve', 'deny'], { description: '`approve`: with the scope `message`.' }),
+    shown: Type.Array(
+      closed({ consentId: ConsentId, sha256: Type.String({ pattern: SHA256 }) }, { title: 'ShownRequest' }),
+      {
+        minItems: 1,
+        maxItems: DECIDED_TOGETHER_MAX,
+        description: 'The requests whose whole messages a person was shown, each with the `sha256` of what was shown.',
+      },
+    ),
+    reason: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: CONSENT_REASON_MAX_CHARACTERS,
+        pattern: LINES,
+        description: 'Of a denial.',
+      }),
+    ),
+  },
+  { title: 'SeveralDecisions' },
+);
+export const DecidedSeveral = closed(
+  {
+    decided: Type.Array(Consent),
+    leftOut: Type.Array(
+      closed(
+        {
+          consentId: ConsentId,
+          code: Type.String({ description: 'The code of the error that a decision about this one alone would get.' }),
+          message: Type.String({ description: 'Why it was not decided, for people.' }),
+        },
+        { title: 'RequestLeftOut' },
+      ),
+    ),
+  },
+  { title: 'SeveralDecided' },
+);
+
 /** A request that waits. */
 export const pendingExample = {
   id: 'con_01k8e8f2c0e4x9w2v7a3r5t6y8',
@@ -233,6 +287,7 @@ export const pendingExample = {
   status: 'pending',
   recipients: ['ada@customer.example'],
   heldBecause: 'first_contact',
+  risk: 0,
   subject: 'Your order 4711',
   preview: 'Dear Ada, your order is on its way.',
   createdAt: '2026-11-21T09:16:02.481Z',
@@ -336,6 +391,7 @@ export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
   status: row.status,
   recipients: [...row.recipients],
   heldBecause: row.heldBecause,
+  risk: row.risk,
   subject: row.subject,
   preview: row.preview,
   createdAt: row.createdAt.toISOString(),
@@ -353,4 +409,9 @@ export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
           decidedBy: { ...(row.decidedBy ?? SYSTEM_ACTOR) },
           changes: presentChanges(row.changes),
         },
+});
+
+export const presentSeveral = ({ decided, leftOut }: SeveralDecided): Static<typeof DecidedSeveral> => ({
+  decided: decided.map(presentConsent),
+  leftOut: leftOut.map((each) => ({ ...each })),
 });

@@ -156,6 +156,14 @@ export class Consents extends OperationGroup {
     return this.call.answer('denyConsents', [], { body, options });
   }
 
+  /**
+   * Decides about messages that a person was shown together, at most 20, each with the `sha256` of what was shown. Those
+   * that changed or were decided meanwhile are left out with the reason.
+   */
+  decideSeveral(decisions: Api.SeveralDecisions, options?: CallOptions): Promise<Api.SeveralDecided> {
+    return this.call.answer('decideConsents', [], { body: decisions, options });
+  }
+
   /** Sends it back: the agent gets the comment and may submit a changed message with `resubmits`. */
   sendBack(id: string, comment: string, options?: CallOptions): Promise<Api.Consent> {
     return this.call.answer('returnConsent', [id], { body: { comment }, options });

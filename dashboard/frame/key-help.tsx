@@ -18,6 +18,7 @@ const KEYS = [
       ['e', 'Edit, then approve'],
       ['d', 'Deny'],
       ['r', 'Send back with a comment'],
+      ['s', 'Several of one agent together; x chooses'],
     ],
   },
 ] as const;

@@ -42,6 +42,7 @@ import { Migration20261128001120_standing_approvals } from './Migration202611280
 import { Migration20261128001130_undo } from './Migration20261128001130_undo.ts';
 import { Migration20261128001800_sending_after_reading } from './Migration20261128001800_sending_after_reading.ts';
 import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
+import { Migration20261128001700_consent_risk } from './Migration20261128001700_consent_risk.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -89,4 +90,5 @@ export const migrations = [
   Migration20261128001130_undo,
   Migration20261128001800_sending_after_reading,
   Migration20261128002100_domain_reports,
+  Migration20261128001700_consent_risk,
 ];

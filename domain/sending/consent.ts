@@ -5,6 +5,8 @@ import { OVER_BUDGET_KINDS, OVER_BUDGET_SENTENCES } from './sending-brakes.ts';
 export const DECIDED_AT_ONCE_MAX = 100;
 /** Requests that one call denies. */
 export const DENIED_AT_ONCE_MAX = 200;
+/** Requests that one call decides after a person has read each of them: as many as fit on one page. */
+export const DECIDED_TOGETHER_MAX = 20;
 /** Portions that the request of the approval decides; a sweep of the API processes decides the rest. */
 export const DECIDED_PORTIONS_MAX = 10;
 

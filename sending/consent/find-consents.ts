@@ -38,6 +38,8 @@ export interface ConsentRow {
   readonly heldBecause: HeldBecauseKind;
   /** What else a person is shown about the reason. */
   readonly heldDetails: HeldDetails | null;
+  /** 0 to 3 (`domain/sending/consent-risk.ts`). */
+  readonly risk: number;
   /** SHA-256 over the bytes and recipients it is about. */
   readonly contentHash: Buffer;
 }
@@ -45,7 +47,7 @@ export interface ConsentRow {
 const COLUMNS = `
   select id, mailbox_id as "mailboxId", message_id as "messageId", status, recipients, subject, preview,
          expires_at as "expiresAt", created_at as "createdAt", scope, reason, returned, resubmits, undo_until as "undoUntil", decided_at as "decidedAt",
-         decided_by as "decidedBy", changes, coalesce(held_because, 'not_recorded') as "heldBecause",
+         decided_by as "decidedBy", changes, coalesce(held_because, 'not_recorded') as "heldBecause", risk,
          held_details as "heldDetails", content_hash as "contentHash"
     from consent`;
 const SELECT = `${COLUMNS} where organization_id = $1`;
@@ -100,18 +102,35 @@ function conditionsOf(
   return { where: where.join(' and '), values, value };
 }
 
-/** One more than `limit`. */
+export const CONSENT_ORDERS = ['newest', 'oldest', 'risk'] as const;
+
+const ORDER_BY = { newest: 'id desc', oldest: 'id asc', risk: 'risk desc, id asc' } as const;
+
+/** @param after the placeholder of the id that the page before ended with */
+const FROM = {
+  newest: (after: string) => `id < ${after}`,
+  oldest: (after: string) => `id > ${after}`,
+  // The row is there as long as its request is kept, whatever was decided about it.
+  risk: (after: string) => `risk <= (select risk from consent where id = ${after})
+      and (risk < (select risk from consent where id = ${after}) or id > ${after})`,
+} as const;
+
+/** One more than `limit`. `risk`: the highest first, of the same the oldest. */
 export function listConsents(
   sql: Sql,
   organizationId: string,
   filter: ConsentFilter,
-  page: { readonly limit: number; readonly after: string | null; readonly order?: 'newest' | 'oldest' | undefined },
+  page: {
+    readonly limit: number;
+    readonly after: string | null;
+    readonly order?: (typeof CONSENT_ORDERS)[number] | undefined;
+  },
 ): Promise<ConsentRow[]> {
   const { where, values, value } = conditionsOf(organizationId, filter);
-  const [sign, direction] = page.order === 'oldest' ? ['>', 'asc'] : ['<', 'desc'];
-  const from = page.after === null ? '' : `and id ${sign} ${value(page.after)}`;
+  const { order = 'newest' } = page;
+  const from = page.after === null ? '' : `and ${FROM[order](value(page.after))}`;
   const limit = value(page.limit + 1);
-  return sql.query<ConsentRow>(`${COLUMNS} where ${where} ${from} order by id ${direction} limit ${limit}`, values);
+  return sql.query<ConsentRow>(`${COLUMNS} where ${where} ${from} order by ${ORDER_BY[order]} limit ${limit}`, values);
 }
 
 /** Requests of a filter by number: all, and grouped, the largest groups first. */

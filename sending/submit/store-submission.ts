@@ -11,6 +11,7 @@ import { shareBrakes } from '#core/mailboxes/sending-brakes.ts';
 import { askBudgets } from '#core/mailboxes/sending-budgets.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
+import { consentRisk } from '#domain/sending/consent-risk.ts';
 import { OUTBOUND_GIVE_UP_MS } from '#domain/sending/outbound.ts';
 import type { OverBudgetKind } from '#domain/sending/sending-brakes.ts';
 import { storeSources } from '#sending/carried/carried-passages.ts';
@@ -227,6 +228,7 @@ async function askForConsent(
     decidedAlone,
     submission.resubmits ?? null,
     overBudget !== null || Object.keys(details).length === 0 ? null : JSON.stringify(details),
+    consentRisk(overBudget ?? heldBecause, heldBecause === 'carries_other_mail', read.examined),
   ]);
   await storeSources(sql, consentId, carried);
   const request = { organizationId: sender.organization.id, consentId, subject: read.subject };
@@ -272,5 +274,5 @@ const INSERT_RECIPIENTS = `
 
 const INSERT_CONSENT = `
   insert into consent (id, organization_id, mailbox_id, message_id, recipients, content_hash, subject, preview, expires_at,
-    created_at, held_because, carries_passages, resubmits, held_details)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
+    created_at, held_because, carries_passages, resubmits, held_details, risk)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;

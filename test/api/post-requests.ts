@@ -215,6 +215,13 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: world.organization.owner.session,
     body: { consentIds: [await heldConsent(world)] },
   }),
+  async decideConsents(world) {
+    const consentId = await heldConsent(world);
+    const as = world.organization.owner.session;
+    const message = await world.call('GET', `/api/consents/${consentId}/message`, { as });
+    const shown = [{ consentId, sha256: textAt(message.body, 'sha256') }];
+    return { path: '/api/consents/decide', as, body: { decision: 'approve', shown } };
+  },
   returnConsent: async (world) => ({
     path: `/api/consents/${await heldConsent(world)}/return`,
     as: world.organization.owner.session,

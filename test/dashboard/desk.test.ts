@@ -195,6 +195,68 @@ test('a decision of the queue is about the message on view alone, and what comes
   assertNoFaults([SIGNED_OUT]);
 });
 
+test('several of one agent are read whole on one card; what was chosen is decided, what changed meanwhile stays', async () => {
+  const organization = await world.newOrganization('business');
+  const long = Array.from({ length: 200 }, (_, i) => `Line ${i + 1} of a long letter.`).join('\n');
+  const ids = new Map<string, string>();
+  for (const subject of ['One', 'Two', 'Three', 'Four']) {
+    const to = [`${subject.toLowerCase()}@acme.example`, `copy-${subject.toLowerCase()}@acme.example`];
+    ids.set(subject, await hold(organization, { to, subject, text: subject === 'One' ? long : `Hello ${subject}.` }));
+  }
+  const idOf = (subject: string) => ids.get(subject) ?? '';
+  // The riskiest is first.
+  await world.sql(`update consent set risk = 3 where id = $1`, [idOf('Three')]);
+  const { page, assertNoFaults } = await opened(organization);
+  await settled(page);
+  await page.keyboard.press('s');
+  const card = page.getByRole('region', { name: 'Several together' });
+  const items = card.getByRole('article', { name: 'Held message' });
+  await items.nth(3).waitFor();
+  assert.deepEqual(await items.getByRole('heading', { level: 2 }).allTextContents(), ['Three', 'One', 'Two', 'Four']);
+  for (const subject of ['one', 'two', 'three', 'four'])
+    for (const address of [`${subject}@acme.example`, `copy-${subject}@acme.example`])
+      await card.getByText(address, { exact: true }).waitFor();
+  const text = items.nth(1).getByRole('group', { name: 'Text of the message' });
+  await text.getByText('Line 200 of a long letter.').waitFor();
+  const hidden = await page.evaluate(
+    `[...document.querySelectorAll('[aria-label="Text of the message"]')].map((e) => e.scrollHeight - e.clientHeight)`,
+  );
+  assert.deepEqual(hidden, [0, 0, 0, 0], 'pixels of each text that are not shown');
+  await assertAccessible(page, 'several together');
+  assert.ok(await card.getByRole('button', { name: 'Approve 0' }).isDisabled(), 'nothing is chosen at first');
+  // By keyboard: the second and the third, and by hand the fourth.
+  for (const key of ['j', 'x', 'j', 'x']) await page.keyboard.press(key);
+  await items.nth(3).getByRole('checkbox').check();
+  await card.getByText('3 of 4 chosen').waitFor();
+  // Somebody else decides one of them; another one is changed behind the page.
+  await world.call('POST', `/api/consents/${idOf('Four')}/deny`, { as: organization.member.session, body: {} });
+  await card.getByText('It was decided by somebody else.').waitFor();
+  await page.keyboard.press('a');
+  const sure = page.getByRole('dialog');
+  await sure.getByRole('list', { name: 'Chosen messages' }).getByText('two@acme.example').first().waitFor();
+  await world.sql(`update consent set content_hash = sha256('changed') where id = $1`, [idOf('Two')]);
+  await sure.getByRole('button', { name: 'Approve' }).click();
+  await card
+    .getByText(/has changed since it was shown/)
+    .first()
+    .waitFor();
+  const statuses = await Promise.all(
+    ['One', 'Two', 'Three', 'Four'].map(async (subject) => at(await consentOf(organization, idOf(subject)), 'status')),
+  );
+  assert.deepEqual(statuses, ['approved', 'pending', 'pending', 'denied']);
+  await items.getByRole('heading', { name: 'One' }).waitFor({ state: 'detached' });
+  await items.getByRole('heading', { name: 'Three' }).waitFor();
+  await card.getByText('0 of 3 chosen').waitFor();
+  // What is left is denied together, with a reason.
+  await items.first().getByRole('checkbox').check();
+  await card.getByRole('button', { name: 'Deny 1' }).click();
+  await sure.getByLabel('Reason').fill('Not now.');
+  await sure.getByRole('button', { name: 'Deny' }).click();
+  await card.getByText('1 denied.').waitFor();
+  assert.equal(textAt(await consentOf(organization, idOf('Three')), 'decision', 'reason'), 'Not now.');
+  assertNoFaults([SIGNED_OUT]);
+});
+
 test('all messages of a mailbox are denied in two steps: those that were listed, and the mailbox is stopped', async () => {
   const organization = await world.newOrganization('business');
   const listed: string[] = [];

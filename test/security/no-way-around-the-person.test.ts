@@ -75,6 +75,12 @@ const FOR_PEOPLE: Readonly<Record<string, () => Promise<{ path: string; body?: o
     },
   }),
   denyConsents: async () => ({ path: '/api/consents/deny', body: { consentIds: [await held()] } }),
+  async decideConsents() {
+    const consentId = await held();
+    const message = await world.call('GET', `/api/consents/${consentId}/message`, { as: of.owner.session });
+    const shown = [{ consentId, sha256: textAt(message.body, 'sha256') }];
+    return { path: '/api/consents/decide', body: { decision: 'approve', shown } };
+  },
   returnConsent: async () => ({ path: `/api/consents/${await held()}/return`, body: { comment: 'No' } }),
   getConsentMessage: async () => ({ path: `/api/consents/${await held()}/message` }),
   getConsentMessageRaw: async () => ({ path: `/api/consents/${await held()}/message/raw` }),

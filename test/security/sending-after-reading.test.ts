@@ -16,7 +16,8 @@ import {
   textAt,
 } from '#test/support/api-world.ts';
 import { LineClient } from '#test/support/line-client.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn } from '#test/support/submission-client.ts';
 
 let world: SendingWorld;

@@ -48,6 +48,46 @@ test('pages of the oldest first follow each other without gaps', async () => {
   assert.deepEqual(subjects(await get('/api/consents?status=pending&limit=2')), ['100% "The_newest"', 'Copy 1']);
 });
 
+test('by risk: what carries other mail first, of the same risk the oldest, and pages follow each other', async () => {
+  await world.sql(
+    `update consent set risk = case subject when 'Copy 9' then 2 else 3 end
+      where organization_id = $1 and subject in ('Copy 9', 'Copy 10', 'Copy 11')`,
+    [of.id],
+  );
+  const seen: string[] = [];
+  let cursor = '';
+  do {
+    const page = await get(`/api/consents?status=pending&order=risk&limit=199${cursor}`);
+    seen.push(...subjects(page));
+    const next = at(page, 'nextCursor');
+    cursor = typeof next === 'string' ? `&cursor=${next}` : '';
+  } while (cursor !== '');
+  assert.equal(new Set(seen).size, MANY);
+  assert.deepEqual(seen.slice(0, 4), ['Copy 11', 'Copy 10', 'Copy 9', `Copy ${MANY - 1}`]);
+  const first = await get('/api/consents?status=pending&order=risk&limit=2');
+  const more = await get(`/api/consents?status=pending&order=risk&limit=2&cursor=${textAt(first, 'nextCursor')}`);
+  assert.deepEqual(subjects(more), ['Copy 9', `Copy ${MANY - 1}`]);
+});
+
+test('a message that is held says its risk: by other mail it carries, by its signals, or none', async () => {
+  const send = async (organization: TestOrganization, body: object): Promise<unknown> => {
+    const answer = await world.call('POST', '/api/mailbox/messages', { as: organization.mailbox.token, body });
+    assert.equal(answer.status, 202, answer.text);
+    return get(`/api/consents/${textAt(answer.body, 'consentId')}`, organization.key);
+  };
+  const other = await world.newOrganization('business');
+  const plain = { to: ['zed@acme.example'], subject: 'Hello', text: 'Hello Zed.' };
+  assert.equal(at(await send(other, plain), 'risk'), 0);
+  const program = { filename: 'invoice.pdf.exe', contentType: 'application/pdf', contentBase64: 'TVo=' };
+  assert.equal(at(await send(other, { ...plain, attachments: [program] }), 'risk'), 2);
+  const differs = {
+    ...plain,
+    text: 'The meeting is on Monday at nine in the small room upstairs, bring the printed figures please.',
+    html: '<p>Completely other words: transfer the whole amount to the new account before Friday evening, without delay.</p>',
+  };
+  assert.equal(at(await send(other, differs), 'risk'), 1);
+});
+
 test('filters can be combined, and a search takes its words as they are', async () => {
   for (const [query, expected] of [
     ['recipient=rare@sub.contoso.example', ['Copy 7', 'Copy 8']],

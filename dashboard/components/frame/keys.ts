@@ -7,7 +7,7 @@ export function isTaken(event: KeyboardEvent): boolean {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return true;
   return (
     target instanceof HTMLElement &&
-    target.closest('input, textarea, select, [contenteditable], [role="dialog"]') !== null
+    target.closest('input:not([type=checkbox]), textarea, select, [contenteditable], [role="dialog"]') !== null
   );
 }
 

@@ -21,6 +21,8 @@ const GROUPS = [
 interface FiltersProps {
   readonly filter: QueueFilter;
   readonly onFilter: (filter: QueueFilter) => void;
+  /** Shows messages of a mailbox together. */
+  readonly onSeveral: (mailboxId: string) => void;
 }
 
 /** The filter without what is empty. */
@@ -30,7 +32,7 @@ function changed(filter: QueueFilter, change: { readonly [Name in keyof QueueFil
 }
 
 /** Chooses a part of the queue: by search, filters, and groups of one agent or one recipient. */
-export function Filters({ filter, onFilter }: FiltersProps) {
+export function Filters({ filter, onFilter, onSeveral }: FiltersProps) {
   const [group, setGroup] = useState<(typeof GROUPS)[number][0]>('none');
   // What can be chosen is counted without any filter, so that the controls do not change while they are used.
   const all = useQuery(summaryQuery({}));
@@ -71,12 +73,16 @@ export function Filters({ filter, onFilter }: FiltersProps) {
         </Select>
         <Select label="Order" all="Oldest first" value={filter.order} onChange={(order) => set({ order })}>
           <option value="newest">Newest first</option>
+          <option value="risk">Highest risk first</option>
         </Select>
         <Segments label="Groups" value={group} options={GROUPS} onChange={setGroup} />
         {chosen === undefined ? null : (
-          <Button look="stop" onClick={() => setDenying(true)}>
-            Deny all of this mailbox
-          </Button>
+          <>
+            <Button onClick={() => onSeveral(chosen.mailboxId)}>Read several together</Button>
+            <Button look="stop" onClick={() => setDenying(true)}>
+              Deny all of this mailbox
+            </Button>
+          </>
         )}
       </div>
       {denying && chosen !== undefined ? (

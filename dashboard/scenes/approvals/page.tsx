@@ -26,6 +26,7 @@ import { TakeBack } from './take-back.tsx';
 // Most queues are short.
 const Filters = lazy(async () => ({ default: (await import('./filters.tsx')).Filters }));
 const Standing = lazy(async () => ({ default: (await import('./standing.tsx')).Standing }));
+const Several = lazy(async () => ({ default: (await import('./several.tsx')).Several }));
 const Decided = lazy(async () => ({ default: (await import('./decided.tsx')).Decided }));
 
 /** What the address of the page says; of the filter texts, whose meaning is looked up. */
@@ -33,7 +34,7 @@ interface ApprovalsSearch extends Partial<Record<keyof QueueFilter, string>> {
   /** Id of the request that is shown whole. */
   readonly open?: string;
   /** Left out: what waits. */
-  readonly show?: 'approved' | 'denied' | 'standing';
+  readonly show?: 'approved' | 'denied' | 'standing' | 'several';
 }
 
 interface ApprovalsPageProps extends ApprovalsSearch {
@@ -47,7 +48,7 @@ const VIEWS = [
   ['standing', 'Standing'],
 ] as const;
 
-/** The queue of held messages, and one of them; and what was decided. Keys: j, k move, a approves, d denies, e edits, r sends back. */
+/** The queue of held messages, and one of them; and what was decided. Keys: j, k move, a approves, d denies, e edits, r sends back, s shows several. */
 export function ApprovalsPage({ open, show, onSearch, ...search }: ApprovalsPageProps) {
   const filter = filterOf(search);
   const { order } = filter;
@@ -59,10 +60,13 @@ export function ApprovalsPage({ open, show, onSearch, ...search }: ApprovalsPage
     setFiltering(!filtering);
     if (filtering) onSearch({});
   };
+  const mailboxId = shown.rows.find(({ id }) => id === open)?.mailboxId ?? filter.from;
   useKeys((event) => {
-    if (event.key !== 'f' || event.repeat || isTaken(event) || show !== undefined) return;
+    if (event.repeat || isTaken(event) || show !== undefined) return;
+    if (event.key === 'f') toggleFilters();
+    else if (event.key === 's' && mailboxId !== undefined) onSearch({ show: 'several', from: mailboxId });
+    else return;
     event.preventDefault();
-    toggleFilters();
   });
   const count = summary === undefined ? rowsOf(list).length : summary.total;
   return (
@@ -100,7 +104,7 @@ export function ApprovalsPage({ open, show, onSearch, ...search }: ApprovalsPage
       </nav>
       {show === undefined && filtering ? (
         <Suspense fallback={<div className="mb-4 h-24" />}>
-          <Filters filter={filter} onFilter={onSearch} />
+          <Filters filter={filter} onFilter={onSearch} onSeveral={(from) => onSearch({ show: 'several', from })} />
         </Suspense>
       ) : null}
       <Failure query={list} />
@@ -114,6 +118,10 @@ export function ApprovalsPage({ open, show, onSearch, ...search }: ApprovalsPage
           open={open}
           onOpen={(id) => onSearch(id === undefined ? filter : { ...filter, open: id })}
         />
+      ) : show === 'several' ? (
+        <Suspense fallback={<Skeleton />}>
+          <Several mailboxId={filter.from ?? ''} onClose={() => onSearch({})} />
+        </Suspense>
       ) : show === 'standing' ? (
         <Suspense fallback={<Skeleton />}>
           <Standing />

@@ -44,7 +44,7 @@ export interface QueueFilter {
   readonly age?: (typeof AGES)[number][0];
   readonly q?: string;
   /** Left out: the oldest first. */
-  readonly order?: 'newest';
+  readonly order?: 'newest' | 'risk';
 }
 
 function queryOf({ from, to, reason, age, q = '' }: QueueFilter) {
@@ -67,7 +67,7 @@ export function filterOf({ from, to, reason, age, q, order }: Partial<Record<key
     ...(isHeldBecause(reason) ? { reason } : {}),
     ...(known === undefined ? {} : { age: known }),
     ...(q === undefined ? {} : { q }),
-    ...(order === 'newest' ? { order } : {}),
+    ...(order === 'newest' || order === 'risk' ? { order } : {}),
   };
 }
 

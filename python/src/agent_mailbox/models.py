@@ -397,6 +397,8 @@ class Consent(Model):
     recipients: list[str]
     # Why the message waits; `not_recorded`: the request is older than this field.
     held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
+    # 3: it carries text or files of other mail. 2: its signals are suspicious, or its reply would go elsewhere. 1: it has other signals, or is over a budget. 0: none of these.
+    risk: int
     subject: str
     # First words of the text.
     preview: str
@@ -2940,6 +2942,15 @@ class Reply(Model):
     client_id: str | None = None
 
 
+class RequestLeftOut(Model):
+    # Id of the request for consent.
+    consent_id: str
+    # The code of the error that a decision about this one alone would get.
+    code: str
+    # Why it was not decided, for people.
+    message: str
+
+
 class RotatedSecret(Model):
     # The new signing secret. Shown in this answer only.
     secret: str | None
@@ -3101,6 +3112,20 @@ class SessionWithToken(Model):
     organizations: list[OrganizationMembership]
 
 
+class SeveralDecided(Model):
+    decided: list[Consent]
+    left_out: list[RequestLeftOut]
+
+
+class SeveralDecisions(Model):
+    # `approve`: with the scope `message`.
+    decision: Annotated[Literal["approve", "deny"], OPEN]
+    # The requests whose whole messages a person was shown, each with the `sha256` of what was shown.
+    shown: list[ShownRequest]
+    # Of a denial.
+    reason: str | None = None
+
+
 class SeveralDenials(Model):
     # Those that a person was shown: requests that came later are not denied.
     consent_ids: list[str]
@@ -3111,6 +3136,12 @@ class SeveralDenied(Model):
     denied: list[str]
     # Decided or expired before, or not of this organization.
     left_out: list[str]
+
+
+class ShownRequest(Model):
+    # Id of the request for consent.
+    consent_id: str
+    sha256: str
 
 
 class SignIn(Model):

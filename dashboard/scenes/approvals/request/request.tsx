@@ -26,7 +26,7 @@ export interface RequestProps extends ContentProps {
 }
 
 /** A held message whole: what a person needs to know before it is sent in the organization's name. */
-export function Request({ message, loadAttachment, loadRaw, links, children }: RequestProps) {
+export function Request({ message, loadAttachment, loadRaw, links, whole, children }: RequestProps) {
   const { subject, mailbox, heldBecause } = message;
   return (
     <article aria-label="Held message" className="min-w-0 rounded-lg border border-line bg-panel">
@@ -74,7 +74,7 @@ export function Request({ message, loadAttachment, loadRaw, links, children }: R
         <Answered message={message} />
         {message.earlierVersions.length === 0 ? null : <EarlierVersions message={message} />}
       </header>
-      <Content message={message} loadAttachment={loadAttachment} loadRaw={loadRaw} />
+      <Content message={message} loadAttachment={loadAttachment} loadRaw={loadRaw} whole={whole} />
       {message.attachments.length === 0 ? null : (
         <div className="mx-4 mb-3">
           <Suspense fallback={<Skeleton rows={message.attachments.length} />}>
@@ -202,17 +202,20 @@ function history({ toAddress, toDomain, domain }: Recipient): string {
 
 const counted = (count: number): string => (count === 1 ? 'one mail' : `${count.toLocaleString()} mails`);
 
-const TEXT = 'max-h-[60vh] overflow-auto py-1 leading-[22px] break-words whitespace-pre-wrap';
+const TEXT = 'overflow-auto py-1 leading-[22px] break-words whitespace-pre-wrap';
+const SHORT = 'max-h-[60vh]';
 
 interface ContentProps {
   readonly message: ConsentMessage;
   readonly loadAttachment: (attachmentId: string) => Promise<Blob>;
   /** The message byte for byte; left out where it cannot be read. */
   readonly loadRaw?: (() => Promise<string>) | undefined;
+  /** Its content is as high as it is, so that nothing of it must be scrolled. Default: as high as fits. */
+  readonly whole?: boolean | undefined;
 }
 
 /** The message as its recipients see it, as text, and byte for byte. */
-function Content({ message, loadAttachment, loadRaw }: ContentProps) {
+function Content({ message, loadAttachment, loadRaw, whole = false }: ContentProps) {
   const { html, attachments } = message;
   const text = message.text ?? message.textOfHtml ?? '';
   const loadPart = async (contentId: string): Promise<Blob | undefined> => {
@@ -227,7 +230,7 @@ function Content({ message, loadAttachment, loadRaw }: ContentProps) {
         <p className="text-muted">{html === null ? 'The message is empty.' : 'There are no words in it.'}</p>
       ) : (
         // Scrolls, so the keyboard must reach it.
-        <p tabIndex={0} role="group" aria-label="Text of the message" className={TEXT}>
+        <p tabIndex={0} role="group" aria-label="Text of the message" className={whole ? TEXT : `${SHORT} ${TEXT}`}>
           {visibleText(text)}
         </p>
       ),
@@ -239,7 +242,7 @@ function Content({ message, loadAttachment, loadRaw }: ContentProps) {
       id: 'html',
       title: 'As sent',
       content: (
-        <div className="max-h-[60vh] overflow-auto rounded-md border border-line">
+        <div className={`${whole ? '' : SHORT} overflow-auto rounded-md border border-line`}>
           <MailHtml html={html} text={text} title="The message as its recipients see it" loadPart={loadPart} />
         </div>
       ),

@@ -895,7 +895,7 @@ class AsyncConsents(AsyncResource):
         self,
         *,
         status: Literal["pending", "approved", "denied"] | NotGiven = NOT_GIVEN,
-        order: Literal["newest", "oldest"] | NotGiven = NOT_GIVEN,
+        order: Literal["newest", "oldest", "risk"] | NotGiven = NOT_GIVEN,
         mailbox_id: str | NotGiven = NOT_GIVEN,
         recipient: str | NotGiven = NOT_GIVEN,
         held_because: Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"] | NotGiven = NOT_GIVEN,
@@ -907,7 +907,7 @@ class AsyncConsents(AsyncResource):
     ) -> AsyncPagedList[m.Consent]:
         """List requests for consent.
 
-        order: Which request comes first (default newest).
+        order: Which request comes first (default newest). `risk`: the highest risk, and of the same risk the oldest.
         mailbox_id: Mailbox id.
         recipient: Only those about this address, or about an address of this domain.
         created_after: Only those made at this time or later.
@@ -1009,6 +1009,23 @@ class AsyncConsents(AsyncResource):
         """
         request = self._request("POST", "/api/consents/deny", body={"consentIds": consent_ids, "reason": reason}, idempotency_key=idempotency_key)
         return self._parse(m.SeveralDenied, await self._send(request))
+
+    async def decide_several(
+        self,
+        *,
+        decision: Literal["approve", "deny"],
+        shown: Sequence[m.ShownRequest],
+        reason: str | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> m.SeveralDecided:
+        """Decide about several messages that were shown together.
+
+        decision: `approve`: with the scope `message`.
+        shown: The requests whose whole messages a person was shown, each with the `sha256` of what was shown.
+        reason: Of a denial.
+        """
+        request = self._request("POST", "/api/consents/decide", body={"decision": decision, "shown": shown, "reason": reason}, idempotency_key=idempotency_key)
+        return self._parse(m.SeveralDecided, await self._send(request))
 
     async def take_back(
         self,
