@@ -69,7 +69,7 @@ export function createApp(
     }
     const ms = performance.now() - startedAt;
     apiRequestSeconds.observe({ method: context.method, status: `${Math.floor(context.status / 100)}xx` }, ms / 1_000);
-    services.log.debug(
+    services.log.info(
       {
         requestId,
         method: context.method,

@@ -70,7 +70,7 @@ export async function openClientListeners(options: ClientListenersOptions): Prom
       mailLog,
       ...(secure ? { tls } : {}),
       serve(connection) {
-        const { login, release } = authenticator.forConnection();
+        const { login, release } = authenticator.forConnection(connection.id);
         connection.socket.once('close', release);
         return protocol(connection, { secure, login });
       },
@@ -79,8 +79,9 @@ export async function openClientListeners(options: ClientListenersOptions): Prom
     return listener;
   }
 
-  const imap = ({ socket, remoteAddress }: ListenerConnection, { secure, login }: ProtocolPart): Served => {
+  const imap = ({ id, socket, remoteAddress }: ListenerConnection, { secure, login }: ProtocolPart): Served => {
     const connection = serveImap(socket, {
+      connectionId: id,
       tls: secure,
       ...(secure ? {} : { startTls: () => tls.startTls(socket) }),
       login,

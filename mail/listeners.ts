@@ -108,9 +108,9 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
       options.limits.sources.leave(id);
       mailSessions.dec({ listener: name });
     });
-    log.debug({ listener: name, connection: id, remoteAddress }, 'connected');
+    log.debug({ listener: name, session: id, remoteAddress }, 'connected');
     const secured = options.tls?.upgrade(socket);
-    secured?.on('error', (error) => log.debug({ listener: name, connection: id, error: error.message }, 'TLS failed'));
+    secured?.on('error', (error) => log.debug({ listener: name, session: id, error: error.message }, 'TLS failed'));
     sessions.set(socket, options.serve({ id, socket: secured ?? socket, remoteAddress, remotePort: port }));
   }
 

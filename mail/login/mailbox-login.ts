@@ -39,7 +39,8 @@ import { loginThrottle } from './login-throttle.ts';
 
 export interface Authenticator {
   /** Login of one connection. Call `release` when the connection has ended. */
-  forConnection(): { readonly login: Login; release(): void };
+  /** @param connectionId for the mail log */
+  forConnection(connectionId: string): { readonly login: Login; release(): void };
   close(): void;
 }
 
@@ -203,7 +204,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
   }
 
   return {
-    forConnection() {
+    forConnection(connectionId) {
       const releases: (() => void)[] = [];
       let released = false;
       return {
@@ -214,6 +215,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
               mail: 'login',
               outcome: 'refused',
               listener: protocol === 'smtp' ? 'submission' : protocol,
+              session: connectionId,
               client: remoteAddress,
               account: name,
               reply,

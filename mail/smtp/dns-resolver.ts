@@ -5,6 +5,7 @@
  * timeout, so a check ends with the answers it has, whatever a name server of the sender does.
  */
 import { Resolver } from 'node:dns/promises';
+import { countedCache } from '#core/platform/caching/counted-cache.ts';
 
 /** Resolves a name, with the signature that mailauth needs. Rejects with the `code` of node:dns. */
 export type DnsLookup = (name: string, type: string) => Promise<string[][] | string[]>;
@@ -21,14 +22,13 @@ const NEGATIVE_CODES = new Set(['ENOTFOUND', 'ENODATA']);
 export function dnsLookup(servers: readonly string[], now: () => number): DnsLookup {
   const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: TRIES });
   if (servers.length > 0) resolver.setServers(servers);
-  const remembered = new Map<string, { answer: Promise<string[][] | string[]>; until: number }>();
+  const remembered = countedCache<{ answer: Promise<string[][] | string[]>; until: number }>('dns', REMEMBERED_MAX);
 
   return (name, type) => {
     const key = `${type} ${name.toLowerCase()}`;
-    const known = remembered.get(key);
-    if (known !== undefined && known.until > now()) return known.answer;
+    const known = remembered.get(key, ({ until }) => until > now());
+    if (known !== undefined) return known.answer;
     const answer = query(resolver, name, type);
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
     remembered.set(key, { answer, until: now() + REMEMBER_MS });
     answer.catch((error: NodeJS.ErrnoException) => {
       if (!NEGATIVE_CODES.has(error.code ?? '')) remembered.delete(key);

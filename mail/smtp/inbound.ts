@@ -251,8 +251,8 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
     refusal: smtpConnectionRefusal(settings.MAIL_HOSTNAME),
     log,
     mailLog: services.mailLog,
-    serve({ socket, remoteAddress, remotePort }) {
-      server.connect(socket, { remoteAddress, remotePort });
+    serve({ id, socket, remoteAddress, remotePort }) {
+      server.connect(socket, { id, remoteAddress, remotePort });
       return { stop: () => server.drain() };
     },
   });

@@ -111,6 +111,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     const attempt = { protocol: 'smtp', address: auth.username ?? '', token: token ?? '', remoteAddress } as const;
     const { account, onClosed } = loggedIn(await conversation.login.login(attempt));
     conversation.account = account;
+    log.info({ session: session.id, mailbox: account.mailboxId, remote: remoteAddress }, 'submission login');
     onClosed(() => {
       // A message that is just coming in is refused at its end.
       delete conversation.account;
@@ -184,7 +185,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
       key: certificate.key,
       minVersion: TLS_MIN_VERSION,
       onConnect(session, callback) {
-        conversations.set(session.id, { login: authenticator.forConnection() });
+        conversations.set(session.id, { login: authenticator.forConnection(session.id) });
         callback();
       },
       onClose(session) {
@@ -264,8 +265,8 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
       log,
       mailLog: services.mailLog,
       ...(secure ? { tls: options.tls } : {}),
-      serve({ socket, remoteAddress, remotePort }) {
-        server.connect(socket, { remoteAddress, remotePort });
+      serve({ id, socket, remoteAddress, remotePort }) {
+        server.connect(socket, { id, remoteAddress, remotePort });
         return { stop: () => server.drain() };
       },
     });

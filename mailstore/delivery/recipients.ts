@@ -10,6 +10,7 @@ import { envelopeSearchText } from '@agent-mailbox/mail-store/search-text';
 import { headerFields } from '@agent-mailbox/mime-structure/header-fields';
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { isServedDomain } from '#core/mailboxes/domains.ts';
+import { countedCache } from '#core/platform/caching/counted-cache.ts';
 import type { Sql } from '#db/database.ts';
 import { RECEIVES_AS } from '#db/queries/mailboxes/status-now.ts';
 import { deliveryAddress } from '#domain/mail/mailbox-address.ts';
@@ -60,7 +61,7 @@ interface RecipientRow {
 }
 
 export function recipientDirectory(db: Sql, defaultDomain: string, now: () => number): RecipientDirectory {
-  const remembered = new Map<string, { recipient: Recipient; until: number }>();
+  const remembered = countedCache<{ recipient: Recipient; until: number }>('recipients', REMEMBERED_MAX);
 
   async function read(address: string): Promise<Recipient | undefined> {
     const [row] = await db.query<RecipientRow>(FIND_RECIPIENT, [address]);
@@ -76,7 +77,6 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
       bytesUsed: row.bytes_used,
       quotaBytes: row.quota_bytes,
     };
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
     remembered.set(address, { recipient, until: now() + REMEMBER_MS });
     return recipient;
   }
@@ -84,8 +84,8 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
   return {
     async find(address, fresh) {
       const key = deliveryAddress(address);
-      const known = remembered.get(key);
-      if (fresh === undefined && known !== undefined && known.until > now()) return known.recipient;
+      const known = fresh === undefined ? remembered.get(key, ({ until }) => until > now()) : undefined;
+      if (known !== undefined) return known.recipient;
       remembered.delete(key);
       return read(key);
     },

@@ -6,6 +6,7 @@
  * claims them, and all but one in vain: only the first claim becomes a statement, the others wait for it.
  */
 import type { FolderView } from '@agent-mailbox/mail-store';
+import { countedCache } from '#core/platform/caching/counted-cache.ts';
 import type { Sql } from '#db/database.ts';
 import { FOLDER_COLUMNS, type FolderColumns, folderOf } from './folders.ts';
 import { parseNumbers } from './uid-ranges.ts';
@@ -117,24 +118,21 @@ export const NOTHING_RECENT = Number.MAX_SAFE_INTEGER;
 
 /** @returns a function that claims by `work`, or answers `NOTHING_RECENT` if this process knows that nothing is left */
 export function recentClaims(): (claim: RecentClaim, work: () => Promise<number>) => Promise<number> {
-  /** All messages below are claimed; the folder claimed last is at the end. */
-  const claimedBelow = new Map<string, number>();
+  /** All messages below are claimed. */
+  const claimedBelow = countedCache<number>('recent_claims', REMEMBERED_MAX);
   const running = new Map<string, Promise<number>>();
 
   async function claimNow(key: string, below: number, work: () => Promise<number>): Promise<number> {
     const from = await work();
-    const known = Math.max(below, claimedBelow.get(key) ?? 0);
-    claimedBelow.delete(key);
+    const known = Math.max(below, claimedBelow.peek(key) ?? 0);
     claimedBelow.set(key, known);
-    const [oldest] = claimedBelow.size > REMEMBERED_MAX ? claimedBelow.keys() : [];
-    if (oldest !== undefined) claimedBelow.delete(oldest);
     return from;
   }
 
   return async ({ mailboxId, folderId, uidValidity, below }, work) => {
     const key = `${mailboxId} ${folderId} ${uidValidity}`;
     for (;;) {
-      if ((claimedBelow.get(key) ?? 0) >= below) return NOTHING_RECENT;
+      if (claimedBelow.get(key, (known) => known >= below) !== undefined) return NOTHING_RECENT;
       const other = running.get(key);
       if (other === undefined) break;
       await other.catch(() => undefined); // its own caller handles the failure

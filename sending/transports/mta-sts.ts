@@ -6,6 +6,7 @@
 import { request } from 'node:https';
 import type { MTASTSPolicy } from 'mailauth';
 import { parsePolicy, resolvePolicy } from 'mailauth/lib/mta-sts.js';
+import { countedCache } from '#core/platform/caching/counted-cache.ts';
 import { checkDestination, type DestinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import {
   MTA_STS_FETCH_AGAIN_MS,
@@ -36,21 +37,21 @@ interface Known {
 }
 
 export function stsPolicies(options: StsOptions): StsPolicies {
-  const known = new Map<string, Known>();
+  const known = countedCache<Known>('mta_sts', REMEMBERED_MAX);
   /** When a policy that could not be fetched may be asked for again, by domain and id. */
   const failed = new Map<string, number>();
   const running = new Map<string, Promise<MTASTSPolicy | undefined>>();
 
   async function look(domain: string): Promise<MTASTSPolicy | undefined> {
-    const entry = known.get(domain);
+    const entry = known.peek(domain);
     const valid = entry !== undefined && entry.untilMs > Date.now() ? entry : undefined;
     const id = await resolvePolicy(domain, { strict: true, resolver: (name) => options.txt(name) }).catch(() => false);
-    if (typeof id !== 'string' || id === valid?.id) return valid?.policy;
+    if (typeof id !== 'string') return valid?.policy;
+    if (known.get(domain, (each) => each === valid && each.id === id) !== undefined) return valid?.policy;
     const key = `${domain} ${id}`;
     if ((failed.get(key) ?? 0) > Date.now()) return valid?.policy;
     try {
       const policy = parsePolicy(await fetchPolicy(domain, options), { strict: true });
-      if (known.size >= REMEMBERED_MAX) known.clear();
       known.set(domain, { id, policy, untilMs: Date.now() + (policy.maxAge ?? 0) * 1_000 });
       return policy;
     } catch {

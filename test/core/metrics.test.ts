@@ -206,6 +206,21 @@ describe('the processes', () => {
     assert.equal(await value('api', 'queue_overdue{queue="webhooks"}'), 0);
   });
 
+  test('the caches of a process show hits, misses and their size', async () => {
+    const lookups = (outcome: string) =>
+      value('mail', `cache_lookups_total{cache="recipients",outcome="${outcome}"}`).then((count) => count ?? 0);
+    const before = { hit: await lookups('hit'), miss: await lookups('miss') };
+    const client = await SmtpClient.open('127.0.0.1', ports.smtp);
+    const unknown = 'nobody-either@agents.test';
+    for (const to of [unknown, world.organization.mailbox.address, world.organization.mailbox.address])
+      await client.send('bob@example.com', [to], letter('Again'));
+    client.close();
+    assert.ok((await lookups('hit')) > before.hit, 'a mailbox that was read a moment ago');
+    assert.ok((await lookups('miss')) > before.miss, 'an address that is not known is never kept');
+    assert.equal(await value('mail', 'cache_entries{cache="recipients"}'), 1);
+    assert.ok(((await value('mail', 'cache_lookups_total{cache="dns",outcome="miss"}')) ?? 0) > 0);
+  });
+
   test('a held message, and the notice about it, are counted', async () => {
     await send('held@d.example');
     await reaches('worker', 'notices_total{outcome="sent"}');

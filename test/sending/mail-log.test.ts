@@ -225,8 +225,11 @@ describe('the mail log', () => {
       ['submission', 'smtp-guess@agents.test'],
       ['api', ann.id],
       ['sign-in', 'web-guess@example.org'],
-    ] as const)
-      await leaves({ mail: 'login', outcome: 'refused', listener, account }, account);
+    ] as const) {
+      const line = await leaves({ mail: 'login', outcome: 'refused', listener, account }, account);
+      if (listener !== 'api' && listener !== 'sign-in')
+        await leaves({ mail: 'login', account }, line.session ?? assert.fail(`no session of ${listener}`));
+    }
     const all = lines.join('');
     for (const secret of [
       token,
@@ -237,6 +240,28 @@ describe('the mail log', () => {
       passwordOf(ann),
     ])
       assert.ok(!all.includes(secret), 'a credential is in the log');
+  });
+
+  test('lines of one session have one id, and a request has the one that its client got', async () => {
+    const all = (): Record<string, unknown>[] => lines.map((line) => JSON.parse(line));
+    const sender = await world.api.newMailbox(world.api.organization);
+    const since = lines.length;
+    await world.send('SMTP', sender, { to: [ann.address], subject: SUBJECT, text: BODY });
+    const login = all().find(
+      ({ msg, mailbox }, i) => i >= since && msg === 'submission login' && mailbox === sender.id,
+    );
+    assert.ok(login?.['session']);
+    await leaves({ mail: 'submission', listener: 'submission', session: login['session'], from: sender.address });
+    const answer = await world.api.call('GET', '/api/mailboxes/mbx_none', { as: world.api.organization.key });
+    const requestId = answer.headers.get('x-request-id') ?? '';
+    assert.ok(requestId !== '' && answer.text.includes(requestId));
+    const line = await waitUntil('the line of the request', () =>
+      all().find((each) => each['msg'] === 'request' && each['requestId'] === requestId),
+    );
+    assert.deepEqual(
+      [line['level'], line['method'], line['operation'], line['status']],
+      [30, 'GET', 'getMailbox', answer.status],
+    );
   });
 
   test('`mail find` shows them, as text and as JSON', async () => {

@@ -269,6 +269,22 @@ export const databaseWaiting = gauge('database_connection_requests_waiting', {
   help: 'Statements and transactions that wait for a connection of the pool.',
 });
 
+/** What a process keeps in memory so that it need not be read again. */
+const CACHES = ['recipients', 'dns', 'mta_sts', 'recent_claims'] as const;
+export type CacheName = (typeof CACHES)[number];
+
+export const cacheLookupsTotal = counter('cache_lookups_total', {
+  of: ['worker', 'mail'],
+  help: 'Lookups in a cache of this process: recipients (mailboxes by address), dns (answers for the checks of senders), mta_sts (policies of other domains), recent_claims (folders without new messages for IMAP).',
+  labels: { cache: CACHES, outcome: ['hit', 'miss'] },
+});
+
+export const cacheEntries = gauge('cache_entries', {
+  of: ['worker', 'mail'],
+  help: 'Entries of a cache of this process; when it is full, the oldest is dropped.',
+  labels: { cache: CACHES },
+});
+
 export const dataFolderFreeBytes = gauge('data_folder_free_bytes', {
   of: ['mail'],
   help: 'Free space of the disk of DATA_DIR, where mail is kept until it is stored.',

@@ -15,7 +15,7 @@ export const MAIL_LINE_FIELDS = {
   messages: 'ids of the messages, which are also the ids in the queue of outgoing mail',
   messageId: 'Message-ID of the header',
   mailboxes: 'ids of the mailboxes',
-  session: 'id of the SMTP session; it is in the trace field (`Received: … id …`) too',
+  session: 'id of the session of SMTP, IMAP or POP3; that of SMTP is in the trace field (`Received: … id …`) too',
   request: 'id of the REST request, as the client has it in `X-Request-Id`',
   client: 'address of the client',
   helo: 'name that the client gave itself',

@@ -44,7 +44,7 @@ export function serveImap(socket: Duplex, options: ImapOptions): ImapConnection 
 }
 
 class Connection implements ImapConnection, ReaderHost, ConnectionControl {
-  readonly id = randomBytes(6).toString('hex');
+  readonly id: string;
   readonly session: Session;
   readonly done: Promise<void>;
   readonly #options: SessionOptions;
@@ -66,6 +66,7 @@ class Connection implements ImapConnection, ReaderHost, ConnectionControl {
 
   constructor(socket: Duplex, options: SessionOptions) {
     this.#options = options;
+    this.id = options.connectionId ?? randomBytes(6).toString('hex');
     this.#tls = options.tls;
     this.#log = options.log.child({ protocol: 'imap', connection: this.id });
     const { limits } = options;

@@ -224,7 +224,7 @@ test('sessions of a mailbox share one store and one watch, until the last has en
     expiresAt: null,
   });
   const open = async (secret = token) => {
-    const { login, release } = authenticator.forConnection();
+    const { login, release } = authenticator.forConnection('one');
     const result = await login({ protocol: 'imap', address, token: secret, remoteAddress: '127.0.1.9' });
     return result.kind === 'ok' ? { store: result.store, release } : assert.fail(result.kind);
   };
@@ -273,7 +273,7 @@ test('a session with a new token is not ended by rows that were read before the 
     await notifier.close();
   });
   const open = async (secret: string) => {
-    const { login, release } = authenticator.forConnection();
+    const { login, release } = authenticator.forConnection('two');
     const result = await login({ protocol: 'imap', address, token: secret, remoteAddress: '127.0.1.9' });
     if (result.kind !== 'ok') assert.fail(result.kind);
     const session = { ended: false, release };

@@ -40,6 +40,8 @@ export interface ConnectionControl {
 
 /** What a host gives the engine for one connection. */
 export interface ImapOptions {
+  /** For log lines. Default: a random one. */
+  readonly connectionId?: string;
   /** The socket is a TLS connection already. */
   readonly tls: boolean;
   /** Wraps the same socket in TLS and resolves when the handshake is done; without it STARTTLS is not announced. */
