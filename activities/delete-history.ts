@@ -21,6 +21,7 @@ import {
   type RetentionOutput,
   type RetentionStep,
   STANDING_APPROVAL_RETENTION_DAYS,
+  TRACE_CONTEXT_RETENTION_DAYS,
 } from '#domain/retention.ts';
 import { SENDING_USE_RETENTION_DAYS } from '#domain/sending/sending-brakes.ts';
 import { SENDER_READ_RETENTION_DAYS } from '#domain/sending/unknown-senders.ts';
@@ -117,13 +118,16 @@ function portionOf(
       return () => forgetIdempotencyKeys(db, rows);
     case 'rateLimits':
       return async () => {
-        const limits = await deletePortion(db, 'rate_limits', 'resets_at_ms < $1', [now()], rows);
-        const use = await expired('sending_use', 'day', SENDING_USE_RETENTION_DAYS);
-        const changes = await expired('organization_change', 'created_at', ORGANIZATION_CHANGE_RETENTION_DAYS);
-        const read = await expired('sender_read', 'read_at', SENDER_READ_RETENTION_DAYS);
+        const portions = [
+          await deletePortion(db, 'rate_limits', 'resets_at_ms < $1', [now()], rows),
+          await expired('sending_use', 'day', SENDING_USE_RETENTION_DAYS),
+          await expired('organization_change', 'created_at', ORGANIZATION_CHANGE_RETENTION_DAYS),
+          await expired('sender_read', 'read_at', SENDER_READ_RETENTION_DAYS),
+          await expired('trace_context', 'at', TRACE_CONTEXT_RETENTION_DAYS),
+        ];
         return {
-          done: limits.done + use.done + changes.done + read.done,
-          more: limits.more || use.more || changes.more || read.more,
+          done: portions.reduce((sum, { done }) => sum + done, 0),
+          more: portions.some(({ more }) => more),
         };
       };
     case 'sessions':

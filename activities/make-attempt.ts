@@ -14,6 +14,7 @@
  * lost ones would be sent twice. Until they are written nothing further is sent. A batch with a row that PostgreSQL
  * refuses is written row by row, that row in a form that PostgreSQL accepts.
  */
+
 import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
 import { type Circuit, circuit } from '#core/platform/batching/circuit.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
@@ -28,6 +29,8 @@ import {
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE, type PatientDatabase } from '#core/platform/process/patient-database.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
+import { keptContext } from '#core/platform/tracing/kept-context.ts';
+import { inSpan, isTracing } from '#core/platform/tracing/trace.ts';
 import type { AttemptResult, WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import {
   authHeaderPlace,
@@ -121,15 +124,18 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
     return payload;
   }
 
-  const send = (attempt: ReservedAttempt, payload: string): Promise<AttemptResult> =>
-    sender.send({
-      deliveryId: attempt.id,
-      url: attempt.url,
-      eventType: attempt.eventType,
-      payload,
-      signer: credentials.signer(attempt),
-      authHeader: credentials.authHeader(attempt),
-    });
+  const send = (attempt: ReservedAttempt, payload: string, context: string | undefined): Promise<AttemptResult> =>
+    inAttemptSpan(attempt, run, context, (traceparent) =>
+      sender.send({
+        deliveryId: attempt.id,
+        url: attempt.url,
+        eventType: attempt.eventType,
+        payload,
+        signer: credentials.signer(attempt),
+        authHeader: credentials.authHeader(attempt),
+        traceparent,
+      }),
+    );
 
   /**
    * Waits until results can be written and for a place at the origin, then checks everything again: the worker may be
@@ -145,10 +151,11 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
       const attempt = await asItIsNow(reserved, reservedAtMs);
       const payload = attempt === undefined ? undefined : await payloadOf(attempt);
       if (attempt === undefined || payload === undefined) return undefined;
+      const context = isTracing() ? await keptContext(db, attempt.eventId) : undefined;
       // No other step may come between this check and the request.
       if (!run.mayBegin() || !recorder.isWell) return undefined;
       slot.begin();
-      return { attempt, result: await send(attempt, payload) };
+      return { attempt, result: await send(attempt, payload, context) };
     } finally {
       leave();
     }
@@ -192,6 +199,38 @@ interface Sent {
   readonly attempt: ReservedAttempt;
   readonly result: AttemptResult;
 }
+
+/** @param context of the event */
+const inAttemptSpan = (
+  attempt: ReservedAttempt,
+  run: AttemptingRun,
+  context: string | undefined,
+  work: (traceparent: string | undefined) => Promise<AttemptResult>,
+): Promise<AttemptResult> =>
+  inSpan(
+    'webhook.attempt',
+    {
+      kind: 'client',
+      parent: context ?? null,
+      attributes: {
+        'http.request.method': 'POST',
+        'server.address': URL.parse(attempt.url)?.hostname,
+        'agent_mailbox.event.id': attempt.eventId,
+        'agent_mailbox.event.type': attempt.eventType,
+        'agent_mailbox.delivery.id': attempt.id,
+        'agent_mailbox.endpoint.id': attempt.endpointId,
+        'agent_mailbox.attempt.number': attempt.number,
+        'agent_mailbox.attempt.kind': run.kind,
+        'temporal.workflow.id': run.workflowId ?? undefined,
+      },
+    },
+    async (span) => {
+      const result = await work(span.context);
+      span.set({ 'http.response.status_code': result.responseCode ?? undefined });
+      if (result.error !== null) span.fail(result.error);
+      return result;
+    },
+  );
 
 function recordOf(attempt: ReservedAttempt, result: AttemptResult, run: AttemptingRun, nowMs: number): AttemptRecord {
   const manual = run.kind === 'manual' || run.kind === 'recovery';

@@ -7,6 +7,7 @@ import helmet from 'koa-helmet';
 import { noticeOutage } from '#core/platform/engine/engine-starts.ts';
 import { apiRequestSeconds } from '#core/platform/log/metrics.ts';
 import { newId } from '#core/platform/new-id.ts';
+import { inSpan } from '#core/platform/tracing/trace.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { unknownPage } from './documents/dashboard-files.ts';
 import { type ApiContext, handlerOf, type RequestState } from './handle.ts';
@@ -61,12 +62,19 @@ export function createApp(
     context.state.requestId = requestId;
     context.set('X-Request-Id', requestId);
     const startedAt = performance.now();
-    try {
-      requireHost(context.req);
-      await next();
-    } catch (error) {
-      renderError(error, context, api);
-    }
+    const attributes = { 'http.request.method': context.method, 'agent_mailbox.request.id': requestId };
+    // A context that the client sends is not trusted.
+    await inSpan('api.request', { kind: 'server', parent: null, attributes }, async (span) => {
+      try {
+        requireHost(context.req);
+        await next();
+      } catch (error) {
+        renderError(error, context, api);
+      }
+      const { status } = context;
+      span.set({ 'http.response.status_code': status, 'agent_mailbox.operation': context.state.operationId });
+      if (status >= 500) span.fail(String(status));
+    });
     const ms = performance.now() - startedAt;
     apiRequestSeconds.observe({ method: context.method, status: `${Math.floor(context.status / 100)}xx` }, ms / 1_000);
     services.log.info(

@@ -30,6 +30,8 @@ export const INVITATION_RETENTION_DAYS = 90;
 export const KNOWN_RECIPIENT_RETENTION_DAYS = 730;
 /** Standing approvals, after their end. */
 export const STANDING_APPROVAL_RETENTION_DAYS = 90;
+/** Contexts of traces, by event or message. A later span begins a trace of its own. */
+export const TRACE_CONTEXT_RETENTION_DAYS = 7;
 /** Digests of attachments, at least; as long as the message if that is longer. */
 export const ATTACHMENT_DIGEST_RETENTION_DAYS = 730;
 /** The use of a known recipient is noted at most this often: it is no write for each mail. */
@@ -232,6 +234,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('carried_passage', 'sentMail', 'as the outbound message, and no longer than the mail they come from'),
   kept('sending_use', 'rateLimits', days(SENDING_USE_RETENTION_DAYS)),
   kept('organization_change', 'rateLimits', days(ORGANIZATION_CHANGE_RETENTION_DAYS)),
+  kept('trace_context', 'rateLimits', days(TRACE_CONTEXT_RETENTION_DAYS)),
   kept('standing_approval', 'knownRecipients', `${days(STANDING_APPROVAL_RETENTION_DAYS)} after its end`),
   kept('known_recipient', 'knownRecipients', `${days(KNOWN_RECIPIENT_RETENTION_DAYS)} after their last use`),
   kept(

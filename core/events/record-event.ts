@@ -1,4 +1,5 @@
 import { newId } from '#core/platform/new-id.ts';
+import { keepEventContexts } from '#core/platform/tracing/kept-context.ts';
 import type { Sql } from '#db/database.ts';
 import { recordEventRows, recordMoreDeliveries } from '#db/queries/events/record-events.ts';
 import { firstIdAt, isId } from '#domain/ids.ts';
@@ -72,6 +73,8 @@ export interface NewEvent {
   readonly extracts?: object;
   /** Default: now. */
   readonly occurredAt?: Date;
+  /** `traceparent` of the span in which it happened. Default: the current one. */
+  readonly traceContext?: string | undefined;
 }
 
 /** Most events match few endpoints: ids for so many are made ahead, and one statement is enough. */
@@ -126,6 +129,15 @@ export async function recordEvents(sql: Sql, events: readonly NewEvent[]): Promi
       mailboxScope: EVENT_SCOPES[event.type].mailbox,
       deliveryIds: Array.from({ length: idsEach }, () => newId('delivery', timeMs)),
     }));
+  await keepEventContexts(sql, () =>
+    prepared.map(({ event, id }) => ({
+      id,
+      type: event.type,
+      organizationId: event.organization.id,
+      mailboxId: event.mailbox?.id ?? null,
+      context: event.traceContext,
+    })),
+  );
   const { created, most } = await recordEventRows(sql, inserts(DELIVERY_IDS_AHEAD));
   if (most <= DELIVERY_IDS_AHEAD) return created;
   const times = prepared.map(({ timeMs }) => timeMs);

@@ -1,4 +1,5 @@
 /** The frame of the single processes (api, worker, mail): settings, log on standard error, services, readiness, end. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { createLogger, type Logger, logDestination } from '#core/platform/log/logger.ts';
@@ -7,6 +8,7 @@ import { openServices, type Services } from '#core/platform/process/services.ts'
 import { hasAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
 import { readSettings, SettingsError } from '#core/platform/settings/settings.ts';
 import { withSettingsFile } from '#core/platform/settings/settings-file.ts';
+import { startTracing } from '#core/platform/tracing/start-tracing.ts';
 import { isPreparing, pendingMigrations } from '#db/migrate.ts';
 import { requirePostgres } from './dependencies.ts';
 import { logStartFindings, openDiagnosis } from './diagnosis/diagnose.ts';
@@ -52,6 +54,7 @@ export async function runPart(part: Part): Promise<void> {
       stopWithinMs = settings.SHUTDOWN_DEADLINE_SECONDS * 1_000;
       log = createLogger(settings.LOG_LEVEL, logDestination(STANDARD_ERROR));
       if (settings.DATABASE_URL !== undefined) await requirePostgres(settings.DATABASE_URL);
+      life.onStop('traces', await startTracing(`agent-mailbox-${part.name}`, process.env, settings.TRACE_ADDRESSES));
       const services = await openServices(settings, log, part.name);
       life.onStop('services', () => services.close());
       const readiness = openReadiness(services, part.name);

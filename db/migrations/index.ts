@@ -43,6 +43,7 @@ import { Migration20261128001130_undo } from './Migration20261128001130_undo.ts'
 import { Migration20261128001800_sending_after_reading } from './Migration20261128001800_sending_after_reading.ts';
 import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
 import { Migration20261128001700_consent_risk } from './Migration20261128001700_consent_risk.ts';
+import { Migration20261128001500_trace_contexts } from './Migration20261128001500_trace_contexts.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -91,4 +92,5 @@ export const migrations = [
   Migration20261128001800_sending_after_reading,
   Migration20261128002100_domain_reports,
   Migration20261128001700_consent_risk,
+  Migration20261128001500_trace_contexts,
 ];

@@ -152,6 +152,7 @@ const VALUES: Schema = {
       metricsFrom: rows,
       database: place,
       temporal: place,
+      traces: place,
       notPublic: { type: 'array', items: { type: 'string' } },
       extraEgress: rows,
     }),

@@ -6,6 +6,7 @@
  * What is configured (DATABASE_URL, TEMPORAL_ADDRESS, TLS_CERT, secrets) is used instead of an embedded part. Stopping
  * is in reverse order: listeners, worker, connections, then Temporal and PostgreSQL. See `core/platform/process/process-life.ts`.
  */
+
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -32,6 +33,7 @@ import {
   SettingsError,
 } from '#core/platform/settings/settings.ts';
 import { withSettingsFile } from '#core/platform/settings/settings-file.ts';
+import { startTracing } from '#core/platform/tracing/start-tracing.ts';
 import { checkDatabase } from '#core/process/check-database.ts';
 import { requirePostgres } from '#core/process/dependencies.ts';
 import type { Readiness } from '#core/process/readiness.ts';
@@ -252,6 +254,7 @@ async function start(life: ProcessLife): Promise<void> {
   };
   const settings = readSettings(everything);
   for (const note of notes) log.warn(note);
+  life.onStop('traces', await startTracing('agent-mailbox', process.env, settings.TRACE_ADDRESSES));
   const services = await openServices(settings, log, 'all');
   life.onStop('services', () => services.close());
   const first = await step('Database', (note) =>

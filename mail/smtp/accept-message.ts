@@ -9,6 +9,7 @@ import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import { networkOf, sourceOf } from '#core/platform/addresses/source-address.ts';
 import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import { inSpan } from '#core/platform/tracing/trace.ts';
 import { UNAUTHENTICATED_LABEL } from '#domain/mail/mail-flags.ts';
 import { HEADER_BLOCK_MAX_BYTES, MESSAGE_MEMORY_MAX_BYTES, RECEIVED_FIELDS_MAX } from '#domain/mail/mail-limits.ts';
 import { ROLE_MAIL_MAX_BYTES } from '#domain/mail/mailbox-address.ts';
@@ -184,11 +185,20 @@ async function accept(
       facts: { mailboxes: [...held.keys()], messages: [...held.values()] },
       text: acceptedText([...held.values()]),
     };
-  const outcome = await store.deliver({
-    message,
-    deliveries: passing,
-    event: (delivery, messageId, threadId) => receivedEvent(message, delivery, messageId, threadId),
-  });
+  const outcome = await inSpan(
+    'message.store',
+    { attributes: { 'agent_mailbox.message.size': bytes.length } },
+    (span) =>
+      store.deliver({
+        message,
+        deliveries: passing,
+        event: (delivery, messageId, threadId) => ({
+          ...receivedEvent(message, delivery, messageId, threadId),
+          // Other messages may be in the same transaction.
+          traceContext: span.context,
+        }),
+      }),
+  );
   return answerOf(outcome, message, recipients, blocked, held);
 }
 

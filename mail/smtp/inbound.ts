@@ -47,6 +47,7 @@ import {
 } from './recipient-gate.ts';
 import type { SenderCheckBudgets } from './sender-checks.ts';
 import { envelopeLine, refusalLine, sessionLine } from './session-line.ts';
+import { sessionTraces } from './session-traces.ts';
 import { faultLevel, replyToFault, SmtpReply } from './smtp-reply.ts';
 import { smtpSpool } from './smtp-spool.ts';
 
@@ -77,6 +78,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
   const { services, store, certificate } = options;
   const { settings, log } = services;
   const spool = smtpSpool(settings.DATA_DIR);
+  const traces = sessionTraces('smtp');
   const lookup = options.lookup ?? dnsLookup(settings.DNS_SERVERS, services.now);
   const blocked = blockedEvents(services);
   const gate = recipientGate(recipientDirectory(services.db, settings.MAIL_DOMAIN, services.now), blocked, services.db);
@@ -189,27 +191,31 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
         session,
         'DATA',
         async () => {
-          const { facts, text } = await acceptMessage(
-            {
-              services,
-              store,
-              lookup,
-              budgets: options.senderCheckBudgets,
-              blocked,
-              spool,
-              server,
-              onNotices: options.onNotices,
-              observe: (more) => observe(session, more),
-            },
-            stream,
-            session,
-            {
-              mailboxes: accepted.get(session.envelope),
-              roles: [...(roleRecipients.get(session.envelope)?.values() ?? [])],
-              reports: reportRecipients.get(session.envelope),
-            },
-            takerOf(session),
-          );
+          const { facts, text } = await traces.message(session, async (span) => {
+            const accepting = await acceptMessage(
+              {
+                services,
+                store,
+                lookup,
+                budgets: options.senderCheckBudgets,
+                blocked,
+                spool,
+                server,
+                onNotices: options.onNotices,
+                observe: (more) => observe(session, more),
+              },
+              stream,
+              session,
+              {
+                mailboxes: accepted.get(session.envelope),
+                roles: [...(roleRecipients.get(session.envelope)?.values() ?? [])],
+                reports: reportRecipients.get(session.envelope),
+              },
+              takerOf(session),
+            );
+            span.set({ 'agent_mailbox.message.id': accepting.facts.messages });
+            return accepting;
+          });
           services.mailLog.note({
             mail: 'in',
             outcome: 'accepted',
@@ -252,6 +258,7 @@ export async function openInbound(options: InboundOptions): Promise<InboundListe
     log,
     mailLog: services.mailLog,
     serve({ id, socket, remoteAddress, remotePort }) {
+      traces.begin(id, socket);
       server.connect(socket, { id, remoteAddress, remotePort });
       return { stop: () => server.drain() };
     },

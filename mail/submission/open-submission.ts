@@ -26,6 +26,7 @@ import { type Listener, openListener } from '#mail/listeners.ts';
 import type { Authenticator } from '#mail/login/mailbox-login.ts';
 import { smtpConnectionRefusal } from '#mail/smtp/inbound-server.ts';
 import { refusalLine, sessionLine } from '#mail/smtp/session-line.ts';
+import { sessionTraces } from '#mail/smtp/session-traces.ts';
 import { faultLevel, replyToFault, SmtpReply } from '#mail/smtp/smtp-reply.ts';
 import { smtpSpool } from '#mail/smtp/smtp-spool.ts';
 import { type CertificatePair, TLS_MIN_VERSION, type TlsContext } from '#mail/tls.ts';
@@ -67,6 +68,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
     total: connectionTotal(settings.SUBMISSION_MAX_CLIENTS),
     sources: connectionCounter(settings.MAIL_CLIENTS_PER_ADDRESS),
   };
+  const traces = sessionTraces('submission');
   const conversations = new Map<string, Conversation>();
   /** Bytes of messages, for the mail log. Keyed by the envelope object, which smtp-server creates for each transaction. */
   const sizes = new WeakMap<object, number>();
@@ -220,7 +222,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
         answer(
           session,
           'DATA',
-          () => submit(stream, session, server),
+          () => traces.message(session, () => submit(stream, session, server)),
           (error, text) => {
             callback(error, text);
             server.afterMessage();
@@ -266,6 +268,7 @@ export async function openSubmission(options: SubmissionOptions): Promise<Submis
       mailLog: services.mailLog,
       ...(secure ? { tls: options.tls } : {}),
       serve({ id, socket, remoteAddress, remotePort }) {
+        traces.begin(id, socket);
         server.connect(socket, { id, remoteAddress, remotePort });
         return { stop: () => server.drain() };
       },

@@ -36,6 +36,7 @@ export const LEFT_OUT_TABLES: Readonly<Record<string, string>> = {
   sender_read: 'whose mail was read lately; it matters for minutes',
   sweeps: 'where the periodic searches are; they begin anew',
   readiness_probe: 'written by each running process every few seconds',
+  trace_context: 'ids of traces, kept for days where tracing is on; without one a later span begins a trace of its own',
   organization_change:
     'names of changes for open pages, kept for a day and ordered by transaction ids of one PostgreSQL server',
 };

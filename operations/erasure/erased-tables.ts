@@ -143,6 +143,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   // That nothing may be sent to the address stays, as a hash of it.
   suppression: ofOrganization('cleared'),
   mail_refusal: ALL,
+  trace_context: none(kept('ids of events, messages and traces, for days')),
   erasure: none(kept('proof of what was erased, without content')),
   installation_setting: none(INSTALLATION),
   readiness_probe: none(INSTALLATION),

@@ -1,6 +1,10 @@
 /** One attempt at one destination: reserve, hand over, record. */
+
 import { randomUUID } from 'node:crypto';
 import { isStopped, shareBrakes } from '#core/mailboxes/sending-brakes.ts';
+import { keptContext } from '#core/platform/tracing/kept-context.ts';
+import { addressAttributes, inSpan, isTracing } from '#core/platform/tracing/trace.ts';
+import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { stoppedBy } from '#domain/sending/sending-brakes.ts';
 import {
   changeRecipients,
@@ -18,6 +22,24 @@ import { type DestinationAttempt, recordAttempt, type Tried } from './record-att
 
 /** Does nothing where nothing may be sent to this destination any more. */
 export async function attemptDestination(attempt: DestinationAttempt): Promise<void> {
+  if (!isTracing()) return attemptInTrace(attempt);
+  const { services, message, destination, sender } = attempt;
+  const attributes = {
+    'server.address': destination,
+    'agent_mailbox.message.id': [message.id],
+    'agent_mailbox.organization.id': sender.organization.id,
+    'agent_mailbox.mailbox.id': sender.mailbox.id,
+    'temporal.workflow.id': outboundWorkflowId(message.id),
+    ...addressAttributes(
+      sender.mailbox.address,
+      attempt.recipients.map(({ address }) => address),
+    ),
+  };
+  const parent = (await keptContext(services.db, message.id)) ?? null;
+  return inSpan('mail.attempt', { kind: 'client', parent, attributes }, () => attemptInTrace(attempt));
+}
+
+async function attemptInTrace(attempt: DestinationAttempt): Promise<void> {
   const { services, transport, sender, message, content, mayBegin } = attempt;
   const reservation = randomUUID();
   let asked = 0;

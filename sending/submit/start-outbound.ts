@@ -2,6 +2,7 @@
  * Starts the workflows of unfinished messages: at once after the commit, and by a sweep for those without a workflow
  * (a crash between commit and start, an engine that was unreachable or emptied). Starting a running one has no effect.
  */
+
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { semaphore } from '#core/platform/batching/semaphore.ts';
 import type { Caller } from '#core/platform/caller.ts';
@@ -12,6 +13,7 @@ import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE } from '#core/platform/process/patient-database.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import { inSpan } from '#core/platform/tracing/trace.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { DECIDED_PORTIONS_MAX } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS, OUTBOUND_SWEEP_AGAIN_MS } from '#domain/sending/outbound.ts';
@@ -58,7 +60,11 @@ export async function startOutbound(
   temporal: TemporalClient,
   message: OutboundToStart,
 ): Promise<void> {
-  const started = inTime(temporal, ANSWER_WITHIN_MS, () => start(temporal, message));
+  const started = inSpan(
+    'workflow.start',
+    { kind: 'producer', attributes: { 'temporal.workflow.id': outboundWorkflowId(message.messageId) } },
+    () => inTime(temporal, ANSWER_WITHIN_MS, () => start(temporal, message)),
+  );
   await started.catch(async (error: unknown) => {
     await leaveToSweep(services, [message.messageId]);
     if (!noticeOutage(log, error))

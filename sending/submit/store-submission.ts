@@ -10,6 +10,8 @@ import { type NewEvent, recordEvents } from '#core/events/record-event.ts';
 import { shareBrakes } from '#core/mailboxes/sending-brakes.ts';
 import { askBudgets } from '#core/mailboxes/sending-budgets.ts';
 import { newId } from '#core/platform/new-id.ts';
+import { keepMessageContext } from '#core/platform/tracing/kept-context.ts';
+import { isTracing } from '#core/platform/tracing/trace.ts';
 import type { Sql } from '#db/database.ts';
 import { consentRisk } from '#domain/sending/consent-risk.ts';
 import { OUTBOUND_GIVE_UP_MS } from '#domain/sending/outbound.ts';
@@ -190,6 +192,7 @@ async function insertMessage(
     keepDraft(sql, sender.mailbox.id, id, draft),
     lockOutbound(sql, id),
   ]);
+  if (isTracing()) await keepMessageContext(sql, id);
   if (message === undefined) throw new Error('a message was submitted and is not there');
   return message;
 }

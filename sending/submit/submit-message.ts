@@ -11,9 +11,11 @@
  *
  * Its draft is removed in any case; the message it answers is marked at the release.
  */
+
 import { formatAddress } from '@agent-mailbox/mime-structure/addresses';
 import type { ClientId } from '#core/platform/client-id.ts';
 import type { MailLine } from '#core/platform/mail-log/mail-line.ts';
+import { inSpan } from '#core/platform/tracing/trace.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readSafely } from '#mailstore/reading/read-safely.ts';
 import { type Author, authorOf, hashOfLetter, type Letter, type LetterTerms } from '#sending/compose/answer-letter.ts';
@@ -192,7 +194,19 @@ export async function submitBytes(
     messageId = prepared.messageId;
     return { prepared, submitted: await submitMessage(services, { ...terms, organizationId, mailboxId, prepared }) };
   };
-  const { prepared, submitted } = await submit().catch((error: unknown) => {
+  const { prepared, submitted } = await inSpan(
+    'message.submit',
+    { attributes: { 'agent_mailbox.organization.id': organizationId, 'agent_mailbox.mailbox.id': mailboxId } },
+    async (span) => {
+      const done = await submit();
+      span.set({
+        'agent_mailbox.message.id': [done.submitted.messageId],
+        'agent_mailbox.message.size': done.prepared.bytes.length,
+        'agent_mailbox.message.outcome': outcomeOf(done.submitted),
+      });
+      return done;
+    },
+  ).catch((error: unknown) => {
     if (origin.listener === 'api' && error instanceof CatalogueError)
       services.mailLog.refused({
         ...line,

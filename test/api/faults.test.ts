@@ -42,6 +42,8 @@ const NO_EFFECTS = [
   'carried_due',
   // Written beside an answer: whose mail it shows.
   'sender_read',
+  // Written where tracing is on.
+  'trace_context',
   // Written by operators alone.
   'erasure',
 ];

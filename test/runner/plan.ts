@@ -34,6 +34,7 @@ const ALONE: readonly string[] = [
   'test/core/outage-lines.test.ts',
   'test/core/own-installation.test.ts',
   'test/core/metrics.test.ts',
+  'test/core/traces.test.ts',
   'test/operations/prober.test.ts',
   'test/delivery/across-processes.test.ts',
   'test/mail/crash.test.ts',

@@ -11,6 +11,8 @@
  * The two policies of a batcher (`batcher.ts`): which of the waiting items are carried out together.
  */
 
+import { currentTraceContext, inTraceContext } from '#core/platform/tracing/trace.ts';
+
 export interface Batcher<Item, Outcome> {
   /** Resolves when the batch of the item is carried out. @throws what its transaction throws, when it is alone in it */
   add(item: Item): Promise<Outcome>;
@@ -28,6 +30,8 @@ export interface BatcherOptions<Item, Outcome> {
 
 interface Waiting<Item, Outcome> {
   readonly item: Item;
+  /** Of the trace in which it was added. */
+  readonly context: string | undefined;
   resolve(outcome: Outcome): void;
   reject(error: unknown): void;
 }
@@ -82,7 +86,9 @@ export function batcher<Item, Outcome>(options: BatcherOptions<Item, Outcome>): 
 
   async function settle(batch: readonly Waiting<Item, Outcome>[]): Promise<void> {
     try {
-      const outcomes = await carryOut(itemsOf(batch));
+      // A batch of several belongs to no trace.
+      const context = batch.length === 1 ? batch[0]?.context : undefined;
+      const outcomes = await inTraceContext(context, () => carryOut(itemsOf(batch)));
       for (const [i, { resolve, reject }] of batch.entries()) {
         const outcome = outcomes[i];
         if (outcome === undefined) reject(new Error('a batch returned fewer outcomes than it had items'));
@@ -97,7 +103,7 @@ export function batcher<Item, Outcome>(options: BatcherOptions<Item, Outcome>): 
   return {
     add: (item) =>
       new Promise((resolve, reject) => {
-        waiting.push({ item, resolve, reject });
+        waiting.push({ item, context: currentTraceContext(), resolve, reject });
         next();
       }),
     idle() {

@@ -47,6 +47,23 @@ export const SETTINGS = {
       fallback: '0',
       text: 'Port of the metrics of Temporal’s SDK (Prometheus, `/metrics`) in processes with a worker, on API_HOST if that is an address, otherwise on 127.0.0.1. 0 switches it off.',
     }),
+    OTEL_EXPORTER_OTLP_ENDPOINT: setting(url('http:', 'https:'), {
+      text: 'Address of an OpenTelemetry receiver (OTLP over HTTP, JSON), such as `http://collector:4318`: then every process sends traces there. Unset: no traces, and no SDK of OpenTelemetry is loaded. Further variables of that standard: docs/operations/traces.md.',
+    }),
+    OTEL_EXPORTER_OTLP_HEADERS: setting(text, {
+      secret: true,
+      text: 'Header fields of requests to that receiver, such as `authorization=Bearer%20…`, separated by commas.',
+    }),
+    OTEL_TRACES_SAMPLER_ARG: setting(text, {
+      text: 'Part of the traces that is sent, from 0 to 1. Unset: all.',
+    }),
+    OTEL_RESOURCE_ATTRIBUTES: setting(text, {
+      text: 'Attributes of the process in traces, such as `deployment.environment.name=production`, separated by commas.',
+    }),
+    TRACE_ADDRESSES: setting(flag, {
+      fallback: 'false',
+      text: 'Put addresses of senders and recipients into traces.',
+    }),
     SHUTDOWN_DEADLINE_SECONDS: setting(integer(1, 600), {
       fallback: '40',
       text: 'Seconds that stopping may take in total after SIGTERM or SIGINT. Until then, requests, mail and attempts in flight may finish. After that, the process ends with exit code 1 and a log line that lists what was still open. Keep it below the time after which your supervisor kills the process (`stop_grace_period`, `terminationGracePeriodSeconds`).',

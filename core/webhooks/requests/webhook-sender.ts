@@ -181,6 +181,8 @@ export interface WebhookRequest {
   /** Null: the request is a chat message, not a delivery, and has no webhook headers. */
   readonly signer: WebhookSigner | null;
   readonly authHeader: { readonly name: string; readonly value: string } | undefined;
+  /** Header of W3C Trace Context, where tracing is on; it is not signed. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Names and values in turn, so that names keep their spelling. */
@@ -197,6 +199,7 @@ export function requestHeaders(request: WebhookRequest, timestamp: Date): string
       EVENT_HEADER,
       request.eventType,
     );
+  if (request.signer !== null && request.traceparent !== undefined) headers.push('traceparent', request.traceparent);
   if (request.authHeader !== undefined) headers.push(request.authHeader.name, request.authHeader.value);
   return headers;
 }
