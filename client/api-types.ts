@@ -387,7 +387,7 @@ export interface Consent {
   /** The recipients it is about. */
   readonly recipients: readonly string[];
   /** Why the message waits; `not_recorded`: the request is older than this field. */
-  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'opaque_links' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** 3: it carries text or files of other mail. 2: its signals are suspicious, or its reply would go elsewhere. 1: it has other signals, or is over a budget. 0: none of these. */
   readonly risk: number;
   readonly subject: string;
@@ -508,6 +508,8 @@ export interface ConsentMessage {
   readonly answers: HeldAnswer | null;
   /** Other mail whose passages it carries, most first, at most 5. What has been deleted since is left out. */
   readonly carried: readonly CarriedMail[];
+  /** Links and remote pictures whose addresses have long parts that are no words, at most 10. Do not follow them. */
+  readonly opaqueLinks: readonly string[];
   /** Senders whom nobody released and whose mail was read shortly before, latest first, at most 10. */
   readonly unknownSenders: readonly UnknownSender[];
   /** Versions that were sent back before this one, newest first, at most 5. */
@@ -561,7 +563,7 @@ export interface ConsentsOfMailbox {
 }
 
 export interface ConsentsOfReason {
-  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'opaque_links' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** Requests of the group. */
   readonly count: number;
 }
@@ -1423,7 +1425,7 @@ export interface HeldAnswer {
 
 export interface HeldBecause {
   /** `not_recorded`: the request was made by a version that stored no reason. */
-  readonly kind: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly kind: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'opaque_links' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** The same for people. */
   readonly sentence: string;
   readonly recipients: readonly string[];
@@ -2704,7 +2706,7 @@ export interface OutboxMessage {
   /** The same status as in `GET …/messages/:mid/status`. */
   readonly status: 'consent_pending' | 'scheduled' | 'queued' | 'sending' | 'sent' | 'captured' | 'bounced' | 'suppressed' | 'denied';
   /** Why it is held; null: it is not. */
-  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded' | null;
+  readonly heldBecause: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'opaque_links' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded' | null;
   /** Why it is listed, for an agent to read. */
   readonly reason: string | null;
   readonly to: readonly string[];
@@ -3778,7 +3780,7 @@ export interface ListConsentsQuery {
   readonly mailboxId?: string;
   /** Only those about this address, or about an address of this domain. */
   readonly recipient?: string;
-  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'opaque_links' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** Only those made at this time or later. */
   readonly createdAfter?: string;
   /** Only those made before this time. */
@@ -3796,7 +3798,7 @@ export interface SummarizeConsentsQuery {
   readonly mailboxId?: string;
   /** Only those about this address, or about an address of this domain. */
   readonly recipient?: string;
-  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
+  readonly heldBecause?: 'first_contact' | 'always' | 'carries_other_mail' | 'reply_target' | 'opaque_links' | 'unknown_sender_read' | 'over_message_budget' | 'over_new_recipient_budget' | 'resubmitted' | 'not_recorded';
   /** Only those made at this time or later. */
   readonly createdAfter?: string;
   /** Only those made before this time. */

@@ -203,6 +203,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('draft', 'messages', 'as the message'),
   kept('carried_mail', 'messages', 'as the message'),
   kept('carried_mark', 'messages', 'as the message'),
+  kept('carried_document', 'messages', 'as the message'),
   kept('carried_due', 'messages', 'until the message has been read in the background, or as the message'),
   kept(
     'attachment_digest',

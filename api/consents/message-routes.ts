@@ -16,7 +16,7 @@ import { requireDecider } from '#core/organizations/may-decide.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
 import { MAILBOX_PURPOSE_MAX } from '#domain/mail/mailbox-address.ts';
-import { CARRIED_PASSAGES_SHOWN_MAX, CARRIED_SOURCES_MAX } from '#domain/sending/carried-mail.ts';
+import { CARRIED_PASSAGES_SHOWN_MAX, CARRIED_SOURCES_MAX, LINKS_SHOWN_MAX } from '#domain/sending/carried-mail.ts';
 import {
   CHANGE_TEXT_MAX_CHARACTERS,
   EARLIER_VERSIONS_MAX,
@@ -198,6 +198,9 @@ export const ConsentMessage = closed(
     carried: Type.Array(CarriedMail, {
       description: `Other mail whose passages it carries, most first, at most ${CARRIED_SOURCES_MAX}. What has been deleted since is left out.`,
     }),
+    opaqueLinks: Type.Array(Type.String(), {
+      description: `Links and remote pictures whose addresses have long parts that are no words, at most ${LINKS_SHOWN_MAX}. Do not follow them.`,
+    }),
     unknownSenders: Type.Array(UnknownSender, {
       description: `Senders whom nobody released and whose mail was read shortly before, latest first, at most ${UNKNOWN_SENDERS_SHOWN_MAX}.`,
     }),
@@ -264,6 +267,7 @@ export function presentHeldMessage(held: HeldMessage): Static<typeof ConsentMess
     attachments: held.attachments.map(presentAttachment),
     answers: held.answers === null ? null : presentAnswer(held.answers),
     carried: held.carried.map(presentCarried),
+    opaqueLinks: [...(consent.heldDetails?.links ?? [])],
     unknownSenders: (consent.heldDetails?.unknownSenders ?? []).map(({ address, readAt }) => ({
       address: address === '' ? null : address,
       readAt,

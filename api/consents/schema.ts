@@ -375,6 +375,7 @@ export const consentMessageExample = {
   ],
   answers: null,
   carried: [],
+  opaqueLinks: [],
   unknownSenders: [],
   earlierVersions: [],
   submittedAt: '2026-11-21T09:16:02.481Z',

@@ -9,6 +9,13 @@ export const CARRIED_MAIL_DEFAULT: CarriedMailMode = 'hold';
 export const CARRIED_TEXT_MAX_CHARACTERS = 1_048_576;
 /** A file beyond this size is compared by its hash alone. */
 export const CARRIED_FILE_MAX_BYTES = 524_288;
+/** Files of one message whose text is read: PDF, documents of Office and, of stored mail, plain text. */
+export const CARRIED_DOCUMENTS_MAX = 5;
+export const CARRIED_DOCUMENT_MAX_BYTES = 10_485_760;
+/** Of each file: about twenty pages. */
+export const CARRIED_DOCUMENT_MAX_CHARACTERS = 65_536;
+export const CARRIED_DOCUMENT_MAX_CPU_MS = 2_000;
+export const CARRIED_DOCUMENT_MAX_WALL_MS = 4_000;
 /** Readings of a message (decoded, backwards) that are compared, over all its texts. A message with more waits for a person. */
 export const CARRIED_READINGS_MAX = 200;
 /** Stored mail that has not been read in the background yet and is compared directly, newest first. */
@@ -19,6 +26,8 @@ export const CARRIED_COMPARED_MAX = 12;
 export const CARRIED_SOURCES_MAX = 5;
 /** Passages of one source that are shown. */
 export const CARRIED_PASSAGES_SHOWN_MAX = 3;
+/** Links with opaque addresses that are shown. */
+export const LINKS_SHOWN_MAX = 10;
 /** A one-time code is looked for in mail of this time. */
 export const CARRIED_CODE_DAYS = 7;
 /** What so many senders of different domains write is a common phrase; so is what was sent to so many recipients. */

@@ -44,6 +44,7 @@ export type ConsentScope = (typeof CONSENT_SCOPES)[number];
 /**
  * Why a message waits for a person. `carries_other_mail`: it contains passages or files of mail of others;
  * `reply_target`: it would go where the answered message asks for replies, at another organization than its author's.
+ * `opaque_links`: addresses of its links or pictures have long parts that are no words and could be encoded mail;
  * `unknown_sender_read`: mail of a sender whom nobody released was read shortly before;
  * `resubmitted`: a person sent its first version back, and nothing else asks for approval; `not_recorded`: the request is
  * older than these kinds.
@@ -53,6 +54,7 @@ export const HELD_BECAUSE_KINDS = [
   'always',
   'carries_other_mail',
   'reply_target',
+  'opaque_links',
   'unknown_sender_read',
   ...OVER_BUDGET_KINDS,
   'resubmitted',
@@ -62,6 +64,8 @@ export type HeldBecauseKind = (typeof HELD_BECAUSE_KINDS)[number];
 
 /** What a person is shown about the reason, beside its sentence; `consent.held_details`. */
 export interface HeldDetails {
+  /** Links and remote pictures whose addresses have long parts that are no words, as far as they are shown. */
+  readonly links?: readonly string[];
   /** Senders whom nobody released and whose mail was read before (ISO 8601), latest first. */
   readonly unknownSenders?: readonly { readonly address: string; readonly readAt: string }[];
 }
@@ -83,6 +87,8 @@ export function heldBecauseSentence(kind: HeldBecauseKind, recipients: readonly 
       return `This message to ${all} contains text or files of other mail, which they neither wrote nor got in this conversation.`;
     case 'reply_target':
       return `The answered message asks for replies to ${all}, which is not at the domain of its author.`;
+    case 'opaque_links':
+      return `Addresses of links or pictures in this message have long parts that are no words. Such a part can carry away what the agent has read. The message is for ${all}.`;
     case 'unknown_sender_read':
       return `The agent had just read mail of a sender whom nobody here released, and that mail may have told it what to send. This message is for ${all}.`;
     case 'over_message_budget':

@@ -6,7 +6,7 @@
 
 import type { MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
-import type { Sql } from '#db/database.ts';
+import type { Database, Sql } from '#db/database.ts';
 import { OTP_CONFIDENCE_MIN } from '#domain/mail/mail-limits.ts';
 import { CARRIED_DUE_MAX_CHARACTERS, CARRIED_DUE_MESSAGES_MAX } from '#domain/sending/carried-mail.ts';
 import type { ContentExtracts, MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
@@ -14,6 +14,7 @@ import { type CarriedText, readCarriedText } from '#mime/carried/carried-text.ts
 import { keptPhrases } from '#mime/carried/phrases.ts';
 import { codeMark, storedMark } from '#mime/carried/telling-words.ts';
 import { hashOf } from '#mime/carried/words.ts';
+import { storedDocumentTexts } from './document-texts.ts';
 
 /** `outgoing`: it was sent to somebody outside; `internal`: only within the organization. */
 export type CarriedKind = 'incoming' | 'outgoing' | 'internal';
@@ -33,7 +34,7 @@ export interface CarriedMail {
   readonly receivedAt: Date;
   /** Surely one-time codes. */
   readonly codes: readonly string[];
-  /** Subject and text. */
+  /** Subject, text, and the text of files. */
   readonly text: string;
 }
 
@@ -61,6 +62,7 @@ interface MailRow {
   readonly sent_outside: boolean;
   readonly extracts: ContentExtracts | null;
   readonly body: string | null;
+  readonly document: string | null;
 }
 
 /** Characters of a text that are compared. */
@@ -106,7 +108,7 @@ const mailsOf = (rows: readonly MailRow[]): CarriedMail[] =>
         codes: (row.extracts?.codes ?? []).flatMap(({ code, confidence }) =>
           confidence >= OTP_CONFIDENCE_MIN ? [code] : [],
         ),
-        text: `${row.subject}\n\n${row.body ?? ''}`,
+        text: `${row.subject}\n\n${row.body ?? ''}${row.document === null ? '' : `\n\n${row.document}`}`,
       },
     ];
   });
@@ -114,9 +116,10 @@ const mailsOf = (rows: readonly MailRow[]): CarriedMail[] =>
 const mailsStatement = (condition: string): string => `
   select m.id as message_id, x.organization_id, m.mailbox_id, m.thread_id, m.origin, m.envelope_from, m.delivered_to,
          m.from_addresses, m.to_addresses, m.cc_addresses, m.subject, m.received_at, x.address as own_address,
-         sent.addresses as sent_to, coalesce(sent.outside, false) as sent_outside, c.extracts, left(c.body, $3) as body
+         sent.addresses as sent_to, coalesce(sent.outside, false) as sent_outside, c.extracts, left(c.body, $3) as body, d.text as document
     from message m join mailboxes x on x.id = m.mailbox_id
     left join message_content c on c.message_id = m.id
+    left join carried_document d on d.message_id = m.id
     left join lateral (
       select array_agg(r.address) as addresses, bool_or(not r.inside) as outside from outbound_recipient r
        where r.message_id = m.id and r.status <> 'denied') as sent on true
@@ -166,26 +169,60 @@ export function keptMarks({ organizationId, codes }: CarriedMail, { phrases, tel
 }
 const TELLING_KEPT_MAX = 200;
 
+/** Of the text of files, beside those of the message. */
+function keptMarksOfDocument(organizationId: string, { phrases, telling }: CarriedText): number[] {
+  const salt = saltOf(organizationId);
+  const marks = [
+    ...keptPhrases(phrases, DOCUMENT_PHRASES_KEPT_MAX),
+    ...telling.slice(0, TELLING_KEPT_MAX).map(({ mark }) => mark),
+  ];
+  return marks.map((mark) => storedMark(mark, salt));
+}
+const DOCUMENT_PHRASES_KEPT_MAX = 800;
+
 /** Stores what messages say, unless another process has done so meanwhile. */
 export async function storeCarriedMails(
-  sql: Sql,
+  db: Database,
   organizationId: string,
   messageIds: readonly string[],
 ): Promise<void> {
-  const mails = await readCarriedMails(sql, organizationId, messageIds);
+  const mails = await readCarriedMails(db, organizationId, messageIds);
+  const documents = await readDocuments(db, mails);
   const marks: [messageId: string, mark: number][] = [];
   for (const mail of mails) {
     const read = await readCarriedText(mail.text, rest);
-    for (const mark of keptMarks(mail, read)) marks.push([mail.messageId, mark]);
+    const kept = new Set(keptMarks(mail, read));
+    const document = documents.get(mail.messageId);
+    if (document !== undefined)
+      for (const mark of keptMarksOfDocument(organizationId, await readCarriedText(document, rest))) kept.add(mark);
+    for (const mark of kept) marks.push([mail.messageId, mark]);
     await rest();
   }
-  await sql.query(STORE, [
+  await db.query(STORE, [
     messageIds,
     JSON.stringify(mails.map(({ messageId, kind, parties }) => ({ message_id: messageId, kind, parties }))),
     marks.map(([messageId]) => messageId),
     marks.map(([, mark]) => mark),
+    JSON.stringify([...documents].map(([messageId, text]) => ({ message_id: messageId, text }))),
   ]);
 }
+
+/** Texts of files, by message. */
+async function readDocuments(db: Database, mails: readonly CarriedMail[]): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  const rows = await db.query<Parameters<typeof storedDocumentTexts>[1] & { readonly id: string }>(WITH_FILES, [
+    mails.map(({ messageId }) => messageId),
+  ]);
+  for (const { id, ...message } of rows) {
+    const text = await storedDocumentTexts(db, message);
+    if (text !== '') texts.set(id, text);
+  }
+  return texts;
+}
+
+const WITH_FILES = `
+  select id, mailbox_id as "mailboxId", blob, parts, attachments from message
+   where id = any($1::text[]) and attachments <> '[]'`;
 
 /** What was deleted meanwhile is due no longer. */
 const STORE = `
@@ -199,6 +236,11 @@ const STORE = `
      order by g.message_id
     on conflict (message_id) do update set kind = excluded.kind, parties = excluded.parties
     returning number, message_id
+  ), documents as (
+    insert into carried_document (message_id, text)
+    select d.message_id, d.text
+      from json_to_recordset($5::json) as d (message_id text, text text) join taken t on t.message_id = d.message_id
+    on conflict (message_id) do update set text = excluded.text
   )
   insert into carried_mark (mark, mail)
   select g.mark, s.number

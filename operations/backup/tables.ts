@@ -19,7 +19,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['public_address', 'role_mail', 'domain_report'],
   ...['folder', 'placement', 'placement_state', 'expunged', 'change_log', 'decision_log'],
   ...['message', 'message_text', 'message_content', 'unplaced_message', 'draft', 'attachment_digest'],
-  ...['carried_mail', 'carried_mark', 'carried_due'],
+  ...['carried_mail', 'carried_mark', 'carried_due', 'carried_document'],
   ...['mailbox_file', 'mailbox_file_chunk', BLOB_TABLE, 'thread_ref', 'delivery_seen'],
   ...['outbound_message', 'outbound_recipient', 'outbound_attempt', 'consent', 'carried_passage'],
   ...['sending_use', 'known_recipient', 'standing_approval', 'suppression', 'mail_refusal', 'erasure'],

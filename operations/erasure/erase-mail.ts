@@ -22,6 +22,7 @@ const MESSAGE_PARTS: readonly Part[] = [
   ['carried_mark', (ids) => `mail in (select number from carried_mail where ${byMessage(ids)})`],
   ['carried_mail', byMessage],
   ['carried_due', byMessage],
+  ['carried_document', byMessage],
   ['carried_passage', byMessage],
   ['message', (ids) => `id in (${ids})`],
 ];

@@ -114,6 +114,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   carried_mail: ALL,
   carried_mark: ALL,
   carried_due: ALL,
+  carried_document: ALL,
   attachment_digest: ALL,
   mailbox_file: ofMailbox(CONFIGURED),
   mailbox_file_chunk: ofMailbox(CONFIGURED),

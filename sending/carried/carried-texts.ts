@@ -51,6 +51,19 @@ export function outgoingTexts(bytes: Buffer, read: Pick<ReadMessage, 'parts' | '
   return { texts, cut };
 }
 
+/** With the text of files, as far as there is room for it. */
+export function withDocuments({ texts, cut }: OutgoingTexts, documents: readonly string[]): OutgoingTexts {
+  let left = CARRIED_TEXT_MAX_CHARACTERS - texts.reduce((sum, { text }) => sum + text.length, 0);
+  const added: OutgoingText[] = [];
+  for (const text of documents) {
+    if (text.trim() === '') continue;
+    cut ||= text.length > left;
+    added.push({ text: text.slice(0, left), isRead: true });
+    left -= Math.min(left, text.length);
+  }
+  return { texts: [...texts, ...added], cut };
+}
+
 /** Values of all fields, of which agents set many as they like. */
 const headerText = (bytes: Buffer, from: number, to: number): string =>
   decodeWords(bytes.toString('utf8', from, Math.min(to, from + HEADER_MAX_BYTES)).replaceAll(/\r?\n[ \t]+/g, ' '));

@@ -1,22 +1,24 @@
 /**
  * What a message carries, before it is queued: credentials of this service are refused; passages of other mail are held for
- * a person or refused, as `settings.carriedMail` says.
+ * a person or refused, as `carriedMail` says; links that could carry something are held (`check-links.ts`).
  */
 import { CatalogueError } from '#domain/errors.ts';
 import { placeOf } from '#mailstore/carried/carried-mail.ts';
+import { outgoingDocumentTexts } from '#mailstore/carried/document-texts.ts';
 import { attachmentDigests } from '#mime/attachments.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
-import { outgoingTexts } from '#sending/carried/carried-texts.ts';
+import { outgoingTexts, withDocuments } from '#sending/carried/carried-texts.ts';
 import { findCarried, type OutgoingFile } from '#sending/carried/find-carried.ts';
 import { carriesCredential, credentialRefused } from '#sending/carried/own-credentials.ts';
 import type { SendingServices } from '#sending/outbox/outbound-message.ts';
+import { checkLinks } from './check-links.ts';
 import type { Refusal, SubmissionPlan } from './plan-submission.ts';
 
 /** The plan, with a request for consent if a person must look; or why the message is refused. */
 export async function checkCarried(services: SendingServices, plan: SubmissionPlan): Promise<SubmissionPlan | Refusal> {
   const { submission, sender, read, outside, threadId, now } = plan;
   const { bytes } = submission.prepared;
-  const texts = outgoingTexts(bytes, read);
+  const texts = withDocuments(outgoingTexts(bytes, read), await outgoingDocumentTexts(bytes, read, sender.mailbox.id));
   if (await carriesCredential(bytes, read, texts)) return { error: credentialRefused(), reason: 'carries_credential' };
   const mode = sender.carriedMail;
   // What stays within the organization leaves nothing.
@@ -30,7 +32,8 @@ export async function checkCarried(services: SendingServices, plan: SubmissionPl
     files: filesOf(bytes, read),
     now,
   });
-  if (carried.length === 0 && !texts.cut && !cut && read.attachments.length <= FILES_COMPARED_MAX) return plan;
+  if (carried.length === 0 && !texts.cut && !cut && read.attachments.length <= FILES_COMPARED_MAX)
+    return checkLinks(services, plan, texts);
   if (mode === 'refuse' && carried.length > 0)
     return {
       error: new CatalogueError(
@@ -41,7 +44,11 @@ export async function checkCarried(services: SendingServices, plan: SubmissionPl
       reason: 'carries_other_mail',
     };
   const toAsk = [...new Set([...plan.toAsk, ...outside.map(placeOf)])].sort();
-  return { ...plan, toAsk, heldBecause: 'carries_other_mail', carried, decidedAlone: true };
+  return checkLinks(
+    services,
+    { ...plan, toAsk, heldBecause: 'carries_other_mail', carried, decidedAlone: true },
+    texts,
+  );
 }
 
 const FILES_COMPARED_MAX = 100;

@@ -25,7 +25,8 @@ export async function checkReading(services: SendingServices, plan: SubmissionPl
   return {
     ...plan,
     toAsk: [...new Set([...plan.toAsk, ...outside.map(placeOf)])].sort(),
-    heldBecause: plan.heldBecause === 'carries_other_mail' ? plan.heldBecause : 'unknown_sender_read',
+    // What the message itself has says more than what was read before.
+    heldBecause: plan.decidedAlone ? plan.heldBecause : 'unknown_sender_read',
     details: { ...plan.details, unknownSenders },
     decidedAlone: true,
   };

@@ -40,6 +40,7 @@ const NO_EFFECTS = [
   'carried_mail',
   'carried_mark',
   'carried_due',
+  'carried_document',
   // Written beside an answer: whose mail it shows.
   'sender_read',
   // Written where tracing is on.

@@ -34,6 +34,7 @@ test('settings that are not named keep their value', async () => {
     consentExpiresInDays: 3,
     repliesNeedApproval: false,
     carriedMail: 'hold',
+    askAfterReadingMinutes: 0,
     undoSeconds: 0,
     consentByApiKey: false,
     screening: 'off',

@@ -2,6 +2,7 @@ const WORDS = {
   first_contact: 'First contact',
   carries_other_mail: 'Contains other mail',
   reply_target: 'Replies go elsewhere',
+  opaque_links: 'Links that could carry data',
   unknown_sender_read: 'After mail of an unknown sender',
   always: 'All outside mail is held',
   over_message_budget: 'Over the budget of messages',

@@ -396,7 +396,7 @@ class Consent(Model):
     # The recipients it is about.
     recipients: list[str]
     # Why the message waits; `not_recorded`: the request is older than this field.
-    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "opaque_links", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
     # 3: it carries text or files of other mail. 2: its signals are suspicious, or its reply would go elsewhere. 1: it has other signals, or is over a budget. 0: none of these.
     risk: int
     subject: str
@@ -519,6 +519,8 @@ class ConsentMessage(Model):
     answers: HeldAnswer | None
     # Other mail whose passages it carries, most first, at most 5. What has been deleted since is left out.
     carried: list[CarriedMail]
+    # Links and remote pictures whose addresses have long parts that are no words, at most 10. Do not follow them.
+    opaque_links: list[str]
     # Senders whom nobody released and whose mail was read shortly before, latest first, at most 10.
     unknown_senders: list[UnknownSender]
     # Versions that were sent back before this one, newest first, at most 5.
@@ -572,7 +574,7 @@ class ConsentsOfMailbox(Model):
 
 
 class ConsentsOfReason(Model):
-    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "opaque_links", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
     # Requests of the group.
     count: int
 
@@ -1447,7 +1449,7 @@ class HeldAnswer(Model):
 
 class HeldBecause(Model):
     # `not_recorded`: the request was made by a version that stored no reason.
-    kind: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
+    kind: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "opaque_links", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN]
     # The same for people.
     sentence: str
     recipients: list[str]
@@ -2745,7 +2747,7 @@ class OutboxMessage(Model):
     # The same status as in `GET …/messages/:mid/status`.
     status: Annotated[Literal["consent_pending", "scheduled", "queued", "sending", "sent", "captured", "bounced", "suppressed", "denied"], OPEN]
     # Why it is held; null: it is not.
-    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN] | None
+    held_because: Annotated[Literal["first_contact", "always", "carries_other_mail", "reply_target", "opaque_links", "unknown_sender_read", "over_message_budget", "over_new_recipient_budget", "resubmitted", "not_recorded"], OPEN] | None
     # Why it is listed, for an agent to read.
     reason: str | None
     to: list[str]

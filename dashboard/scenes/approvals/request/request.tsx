@@ -11,6 +11,7 @@ import { Time } from '../../../components/shown/time.tsx';
 import type { ConsentMessage } from '../queries.ts';
 import { Carried } from './carried.tsx';
 import { EarlierVersions } from './earlier-versions.tsx';
+import { OpaqueLinks } from './opaque-links.tsx';
 import { UnknownSenders } from './unknown-senders.tsx';
 
 // Few held messages have files.
@@ -70,6 +71,7 @@ export function Request({ message, loadAttachment, loadRaw, links, whole, childr
           )}
         </dl>
         {message.carried.length === 0 ? null : <Carried sources={message.carried} links={links} />}
+        {message.opaqueLinks.length === 0 ? null : <OpaqueLinks links={message.opaqueLinks} />}
         {message.unknownSenders.length === 0 ? null : <UnknownSenders senders={message.unknownSenders} />}
         <Answered message={message} />
         {message.earlierVersions.length === 0 ? null : <EarlierVersions message={message} />}
