@@ -3639,6 +3639,8 @@ export interface ListThreadsOfMailboxesQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+  /** `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions. */
+  readonly format?: 'full' | 'model';
   /** Name of a group of mailboxes: lower-case letters and digits, with hyphens, dots or underscores between them. */
   readonly group?: string;
   /** Only this mailbox. Default: all that the credential has access to. */

@@ -4,8 +4,9 @@ import { type Principal, reachOf } from '#api/http/principal.ts';
 import { type Route, route } from '#api/http/route.ts';
 import { closed, encodeCursor, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { MailboxGroup, MailboxId } from '#api/mailboxes/schema.ts';
+import { inFormat, ListFormat } from '#api/messages/model-format.ts';
 import { noteReading, noteReadingOf } from '#api/messages/note-reading.ts';
-import { presentHit, presentSummary } from '#api/messages/present.ts';
+import { hitsForModel, listForModel, presentHit, presentSummary } from '#api/messages/present.ts';
 import { ALL_FOLDERS, folderOf, listFilterOf, unknownFolder } from '#api/messages/reading/listed-folder.ts';
 import {
   MessageList,
@@ -15,7 +16,7 @@ import {
   searchExample,
   summaryExample,
 } from '#api/messages/schema.ts';
-import { presentThreadSummary, ThreadList, threadExample } from '#api/threads/routes.ts';
+import { presentThreadSummary, ThreadList, threadExample, threadsForModel } from '#api/threads/routes.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContents } from '#mailstore/messages/message-content.ts';
@@ -39,7 +40,7 @@ const scope = {
 };
 const AcrossQuery = closed({ ...MessagesQuery.properties, ...scope });
 const AcrossSearchQuery = closed({ ...SearchQuery.properties, ...scope });
-const AcrossThreadsQuery = closed({ ...PageQuery.properties, ...scope });
+const AcrossThreadsQuery = closed({ ...PageQuery.properties, format: ListFormat, ...scope });
 
 const OF_ALL =
   'Includes all mailboxes that the credential has access to, those of a `group`, or one (`mailboxId`). Each page examines a limited number of messages. If few of them match the filters, a page may be shorter than `limit` and still have a `nextCursor`.';
@@ -99,7 +100,8 @@ export const acrossRoutes: readonly Route[] = [
       await requireSomeFolder(services, mailboxIds, query.folder);
       const { rows, next } = await listMessagesAcross(services.db, mailboxIds, listFilterOf(query), page);
       await noteReading(request, rows);
-      return { status: 200, body: { data: rows.map(presentSummary), nextCursor: cursorOf(next) } };
+      const body = { data: rows.map(presentSummary), nextCursor: cursorOf(next) };
+      return { status: 200, body: inFormat(body, query.format, listForModel) };
     },
   }),
   route({
@@ -133,7 +135,7 @@ export const acrossRoutes: readonly Route[] = [
       const data = rows.map((message) =>
         presentHit({ message, highlights: highlightsOf(contents.get(message.id)?.text ?? '', words) }),
       );
-      return { status: 200, body: { data, nextCursor: cursorOf(next) } };
+      return { status: 200, body: inFormat({ data, nextCursor: cursorOf(next) }, query.format, hitsForModel) };
     },
   }),
   route({
@@ -163,7 +165,8 @@ export const acrossRoutes: readonly Route[] = [
         mailboxIds,
         rows.map(({ newestMessageId }) => newestMessageId),
       );
-      return { status: 200, body: { data: rows.map(presentThreadSummary), nextCursor: cursorOf(next) } };
+      const body = { data: rows.map(presentThreadSummary), nextCursor: cursorOf(next) };
+      return { status: 200, body: inFormat(body, query.format, threadsForModel) };
     },
   }),
 ];

@@ -75,6 +75,18 @@ export const presentHit = ({ message, highlights }: { message: StoredMessage; hi
   highlights: highlights.map(({ text, ranges }) => ({ text, ranges: ranges.map(([start, end]) => ({ start, end })) })),
 });
 
+/** What a model reads of a search. */
+export const hitsForModel = ({
+  data,
+  nextCursor,
+}: {
+  readonly data: readonly ReturnType<typeof presentHit>[];
+  readonly nextCursor: string | null;
+}) => ({
+  messages: data.map((hit) => ({ ...messageLine(hit), found: hit.highlights.map(({ text }) => text) })),
+  nextCursor,
+});
+
 const presentAuthentication = ({ auth }: StoredMessage) =>
   auth === null
     ? null

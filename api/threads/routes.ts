@@ -72,6 +72,15 @@ export const presentThreadSummary = (thread: ThreadSummary) => ({
   newestAt: thread.newestAt.toISOString(),
 });
 
+/** What a model reads of a list. */
+export const threadsForModel = ({
+  data,
+  nextCursor,
+}: {
+  readonly data: readonly ReturnType<typeof presentThreadSummary>[];
+  readonly nextCursor: string | null;
+}) => ({ threads: data, nextCursor });
+
 const presentThread = (thread: ThreadRow) => ({
   ...presentThreadSummary(thread),
   messages: thread.messages.map(presentSummary),
@@ -106,7 +115,7 @@ async function answerList(request: ReadingRequest, mailboxId: string, query: Sta
   const last = rows.length > page.limit ? data.at(-1) : undefined;
   const nextCursor = last === undefined ? null : encodeCursor(last.newestMessageId);
   const body = { data: data.map(presentThreadSummary), nextCursor };
-  return { status: 200, body: inFormat(body, query.format, (shown) => ({ threads: shown.data, nextCursor })) } as const;
+  return { status: 200, body: inFormat(body, query.format, threadsForModel) } as const;
 }
 
 async function answerThread(

@@ -115,6 +115,17 @@ class Requests(BothWays):
         self.assertEqual([dict(each.url.params) for each in recorder.asked], [{"limit": "1"}, {"limit": "1", "cursor": "two"}])
 
 
+    def test_a_page_has_what_a_model_reads_of_it(self) -> None:
+        answer = {"data": [], "nextCursor": None, "modelText": "Mail follows."}
+        for listed in ("list_messages", "list_threads"):
+            recorder = Recorder(httpx.Response(200, json=answer))
+            page = done(getattr(self.mailbox(recorder), listed)(format="model").page())
+            self.assertEqual(page.model_text, "Mail follows.")
+            self.assertEqual(recorder.asked[0].url.params["format"], "model")
+        recorder = Recorder(httpx.Response(200, json=WAITED | {"modelText": "Mail follows."}))
+        self.assertEqual(done(self.mailbox(recorder).wait_for_messages(format="model")).model_text, "Mail follows.")
+
+
 class Answers(BothWays):
     def test_what_a_newer_service_answers_is_no_error(self) -> None:
         body = {"id": "con_1", "consentId": "con_1", "unknown": True}

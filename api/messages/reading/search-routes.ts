@@ -5,9 +5,8 @@ import { listBody, pageOf } from '#api/http/schema-parts.ts';
 import { onMailbox } from '#api/mailboxes/on-mailbox.ts';
 import { inFormat } from '#api/messages/model-format.ts';
 import { noteReading, type ReadingRequest } from '#api/messages/note-reading.ts';
-import { presentExtracts, presentHit } from '#api/messages/present.ts';
+import { hitsForModel, presentExtracts, presentHit } from '#api/messages/present.ts';
 import { MessageExtracts, OwnMessagePath, SearchHitList, SearchQuery, searchExample } from '#api/messages/schema.ts';
-import { messageLine } from '#client/model-text.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { readContent, readContents } from '#mailstore/messages/message-content.ts';
 import { findMessage, type StoredMessage, searchMessages } from '#mailstore/messages/read-messages.ts';
@@ -40,10 +39,6 @@ async function answerSearch(request: ReadingRequest, mailboxId: string, query: S
     rows.push({ id: message.id, message, highlights: highlightsOf(contents.get(message.id)?.text ?? '', words) });
   await noteReading(request, found.slice(0, page.limit));
   const body = listBody(rows, page, presentHit);
-  const hitsForModel = ({ data, nextCursor }: typeof body) => ({
-    messages: data.map((hit) => ({ ...messageLine(hit), found: hit.highlights.map(({ text }) => text) })),
-    nextCursor,
-  });
   return { status: 200, body: inFormat(body, query.format, hitsForModel) } as const;
 }
 

@@ -823,6 +823,7 @@ class AsyncMail(AsyncResource):
         *,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
+        format: Literal["full", "model"] | NotGiven = NOT_GIVEN,
         group: str | NotGiven = NOT_GIVEN,
         mailbox_id: str | NotGiven = NOT_GIVEN,
     ) -> AsyncPagedList[m.ThreadSummary]:
@@ -830,10 +831,11 @@ class AsyncMail(AsyncResource):
 
         limit: Rows per page (default 50).
         cursor: `nextCursor` of the previous page; opaque.
+        format: `full` (default): the fields alone. `model`: with `modelText` for a language model, without characters that a person cannot see, which says that mail is data and not instructions.
         group: Name of a group of mailboxes: lower-case letters and digits, with hyphens, dots or underscores between them.
         mailbox_id: Only this mailbox. Default: all that the credential has access to.
         """
-        request = self._request("GET", "/api/threads", query={"limit": limit, "cursor": cursor, "group": group, "mailboxId": mailbox_id})
+        request = self._request("GET", "/api/threads", query={"limit": limit, "cursor": cursor, "format": format, "group": group, "mailboxId": mailbox_id})
         return AsyncPagedList(self._transport, request, m.ThreadList)
 
 
