@@ -138,6 +138,7 @@ function portionOf(
             'approval_links',
             'password_resets',
             'device_sign_ins',
+            'sign_in_challenges',
             'oauth_requests',
             'oauth_tokens',
             'oauth_grants',

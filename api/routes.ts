@@ -36,6 +36,7 @@ import { organizationRoutes } from './organization/routes.ts';
 import { organizationStreamRoutes } from './organization/stream-route.ts';
 import { passwordResetRoutes } from './password-resets/routes.ts';
 import { receiverRoutes } from './receiver/routes.ts';
+import { secondFactorRoutes } from './second-factor/routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { standingApprovalRoutes } from './standing-approvals/routes.ts';
 import { suppressionRoutes } from './suppressions/routes.ts';
@@ -77,6 +78,7 @@ export const routes: readonly Route[] = [
   ...domainReportRoutes,
   ...noticeSettingsRoutes,
   ...sessionRoutes,
+  ...secondFactorRoutes,
   ...passwordResetRoutes,
   ...deviceSignInRoutes,
   ...oauthRoutes,

@@ -239,7 +239,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -1916,6 +1916,8 @@ export interface Member {
   readonly createdAt: string;
   /** When the person used the service last, to the minute; null: no session is open, or none was used for 30 days. */
   readonly lastSeenAt: string | null;
+  /** Whether the account has a second factor. */
+  readonly hasSecondFactor: boolean;
 }
 
 export interface MemberChanges {
@@ -2197,6 +2199,13 @@ export interface NewAttachment {
   readonly contentType?: string;
   /** For `cid:` in the HTML. */
   readonly contentId?: string;
+}
+
+export interface NewAuthenticatorApp {
+  /** In base32, to be typed into the app. Shown in this answer only. */
+  readonly secret: string | null;
+  /** The same as `otpauth:` address, for a QR code. Shown in this answer only. */
+  readonly uri: string | null;
 }
 
 /** Omitted: does not change. Null: none. Its messages link to the page for people who sign in. */
@@ -2736,6 +2745,10 @@ export interface OutboxRecipient {
   readonly nextAttemptAt: string | null;
 }
 
+export interface OwnPassword {
+  readonly password: string;
+}
+
 export interface PasswordChange {
   readonly currentPassword: string;
   readonly newPassword: string;
@@ -2844,6 +2857,11 @@ export interface Recovery {
   readonly workflowId: string;
   /** Its workflow in the Temporal UI, where one is configured. */
   readonly temporalUrl?: string;
+}
+
+export interface RecoveryCodes {
+  /** Shown in this answer only. */
+  readonly recoveryCodes: readonly string[] | null;
 }
 
 export interface RecoveryList {
@@ -2965,6 +2983,32 @@ export interface SearchHitList {
   readonly modelText?: string;
 }
 
+export interface SecondFactor {
+  /** Since when a code of an authenticator app is asked for; null: it is not. */
+  readonly totpSince: string | null;
+  /** Recovery codes that were not used. */
+  readonly recoveryCodesLeft: number;
+}
+
+export interface SecondFactorAnswer {
+  readonly challenge: string;
+  /** Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter. */
+  readonly code: string;
+  /** For pages of this service, as at sign-in. */
+  readonly cookie?: boolean;
+}
+
+export interface SecondFactorCode {
+  /** Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter. */
+  readonly code: string;
+}
+
+export interface SecondFactorNeeded {
+  /** For POST /api/sessions/second-factor. Opens nothing; shown in this answer only. */
+  readonly challenge: string | null;
+  readonly expiresAt: string;
+}
+
 export interface SecretRotation {
   /** Time during which attempts have the signatures of both secrets. Default 0. */
   readonly overlapSeconds?: number;
@@ -3033,6 +3077,8 @@ export interface SentMessage {
 }
 
 export interface Session {
+  /** Whether the person proved a second factor when the session was opened. */
+  readonly secondFactor: boolean;
   /** 30 days after the last request, and 90 days after the sign-in at the latest. */
   readonly expiresAt: string;
   readonly user: User;
@@ -3063,6 +3109,8 @@ export interface SessionOfList {
 export interface SessionWithToken {
   /** Send it as Authorization: Bearer. Shown in this answer only; null with `cookie`. */
   readonly token: string | null;
+  /** Whether the person proved a second factor when the session was opened. */
+  readonly secondFactor: boolean;
   /** 30 days after the last request, and 90 days after the sign-in at the latest. */
   readonly expiresAt: string;
   readonly user: User;
@@ -3961,7 +4009,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -4758,7 +4806,7 @@ export interface Operations {
     readonly params: readonly [];
     readonly query: undefined;
     readonly body: SignIn;
-    readonly answer: SessionWithToken;
+    readonly answer: SessionWithToken | SecondFactorNeeded;
   };
   /** List where you are signed in */
   readonly listSessions: {
@@ -4773,6 +4821,13 @@ export interface Operations {
     readonly query: undefined;
     readonly body: undefined;
     readonly answer: undefined;
+  };
+  /** Sign in with the second factor, after the password */
+  readonly answerSecondFactor: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: SecondFactorAnswer;
+    readonly answer: SessionWithToken;
   };
   /** The session of this token */
   readonly getSession: {
@@ -4801,6 +4856,41 @@ export interface Operations {
     readonly query: undefined;
     readonly body: undefined;
     readonly answer: undefined;
+  };
+  /** Get your second factor */
+  readonly getSecondFactor: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: SecondFactor;
+  };
+  /** Begin to add an authenticator app */
+  readonly beginTotp: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: OwnPassword;
+    readonly answer: NewAuthenticatorApp;
+  };
+  /** Add the authenticator app by a code of it */
+  readonly confirmTotp: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: SecondFactorCode;
+    readonly answer: RecoveryCodes;
+  };
+  /** Remove the authenticator app */
+  readonly removeTotp: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: SecondFactorCode;
+    readonly answer: undefined;
+  };
+  /** Make new recovery codes */
+  readonly renewRecoveryCodes: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: SecondFactorCode;
+    readonly answer: RecoveryCodes;
   };
   /** Ask for a link to choose a new password */
   readonly requestPasswordReset: {
@@ -4977,6 +5067,13 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: PasswordResetLink;
   };
+  /** Reset a member's second factor */
+  readonly resetMemberSecondFactor: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
   /** List open invitations */
   readonly listInvitations: {
     readonly params: readonly [];
@@ -5003,7 +5100,7 @@ export interface Operations {
     readonly params: readonly [];
     readonly query: undefined;
     readonly body: InvitationAcceptance;
-    readonly answer: SessionWithToken;
+    readonly answer: SessionWithToken | SecondFactorNeeded;
   };
   /** List API keys, newest first */
   readonly listKeys: {
@@ -5361,10 +5458,16 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   createSession: 'POST /api/sessions',
   listSessions: 'GET /api/sessions',
   deleteOtherSessions: 'DELETE /api/sessions',
+  answerSecondFactor: 'POST /api/sessions/second-factor',
   getSession: 'GET /api/sessions/current',
   deleteSession: 'DELETE /api/sessions/current',
   changePassword: 'PUT /api/sessions/current/password',
   endSession: 'DELETE /api/sessions/{id}',
+  getSecondFactor: 'GET /api/sessions/current/second-factor',
+  beginTotp: 'POST /api/sessions/current/second-factor/totp',
+  confirmTotp: 'POST /api/sessions/current/second-factor/totp/confirm',
+  removeTotp: 'POST /api/sessions/current/second-factor/totp/remove',
+  renewRecoveryCodes: 'POST /api/sessions/current/second-factor/recovery-codes',
   requestPasswordReset: 'POST /api/password-resets',
   acceptPasswordReset: 'POST /api/password-resets/accept',
   beginDeviceSignIn: 'POST /api/device-sign-ins',
@@ -5390,6 +5493,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   changeMemberRole: 'PATCH /api/members/{id}',
   removeMember: 'DELETE /api/members/{id}',
   resetMemberPassword: 'POST /api/members/{id}/password-reset',
+  resetMemberSecondFactor: 'POST /api/members/{id}/second-factor-reset',
   listInvitations: 'GET /api/invitations',
   deleteInvitation: 'DELETE /api/invitations/{id}',
   lookAtInvitation: 'POST /api/invitations/look',

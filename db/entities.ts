@@ -226,6 +226,8 @@ export const Session = defineEntity({
     /** Where and with what the person signed in. */
     ipAddress: p.text().nullable(),
     userAgent: p.text().nullable(),
+    /** When the person proved a second factor for it; null: not at all. */
+    secondFactorAt: p.datetime().nullable(),
     createdAt: p.datetime().defaultRaw('now()'),
     lastUsedAt: p.datetime().defaultRaw('now()'),
     expiresAt: p.datetime(),

@@ -30,6 +30,7 @@ export const ID_PREFIXES = {
   approvalLink: 'apl_',
   passwordReset: 'pwr_',
   deviceSignIn: 'dsi_',
+  signInChallenge: 'sic_',
   oauthRequest: 'oar_',
   oauthGrant: 'oag_',
   oauthClient: 'oac_',

@@ -175,6 +175,9 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   ),
   kept('password_resets', 'sessions', 'until they are used or expire'),
   kept('device_sign_ins', 'sessions', 'until they are used or expire'),
+  kept('sign_in_challenges', 'sessions', 'until they are used or expire'),
+  kept('totp_factor', 'owner', 'one for each account, until it is removed'),
+  kept('recovery_code', 'owner', 'ten for each account, until they are replaced or removed'),
   kept('oauth_requests', 'sessions', 'until they are decided or expire'),
   kept(
     'oauth_clients',

@@ -23,6 +23,7 @@ interface SessionColumns extends OrganizationColumns {
   created_at: Date;
   expires_at: Date;
   last_used_at: Date;
+  second_factor_at: Date | null;
   user_id: string;
   user_name: string;
   email: string;
@@ -39,7 +40,8 @@ export async function authenticateSession(
 ): Promise<{ principal: UserPrincipal; organization: ActiveOrganization | null }> {
   if (!isCredential('session', token)) throw unauthenticated('The session token is not well-formed.');
   const rows = await services.db.query<SessionColumns>(
-    `select s.id as session_id, s.created_at, s.expires_at, s.last_used_at, u.id as user_id, u.name as user_name, u.email,
+    `select s.id as session_id, s.created_at, s.expires_at, s.last_used_at, s.second_factor_at,
+            u.id as user_id, u.name as user_name, u.email,
             m.id as member_id, m.role, ${ORGANIZATION_COLUMNS}
        from sessions s join users u on u.id = s.user_id
        left join members m on m.user_id = u.id and ($2::text is null or m.organization_id = $2)
@@ -75,6 +77,7 @@ export async function authenticateSession(
       email: row.email,
       sessionId: row.session_id,
       sessionExpiresAt: expiresAt,
+      secondFactorAt: row.second_factor_at,
       memberId: active?.member_id ?? null,
       role: active?.role ?? null,
     },

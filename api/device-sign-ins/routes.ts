@@ -185,7 +185,7 @@ export const deviceSignInRoutes: readonly Route[] = [
     responses: { 204: { description: 'Decided.' } },
     errors: ['not_found', 'rate_limited'],
     async handler({ services, principal, body }) {
-      await decideDeviceSignIn(services, principal.id, body.userCode, body.approve);
+      await decideDeviceSignIn(services, principal, body.userCode, body.approve);
       return { status: 204 };
     },
   }),

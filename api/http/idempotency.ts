@@ -166,6 +166,6 @@ export async function storeAnswer(
 function withoutSecrets(text: string, secretFields: readonly string[]): string {
   if (secretFields.length === 0) return text;
   const body = JSON.parse(text) as Record<string, unknown>;
-  for (const field of secretFields) body[field] = null;
+  for (const field of secretFields) if (field in body) body[field] = null;
   return JSON.stringify(body);
 }

@@ -32,6 +32,8 @@ export interface UserPrincipal {
   readonly email: string;
   readonly sessionId: string;
   readonly sessionExpiresAt: Date;
+  /** When the person proved a second factor for this session; null: not at all. */
+  readonly secondFactorAt: Date | null;
   readonly memberId: string | null;
   readonly role: MemberRole | null;
 }

@@ -134,7 +134,7 @@ type ReplyOf<Status, Spec> = Spec extends { readonly schema: infer Schema extend
 export type Reply<Responses> = { [Status in keyof Responses]: ReplyOf<Status, Responses[Status]> }[keyof Responses];
 
 /** The browser that sent a request, for routes that sign in and out. */
-interface BrowserOfRequest {
+export interface BrowserOfRequest {
   /** @throws {CatalogueError} forbidden, if the request does not come from a page of this service */
   requireOwnPage(): void;
   /** Keeps a session in a cookie, or forgets the one there is (null). */

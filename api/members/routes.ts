@@ -1,7 +1,7 @@
 import { limitLinkTokens } from '#api/http/rate-limit.ts';
 import { FORM_IN_BROWSER, type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
-import { presentNewSession, SessionWithToken, sessionWithTokenExample } from '#api/sessions/schema.ts';
+import { answerSignIn, SIGN_IN_RESPONSES } from '#api/sessions/answer-sign-in.ts';
 import {
   acceptInvitation,
   createInvitation,
@@ -11,6 +11,7 @@ import {
 } from '#core/accounts/invitations.ts';
 import { changeMemberRole, getMember, listMembers, removeMember } from '#core/accounts/members.ts';
 import { createResetToHandOver } from '#core/accounts/passwords.ts';
+import { resetMemberSecondFactor } from '#core/accounts/second-factor/second-factor.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import {
   AcceptInvitation,
@@ -150,6 +151,25 @@ export const memberRoutes: readonly Route[] = [
     },
   }),
   route({
+    method: 'POST',
+    path: '/api/members/:id/second-factor-reset',
+    operationId: 'resetMemberSecondFactor',
+    withoutCall: { cli: SHOWN_TO_PERSONS },
+    tag,
+    summary: "Reset a member's second factor",
+    description:
+      'For a person who has lost the device and the recovery codes. The password alone signs in then, until the person adds another factor. Ends all sessions of the person and the links of notices; the person gets a mail about it. You must be an admin or owner of every organization of this person, an owner where the person is one, and cannot do it for yourself; otherwise the operator does it (`agent-mailbox-admin reset-password --second-factor`).',
+    auth: { role: 'admin' },
+    params: MemberParams,
+    responses: { 204: { description: 'Reset.' } },
+    errors: ['not_found', 'conflict'],
+    async handler({ services, temporal, organization, principal, caller, params }) {
+      const notices = await resetMemberSecondFactor(services, organization.id, params.id, principal, caller);
+      await sendNotices(services, temporal, notices);
+      return { status: 204 };
+    },
+  }),
+  route({
     method: 'GET',
     path: '/api/invitations',
     operationId: 'listInvitations',
@@ -213,7 +233,8 @@ export const memberRoutes: readonly Route[] = [
     withoutCall: { client: FORM_IN_BROWSER },
     tag,
     summary: 'Accept an invitation and sign in',
-    description: 'Creates an account if the invited address has none; otherwise the password is that of the account.',
+    description:
+      'Creates an account if the invited address has none; otherwise the password is that of the account, and if that has a second factor, the person is a member now and signs in with it (202).',
     auth: 'public',
     body: AcceptInvitation,
     bodyExample: {
@@ -221,22 +242,13 @@ export const memberRoutes: readonly Route[] = [
       name: 'Grace Hopper',
       password: 'correct horse battery staple',
     },
-    secretFields: ['token'],
-    responses: {
-      201: { description: 'A member, and signed in.', schema: SessionWithToken, example: sessionWithTokenExample },
-    },
+    secretFields: ['token', 'challenge'],
+    responses: SIGN_IN_RESPONSES,
     errors: ['not_found', 'unauthenticated', 'rate_limited', 'forbidden'],
     async handler({ services, body: { cookie, ...body }, ipAddress, requestId, headers, browser }) {
       if (cookie === true) browser.requireOwnPage();
-      const session = await acceptInvitation(services, body, {
-        ipAddress,
-        requestId,
-        userAgent: headers['user-agent'],
-      });
-      const shown = presentNewSession(session);
-      if (cookie !== true) return { status: 201, body: shown };
-      browser.keepSession(session.token);
-      return { status: 201, body: { ...shown, token: null } };
+      const origin = { ipAddress, requestId, userAgent: headers['user-agent'] };
+      return answerSignIn(await acceptInvitation(services, body, origin), cookie === true, browser);
     },
   }),
 ];

@@ -31,6 +31,7 @@ export const Member = closed(
         'When the person used the service last, to the minute; null: no session is open, or none was used for 30 days.',
       ),
     ),
+    hasSecondFactor: Type.Boolean({ description: 'Whether the account has a second factor.' }),
   },
   { title: 'Member' },
 );
@@ -142,6 +143,7 @@ export const memberExample = {
   role: 'admin',
   createdAt: '2026-11-21T09:15:00.000Z',
   lastSeenAt: '2026-11-22T08:01:00.000Z',
+  hasSecondFactor: true,
 };
 export const invitationExample = {
   id: 'inv_01k8e8f2c0e4x9w2v7a3r5t6y8',
@@ -185,6 +187,7 @@ export const presentMember = (member: MemberView): Static<typeof Member> => ({
   role: member.role,
   createdAt: member.createdAt.toISOString(),
   lastSeenAt: timeOf(member.lastSeenAt),
+  hasSecondFactor: member.hasSecondFactor,
 });
 
 export const presentInvitation = ({

@@ -1,22 +1,23 @@
 import { FORM_IN_BROWSER, type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { changePassword } from '#core/accounts/passwords.ts';
-import { createSession, deleteSession, endSessions, listSessions, organizationsOf } from '#core/accounts/sessions.ts';
-import { verifySignIn } from '#core/accounts/sign-in.ts';
+import { answerChallenge, signInByPassword } from '#core/accounts/second-factor/sign-in-challenge.ts';
+import { deleteSession, endSessions, listSessions, organizationsOf } from '#core/accounts/sessions.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { changesId, presentPlace } from '#core/organizations/organization-changes.ts';
+import { CHALLENGE_TRIES } from '#domain/access/second-factor.ts';
+import { answerSession, answerSignIn, SIGN_IN_RESPONSES } from './answer-sign-in.ts';
 import {
+  AnswerChallenge,
   ChangePassword,
-  presentNewSession,
+  challengeExample,
   presentSession,
   presentSessionOfList,
   Session,
   SessionList,
   SessionParams,
-  SessionWithToken,
   SignIn,
   sessionExample,
   sessionListExample,
-  sessionWithTokenExample,
 } from './schema.ts';
 
 const tag = 'Sessions';
@@ -30,21 +31,39 @@ export const sessionRoutes: readonly Route[] = [
     tag,
     summary: 'Sign in',
     description:
-      'After ten failures in 15 minutes, per source address and per account, the answer is 429. From an address the person has signed in from before, only the failures of this address for this account count.',
+      'After ten failures in 15 minutes, per source address and per account, the answer is 429. From an address the person has signed in from before, only the failures of this address for this account count. If the account has a second factor, the answer is 202 with a challenge: send it with a code to POST /api/sessions/second-factor within five minutes.',
     auth: 'public',
     body: SignIn,
     bodyExample: { email: 'ada@example.com', password: 'correct horse battery staple' },
-    secretFields: ['token'],
-    responses: { 201: { description: 'Signed in.', schema: SessionWithToken, example: sessionWithTokenExample } },
+    secretFields: ['token', 'challenge'],
+    responses: SIGN_IN_RESPONSES,
     errors: ['unauthenticated', 'rate_limited', 'forbidden'],
     async handler({ services, body, ipAddress, requestId, headers, browser }) {
       if (body.cookie === true) browser.requireOwnPage();
-      const user = await verifySignIn(services, body, ipAddress);
-      const session = await createSession(services, user, { ipAddress, requestId, userAgent: headers['user-agent'] });
-      const shown = presentNewSession(session);
-      if (body.cookie !== true) return { status: 201, body: shown };
-      browser.keepSession(session.token);
-      return { status: 201, body: { ...shown, token: null } };
+      const origin = { ipAddress, requestId, userAgent: headers['user-agent'] };
+      return answerSignIn(await signInByPassword(services, body, origin), body.cookie === true, browser);
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/sessions/second-factor',
+    operationId: 'answerSecondFactor',
+    withoutCall: { client: FORM_IN_BROWSER },
+    tag,
+    summary: 'Sign in with the second factor, after the password',
+    description: `A challenge takes ${CHALLENGE_TRIES} codes; then sign in with the password again. Wrong codes are limited like wrong passwords.`,
+    auth: 'public',
+    body: AnswerChallenge,
+    bodyExample: { challenge: challengeExample.challenge, code: '123456' },
+    secretFields: ['token'],
+    responses: { 201: SIGN_IN_RESPONSES[201] },
+    errors: ['unauthenticated', 'rate_limited', 'forbidden'],
+    async handler({ services, temporal, body, ipAddress, requestId, headers, browser }) {
+      if (body.cookie === true) browser.requireOwnPage();
+      const origin = { ipAddress, requestId, userAgent: headers['user-agent'] };
+      const { session, notices } = await answerChallenge(services, body, origin);
+      await sendNotices(services, temporal, notices);
+      return answerSession(session, body.cookie === true, browser);
     },
   }),
   route({
@@ -89,7 +108,12 @@ export const sessionRoutes: readonly Route[] = [
       // The place first: what changes after it is in the stream, even if it is in this answer already.
       const place = await presentPlace(db);
       const organizations = await organizationsOf(db, principal.id);
-      const signedIn = { expiresAt: principal.sessionExpiresAt, user: principal, organizations };
+      const signedIn = {
+        secondFactor: principal.secondFactorAt !== null,
+        expiresAt: principal.sessionExpiresAt,
+        user: principal,
+        organizations,
+      };
       return {
         status: 200,
         body: presentSession(signedIn, changesId(place, now())),

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import type { SignInChallenge } from '#core/accounts/second-factor/sign-in-challenge.ts';
 import type { NewSession, OrganizationOfUser, SessionView, SignedInUser } from '#core/accounts/sessions.ts';
 import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/access/credential-format.ts';
@@ -44,6 +45,7 @@ const OrganizationOfUser = closed(
 );
 
 const sessionFields = {
+  secondFactor: Type.Boolean({ description: 'Whether the person proved a second factor when the session was opened.' }),
   expiresAt: dateTime('30 days after the last request, and 90 days after the sign-in at the latest.'),
   user: User,
   organizations: Type.Array(OrganizationOfUser, {
@@ -72,6 +74,33 @@ export const SessionWithToken = closed(
   { title: 'SessionWithToken' },
 );
 
+export const SecondFactorNeeded = closed(
+  {
+    challenge: nullable(
+      Type.String({ description: 'For POST /api/sessions/second-factor. Opens nothing; shown in this answer only.' }),
+    ),
+    expiresAt: dateTime(),
+  },
+  { title: 'SecondFactorNeeded' },
+);
+
+const SecondFactorCode = Type.String({
+  minLength: 1,
+  maxLength: 32,
+  description: 'Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter.',
+});
+
+export const AnswerChallenge = closed(
+  {
+    challenge: Type.String({ minLength: 1, maxLength: 128 }),
+    code: SecondFactorCode,
+    cookie: Type.Optional(Type.Boolean({ description: 'For pages of this service, as at sign-in.' })),
+  },
+  { title: 'SecondFactorAnswer' },
+);
+
+export const CodeOfPerson = closed({ code: SecondFactorCode }, { title: 'SecondFactorCode' });
+
 export const SessionParams = closed({ id: Type.String({ pattern: idPattern('session') }) });
 
 export const SessionOfList = closed(
@@ -98,7 +127,13 @@ export const ChangePassword = closed(
   { title: 'PasswordChange' },
 );
 
+export const challengeExample = {
+  challenge: 'amq_vB0o2cQ8mJ6wXk1rT4yN7sD9fG3hL5zP0aE2uI8xC6M3q7m2k',
+  expiresAt: '2026-11-21T09:20:00.000Z',
+};
+
 const signedInExample = {
+  secondFactor: false,
   expiresAt: '2026-12-21T09:15:00.000Z',
   user: { id: 'usr_01k8e8f2c0e4x9w2v7a3r5t6y8', name: 'Ada Byron', email: 'ada@example.com' },
   organizations: [
@@ -127,11 +162,18 @@ export const sessionWithTokenExample = {
   ...signedInExample,
 };
 
+export const presentChallenge = ({ token, expiresAt }: SignInChallenge): Static<typeof SecondFactorNeeded> => ({
+  challenge: token,
+  expiresAt: expiresAt.toISOString(),
+});
+
 const presentSignedIn = (session: {
+  readonly secondFactor: boolean;
   readonly expiresAt: Date;
   readonly user: SignedInUser;
   readonly organizations: readonly OrganizationOfUser[];
 }): Omit<Static<typeof Session>, 'changesId'> => ({
+  secondFactor: session.secondFactor,
   expiresAt: session.expiresAt.toISOString(),
   user: { id: session.user.id, name: session.user.name, email: session.user.email },
   organizations: session.organizations.map(({ id, name, slug, plan, role }) => ({ id, name, slug, plan, role })),

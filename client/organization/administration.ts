@@ -56,6 +56,11 @@ export class Members extends OperationGroup {
     return this.call.answer('resetMemberPassword', [id], { options });
   }
 
+  /** For a member who has lost the device and the recovery codes; for admins and owners. */
+  async resetSecondFactor(id: string, options?: CallOptions): Promise<void> {
+    await this.call.answer('resetMemberSecondFactor', [id], { options });
+  }
+
   invitations(query: Api.ListInvitationsQuery = {}, options?: CallOptions): PagedList<Api.Invitation> {
     return this.call.list('listInvitations', [], { query, options });
   }

@@ -5,7 +5,7 @@
  *   device ─▶ takes its session with the device code, once
  *
  * Only a signed-in person decides; no mail carries a code or a link. The session is one of that person, listed and ended
- * like any other. A password change deletes what was approved and not taken.
+ * like any other, and has the second factor that the session had in which it was approved. A password change deletes what was approved and not taken.
  */
 import { randomInt } from 'node:crypto';
 import { sourceOf } from '#core/platform/addresses/source-address.ts';
@@ -112,16 +112,16 @@ export async function findDeviceSignIn(services: Services, userId: string, typed
 /** @throws {CatalogueError} not_found (also when it was decided before), rate_limited */
 export async function decideDeviceSignIn(
   services: Services,
-  userId: string,
+  person: { readonly id: string; readonly secondFactorAt: Date | null },
   typed: string,
   approve: boolean,
 ): Promise<void> {
-  const hash = await enteredCode(services, userId, typed);
+  const hash = await enteredCode(services, person.id, typed);
   const decided = await services.db.transaction((sql) =>
     sql.query(
-      `update device_sign_ins set user_id = $3, approved = $4
+      `update device_sign_ins set user_id = $3, approved = $4, second_factor_at = $5
         where user_code_hash = $1 and expires_at > $2 and approved is null returning id`,
-      [hash, new Date(services.now()), userId, approve],
+      [hash, new Date(services.now()), person.id, approve, person.secondFactorAt],
     ),
   );
   if (decided.length === 0) throw unknownCode();
@@ -151,8 +151,10 @@ export function takeDeviceSession(
       /** 0: not yet. */
       polledMs: number | string;
       userId: string | null;
+      secondFactorAt: Date | null;
     }>(
-      `select id, name, approved, coalesce(extract(epoch from polled_at) * 1000, 0) as "polledMs", user_id as "userId" from device_sign_ins
+      `select id, name, approved, coalesce(extract(epoch from polled_at) * 1000, 0) as "polledMs", user_id as "userId",
+              second_factor_at as "secondFactorAt" from device_sign_ins
         where device_code_hash = $1 and expires_at > $2 for update`,
       [hashCredential(deviceCode, services.pepper), new Date(now)],
     );
@@ -168,7 +170,11 @@ export function takeDeviceSession(
     if (!row.approved) return { status: 'denied' };
     const [user] = await sql.query<SignedInUser>(`select id, name, email from users where id = $1`, [row.userId]);
     if (user === undefined) return { status: 'expired' };
-    const session = await insertSession(services, em, user, { ...origin, userAgent: row.name });
+    const session = await insertSession(services, em, user, {
+      ...origin,
+      userAgent: row.name,
+      secondFactorAt: row.secondFactorAt,
+    });
     return { status: 'approved', session };
   });
 }

@@ -22,7 +22,8 @@ import { CREDENTIAL_PLACE } from '#domain/organizations/member-notices.ts';
 import { INVITATIONS_PER_DAY_MAX, OPEN_INVITATIONS_MAX } from '#domain/organizations/plans.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import type { ActingMember } from './members.ts';
-import { insertSession, type NewSession, type SignInOrigin } from './sessions.ts';
+import { insertChallenge, type SignInStep } from './second-factor/sign-in-challenge.ts';
+import { insertSession, type SignInOrigin } from './sessions.ts';
 import { hashPassword, verifySignIn } from './sign-in.ts';
 
 const DAY_MS = 86_400_000;
@@ -235,7 +236,8 @@ export interface Acceptance {
 }
 
 /**
- * Makes the invited person a member, and an account when there is none for the address, and signs the person in.
+ * Makes the invited person a member, and an account when there is none for the address, and signs the person in; to an
+ * account with a second factor only after that.
  *
  * @throws {CatalogueError} not_found (unknown, used, expired); unauthenticated and rate_limited as at sign-in;
  *   invalid_request (name missing)
@@ -244,7 +246,7 @@ export async function acceptInvitation(
   services: Services,
   input: Acceptance,
   { userAgent, ...origin }: SignInOrigin & { readonly ipAddress: string },
-): Promise<NewSession> {
+): Promise<SignInStep> {
   const open = {
     tokenHash: hashCredential(input.token, services.pepper),
     acceptedAt: null,
@@ -255,12 +257,13 @@ export async function acceptInvitation(
     throw new CatalogueError('not_found', 'The invitation is unknown, used or expired.', { fix: NEW_INVITATION });
   const account = await services.db.em().findOne(User, { email: offered.email });
   // Hashing is slow, so it runs outside the transaction.
-  const existing =
+  const verified =
     account === null
       ? null
       : await verifySignIn(services, { email: offered.email, password: input.password }, origin.ipAddress);
-  const passwordHash = existing === null ? await hashPassword(input.password) : '';
-  if (existing === null && input.name === undefined)
+  const existing = verified?.user;
+  const passwordHash = existing === undefined ? await hashPassword(input.password) : '';
+  if (existing === undefined && input.name === undefined)
     throw new CatalogueError('invalid_request', undefined, {
       details: [{ path: '/name', message: 'is required for a new account' }],
     });
@@ -302,7 +305,11 @@ export async function acceptInvitation(
         details: { email, role: invitation.role },
       },
     );
-    return insertSession(services, em, { id: user.id, name: user.name, email }, { ...origin, userAgent });
+    if (verified?.hasSecondFactor === true)
+      return { challenge: await insertChallenge(services, sqlOfEntityManager(em), user.id) };
+    return {
+      session: await insertSession(services, em, { id: user.id, name: user.name, email }, { ...origin, userAgent }),
+    };
   });
 }
 

@@ -19,6 +19,7 @@ export interface MemberView {
   readonly createdAt: Date;
   /** Last use of a session that is kept, to the minute. */
   readonly lastSeenAt: Date | null;
+  readonly hasSecondFactor: boolean;
 }
 
 /** Who acts: the member of the session. */
@@ -29,7 +30,8 @@ export interface ActingMember {
 
 const SELECT = /* sql */ `
   select m.id, m.user_id as "userId", u.name, u.email, m.role, m.created_at as "createdAt",
-         (select max(s.last_used_at) from sessions s where s.user_id = m.user_id) as "lastSeenAt"
+         (select max(s.last_used_at) from sessions s where s.user_id = m.user_id) as "lastSeenAt",
+         exists (select from totp_factor t where t.user_id = m.user_id and t.confirmed_at is not null) as "hasSecondFactor"
     from members m join users u on u.id = m.user_id where m.organization_id = $1`;
 
 /** In the order they joined; one more than `limit`. */

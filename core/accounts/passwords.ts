@@ -243,6 +243,7 @@ async function afterPasswordChange(
   await deleteLinksOfUser(sql, person.id);
   await sql.query(`delete from password_resets where user_id = $1`, [person.id]);
   await sql.query(`delete from device_sign_ins where user_id = $1`, [person.id]);
+  await sql.query(`delete from sign_in_challenges where user_id = $1`, [person.id]);
   await deleteOAuthInProgress(sql, person.id);
   const notice = {
     id: newId('notice', now.getTime()),

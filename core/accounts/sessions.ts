@@ -17,6 +17,7 @@ import { oneLine } from '#domain/mail/text-forms.ts';
 import type { AuditAction } from '#domain/organizations/audit-actions.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
 import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
+import { rememberSource } from './guess-limits.ts';
 
 const DAY_MS = 86_400_000;
 const SESSIONS_SHOWN_MAX = 100;
@@ -25,6 +26,8 @@ const SESSIONS_SHOWN_MAX = 100;
 export interface SignInOrigin extends Pick<Caller, 'ipAddress' | 'requestId'> {
   /** The header User-Agent. */
   readonly userAgent?: string | undefined;
+  /** When the person proved a second factor; left out: not at all. */
+  readonly secondFactorAt?: Date | null;
 }
 
 export interface SignedInUser {
@@ -43,6 +46,8 @@ export interface NewSession {
   /** Shown this once. */
   readonly token: string;
   readonly expiresAt: Date;
+  /** The person proved a second factor. */
+  readonly secondFactor: boolean;
   readonly user: SignedInUser;
   readonly organizations: readonly OrganizationOfUser[];
 }
@@ -60,7 +65,7 @@ export function organizationsOf(sql: Sql, userId: string): Promise<OrganizationO
   );
 }
 
-/** Signs a person in whose password was verified before. */
+/** Signs a person in whose credentials were verified before. */
 export const createSession = (services: Services, user: SignedInUser, origin: SignInOrigin): Promise<NewSession> =>
   services.db.entityTransaction((em) => insertSession(services, em, user, origin));
 
@@ -69,7 +74,7 @@ export async function insertSession(
   services: Services,
   em: EntityManager,
   user: SignedInUser,
-  { userAgent, ...origin }: SignInOrigin,
+  { userAgent, secondFactorAt = null, ...origin }: SignInOrigin,
 ): Promise<NewSession> {
   const token = newCredential('session');
   const now = services.now();
@@ -81,15 +86,18 @@ export async function insertSession(
     tokenHash: hashCredential(token, services.pepper),
     ipAddress: origin.ipAddress,
     userAgent: userAgent === undefined ? null : oneLine(userAgent).slice(0, USER_AGENT_MAX_CHARACTERS),
+    secondFactorAt,
     createdAt: new Date(now),
     lastUsedAt: new Date(now),
     expiresAt,
   });
   const sql = sqlOfEntityManager(em);
   await sql.query(NOTE_FIRST_SIGN_IN, [user.id, new Date(now)]);
+  if (origin.ipAddress !== null) await rememberSource(sql, user.id, origin.ipAddress, now);
   const organizations = await organizationsOf(sql, user.id);
   await auditInAll(sql, organizations, userCaller(user, origin), 'session.created', id);
-  return { token, expiresAt, user: { id: user.id, name: user.name, email: user.email }, organizations };
+  const signedIn = { id: user.id, name: user.name, email: user.email };
+  return { token, expiresAt, secondFactor: secondFactorAt !== null, user: signedIn, organizations };
 }
 
 /** From then on the credentials of a new installation are not shown any more (`operations/first-organization.ts`). */
@@ -146,7 +154,7 @@ export async function deleteSession(services: Services, sessionId: string, userI
   });
 }
 
-const userCaller = (user: SignedInUser, origin: Pick<Caller, 'ipAddress' | 'requestId'>): Caller => ({
+export const userCaller = (user: SignedInUser, origin: Pick<Caller, 'ipAddress' | 'requestId'>): Caller => ({
   actor: { type: 'user', id: user.id, name: user.name, email: user.email, address: null },
   ...origin,
 });

@@ -1,14 +1,10 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { sourceOf } from '#core/platform/addresses/source-address.ts';
 import { semaphore } from '#core/platform/batching/semaphore.ts';
-import { loginsTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { User, type UserRow } from '#db/entities.ts';
-import { countUse, uncountUse } from '#db/queries/platform/count-use.ts';
-import { SIGN_IN_SOURCE_KEPT_DAYS, SIGN_IN_TRIES, SIGN_IN_WINDOW_SECONDS } from '#domain/access/credential-format.ts';
-import { limitingPairs } from '#domain/access/sign-in-limits.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { countGuess } from './guess-limits.ts';
 
 /** argon2id, OWASP's second recommended setting: 19 MiB, two passes, one lane; 20–40 ms. */
 const MEMORY_KIB = 19_456;
@@ -67,13 +63,16 @@ async function verifyAgainstNobody(password: string): Promise<false> {
   return false;
 }
 
-const DAY_MS = 86_400_000;
+/** A person whose password was right. */
+interface VerifiedPerson {
+  readonly user: UserRow;
+  /** The account has a second factor: the password alone opens no session. */
+  readonly hasSecondFactor: boolean;
+}
 
 /**
- * The user of an e-mail address and password. Failed tries are counted in the database, for all processes: by source,
- * by source and account, and by account. From a source that the person has signed in from before, only the failures of
- * this source for this account count, so that failures from elsewhere cannot lock the person out. An account that does
- * not exist takes as long and answers the same as a wrong password.
+ * The user of an e-mail address and password; guesses are limited (`guess-limits.ts`). An account that does not exist
+ * takes as long and answers the same as a wrong password.
  *
  * @throws {CatalogueError} unauthenticated, rate_limited; forbidden, if all organizations of the person are suspended
  */
@@ -81,60 +80,33 @@ export async function verifySignIn(
   services: Services,
   input: { readonly email: string; readonly password: string },
   ipAddress: string,
-): Promise<UserRow> {
-  const { db, mailLog } = services;
-  const refused = (reply: string) =>
-    mailLog.refused({ mail: 'login', outcome: 'refused', listener: 'sign-in', client: ipAddress, account, reply });
+): Promise<VerifiedPerson> {
+  const { db } = services;
   const account = input.email.toLowerCase();
-  const source = sourceOf(ipAddress);
-  const [{ known } = { known: false }] = await db.query<{ known: boolean }>(IS_KNOWN, [account, source]);
-  const counters = [
-    ...limitingPairs({ source, account, known }).map((pair) => `sign_in:address:${pair}`),
-    ...(known ? [] : [`sign_in:account:${account}`]),
-  ];
-  // Counted before the password is checked, so that concurrent tries cannot exceed the limit.
-  for (const counter of counters) {
-    const { used, resetsInMs } = await countUse(db, counter, SIGN_IN_WINDOW_SECONDS * 1_000, services.now());
-    if (used > SIGN_IN_TRIES) {
-      loginsTotal.inc({ protocol: 'web', outcome: 'throttled' });
-      refused('too many failed sign-ins');
-      throw new CatalogueError('rate_limited', 'Too many failed sign-ins.', {
-        retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
-      });
-    }
-  }
+  const guess = await countGuess(services, { of: 'sign_in', account, ipAddress });
   const user = await db.em().findOne(User, { email: account });
   const matches =
     user === null ? await verifyAgainstNobody(input.password) : await verifyPassword(input.password, user.passwordHash);
-  loginsTotal.inc({ protocol: 'web', outcome: user !== null && matches ? 'passed' : 'failed' });
   if (user === null || !matches) {
-    refused('address or password is wrong');
+    guess.failed('address or password is wrong');
     throw new CatalogueError('unauthenticated', 'E-mail address or password is wrong.', {
       fix: 'Check both and try again; after several failures you have to wait.',
     });
   }
-  for (const counter of counters) await uncountUse(db, counter);
-  const [{ suspended } = { suspended: false }] = await db.query<{ suspended: boolean }>(ALL_SUSPENDED, [user.id]);
+  await guess.passed();
+  const [{ suspended, hasSecondFactor } = { suspended: false, hasSecondFactor: false }] = await db.query<{
+    suspended: boolean;
+    hasSecondFactor: boolean;
+  }>(STATE, [user.id]);
   if (suspended)
     throw new CatalogueError('forbidden', 'Your organization is suspended by the operator of this service.', {
       fix: 'Ask the operator of this service. Nothing was deleted.',
     });
-  const now = services.now();
-  await db.query(REMEMBER, [user.id, source, new Date(now), new Date(now - SIGN_IN_SOURCE_KEPT_DAYS * DAY_MS)]);
-  return user;
+  return { user, hasSecondFactor };
 }
 
-/** Of a person without any organization: false. */
-const ALL_SUSPENDED = `
-  select coalesce(bool_and(o.suspended_at is not null), false) as suspended
+/** Of a person without any organization: not suspended. */
+const STATE = `
+  select coalesce(bool_and(o.suspended_at is not null), false) as suspended,
+         exists (select from totp_factor t where t.user_id = $1 and t.confirmed_at is not null) as "hasSecondFactor"
     from members m join organizations o on o.id = m.organization_id where m.user_id = $1`;
-
-const IS_KNOWN = `
-  select exists (
-    select from sign_in_sources s join users u on u.id = s.user_id where u.email = $1 and s.source = $2) as known`;
-
-/** Notes the source, and forgets those not used for long. */
-const REMEMBER = `
-  with forgotten as (delete from sign_in_sources where user_id = $1 and source <> $2 and used_at < $4)
-  insert into sign_in_sources (user_id, source, used_at) values ($1, $2, $3)
-  on conflict (user_id, source) do update set used_at = excluded.used_at`;

@@ -10,6 +10,7 @@
  */
 import { noticeCredentialPlace } from '#core/accounts/invitations.ts';
 import { chatUrlPlace } from '#core/accounts/notice-settings.ts';
+import { totpSecretPlace } from '#core/accounts/second-factor/codes.ts';
 import { acmeAccountPlace, acmeKeyPlace } from '#core/certificates/acme-orders.ts';
 import { dkimRotationPlace } from '#core/mailboxes/dkim-keys.ts';
 import { instanceDkimPlace } from '#core/mailboxes/domain-records.ts';
@@ -49,6 +50,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
     idempotencyAnswerPlace(principal, key),
   ),
   column('member_notices', 'credential_sealed', ['id'], (id = '') => noticeCredentialPlace(id)),
+  column('totp_factor', 'secret_sealed', ['user_id'], (id = '') => totpSecretPlace(id)),
   column('member_notice_settings', 'chat_url_sealed', ['member_id'], (id = '') => chatUrlPlace(id)),
 ];
 

@@ -1,4 +1,4 @@
-import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { type QueryClient, queryOptions, useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import {
   activeOrganizationId,
   bodyOf,
@@ -74,11 +74,15 @@ export function useSignIn() {
     mutationFn: (body: { email: string; password: string }) =>
       bodyOf(service.POST('/api/sessions', { body: { ...body, cookie: true } })),
     meta: { automatic: true },
-    onSuccess: (_, { email }) => {
-      keepWorkOf(email);
-      return queries.resetQueries();
-    },
+    // What is needed beside the password comes first.
+    onSuccess: (body, { email }) => ('challenge' in body ? undefined : signedIn(queries, email)),
   });
+}
+
+/** A session was opened. */
+export function signedIn(queries: QueryClient, email: string): Promise<void> {
+  keepWorkOf(email);
+  return queries.resetQueries();
 }
 
 export function useSignOut() {

@@ -40,6 +40,7 @@ import { Migration20261128001100_returned_consents } from './Migration2026112800
 import { Migration20261128001110_waiting_consents } from './Migration20261128001110_waiting_consents.ts';
 import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
 import { Migration20261128001130_undo } from './Migration20261128001130_undo.ts';
+import { Migration20261128001300_second_factors } from './Migration20261128001300_second_factors.ts';
 import { Migration20261128001500_trace_contexts } from './Migration20261128001500_trace_contexts.ts';
 import { Migration20261128001700_consent_risk } from './Migration20261128001700_consent_risk.ts';
 import { Migration20261128001800_sending_after_reading } from './Migration20261128001800_sending_after_reading.ts';
@@ -95,4 +96,5 @@ export const migrations = [
   Migration20261128001700_consent_risk,
   Migration20261128001500_trace_contexts,
   Migration20261128001810_carried_documents,
+  Migration20261128001300_second_factors,
 ];

@@ -31,6 +31,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       '/files',
       '/sending',
       '/screening',
+      '/signing-in',
       '/trust',
     ] as const),
     ...(['/webhooks', '/mail', '/dashboard', ['/coverage', 'Routes in each client'], '/examples'] as const),

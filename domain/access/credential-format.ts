@@ -15,6 +15,7 @@ export const CREDENTIAL_PREFIXES = {
   oauthCode: 'amc_',
   oauthAccess: 'ama_',
   oauthRefresh: 'amn_',
+  signInChallenge: 'amq_',
 } as const;
 export type CredentialKind = keyof typeof CREDENTIAL_PREFIXES;
 

@@ -6,6 +6,7 @@ import { createPasswordReset } from '#core/accounts/passwords.ts';
 import { type ApiWorld, type Credential, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
+import { challengeOf, personWithBegunTotp, personWithTotp } from '#test/support/second-factor.ts';
 import { newApprovalLink } from './approval-link-world.ts';
 
 export interface PostRequest {
@@ -246,6 +247,35 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: {},
     body: { email: (await world.newPerson(world.organization.id, 'member')).email, password: TEST_PASSWORD },
   }),
+  async answerSecondFactor(world) {
+    const { email, code } = await personWithTotp(world);
+    return {
+      path: '/api/sessions/second-factor',
+      as: {},
+      body: { challenge: await challengeOf(world, email), code: await code() },
+    };
+  },
+  async beginTotp(world) {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    const body = { password: TEST_PASSWORD };
+    return { path: '/api/sessions/current/second-factor/totp', as: session, body };
+  },
+  async confirmTotp(world) {
+    const { session, code } = await personWithBegunTotp(world);
+    return { path: '/api/sessions/current/second-factor/totp/confirm', as: session, body: { code: await code() } };
+  },
+  async removeTotp(world) {
+    const { session, code } = await personWithTotp(world);
+    return { path: '/api/sessions/current/second-factor/totp/remove', as: session, body: { code: await code() } };
+  },
+  async renewRecoveryCodes(world) {
+    const { session, code } = await personWithTotp(world);
+    return { path: '/api/sessions/current/second-factor/recovery-codes', as: session, body: { code: await code() } };
+  },
+  async resetMemberSecondFactor(world) {
+    const { memberId } = await personWithTotp(world);
+    return { path: `/api/members/${memberId}/second-factor-reset`, as: world.organization.owner.session };
+  },
   requestPasswordReset: async () => ({
     path: '/api/password-resets',
     as: {},
@@ -280,7 +310,7 @@ export const postRequests: Readonly<Record<string, Make>> = {
   async takeDeviceSession(world) {
     const { userId } = await world.newPerson(world.organization.id, 'member');
     const { deviceCode, userCode } = await newDeviceSignIn(world);
-    await decideDeviceSignIn(world.services, userId, userCode, true);
+    await decideDeviceSignIn(world.services, { id: userId, secondFactorAt: null }, userCode, true);
     return { path: '/api/device-sign-ins/session', as: {}, body: { deviceCode } };
   },
   async lookAtDeviceSignIn(world) {

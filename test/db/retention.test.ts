@@ -135,6 +135,19 @@ const CASES: readonly Case[] = [
   },
   {
     step: 'sessions',
+    table: 'sign_in_challenges',
+    keptDays: 0,
+    insert(daysAgo) {
+      const id = newId('signInChallenge');
+      return query(
+        `insert into sign_in_challenges (id, user_id, token_hash, created_at, expires_at)
+         values ($1, $2, $3, now(), now() + interval '1 minute' - make_interval(days => $4))`,
+        [id, userId, bytes(id), daysAgo],
+      );
+    },
+  },
+  {
+    step: 'sessions',
     table: 'oauth_requests',
     keptDays: 0,
     insert: (daysAgo) =>

@@ -11,6 +11,7 @@ import { Badge } from '../../components/shown/badge.tsx';
 import { Time } from '../../components/shown/time.tsx';
 import { aboutField, Problem } from '../../problem.ts';
 import { type SessionOfList, sessionsQuery, useChangePassword, useEndOtherSessions, useEndSession } from './queries.ts';
+import { SecondFactor } from './second-factor.tsx';
 
 const UNAUTHENTICATED = 401;
 
@@ -30,6 +31,7 @@ export function AccountPage() {
           <dd>{organizations.map(({ name, role }) => `${name} (${role})`).join(', ') || 'no organization'}</dd>
         </dl>
         <Sessions />
+        <SecondFactor />
         <ChangePassword />
       </div>
     </>

@@ -24,3 +24,36 @@ export const useChangePassword = () =>
       done(service.PUT('/api/sessions/current/password', { body })),
     SESSIONS,
   );
+
+export type SecondFactor = Schemas['SecondFactor'];
+
+const SECOND_FACTOR = ['second-factor'];
+
+export const secondFactorQuery = queryOptions({
+  queryKey: SECOND_FACTOR,
+  queryFn: () => bodyOf(service.GET('/api/sessions/current/second-factor')),
+});
+
+/** The session says whether it has a second factor. */
+const useChangeOfFactor = <Input, Result>(change: (input: Input) => Promise<Result>) =>
+  useChange(change, SECOND_FACTOR, SESSIONS, ['session']);
+
+export const useBeginTotp = () =>
+  useChangeOfFactor((password: string) =>
+    bodyOf(service.POST('/api/sessions/current/second-factor/totp', { body: { password } })),
+  );
+
+export const useConfirmTotp = () =>
+  useChangeOfFactor((code: string) =>
+    bodyOf(service.POST('/api/sessions/current/second-factor/totp/confirm', { body: { code } })),
+  );
+
+export const useRemoveTotp = () =>
+  useChangeOfFactor((code: string) =>
+    done(service.POST('/api/sessions/current/second-factor/totp/remove', { body: { code } })),
+  );
+
+export const useRenewRecoveryCodes = () =>
+  useChangeOfFactor((code: string) =>
+    bodyOf(service.POST('/api/sessions/current/second-factor/recovery-codes', { body: { code } })),
+  );

@@ -25,6 +25,7 @@ import {
   useInvite,
   useRemoveMember,
   useResetPassword,
+  useResetSecondFactor,
   useWithdrawInvitation,
 } from './queries.ts';
 
@@ -36,6 +37,7 @@ export function PeoplePage() {
   const members = useInfiniteQuery(membersQuery);
   const [removing, setRemoving] = useState<Member>();
   const [resetting, setResetting] = useState<Member>();
+  const [unlocking, setUnlocking] = useState<Member>();
   const changeRole = useChangeRole();
   return (
     <>
@@ -55,6 +57,7 @@ export function PeoplePage() {
               changeRole={changeRole}
               onRemove={() => setRemoving(member)}
               onReset={() => setResetting(member)}
+              onResetFactor={() => setUnlocking(member)}
             />
           )}
         </PagedList>
@@ -62,6 +65,7 @@ export function PeoplePage() {
       {mayManage ? <Invitations /> : null}
       {inviting && mayManage ? <Invite mayInviteOwners={isOwner} onClose={() => setInviting(false)} /> : null}
       {resetting === undefined ? null : <ResetPassword member={resetting} onClose={() => setResetting(undefined)} />}
+      {unlocking === undefined ? null : <ResetFactor member={unlocking} onClose={() => setUnlocking(undefined)} />}
       {removing === undefined ? null : <Remove member={removing} onClose={() => setRemoving(undefined)} />}
     </>
   );
@@ -72,9 +76,10 @@ interface MemberRowProps {
   readonly changeRole: ReturnType<typeof useChangeRole>;
   readonly onRemove: () => void;
   readonly onReset: () => void;
+  readonly onResetFactor: () => void;
 }
 
-function MemberRow({ member, changeRole, onRemove, onReset }: MemberRowProps) {
+function MemberRow({ member, changeRole, onRemove, onReset, onResetFactor }: MemberRowProps) {
   const { user, organization } = useSignedIn();
   const isOwner = organization?.role === 'owner';
   /** Nobody but an owner changes owners or makes some. */
@@ -117,10 +122,16 @@ function MemberRow({ member, changeRole, onRemove, onReset }: MemberRowProps) {
         </span>
         <span className="block text-xs">
           joined <Time value={member.createdAt} />
+          {member.hasSecondFactor ? ', second factor' : null}
         </span>
       </span>
       {isSelf ? null : (
-        <div className="flex gap-2 sm:justify-end">
+        <div className="flex flex-wrap gap-2 sm:justify-end">
+          {mayChange && member.hasSecondFactor ? (
+            <Button aria-label={`Reset the second factor of ${member.name}`} onClick={onResetFactor}>
+              Reset factor
+            </Button>
+          ) : null}
           {isOwner ? (
             <Button aria-label={`New password for ${member.name}`} onClick={onReset}>
               New password
@@ -146,6 +157,20 @@ function Remove({ member, onClose }: { readonly member: Member; readonly onClose
       action="Remove from the organization"
       change={remove}
       onConfirm={() => remove.mutate(member.id, { onSuccess: onClose })}
+      onClose={onClose}
+    />
+  );
+}
+
+function ResetFactor({ member, onClose }: { readonly member: Member; readonly onClose: () => void }) {
+  const reset = useResetSecondFactor();
+  return (
+    <Confirm
+      title={`Reset the second factor of ${member.name}?`}
+      consequence="For a person who has lost the device and the recovery codes: make sure that it is this person who asks. The password alone signs in then. All sessions of the person end, and the person gets a mail."
+      action="Reset the second factor"
+      change={reset}
+      onConfirm={() => reset.mutate(member.id, { onSuccess: onClose })}
       onClose={onClose}
     />
   );

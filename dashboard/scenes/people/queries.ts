@@ -32,6 +32,12 @@ export const useResetPassword = () =>
     bodyOf(service.POST('/api/members/{id}/password-reset', { params: { path: { id } } })),
   );
 
+/** For a person who has lost the device and the recovery codes. */
+export const useResetSecondFactor = () =>
+  useChangeOfPeople((id: string) =>
+    done(service.POST('/api/members/{id}/second-factor-reset', { params: { path: { id } } })),
+  );
+
 export const useRemoveMember = () =>
   useChangeOfPeople((id: string) => done(service.DELETE('/api/members/{id}', { params: { path: { id } } })));
 

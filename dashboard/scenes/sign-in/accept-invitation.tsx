@@ -8,6 +8,7 @@ import { Failure, ProblemNote, Skeleton } from '../../components/frame/page.tsx'
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { aboutField, Problem } from '../../problem.ts';
 import { type InvitationLook, invitationQuery, useAcceptInvitation, useLinkToken } from './queries.ts';
+import { SecondStep } from './second-step.tsx';
 
 const UNAUTHENTICATED = 401;
 const NOT_FOUND = 404;
@@ -40,8 +41,18 @@ function Invitation({ token }: { readonly token: string }) {
 function Accept({ token, look }: { readonly token: string; readonly look: InvitationLook }) {
   const accept = useAcceptInvitation(look.organizationName);
   const navigate = useNavigate();
+  const goOn = () => void navigate({ to: '/', replace: true });
   const isWrong = accept.error instanceof Problem && accept.error.status === UNAUTHENTICATED;
   if (accept.error instanceof Problem && accept.error.status === NOT_FOUND) return <DeadLink />;
+  if (accept.data !== undefined && 'challenge' in accept.data)
+    return (
+      <SecondStep
+        challenge={accept.data.challenge}
+        email={look.email}
+        onDone={goOn}
+        onRestart={() => void navigate({ to: '/sign-in' })}
+      />
+    );
   const [aboutName, aboutPassword] = [aboutField(accept.error, '/name'), aboutField(accept.error, '/password')];
   const isAtField = isWrong || aboutName !== undefined || aboutPassword !== undefined;
   return (
@@ -62,7 +73,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
         onSubmit={(typed) =>
           accept.mutate(
             { token, password: typed('password'), ...(look.accountExists ? {} : { name: typed('name').trim() }) },
-            { onSuccess: () => void navigate({ to: '/', replace: true }) },
+            { onSuccess: (body) => ('challenge' in body ? undefined : goOn()) },
           )
         }
       >

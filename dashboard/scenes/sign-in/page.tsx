@@ -1,21 +1,34 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, lazyRouteComponent, useNavigate } from '@tanstack/react-router';
 import { useSignIn } from '../../api/session.ts';
 import { Field, Form } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { EntryFrame } from '../../components/frame/entry-frame.tsx';
 import { ProblemNote } from '../../components/frame/page.tsx';
 
+/** Loaded by those whose account has a second factor. */
+const SecondStep = lazyRouteComponent(() => import('./second-step.tsx'), 'SecondStep');
+
 /** @param to where to go afterwards */
 export function SignInPage({ to }: { readonly to: string }) {
   const signIn = useSignIn();
   const navigate = useNavigate();
+  const goOn = () => void navigate({ href: to, replace: true });
+  if (signIn.data !== undefined && 'challenge' in signIn.data)
+    return (
+      <SecondStep
+        challenge={signIn.data.challenge}
+        email={signIn.variables?.email ?? ''}
+        onDone={goOn}
+        onRestart={signIn.reset}
+      />
+    );
   return (
     <EntryFrame title="Sign in" below={<Link to="/forgot-password">Forgot your password?</Link>}>
       <Form
         onSubmit={(typed) =>
           signIn.mutate(
             { email: typed('email').trim(), password: typed('password') },
-            { onSuccess: () => void navigate({ href: to, replace: true }) },
+            { onSuccess: (body) => ('challenge' in body ? undefined : goOn()) },
           )
         }
       >

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { bodyOf, chooseOrganization, done, type Schemas, service } from '../../api/client.ts';
 import { singleQuery } from '../../api/queries.ts';
+import { signedIn } from '../../api/session.ts';
 
 /** Succeeds whether the address has an account or not. */
 export const useAskForReset = () =>
@@ -27,12 +28,25 @@ export function useAcceptInvitation(organizationName: string) {
   return useMutation({
     mutationFn: (body: { token: string; name?: string; password: string }) =>
       bodyOf(service.POST('/api/invitations/accept', { body: { ...body, cookie: true } })),
-    onSuccess: async ({ organizations }) => {
+    onSuccess: async (body) => {
+      if ('challenge' in body) return;
+      const { organizations } = body;
       // In the order in which they were joined.
       const joined = organizations.findLast(({ name }) => name === organizationName);
       if (joined !== undefined) chooseOrganization(joined.id);
       await queries.resetQueries({ queryKey: ['session'] });
     },
+  });
+}
+
+/** The second step of a sign-in. @param email of the account */
+export function useSecondStep(email: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: { challenge: string; code: string }) =>
+      bodyOf(service.POST('/api/sessions/second-factor', { body: { ...body, cookie: true } })),
+    meta: { automatic: true },
+    onSuccess: () => signedIn(queries, email),
   });
 }
 

@@ -246,7 +246,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -1947,6 +1947,8 @@ class Member(Model):
     created_at: datetime
     # When the person used the service last, to the minute; null: no session is open, or none was used for 30 days.
     last_seen_at: datetime | None
+    # Whether the account has a second factor.
+    has_second_factor: bool
 
 
 class MemberChanges(Model):
@@ -2230,6 +2232,13 @@ class NewAttachment(Model):
     content_type: str | None = None
     # For `cid:` in the HTML.
     content_id: str | None = None
+
+
+class NewAuthenticatorApp(Model):
+    # In base32, to be typed into the app. Shown in this answer only.
+    secret: str | None
+    # The same as `otpauth:` address, for a QR code. Shown in this answer only.
+    uri: str | None
 
 
 class NewChatWebhook(Model):
@@ -2777,6 +2786,10 @@ class OutboxRecipient(Model):
     next_attempt_at: datetime | None
 
 
+class OwnPassword(Model):
+    password: str
+
+
 class PasswordChange(Model):
     current_password: str
     new_password: str
@@ -2886,6 +2899,11 @@ class Recovery(Model):
     workflow_id: str
     # Its workflow in the Temporal UI, where one is configured.
     temporal_url: str | None = None
+
+
+class RecoveryCodes(Model):
+    # Shown in this answer only.
+    recovery_codes: list[str] | None
 
 
 class RecoveryList(Model):
@@ -3008,6 +3026,32 @@ class SearchHitList(Model):
     model_text: str | None = None
 
 
+class SecondFactor(Model):
+    # Since when a code of an authenticator app is asked for; null: it is not.
+    totp_since: datetime | None
+    # Recovery codes that were not used.
+    recovery_codes_left: int
+
+
+class SecondFactorAnswer(Model):
+    challenge: str
+    # Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter.
+    code: str
+    # For pages of this service, as at sign-in.
+    cookie: bool | None = None
+
+
+class SecondFactorCode(Model):
+    # Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter.
+    code: str
+
+
+class SecondFactorNeeded(Model):
+    # For POST /api/sessions/second-factor. Opens nothing; shown in this answer only.
+    challenge: str | None
+    expires_at: datetime
+
+
 class SecretRotation(Model):
     # Time during which attempts have the signatures of both secrets. Default 0.
     overlap_seconds: int | None = None
@@ -3077,6 +3121,8 @@ class SentMessage(Model):
 
 
 class Session(Model):
+    # Whether the person proved a second factor when the session was opened.
+    second_factor: bool
     # 30 days after the last request, and 90 days after the sign-in at the latest.
     expires_at: datetime
     user: User
@@ -3107,6 +3153,8 @@ class SessionOfList(Model):
 class SessionWithToken(Model):
     # Send it as Authorization: Bearer. Shown in this answer only; null with `cookie`.
     token: str | None
+    # Whether the person proved a second factor when the session was opened.
+    second_factor: bool
     # 30 days after the last request, and 90 days after the sign-in at the latest.
     expires_at: datetime
     user: User

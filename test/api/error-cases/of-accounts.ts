@@ -12,6 +12,7 @@ import {
 import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailboxes.ts';
 import { API_KEYS_MAX } from '#domain/organizations/plans.ts';
 import { type ApiWorld, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { challengeOf, personWithTotp } from '#test/support/second-factor.ts';
 import { from, type Reach, tryPasswords } from './reach.ts';
 
 /** An invitation for a person who has an account already. */
@@ -51,6 +52,33 @@ const tooManyDevices =
     );
   };
 
+/** A wrong code for a person with an authenticator app, or without one. */
+const wrongCode =
+  (path: string, tries: number, source: string): Reach =>
+  async (world) => {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return tryPasswords(tries, () =>
+      world.call('POST', `/api/sessions/current/second-factor/${path}`, {
+        as: session,
+        body: { code: '000000' },
+        headers: from(source),
+      }),
+    );
+  };
+
+const ownPassword =
+  (password: string, tries: number, source: string): Reach =>
+  async (world) => {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return tryPasswords(tries, () =>
+      world.call('POST', '/api/sessions/current/second-factor/totp', {
+        as: session,
+        body: { password },
+        headers: from(source),
+      }),
+    );
+  };
+
 export const accountCases: Readonly<Record<string, Reach>> = {
   'createSession forbidden': (world) =>
     world.call('POST', '/api/sessions', {
@@ -76,6 +104,37 @@ export const accountCases: Readonly<Record<string, Reach>> = {
         headers: from('198.51.100.2'),
       }),
     ),
+  'answerSecondFactor forbidden': (world) =>
+    world.call('POST', '/api/sessions/second-factor', {
+      headers: { origin: 'https://elsewhere.example' },
+      body: { challenge: 'unknown', code: '000000', cookie: true },
+    }),
+  'answerSecondFactor unauthenticated': (world) =>
+    world.call('POST', '/api/sessions/second-factor', { body: { challenge: 'unknown', code: '000000' } }),
+  async 'answerSecondFactor rate_limited'(world) {
+    const { email } = await personWithTotp(world);
+    return tryPasswords(SIGN_IN_TRIES + 1, async () => {
+      const body = { challenge: await challengeOf(world, email), code: '000000' };
+      return world.call('POST', '/api/sessions/second-factor', { body, headers: from('198.51.100.30') });
+    });
+  },
+  'beginTotp unauthenticated': ownPassword('not the password', 1, '198.51.100.31'),
+  'beginTotp rate_limited': ownPassword('not the password', SIGN_IN_TRIES + 1, '198.51.100.32'),
+  async 'beginTotp conflict'(world) {
+    const { session } = await personWithTotp(world);
+    const body = { password: TEST_PASSWORD };
+    return world.call('POST', '/api/sessions/current/second-factor/totp', { as: session, body });
+  },
+  'confirmTotp unauthenticated': wrongCode('totp/confirm', 1, '198.51.100.33'),
+  'confirmTotp rate_limited': wrongCode('totp/confirm', SIGN_IN_TRIES + 1, '198.51.100.34'),
+  'removeTotp unauthenticated': wrongCode('totp/remove', 1, '198.51.100.35'),
+  'removeTotp rate_limited': wrongCode('totp/remove', SIGN_IN_TRIES + 1, '198.51.100.36'),
+  'renewRecoveryCodes unauthenticated': wrongCode('recovery-codes', 1, '198.51.100.37'),
+  'renewRecoveryCodes rate_limited': wrongCode('recovery-codes', SIGN_IN_TRIES + 1, '198.51.100.38'),
+  'resetMemberSecondFactor conflict': ({ call, organization }) =>
+    call('POST', `/api/members/${organization.owner.memberId}/second-factor-reset`, {
+      as: organization.owner.session,
+    }),
   'lookAtInvitation not_found': (world) => world.call('POST', '/api/invitations/look', { body: { token: 'unknown' } }),
   'lookAtInvitation rate_limited': (world) =>
     tryPasswords(LINK_TOKEN_TRIES_PER_MINUTE + 1, () =>

@@ -1,0 +1,40 @@
+import { Field, Form } from '../../components/forms/form.tsx';
+import { Button } from '../../components/frame/button.tsx';
+import { EntryFrame } from '../../components/frame/entry-frame.tsx';
+import { ProblemNote } from '../../components/frame/page.tsx';
+import { useSecondStep } from './queries.ts';
+
+interface SecondStepProps {
+  /** Null: it was shown before, to a request whose answer was lost. */
+  readonly challenge: string | null;
+  /** Of the account. */
+  readonly email: string;
+  readonly onDone: () => void;
+  /** Asks for the password again. */
+  readonly onRestart: () => void;
+}
+
+/** After the password, in an account with a second factor. */
+export function SecondStep({ challenge, email, onDone, onRestart }: SecondStepProps) {
+  const answer = useSecondStep(email);
+  return (
+    <EntryFrame
+      title="Enter a code"
+      note="The password is right. Enter the code that your authenticator app shows now, or one of your recovery codes."
+      below="Lost both? Ask an owner of your organization, or the operator of the service."
+    >
+      <Form
+        onSubmit={(typed) =>
+          answer.mutate({ challenge: challenge ?? '', code: typed('code').trim() }, { onSuccess: onDone })
+        }
+      >
+        <ProblemNote error={answer.error} />
+        <Field label="Code" name="code" autoComplete="one-time-code" autoCapitalize="none" required autoFocus />
+        <Button type="submit" look="primary" busy={answer.isPending}>
+          Sign in
+        </Button>
+        <Button onClick={onRestart}>Start again</Button>
+      </Form>
+    </EntryFrame>
+  );
+}
