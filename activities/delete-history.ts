@@ -1,8 +1,10 @@
 /** The steps of retention (`domain/retention.ts`), each in bounded portions. */
+import { deleteExpiredMailboxes } from '#core/mailboxes/delete-mailbox.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Database } from '#db/database.ts';
 import { deletePortion, type Portion } from '#db/delete-portion.ts';
 import { createPartitions, dropOldPartitions } from '#db/partitions.ts';
+import { holdsStay, onHold } from '#db/queries/mailboxes/legal-hold.ts';
 import { forgetNotices } from '#db/queries/notices/member-notices.ts';
 import { forgetRecoveries } from '#db/queries/webhooks/recoveries.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS, IDEMPOTENCY_SECRETS_MINUTES } from '#domain/idempotency-limits.ts';
@@ -41,7 +43,9 @@ import {
   forgetThreadReferences,
   purgeDeletedFolders,
   purgeUnplacedMessages,
+  returnPreservedMessages,
 } from '#mailstore/upkeep/purge.ts';
+import { removeOldMail } from '#mailstore/upkeep/remove-old-mail.ts';
 
 const PORTION_ROWS = 1_000;
 /** Each takes its recipients, attempts and consent with it. */
@@ -52,7 +56,7 @@ const PORTION_FILES = 50;
 const STEP_MS = 30_000;
 const HEARTBEAT_EVERY_MS = 5_000;
 
-export type RetentionServices = Pick<Services, 'db' | 'settings' | 'now'>;
+export type RetentionServices = Pick<Services, 'db' | 'settings' | 'now' | 'pepper' | 'deliveriesDue'>;
 
 /** Heartbeat and cancellation of an activity. */
 export interface StepContext {
@@ -111,6 +115,13 @@ function portionOf(
   const { db, settings, now } = services;
   const expired = (table: string, column: string, days: number, portion = rows, and = 'true') =>
     deletePortion(db, table, `${column} < now() - make_interval(days => $1) and ${and}`, [days], portion);
+  /** As `expired`, of mailboxes that no legal hold keeps. */
+  const expiredFree = (table: string, column: string, days: number, portion: number) =>
+    db.transaction(async (sql) => {
+      await holdsStay(sql);
+      const condition = `${column} < now() - make_interval(days => $1) and not ${onHold(`${table}.mailbox_id`)}`;
+      return deletePortion(sql, table, condition, [days], portion);
+    });
   switch (step) {
     case 'partitions':
       return () => ended(keepPartitions(db, now()));
@@ -180,13 +191,13 @@ function portionOf(
           if (table === 'domain_report') return expired(table, 'received_at', DOMAIN_REPORT_RETENTION_DAYS);
           if (table === 'released_thread') return expired(table, 'released_at', RELEASED_THREAD_RETENTION_DAYS);
           // Each has the bytes of a mail.
-          return expired(table, 'received_at', HELD_MAIL_RETENTION_DAYS, Math.min(rows, PORTION_FILES));
+          return expiredFree(table, 'received_at', HELD_MAIL_RETENTION_DAYS, Math.min(rows, PORTION_FILES));
         });
     case 'sentContents':
       return () => forgetSentContents(db);
     case 'sentMail':
       return () =>
-        expired(
+        expiredFree(
           'outbound_message',
           'finished_at',
           settings.SENT_MAIL_RETENTION_DAYS,
@@ -211,12 +222,20 @@ function portionOf(
       return () => expired('suppression', 'created_at', HARD_BOUNCE_RETENTION_DAYS, rows, `reason = 'hard_bounce'`);
     case 'endpoints':
       return () => expired('webhook_endpoints', 'deleted_at', DELETED_ENDPOINT_RETENTION_DAYS);
+    case 'expiredMailboxes':
+      return () => deleteExpiredMailboxes(services);
+    case 'oldMail':
+      return (after) => removeOldMail(services, after);
     case 'mailboxFolders':
       return () => deleteFoldersOfMailboxes(db);
     case 'folders':
       return () => purgeDeletedFolders(db);
     case 'messages':
-      return () => purgeUnplacedMessages(db);
+      return async () => {
+        const returned = await returnPreservedMessages(db);
+        const purged = await purgeUnplacedMessages(db);
+        return { done: returned.done + purged.done, more: returned.more || purged.more };
+      };
     case 'blobs':
       return () => removeOrphanBlobs(db);
     case 'redeliveryKeys':

@@ -16,6 +16,7 @@ import { healthRoutes } from './health/routes.ts';
 import { heldMailRoutes } from './held-mail/routes.ts';
 import type { Route } from './http/route.ts';
 import { keyRoutes } from './keys/routes.ts';
+import { legalHoldRoutes } from './legal-holds/routes.ts';
 import { listRoutes } from './lists/routes.ts';
 import { mailboxGroupRoutes } from './mailboxes/group-routes.ts';
 import { mailboxRoutes } from './mailboxes/routes.ts';
@@ -69,6 +70,7 @@ export const routes: readonly Route[] = [
   ...heldMailRoutes,
   ...consentMessageRoutes,
   ...approvalRoutes,
+  ...legalHoldRoutes,
   ...listRoutes,
   ...standingApprovalRoutes,
   ...suppressionRoutes,

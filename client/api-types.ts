@@ -239,7 +239,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -620,8 +620,8 @@ export interface CreatedMailbox {
   readonly address: string;
   readonly localPart: string;
   readonly domain: string;
-  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. */
-  readonly status: 'pending' | 'active' | 'suspended' | 'deleting';
+  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. `expired`: the same, since `expiresAt`. */
+  readonly status: 'pending' | 'active' | 'suspended' | 'expired' | 'deleting';
   /** `pending` until the mail host serves it. */
   readonly syncStatus: 'pending' | 'synced';
   readonly quota: MailboxQuota;
@@ -641,6 +641,10 @@ export interface CreatedMailbox {
   readonly carriedMail: 'off' | 'hold' | 'refuse' | null;
   /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly askAfterReadingMinutes: number | null;
+  /** From then on it is refused on every protocol; null: never. */
+  readonly expiresAt: string | null;
+  /** How long its mail is kept, instead of the retention of the organization; null: as the organization. */
+  readonly retention: MailRetention | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
   readonly createdAt: string;
@@ -1592,6 +1596,24 @@ export interface Inviter {
   readonly email: string;
 }
 
+export interface LegalHold {
+  /** Id of the legal hold. */
+  readonly id: string;
+  /** The mailbox; null: all of the organization, those of later too. */
+  readonly mailboxId: string | null;
+  readonly mailboxAddress: string | null;
+  readonly reason: string;
+  /** Messages in no folder any more that are kept by holds, counted up to 10000. */
+  readonly preservedMessages: number;
+  readonly createdBy: Actor;
+  readonly createdAt: string;
+}
+
+export interface LegalHoldList {
+  /** Newest first; at most 200. */
+  readonly data: readonly LegalHold[];
+}
+
 export interface ListEntry {
   /** Id of the entry. */
   readonly id: string;
@@ -1634,6 +1656,16 @@ export interface MailConnection {
   readonly smtp: MailServer;
 }
 
+/** How long mail is kept: in a mailbox, or in all mailboxes of an organization without a `retention` of their own. Mail on legal hold is kept. */
+export interface MailRetention {
+  /** Days after which a message is deleted, since it came into the mailbox, in whatever folder it is; null: it is kept. */
+  readonly allMailDays: number | null;
+  /** Days after which a message is deleted, since it came into the trash; null: it is kept. */
+  readonly trashDays: number | null;
+  /** Days after which a message is deleted, since it came into Junk; null: it is kept. */
+  readonly spamDays: number | null;
+}
+
 export interface MailServer {
   readonly host: string;
   readonly port: number;
@@ -1654,8 +1686,8 @@ export interface Mailbox {
   readonly address: string;
   readonly localPart: string;
   readonly domain: string;
-  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. */
-  readonly status: 'pending' | 'active' | 'suspended' | 'deleting';
+  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. `expired`: the same, since `expiresAt`. */
+  readonly status: 'pending' | 'active' | 'suspended' | 'expired' | 'deleting';
   /** `pending` until the mail host serves it. */
   readonly syncStatus: 'pending' | 'synced';
   readonly quota: MailboxQuota;
@@ -1675,6 +1707,10 @@ export interface Mailbox {
   readonly carriedMail: 'off' | 'hold' | 'refuse' | null;
   /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly askAfterReadingMinutes: number | null;
+  /** From then on it is refused on every protocol; null: never. */
+  readonly expiresAt: string | null;
+  /** How long its mail is kept, instead of the retention of the organization; null: as the organization. */
+  readonly retention: MailRetention | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
   readonly createdAt: string;
@@ -1701,6 +1737,10 @@ export interface MailboxChanges {
   readonly carriedMail?: 'off' | 'hold' | 'refuse' | null;
   /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly askAfterReadingMinutes?: number | null;
+  /** From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. In the past: it is expired at once. */
+  readonly expiresAt?: string | null;
+  /** How long its mail is kept, instead of the retention of the organization; null: as the organization. */
+  readonly retention?: MailRetention | null;
   /** `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends. */
   readonly sendingMode?: 'normal' | 'drafts_only' | 'stopped';
   readonly budgets?: SendingBudgetsChanges;
@@ -1808,7 +1848,7 @@ export interface MailboxSnapshot {
   readonly address: string;
   readonly localPart: string;
   readonly domain: string;
-  readonly status: 'pending' | 'active' | 'suspended' | 'deleting';
+  readonly status: 'pending' | 'active' | 'suspended' | 'expired' | 'deleting';
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
   readonly createdAt: string;
@@ -1876,8 +1916,8 @@ export interface MailboxWithToken {
   readonly address: string;
   readonly localPart: string;
   readonly domain: string;
-  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. */
-  readonly status: 'pending' | 'active' | 'suspended' | 'deleting';
+  /** `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. `expired`: the same, since `expiresAt`. */
+  readonly status: 'pending' | 'active' | 'suspended' | 'expired' | 'deleting';
   /** `pending` until the mail host serves it. */
   readonly syncStatus: 'pending' | 'synced';
   readonly quota: MailboxQuota;
@@ -1897,6 +1937,10 @@ export interface MailboxWithToken {
   readonly carriedMail: 'off' | 'hold' | 'refuse' | null;
   /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly askAfterReadingMinutes: number | null;
+  /** From then on it is refused on every protocol; null: never. */
+  readonly expiresAt: string | null;
+  /** How long its mail is kept, instead of the retention of the organization; null: as the organization. */
+  readonly retention: MailRetention | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly clientId: string | null;
   readonly createdAt: string;
@@ -2257,6 +2301,13 @@ export interface NewInvitation {
   readonly role?: 'member' | 'admin' | 'owner';
 }
 
+export interface NewLegalHold {
+  /** The mailbox; null: all of the organization, those of later too. */
+  readonly mailboxId?: string | null;
+  /** For the audit log and the other owners. */
+  readonly reason: string;
+}
+
 export interface NewListEntry {
   /** An address or a domain. */
   readonly value: string;
@@ -2277,6 +2328,10 @@ export interface NewMailbox {
   readonly domain?: string;
   /** Up to 50 keys of your own; keys of 64, values of 512 characters at most. */
   readonly metadata?: Readonly<Record<string, string>>;
+  /** In the future. From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. */
+  readonly expiresAt?: string | null;
+  /** How long its mail is kept, instead of the retention of the organization; null: as the organization. */
+  readonly retention?: MailRetention | null;
   /** Your own id of the mailbox. The same creation again with it is answered 200 with the first mailbox, without its token; another creation with it is a conflict. */
   readonly clientId?: string;
 }
@@ -2528,6 +2583,7 @@ export interface OrganizationSettings {
   readonly consentByApiKey: boolean;
   /** Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`. */
   readonly screening: 'off' | 'suspicious' | 'first_senders';
+  readonly retention: MailRetention;
   /** No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most. */
   readonly sendingStopped: boolean;
   /** Messages per day (UTC); messages beyond this number are held for a person. Null: no limit. */
@@ -2560,6 +2616,7 @@ export interface OrganizationSettingsChanges {
   readonly consentByApiKey?: boolean;
   /** Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`. */
   readonly screening?: 'off' | 'suspicious' | 'first_senders';
+  readonly retention?: MailRetention;
   /** No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most. */
   readonly sendingStopped?: boolean;
   /** Messages per day (UTC); messages beyond this number are held for a person. Null: no limit. */
@@ -3629,7 +3686,7 @@ export interface ListMailboxesQuery {
   readonly cursor?: string;
   /** Part of the address or name. */
   readonly q?: string;
-  readonly status?: 'pending' | 'active' | 'suspended' | 'deleting';
+  readonly status?: 'pending' | 'active' | 'suspended' | 'expired' | 'deleting';
   readonly domain?: string;
   /** Name of a group of mailboxes: lower-case letters and digits, with hyphens, dots or underscores between them. */
   readonly group?: string;
@@ -4009,7 +4066,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -4094,7 +4151,7 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: Mailbox;
   };
-  /** Change name, purpose, group, metadata, status, brakes of sending, or what happens to unauthenticated mail */
+  /** Change name, purpose, group, metadata, status, expiry, retention, brakes of sending, or what happens to unauthenticated mail */
   readonly updateMailbox: {
     readonly params: readonly [id: string];
     readonly query: undefined;
@@ -4583,6 +4640,27 @@ export interface Operations {
     readonly query: undefined;
     readonly body: undefined;
     readonly answer: Consent;
+  };
+  /** List the legal holds of the organization */
+  readonly listLegalHolds: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: LegalHoldList;
+  };
+  /** Put a mailbox, or the organization, on legal hold */
+  readonly setLegalHold: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: NewLegalHold;
+    readonly answer: LegalHold;
+  };
+  /** Lift a legal hold */
+  readonly liftLegalHold: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
   };
   /** List the inbound allow list, newest first */
   readonly listInboundAllow: {
@@ -5424,6 +5502,9 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   denyByLink: 'POST /api/approval/deny',
   returnByLink: 'POST /api/approval/return',
   takeBackByLink: 'POST /api/approval/take-back',
+  listLegalHolds: 'GET /api/legal-holds',
+  setLegalHold: 'POST /api/legal-holds',
+  liftLegalHold: 'DELETE /api/legal-holds/{id}',
   listInboundAllow: 'GET /api/lists/inbound/allow',
   addInboundAllow: 'POST /api/lists/inbound/allow',
   removeInboundAllow: 'DELETE /api/lists/inbound/allow/{id}',

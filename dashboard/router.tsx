@@ -160,7 +160,7 @@ const approvals = createRoute({
   },
 });
 
-const MAILBOX_STATES = ['active', 'pending', 'suspended', 'deleting'] as const;
+const MAILBOX_STATES = ['active', 'pending', 'suspended', 'expired'] as const;
 
 const mailboxes = createRoute({
   getParentRoute: () => frame,

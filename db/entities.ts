@@ -1,6 +1,7 @@
 /** The management tables as MikroORM's entities, for everything that is changed seldom (docs/adr/0007). */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { type ApiScope, MEMBER_ROLES } from '#domain/access/api-scopes.ts';
+import type { MailRetention } from '#domain/mail/mail-retention.ts';
 import { SCREENING_MODES, type ScreeningMode } from '#domain/mail/screening.ts';
 import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailboxes.ts';
 import { PLAN_NAMES } from '#domain/organizations/plans.ts';
@@ -134,6 +135,10 @@ export const Mailbox = defineEntity({
     screening: p.enum(SCREENING_MODES).nullable(),
     carriedMail: p.enum(CARRIED_MAIL_MODES).nullable(),
     askAfterReadingMinutes: p.integer().nullable(),
+    /** Null: as the organization. */
+    retention: p.json<MailRetention>().nullable(),
+    /** From then on it is refused on every protocol (`queries/mailboxes/status-now.ts`). */
+    expiresAt: p.datetime().nullable(),
     sendingMode: p.enum(SENDING_MODES).defaultRaw(`'normal'`),
     messagesPerDay: p.integer().nullable(),
     newRecipientsPerDay: p.integer().nullable(),
@@ -182,6 +187,8 @@ export interface OrganizationSettings {
   consentByApiKey?: boolean;
   /** Absent: off. */
   screening?: ScreeningMode;
+  /** Of mailboxes without their own. Absent: mail is kept. */
+  retention?: MailRetention;
   /** Nothing leaves any mailbox. */
   sendingStopped?: boolean;
   /** Budgets of a day; null and absent: no limit. */

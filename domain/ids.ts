@@ -42,6 +42,7 @@ export const ID_PREFIXES = {
   standingApproval: 'sta_',
   erasure: 'ers_',
   domainReport: 'drp_',
+  legalHold: 'lgh_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -68,6 +68,8 @@ export const RETENTION_STEPS = [
   'knownRecipients',
   'suppressions',
   'endpoints',
+  'expiredMailboxes',
+  'oldMail',
   'mailboxFolders',
   'folders',
   'messages',
@@ -81,6 +83,9 @@ export const RETENTION_STEPS = [
   'uids',
 ] as const;
 export type RetentionStep = (typeof RETENTION_STEPS)[number];
+
+/** Steps that a run of an earlier version does not have. */
+export const LATER_RETENTION_STEPS: readonly RetentionStep[] = ['expiredMailboxes', 'oldMail'];
 
 export interface RetentionInput {
   readonly step: RetentionStep;
@@ -138,6 +143,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
     'mailboxes',
     `until deleted, then ${days(DELETED_MAILBOX_ROW_RETENTION_DAYS)} and as long as their sent mail`,
   ),
+  kept('legal_hold', 'owner', 'until it is lifted'),
   kept('mailbox_counter', 'mailboxes', 'as the mailbox'),
   kept('mailbox_sending', 'mailboxes', 'as the mailbox'),
   kept('mailbox_login', 'mailboxes', 'as the mailbox, one row for each protocol'),
@@ -194,11 +200,16 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
     'folders',
     `until deleted, or ${days(DELETED_MAILBOX_RETENTION_DAYS)} after their mailbox, then ${days(CHANGE_LOG_RETENTION_DAYS + 1)}`,
   ),
-  kept('placement', 'folders', 'until the message or the folder is deleted'),
+  kept(
+    'placement',
+    'oldMail',
+    'until the message or the folder is deleted, by a client or the retention of its mailbox',
+  ),
   kept('placement_state', 'folders', 'as the placement'),
   kept('expunged', 'changeLog', `${days(CHANGE_LOG_RETENTION_DAYS)}, as the change log`),
   kept('change_log', 'changeLog', days(CHANGE_LOG_RETENTION_DAYS)),
   kept('decision_log', 'changeLog', `${days(CHANGE_LOG_RETENTION_DAYS)}, as the change log`),
+  kept('preserved_message', 'messages', 'as long as a legal hold keeps its message'),
   kept('unplaced_message', 'messages', 'an hour'),
   kept('message', 'messages', 'an hour after it left the last folder'),
   kept('message_text', 'messages', 'as the message'),

@@ -19,10 +19,12 @@ import type { AuthRule } from '#api/http/route.ts';
 import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
+import { shownAs } from '#db/queries/mailboxes/status-now.ts';
 import { countingFound, type FoundCount, foundCount, type UseCount } from '#db/queries/platform/count-use.ts';
 import type { ApiScope } from '#domain/access/api-scopes.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { EXPIRED_MAILBOX_GRACE_DAYS } from '#domain/mail/mail-retention.ts';
 import type { MailboxStatus, TokenAccess } from '#domain/organizations/mailboxes.ts';
 import type { ConsentStatus } from '#domain/sending/consent.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
@@ -147,17 +149,17 @@ interface OAuthColumns extends OrganizationColumns, FoundCount {
 
 /** Counted: the request of a valid token, about its own mailbox. */
 const FIND_OAUTH_TOKEN = countingFound(/* sql */ `
-  select x.id, x.name, x.address, x.status, g.id as grant_id, g.access, g.resource, ${ORGANIZATION_COLUMNS},
+  select x.id, x.name, x.address, ${shownAs('x')} as status, g.id as grant_id, g.access, g.resource, ${ORGANIZATION_COLUMNS},
          ${API_USE_KEY} as use_key,
          g.last_used_at > to_timestamp($1::bigint / 1000.0) - interval '1 minute' as is_used_lately,
-         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.suspended_at is null and o.plan = any($4::text[]) as is_counted
+         ($5::bool or x.id = $6::text) and ${shownAs('x')} not in ('suspended', 'expired') and o.suspended_at is null and o.plan = any($4::text[]) as is_counted
     from oauth_tokens t join oauth_grants g on g.id = t.grant_id
     join mailboxes x on x.id = g.mailbox_id and x.deleted_at is null
     join organizations o on o.id = g.organization_id
     join members m on m.organization_id = g.organization_id and m.user_id = g.user_id
    where t.hash = $3 and t.kind = 'access' and t.expires_at > to_timestamp($1::bigint / 1000.0)`);
 
-/** @throws {CatalogueError} unauthenticated; forbidden, if the mailbox is suspended */
+/** @throws {CatalogueError} unauthenticated; forbidden, if the mailbox is suspended or has expired */
 async function authenticateOAuthToken(
   services: Services,
   token: string,
@@ -182,10 +184,7 @@ async function authenticateOAuthToken(
     throw new CatalogueError('unauthenticated', 'The access token is not valid: it is unknown, revoked or expired.', {
       fix: 'Get another one with the refresh token, or ask the person for access again.',
     });
-  if (row.status === 'suspended')
-    throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
-      fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
-    });
+  refuseClosed(row.status);
   const organization = organizationOf(row);
   noteLogin(services, { mailboxId: row.id, tokenId: row.grant_id }, 'api');
   if (row.is_used_lately !== true)
@@ -426,12 +425,24 @@ interface MailboxColumns extends OrganizationColumns, FoundCount {
 
 /** Counted: the request of a token that is not suspended, about its own mailbox. */
 const FIND_MAILBOX_TOKEN = countingFound(/* sql */ `
-  select x.id, x.name, x.address, x.status, t.id as token_id, t.access, ${ORGANIZATION_COLUMNS},
+  select x.id, x.name, x.address, ${shownAs('x')} as status, t.id as token_id, t.access, ${ORGANIZATION_COLUMNS},
          ${API_USE_KEY} as use_key,
-         ($5::bool or x.id = $6::text) and x.status <> 'suspended' and o.suspended_at is null and o.plan = any($4::text[]) as is_counted
+         ($5::bool or x.id = $6::text) and ${shownAs('x')} not in ('suspended', 'expired') and o.suspended_at is null and o.plan = any($4::text[]) as is_counted
     from mailbox_token t join mailboxes x on x.id = t.mailbox_id join organizations o on o.id = x.organization_id
    where t.token_hash = $3 and x.deleted_at is null
      and (t.expires_at is null or t.expires_at > to_timestamp($1::bigint / 1000.0))`);
+
+/** @throws {CatalogueError} forbidden, if the mailbox is suspended or has expired */
+function refuseClosed(status: MailboxStatus): void {
+  if (status === 'suspended')
+    throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
+      fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
+    });
+  if (status === 'expired')
+    throw new CatalogueError('forbidden', 'The mailbox has expired: its tokens are refused.', {
+      fix: `Ask a member of the organization to set a later expiresAt. ${EXPIRED_MAILBOX_GRACE_DAYS} days after its expiry it is deleted with its mail.`,
+    });
+}
 
 async function authenticateMailboxToken(
   services: Services,
@@ -450,10 +461,7 @@ async function authenticateMailboxToken(
   ]);
   if (row === undefined) throw invalidCredential('mailbox token');
   // As on IMAP, POP3 and SMTP. Here it can be said, because the token is the right one.
-  if (row.status === 'suspended')
-    throw new CatalogueError('forbidden', 'The mailbox is suspended: its tokens are refused until it is resumed.', {
-      fix: 'Ask a member of the organization to resume the mailbox. Its mail is kept.',
-    });
+  refuseClosed(row.status);
   const organization = organizationOf(row);
   noteLogin(services, { mailboxId: row.id, tokenId: row.token_id }, 'api');
   return {

@@ -3,6 +3,7 @@ import Type, { type TObjectOptions, type TProperties, type TSchema } from 'typeb
 import type { Settings } from '#core/platform/settings/settings.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { type IdKind, idPattern, isId } from '#domain/ids.ts';
+import { MAIL_RETENTION_MAX_DAYS } from '#domain/mail/mail-retention.ts';
 import { BUDGET_MAX, SENDING_MODES } from '#domain/sending/sending-brakes.ts';
 import { ACTOR_TYPES } from '#domain/webhooks/event-types.ts';
 
@@ -26,6 +27,28 @@ export const Actor = closed(
 
 const PAGE_DEFAULT = 50;
 export const PAGE_MAX = 200;
+
+const keptDays = (since: string) =>
+  nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAIL_RETENTION_MAX_DAYS,
+      description: `Days after which a message is deleted, ${since}; null: it is kept.`,
+    }),
+  );
+
+export const MailRetentionSchema = closed(
+  {
+    allMailDays: keptDays('since it came into the mailbox, in whatever folder it is'),
+    trashDays: keptDays('since it came into the trash'),
+    spamDays: keptDays('since it came into Junk'),
+  },
+  {
+    title: 'MailRetention',
+    description:
+      'How long mail is kept: in a mailbox, or in all mailboxes of an organization without a `retention` of their own. Mail on legal hold is kept.',
+  },
+);
 
 /** Query parameters of every list. */
 export const pageQuery = {

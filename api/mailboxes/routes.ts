@@ -40,6 +40,9 @@ const onlyGroup = (principal: Principal): string | null => {
   return another === undefined ? (group ?? null) : null;
 };
 
+const timeGiven = (given: string | null | undefined): Date | null =>
+  given === undefined || given === null ? null : new Date(given);
+
 export const mailboxRoutes: readonly Route[] = [
   route({
     method: 'POST',
@@ -78,7 +81,8 @@ export const mailboxRoutes: readonly Route[] = [
     async handler({ services, organization, principal, caller, body }) {
       const group = body.group ?? onlyGroup(principal);
       requireGroup(principal, group);
-      const { mailbox, token } = await createMailbox(services, organization, caller, { ...body, group });
+      const expiresAt = timeGiven(body.expiresAt);
+      const { mailbox, token } = await createMailbox(services, organization, caller, { ...body, group, expiresAt });
       if (!reaches(reachOf(principal), mailbox.group))
         throw new CatalogueError('conflict', 'The clientId belongs to a mailbox that this key does not reach.');
       const shown = presentMailboxWithToken(mailbox, token, mailConnection(services.settings, mailbox.address));
@@ -132,7 +136,7 @@ export const mailboxRoutes: readonly Route[] = [
     operationId: 'updateMailbox',
     tag,
     summary:
-      'Change name, purpose, group, metadata, status, brakes of sending, or what happens to unauthenticated mail',
+      'Change name, purpose, group, metadata, status, expiry, retention, brakes of sending, or what happens to unauthenticated mail',
     description:
       'Omitted fields do not change. `unauthenticatedMail` takes effect within seconds. `sendingMode` and `budgets` are brakes: an API key may tighten them, only a session may loosen them. An API key may also suspend a mailbox; only a session may make it active again. A request that sets `stopped` is answered when no message is being transmitted any more, after ten seconds at most.',
     auth: { scope: 'mailbox:write' },
@@ -143,7 +147,11 @@ export const mailboxRoutes: readonly Route[] = [
     errors: ['not_found', 'conflict', 'forbidden'],
     async handler({ services, temporal, organization, principal, caller, params, body }) {
       if (body.group !== undefined) requireGroup(principal, body.group);
-      const woken = await updateMailbox(services, organization.id, params.id, caller, body);
+      const { expiresAt, ...changes } = body;
+      const woken = await updateMailbox(services, organization.id, params.id, caller, {
+        ...changes,
+        ...(expiresAt === undefined ? {} : { expiresAt: timeGiven(expiresAt) }),
+      });
       await signalDecided(services, temporal, woken);
       return { status: 200, body: presentMailbox(await getMailbox(services.db, organization.id, params.id)) };
     },

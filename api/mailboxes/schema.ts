@@ -3,6 +3,7 @@ import {
   closed,
   dateTime,
   listOf,
+  MailRetentionSchema,
   MessagesBudget,
   NewRecipientsBudget,
   nullable,
@@ -16,6 +17,7 @@ import { connectionSnippets, type SnippetKind, TOKEN_PLACEHOLDER } from '#client
 import type { MailConnection } from '#core/mailboxes/client-settings.ts';
 import type { MailboxView } from '#core/mailboxes/mailbox-queries.ts';
 import { idPattern } from '#domain/ids.ts';
+import { EXPIRED_MAILBOX_GRACE_DAYS, KEPT_FOR_EVER } from '#domain/mail/mail-retention.ts';
 import {
   LOCAL_PART_MAX,
   MAILBOX_NAME_MAX,
@@ -83,6 +85,12 @@ const Group = nullable({
     'Group of the mailbox; null: none. API keys can be limited to groups. A group exists as long as a mailbox is in it.',
 });
 
+const EXPIRY = `From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. ${EXPIRED_MAILBOX_GRACE_DAYS} days after its expiry it is deleted with its mail, and \`mailbox_deleted\` is sent.`;
+const ExpiresAt = nullable(dateTime());
+const Retention = Type.Union([MailRetentionSchema, Type.Null()], {
+  description: 'How long its mail is kept, instead of the retention of the organization; null: as the organization.',
+});
+
 export const CreateMailbox = closed(
   {
     localPart: Type.Optional(
@@ -100,6 +108,8 @@ export const CreateMailbox = closed(
       description: 'A domain of the organization; default: that of the instance.',
     }),
     metadata: Type.Optional(Metadata),
+    expiresAt: Type.Optional({ ...ExpiresAt, description: `In the future. ${EXPIRY}` }),
+    retention: Type.Optional(Retention),
     clientId: Type.Optional(ClientId),
   },
   { title: 'NewMailbox' },
@@ -145,6 +155,8 @@ export const UpdateMailbox = closed(
     screening: Type.Optional(Screening),
     carriedMail: Type.Optional(CarriedMail),
     askAfterReadingMinutes: Type.Optional(AskAfterReadingMinutes),
+    expiresAt: Type.Optional({ ...ExpiresAt, description: `${EXPIRY} In the past: it is expired at once.` }),
+    retention: Type.Optional(Retention),
     sendingMode: Type.Optional(SendingModeSchema),
     budgets: Type.Optional(
       closed(
@@ -169,7 +181,7 @@ const mailboxFields = {
   domain: Type.String(),
   status: Type.Enum(MAILBOX_STATUSES, {
     description:
-      '`pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused.',
+      '`pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. `expired`: the same, since `expiresAt`.',
   }),
   syncStatus: Type.Enum(SYNC_STATUSES, { description: '`pending` until the mail host serves it.' }),
   quota: closed(
@@ -210,6 +222,8 @@ const mailboxFields = {
   screening: Screening,
   carriedMail: CarriedMail,
   askAfterReadingMinutes: AskAfterReadingMinutes,
+  expiresAt: { ...ExpiresAt, description: 'From then on it is refused on every protocol; null: never.' },
+  retention: Retention,
   metadata: Type.Record(Type.String(), Type.String()),
   clientId: nullable(Type.String()),
   createdAt: dateTime(),
@@ -296,6 +310,8 @@ export const mailboxExample = {
   screening: null,
   carriedMail: null,
   askAfterReadingMinutes: null,
+  expiresAt: null,
+  retention: null,
   metadata: { team: 'orders' },
   clientId: 'order-desk-1',
   createdAt: '2026-11-21T09:15:00.000Z',
@@ -350,6 +366,8 @@ export const presentMailbox = (mailbox: MailboxView): Static<typeof Mailbox> => 
   screening: mailbox.screening,
   carriedMail: mailbox.carriedMail,
   askAfterReadingMinutes: mailbox.askAfterReadingMinutes,
+  expiresAt: timeOf(mailbox.expiresAt),
+  retention: mailbox.retention === null ? null : { ...KEPT_FOR_EVER, ...mailbox.retention },
   metadata: { ...mailbox.metadata },
   clientId: mailbox.clientId,
   createdAt: mailbox.createdAt.toISOString(),

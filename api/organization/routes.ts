@@ -36,6 +36,7 @@ const example = {
     undoSeconds: 10,
     consentByApiKey: false,
     screening: 'suspicious',
+    retention: { allMailDays: null, trashDays: 30, spamDays: 30 },
     sendingStopped: false,
     dailyMessages: 5_000,
     dailyNewRecipients: null,

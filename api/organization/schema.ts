@@ -4,6 +4,7 @@ import {
   closed,
   dateTime,
   listOf,
+  MailRetentionSchema,
   MessagesBudget,
   NewRecipientsBudget,
   nullable,
@@ -14,6 +15,7 @@ import { InvitationWithToken } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
 import type { OrganizationRow } from '#db/entities.ts';
 import { idPattern } from '#domain/ids.ts';
+import { KEPT_FOR_EVER } from '#domain/mail/mail-retention.ts';
 import { NEW_ORGANIZATION_SCREENING, SCREENING_MODES } from '#domain/mail/screening.ts';
 import {
   CONSENT_EXPIRES_DAYS_DEFAULT,
@@ -102,6 +104,7 @@ const organizationFields = {
       undoSeconds,
       consentByApiKey,
       screening,
+      retention: MailRetentionSchema,
       sendingStopped,
       dailyMessages: MessagesBudget,
       dailyNewRecipients: NewRecipientsBudget,
@@ -167,6 +170,7 @@ export const UpdateOrganization = closed(
           undoSeconds: Type.Optional(undoSeconds),
           consentByApiKey: Type.Optional(consentByApiKey),
           screening: Type.Optional(screening),
+          retention: Type.Optional(MailRetentionSchema),
           sendingStopped: Type.Optional(sendingStopped),
           dailyMessages: Type.Optional(MessagesBudget),
           dailyNewRecipients: Type.Optional(NewRecipientsBudget),
@@ -221,6 +225,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       undoSeconds: row.settings.undoSeconds ?? UNDO_DEFAULT_SECONDS,
       consentByApiKey: row.settings.consentByApiKey ?? false,
       screening: row.settings.screening ?? 'off',
+      retention: { ...KEPT_FOR_EVER, ...row.settings.retention },
       sendingStopped: row.settings.sendingStopped ?? false,
       dailyMessages: row.settings.dailyMessages ?? null,
       dailyNewRecipients: row.settings.dailyNewRecipients ?? null,

@@ -18,13 +18,38 @@ import {
 import { recordText, tableText } from '#cli/output.ts';
 import type { NewMailboxToken } from '#client/index.ts';
 
+interface Kept {
+  /** ISO 8601; empty: never. */
+  readonly expires?: string;
+  readonly keepDays?: string;
+  readonly trashDays?: string;
+  readonly spamDays?: string;
+}
+
+/** Days after which mail is deleted. Those not given are null: kept. Undefined without any. */
+function retentionOf({ keepDays, trashDays, spamDays }: Kept) {
+  if (keepDays === undefined && trashDays === undefined && spamDays === undefined) return undefined;
+  const days = (text: string | undefined): number | null => (text === undefined || text === '' ? null : Number(text));
+  return { allMailDays: days(keepDays), trashDays: days(trashDays), spamDays: days(spamDays) };
+}
+
+const expiryOf = ({ expires }: Kept): string | null | undefined => (expires === '' ? null : expires);
+
+const withKept = (command: Command): Command =>
+  command
+    .option('--expires <time>', 'ISO 8601: from then on it is refused; 14 days later it is deleted; empty: never')
+    .option('--keep-days <days>', 'retention of its own: all mail; limits that are not given are none')
+    .option('--trash-days <days>', 'the same: mail in the trash')
+    .option('--spam-days <days>', 'the same: mail in Junk');
+
 interface Fields {
   readonly name?: string;
   readonly purpose?: string;
   readonly group?: string;
 }
 
-interface Changes extends Fields {
+interface Changes extends Fields, Kept {
+  readonly asOrganization?: boolean;
   readonly mode?: 'normal' | 'drafts_only' | 'stopped';
   readonly status?: 'active' | 'suspended';
 }
@@ -43,39 +68,49 @@ export function addMailboxCommands(program: Command): void {
     .description('Show a mailbox')
     .argument('<id>', 'mbx_…')
     .action(withOrganization(async ({ service, args: [id = ''] }) => shown(await service.mailboxes.get(id))));
-  mailboxes
-    .command('create')
-    .description('Create a mailbox. Its token is shown only now')
-    .argument('<local-part>', 'the address before the @')
-    .option('--domain <name>', 'one of the organization; default: that of the service')
-    .option('--name <text>', 'display name')
-    .option('--purpose <text>', 'what it is for, for the people who decide about its mail')
-    .option('--group <name>', 'its group, which keys can be limited to')
-    .action(
-      withOrganization<Fields & { domain?: string }>(async ({ service, args: [localPart = ''], options }) => {
-        const { domain, name, purpose, group } = options;
-        const mailbox = await service.mailboxes.create({ localPart, ...given({ domain, name, purpose, group }) });
-        return {
-          value: mailbox,
-          text: () =>
-            `${recordText({ id: mailbox.id, address: mailbox.address, token: mailbox.token })}\n\nThe token is not shown again. Next: agent-mailbox login --token=…`,
-        };
-      }),
-    );
-  mailboxes
-    .command('update')
-    .description('Change name or purpose, suspend it, or brake its sending')
-    .argument('<id>', 'mbx_…')
-    .option('--name <text>', 'display name')
-    .option('--purpose <text>', 'what it is for')
-    .option('--group <name>', 'its group; empty: none')
-    .addOption(choice('--mode <mode>', 'of sending', ['normal', 'drafts_only', 'stopped']))
-    .addOption(choice('--status <status>', 'suspended: it neither receives nor sends', ['active', 'suspended']))
+  withKept(
+    mailboxes
+      .command('create')
+      .description('Create a mailbox. Its token is shown only now')
+      .argument('<local-part>', 'the address before the @')
+      .option('--domain <name>', 'one of the organization; default: that of the service')
+      .option('--name <text>', 'display name')
+      .option('--purpose <text>', 'what it is for, for the people who decide about its mail')
+      .option('--group <name>', 'its group, which keys can be limited to'),
+  ).action(
+    withOrganization<Fields & Kept & { domain?: string }>(async ({ service, args: [localPart = ''], options }) => {
+      const { domain, name, purpose, group } = options;
+      const kept = { expiresAt: expiryOf(options), retention: retentionOf(options) };
+      const mailbox = await service.mailboxes.create({
+        localPart,
+        ...given({ domain, name, purpose, group, ...kept }),
+      });
+      return {
+        value: mailbox,
+        text: () =>
+          `${recordText({ id: mailbox.id, address: mailbox.address, token: mailbox.token })}\n\nThe token is not shown again. Next: agent-mailbox login --token=…`,
+      };
+    }),
+  );
+  withKept(
+    mailboxes
+      .command('update')
+      .description('Change name, purpose, expiry or retention, suspend it, or brake its sending')
+      .argument('<id>', 'mbx_…')
+      .option('--name <text>', 'display name')
+      .option('--purpose <text>', 'what it is for')
+      .option('--group <name>', 'its group; empty: none')
+      .addOption(choice('--mode <mode>', 'of sending', ['normal', 'drafts_only', 'stopped']))
+      .addOption(choice('--status <status>', 'suspended: it neither receives nor sends', ['active', 'suspended'])),
+  )
+    .option('--as-organization', 'retention as the organization has it')
     .action(
       withOrganization<Changes>(async ({ service, args: [id = ''], options }) => {
         const { name, purpose, mode: sendingMode, status } = options;
         const group = options.group === '' ? null : options.group;
-        return shown(await service.mailboxes.update(id, given({ name, purpose, group, sendingMode, status })));
+        const retention = options.asOrganization === true ? null : retentionOf(options);
+        const changes = { name, purpose, group, sendingMode, status, expiresAt: expiryOf(options), retention };
+        return shown(await service.mailboxes.update(id, given(changes)));
       }),
     );
   addDeletion(mailboxes, 'Delete a mailbox with all its mail', 'mbx_…', 'is deleted with all its mail', (service, id) =>

@@ -26,6 +26,7 @@ import {
 } from '#db/queries/mailboxes/insert-mailboxes.ts';
 import { createMailFoldersOfAll } from '#db/queries/mailboxes/mail-folders.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import type { MailRetention } from '#domain/mail/mail-retention.ts';
 import { generatedLocalPart, localPartProblem } from '#domain/mail/mailbox-address.ts';
 import { ADDRESS_REUSE_AFTER_DAYS } from '#domain/organizations/mailboxes.ts';
 import { PLANS, type PlanName } from '#domain/organizations/plans.ts';
@@ -46,6 +47,8 @@ export interface NewMailbox {
   readonly group?: string | null;
   readonly domain?: string;
   readonly metadata?: Readonly<Record<string, string>>;
+  readonly expiresAt?: Date | null;
+  readonly retention?: MailRetention | null;
   readonly clientId?: string;
 }
 
@@ -104,6 +107,10 @@ export async function createMailbox(
   const clientId = clientIdOf(input, localPart, domain);
   const existing = clientId && (await findCreated(services, organization.id, clientId));
   if (existing !== undefined) return existing;
+  if (input.expiresAt !== undefined && input.expiresAt !== null && input.expiresAt.getTime() <= services.now())
+    throw new CatalogueError('invalid_request', undefined, {
+      details: [{ path: '/expiresAt', message: 'must be in the future' }],
+    });
   const served = await isServed(services, organization.id, domain);
   const token = newCredential('mailboxToken');
   const tokenHash = hashCredential(token, services.pepper);
@@ -134,9 +141,11 @@ export async function createMailbox(
 }
 
 function clientIdOf(input: NewMailbox, localPart: string | undefined, domain: string): ClientId | undefined {
-  const { clientId: id, name, purpose = null, group = null, metadata = {} } = input;
+  const { clientId: id, name, purpose = null, group = null, metadata = {}, retention = null } = input;
   if (id === undefined) return undefined;
-  return { id, hashes: [hashOfContent({ localPart, domain, name, purpose, group, metadata })] };
+  // Without `expiresAt`: a program that repeats a creation reckons it anew. Hashes of earlier versions have no retention.
+  const kept = retention === null ? {} : { retention };
+  return { id, hashes: [hashOfContent({ localPart, domain, name, purpose, group, metadata, ...kept })] };
 }
 
 /** The mailbox that was created with this client id. @throws {CatalogueError} conflict, for other content */
@@ -188,6 +197,8 @@ function newMailbox(
     screening: null,
     carriedMail: null,
     askAfterReadingMinutes: null,
+    retention: input.retention ?? null,
+    expiresAt: input.expiresAt ?? null,
     clientId: input.clientId ?? null,
     createdAt,
     updatedAt: createdAt,
@@ -331,6 +342,8 @@ const insertOf = ({ organization, mailbox, tokenHash, clientId }: Creation): Mai
   syncStatus: mailbox.syncStatus,
   tokenHash,
   metadata: mailbox.metadata,
+  expiresAt: mailbox.expiresAt,
+  retention: mailbox.retention,
   clientId: mailbox.clientId,
   clientHash: clientId?.hashes[0] ?? null,
   createdAt: mailbox.createdAt,

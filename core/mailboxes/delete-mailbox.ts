@@ -8,11 +8,17 @@ import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential, newCredential } from '#core/platform/secrets/credentials.ts';
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { sqlOfEntityManager } from '#db/database.ts';
+import type { Portion } from '#db/delete-portion.ts';
 import { WebhookEndpoint } from '#db/entities.ts';
-import type { EnvelopeOrganization } from '#domain/webhooks/event-types.ts';
+import { holdsStay, onHold } from '#db/queries/mailboxes/legal-hold.ts';
+import { EXPIRED_MAILBOX_GRACE_DAYS } from '#domain/mail/mail-retention.ts';
+import { type EnvelopeOrganization, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { announceMailboxAccess } from './mailbox-logins.ts';
 import { envelopeMailbox, mailboxSnapshot } from './mailbox-queries.ts';
 import { lockMailbox } from './update-mailbox.ts';
+
+const DAY_MS = 86_400_000;
+const SYSTEM: Caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
 
 /**
  * Deletes a mailbox: its tokens and address are invalid after the commit, its own endpoints are deleted and their
@@ -28,29 +34,82 @@ export async function deleteMailbox(
   mailboxId: string,
   caller: Caller,
 ): Promise<void> {
-  const endpointIds = await services.db.entityTransaction(async (em) => {
-    const sql = sqlOfEntityManager(em);
-    const { mailbox, endpointIds: ended } = await closeMailbox(services, em, organization.id, mailboxId);
-    await recordAudit(sql, caller, {
-      organizationId: organization.id,
-      action: 'mailbox.deleted',
-      targetId: mailboxId,
-      details: { address: mailbox.address, name: mailbox.name },
-    });
-    await recordEvents(sql, [
-      {
-        type: 'mailbox_deleted',
-        organization: { id: organization.id, name: organization.name, slug: organization.slug },
-        mailbox: envelopeMailbox(mailbox),
-        actor: caller.actor,
-        data: { mailbox: mailboxSnapshot(mailbox) },
-        occurredAt: mailbox.deletedAt ?? new Date(services.now()),
-      },
-    ]);
-    return ended;
-  });
+  const endpointIds = await services.db.entityTransaction((em) =>
+    closeAndRecord(services, em, organization, mailboxId, caller, {}),
+  );
   services.deliveriesDue.wake();
   if (endpointIds.length > 0) stopDeliveries(services, temporal, { endpointIds }, 'mailbox_deleted');
+}
+
+type ClosingServices = Pick<Services, 'db' | 'now' | 'pepper' | 'deliveriesDue'>;
+
+/** @param details of the audit entry, beside address and name @returns endpoints whose deliveries stop */
+async function closeAndRecord(
+  services: ClosingServices,
+  em: EntityManager,
+  organization: EnvelopeOrganization,
+  mailboxId: string,
+  caller: Caller,
+  details: Readonly<Record<string, unknown>>,
+): Promise<readonly string[]> {
+  const sql = sqlOfEntityManager(em);
+  const { mailbox, endpointIds } = await closeMailbox(services, em, organization.id, mailboxId);
+  await recordAudit(sql, caller, {
+    organizationId: organization.id,
+    action: 'mailbox.deleted',
+    targetId: mailboxId,
+    details: { address: mailbox.address, name: mailbox.name, ...details },
+  });
+  await recordEvents(sql, [
+    {
+      type: 'mailbox_deleted',
+      organization: { id: organization.id, name: organization.name, slug: organization.slug },
+      mailbox: envelopeMailbox(mailbox),
+      actor: caller.actor,
+      data: { mailbox: mailboxSnapshot(mailbox) },
+      occurredAt: mailbox.deletedAt ?? new Date(services.now()),
+    },
+  ]);
+  return endpointIds;
+}
+
+const EXPIRED_AT_ONCE = 50;
+
+/** Each locks the row first: somebody may just be setting a later time. */
+const EXPIRED = `
+  select x.id, x.expires_at, o.id as organization_id, o.name, o.slug
+    from mailboxes x join organizations o on o.id = x.organization_id
+   where x.expires_at < $1 and x.deleted_at is null and not ${onHold('x.id')}`;
+
+interface ExpiredRow extends EnvelopeOrganization {
+  readonly organization_id: string;
+  readonly expires_at: Date;
+}
+
+/**
+ * Deletes a portion of the mailboxes that expired {@link EXPIRED_MAILBOX_GRACE_DAYS} ago, as a person deletes them, with
+ * the event. One on legal hold stays expired. Deliveries of their endpoints end at their next attempt.
+ */
+export async function deleteExpiredMailboxes(services: ClosingServices): Promise<Portion> {
+  const before = new Date(services.now() - EXPIRED_MAILBOX_GRACE_DAYS * DAY_MS);
+  const rows = await services.db.query<ExpiredRow>(`${EXPIRED} order by x.expires_at limit $2`, [
+    before,
+    EXPIRED_AT_ONCE,
+  ]);
+  let done = 0;
+  for (const { id, name, slug, organization_id: organizationId, expires_at: expiredAt } of rows)
+    done += await services.db.entityTransaction(async (em) => {
+      const sql = sqlOfEntityManager(em);
+      await holdsStay(sql);
+      const still = await sql.query(`${EXPIRED} and x.id = $2 for no key update of x`, [before, id]);
+      if (still.length === 0) return 0;
+      await closeAndRecord(services, em, { id: organizationId, name, slug }, id, SYSTEM, {
+        expiredAt: expiredAt.toISOString(),
+      });
+      return 1;
+    });
+  if (done > 0) services.deliveriesDue.wake();
+  return { done, more: rows.length === EXPIRED_AT_ONCE };
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Sql } from '#db/database.ts';
+import { shownAs } from '#db/queries/mailboxes/status-now.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { firstIdAt } from '#domain/ids.ts';
+import type { MailRetention } from '#domain/mail/mail-retention.ts';
 import type { ScreeningMode } from '#domain/mail/screening.ts';
 import type { MailboxStatus, Reach, SyncStatus, UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import type { CarriedMailMode } from '#domain/sending/carried-mail.ts';
@@ -53,6 +55,9 @@ export interface MailboxView extends EnvelopeMailbox {
   readonly screening: ScreeningMode | null;
   readonly carriedMail: CarriedMailMode | null;
   readonly askAfterReadingMinutes: number | null;
+  /** Null: as the organization. */
+  readonly retention: MailRetention | null;
+  readonly expiresAt: Date | null;
   readonly clientId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -95,6 +100,8 @@ interface MailboxColumns {
   screening: ScreeningMode | null;
   carried_mail: CarriedMailMode | null;
   ask_after_reading_minutes: number | null;
+  retention: MailRetention | null;
+  expires_at: Date | null;
   client_id: string | null;
   client_hash: Buffer | null;
   created_at: Date;
@@ -119,8 +126,8 @@ interface MailboxColumns {
 }
 
 const SELECT = /* sql */ `
-  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, x.status, x.sync_status, x.metadata, x.unauthenticated_mail, x.screening,
-         x.carried_mail, x.ask_after_reading_minutes, x.client_id, x.client_hash,
+  select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, ${shownAs('x')} as status, x.sync_status, x.metadata, x.unauthenticated_mail, x.screening,
+         x.carried_mail, x.ask_after_reading_minutes, x.retention, x.expires_at, x.client_id, x.client_hash,
          x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages, w.held, w.scheduled,
          s.state as sending_state, s.reason as sending_reason, s.reviewed_at as sending_reviewed_at,
          x.sending_mode, x.messages_per_day, x.new_recipients_per_day,
@@ -182,6 +189,8 @@ const viewOf = (row: MailboxColumns): MailboxView => ({
   screening: row.screening,
   carriedMail: row.carried_mail,
   askAfterReadingMinutes: row.ask_after_reading_minutes,
+  retention: row.retention,
+  expiresAt: row.expires_at,
   clientId: row.client_id,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -221,7 +230,7 @@ export interface MailboxFilter {
 const LIST = /* sql */ `${SELECT}
     and ($4::text is null or x.id < $4)
     and ($5::text is null or x.address ilike $5 or x.name ilike $5)
-    and ($6::text is null or x.status = $6)
+    and ($6::text is null or ${shownAs('x')} = $6)
     and ($7::text is null or x.domain = $7)
     and ($8::text is null or x.client_id = $8)
     and ($9::text is null or x.group_name = $9)

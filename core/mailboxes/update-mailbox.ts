@@ -8,6 +8,7 @@ import { hashCredential, newCredential } from '#core/platform/secrets/credential
 import { sqlOfEntityManager } from '#db/database.ts';
 import { Mailbox, type MailboxRow } from '#db/entities.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import type { MailRetention } from '#domain/mail/mail-retention.ts';
 import type { ScreeningMode } from '#domain/mail/screening.ts';
 import { MAILBOX_TRANSITIONS, type UnauthenticatedMail } from '#domain/organizations/mailboxes.ts';
 import type { CarriedMailMode } from '#domain/sending/carried-mail.ts';
@@ -27,6 +28,10 @@ export interface MailboxChanges {
   readonly screening?: ScreeningMode | null;
   readonly carriedMail?: CarriedMailMode | null;
   readonly askAfterReadingMinutes?: number | null;
+  /** Null: never. In the past: it is expired at once. */
+  readonly expiresAt?: Date | null;
+  /** Null: as the organization. */
+  readonly retention?: MailRetention | null;
   readonly sendingMode?: SendingMode;
   /** Budgets not named keep their value. */
   readonly budgets?: Partial<SendingBudgets>;
@@ -96,11 +101,16 @@ export async function updateMailbox(
       mailbox.askAfterReadingMinutes = minutes;
     }
     if (changes.unauthenticatedMail !== undefined) mailbox.unauthenticatedMail = changes.unauthenticatedMail;
+    if (changes.retention !== undefined) mailbox.retention = changes.retention;
+    if (changes.expiresAt !== undefined) {
+      mailbox.expiresAt = changes.expiresAt;
+      await announceMailboxAccess(sqlOfEntityManager(em), mailboxId);
+    }
     await recordAudit(sqlOfEntityManager(em), caller, {
       organizationId,
       action: 'mailbox.updated',
       targetId: mailboxId,
-      details: { fields: Object.keys(changes), ...(status === undefined ? {} : { status }), ...groupOf(changes) },
+      details: { fields: Object.keys(changes), ...(status === undefined ? {} : { status }), ...keptOf(changes) },
     });
     return braking ? changeBrakes(em, organizationId, mailbox, caller, changes, new Date(services.now())) : [];
   });
@@ -115,7 +125,12 @@ function requirePerson({ actor }: Caller, what: string): void {
     });
 }
 
-const groupOf = ({ group }: MailboxChanges) => (group === undefined ? {} : { group });
+/** What decides who reads its mail, and how long it is kept. */
+const keptOf = ({ group, retention, expiresAt }: MailboxChanges) => ({
+  ...(group === undefined ? {} : { group }),
+  ...(retention === undefined ? {} : { retention }),
+  ...(expiresAt === undefined ? {} : { expiresAt }),
+});
 
 async function changeBrakes(
   em: EntityManager,

@@ -42,6 +42,7 @@ import { Migration20261128001120_standing_approvals } from './Migration202611280
 import { Migration20261128001130_undo } from './Migration20261128001130_undo.ts';
 import { Migration20261128001300_second_factors } from './Migration20261128001300_second_factors.ts';
 import { Migration20261128001500_trace_contexts } from './Migration20261128001500_trace_contexts.ts';
+import { Migration20261128001600_mail_retention } from './Migration20261128001600_mail_retention.ts';
 import { Migration20261128001700_consent_risk } from './Migration20261128001700_consent_risk.ts';
 import { Migration20261128001800_sending_after_reading } from './Migration20261128001800_sending_after_reading.ts';
 import { Migration20261128001810_carried_documents } from './Migration20261128001810_carried_documents.ts';
@@ -97,4 +98,5 @@ export const migrations = [
   Migration20261128001500_trace_contexts,
   Migration20261128001810_carried_documents,
   Migration20261128001300_second_factors,
+  Migration20261128001600_mail_retention,
 ];

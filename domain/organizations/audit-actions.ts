@@ -18,6 +18,8 @@ export const AUDIT_ACTIONS = [
   'invitation.accepted',
   'invitation.created',
   'invitation.deleted',
+  'legal_hold.lifted',
+  'legal_hold.set',
   'list_entry.created',
   'list_entry.deleted',
   'mail.dropped',

@@ -23,14 +23,18 @@ export const reaches = (reach: Reach, group: string | null): boolean =>
  *   pending ──domain verified──▶ active ◀──▶ suspended
  *      └───────────┬────────────────┴───────────┘
  *               deleting  (its mail is purged after a grace time)
+ *
+ * Any of the first three is `expired` from `expiresAt` on, until a later time is set. No row has that status: the time
+ * counts (`db/queries/mailboxes/status-now.ts`).
  */
-export const MAILBOX_STATUSES = ['pending', 'active', 'suspended', 'deleting'] as const;
+export const MAILBOX_STATUSES = ['pending', 'active', 'suspended', 'expired', 'deleting'] as const;
 export type MailboxStatus = (typeof MAILBOX_STATUSES)[number];
 
 export const MAILBOX_TRANSITIONS: Readonly<Record<MailboxStatus, readonly MailboxStatus[]>> = {
   pending: ['active', 'deleting'],
   active: ['suspended', 'deleting'],
   suspended: ['active', 'deleting'],
+  expired: ['deleting'],
   deleting: [],
 };
 

@@ -90,7 +90,8 @@ const randomFailureDelayMs = (): number =>
   LOGIN_FAILURE_DELAY_MIN_MS + Math.random() * (LOGIN_FAILURE_DELAY_MAX_MS - LOGIN_FAILURE_DELAY_MIN_MS);
 
 const SELECT = `
-  select t.id as token_id, encode(t.token_hash, 'hex') as token_hash, t.access, t.expires_at, x.id as mailbox_id, x.address,
+  select t.id as token_id, encode(t.token_hash, 'hex') as token_hash, t.access, least(t.expires_at, x.expires_at) as expires_at,
+         x.id as mailbox_id, x.address,
          ${OPENED_AS} as status
     from mailbox_token t join mailboxes x on x.id = t.mailbox_id join organizations o on o.id = x.organization_id
    where x.deleted_at is null and (t.expires_at is null or t.expires_at > $2)`;

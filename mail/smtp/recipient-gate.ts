@@ -86,6 +86,7 @@ export function refuseByStatus(status: MailboxStatus): void {
       throw new SmtpReply(450, '4.2.1', 'The mailbox does not accept mail now');
     case 'suspended':
       throw new SmtpReply(550, '5.2.1', 'The mailbox is suspended');
+    case 'expired':
     case 'deleting':
       throw new SmtpReply(550, '5.1.1', 'No such mailbox here');
   }

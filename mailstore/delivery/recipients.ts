@@ -50,6 +50,7 @@ interface RecipientRow {
   domain: string;
   status: MailboxStatus;
   unauthenticated_mail: UnauthenticatedMail;
+  expires_at: Date | null;
   screening: ScreeningMode;
   organization_id: string;
   organization_name: string;
@@ -77,7 +78,8 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
       bytesUsed: row.bytes_used,
       quotaBytes: row.quota_bytes,
     };
-    remembered.set(address, { recipient, until: now() + REMEMBER_MS });
+    const until = Math.min(now() + REMEMBER_MS, row.expires_at?.getTime() ?? Infinity);
+    remembered.set(address, { recipient, until });
     return recipient;
   }
 
@@ -94,7 +96,7 @@ export function recipientDirectory(db: Sql, defaultDomain: string, now: () => nu
 }
 
 const FIND_RECIPIENT = `
-  select x.id, x.name, x.address, x.local_part, x.domain, ${RECEIVES_AS} as status, x.unauthenticated_mail,
+  select x.id, x.name, x.address, x.local_part, x.domain, ${RECEIVES_AS} as status, x.unauthenticated_mail, x.expires_at,
          coalesce(x.screening, o.settings ->> 'screening', 'off') as screening,
          o.id as organization_id, o.name as organization_name, o.slug,
          inbox.id as inbox_id, junk.id as junk_id, c.bytes_used, c.quota_bytes

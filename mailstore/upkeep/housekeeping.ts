@@ -8,12 +8,18 @@
  */
 import type { Database, Sql } from '#db/database.ts';
 import { allPortions, deletePortion, type Portion } from '#db/delete-portion.ts';
+import { holdsStay, onHold } from '#db/queries/mailboxes/legal-hold.ts';
 import { CHANGE_LOG_RETENTION_DAYS, REDELIVERY_WINDOW_DAYS } from '#domain/mail/mail-limits.ts';
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from '#domain/sending/outbound.ts';
 import { sweepOrphanBlobs } from '#mailstore/blobs/blob-store.ts';
 import { lockFolders } from '#mailstore/folders/lock-folders.ts';
 import { forgetUnusedKeywords } from '#mailstore/folders/store-flags.ts';
-import { deleteFoldersOfMailboxes, purgeDeletedFolders, purgeUnplacedMessages } from './purge.ts';
+import {
+  deleteFoldersOfMailboxes,
+  purgeDeletedFolders,
+  purgeUnplacedMessages,
+  returnPreservedMessages,
+} from './purge.ts';
 
 export interface PrunedMailStore {
   /** Of deleted folders. */
@@ -38,6 +44,7 @@ const LOG_MAILBOXES = 20;
 /** Safe to run at any time, from several processes at once. */
 export async function pruneMailStore(db: Database): Promise<PrunedMailStore> {
   await allPortions(() => deleteFoldersOfMailboxes(db));
+  await allPortions(() => returnPreservedMessages(db));
   return {
     sentContents: await allPortions(() => forgetSentContents(db)),
     placements: await allPortions(() => purgeDeletedFolders(db)),
@@ -66,7 +73,10 @@ export const forgetRedeliveryKeys = (db: Database): Promise<Portion> =>
 
 /** The sweep deletes the blob itself, unless a copy in Sent or other mail still needs it. */
 export async function forgetSentContents(db: Database): Promise<Portion> {
-  const rows = await db.query(FORGET_CONTENTS, [OUTBOUND_CONTENT_RETENTION_DAYS, PORTION_ROWS]);
+  const rows = await db.transaction(async (sql) => {
+    await holdsStay(sql);
+    return sql.query(FORGET_CONTENTS, [OUTBOUND_CONTENT_RETENTION_DAYS, PORTION_ROWS]);
+  });
   return { done: rows.length, more: rows.length === PORTION_ROWS };
 }
 
@@ -86,6 +96,7 @@ const FORGET_CONTENTS = `
   update outbound_message set blob = null where id in (
     select id from outbound_message
      where finished_at < now() - make_interval(days => $1) and blob is not null
+       and not ${onHold('outbound_message.mailbox_id')}
      limit $2 for update skip locked)
   returning 1`;
 

@@ -88,6 +88,7 @@ const QUERY_RULES: readonly QueryRule[] = [
       select 'message ' || m.id || ' has no placement and waits for no purge' from message m
        where m.origin in ('smtp', 'local', 'append') and not exists (select from placement p where p.message_id = m.id)
          and not exists (select from unplaced_message u where u.message_id = m.id)
+         and not exists (select from preserved_message u where u.message_id = m.id)
       union all
       select 'state ' || s.folder_id || '/' || s.uid || ' has a keyword its mailbox does not know: ' || k.keyword
         from placement_state s join folder f on f.id = s.folder_id, unnest(s.keywords) as k (keyword)

@@ -1,7 +1,12 @@
-/** Deletes unreachable content: deleted mailboxes and folders, messages that lost their last placement. */
+/**
+ * Deletes unreachable content: deleted mailboxes and folders, messages that lost their last placement. Content of a mailbox
+ * on legal hold stays: its messages leave the queue and are preserved until no hold is left, whatever deleted them.
+ */
 import type { Database, Sql } from '#db/database.ts';
 import type { Portion } from '#db/delete-portion.ts';
+import { holdsStay, onHold } from '#db/queries/mailboxes/legal-hold.ts';
 import { CHANGE_LOG_RETENTION_DAYS, DELETED_MAILBOX_RETENTION_DAYS } from '#domain/mail/mail-limits.ts';
+import { EXPIRED_MAILBOX_GRACE_DAYS } from '#domain/mail/mail-retention.ts';
 import { DELETED_MAILBOX_ROW_RETENTION_DAYS, THREAD_REFERENCE_RETENTION_DAYS } from '#domain/retention.ts';
 import { lockFolders } from '#mailstore/folders/lock-folders.ts';
 
@@ -12,11 +17,15 @@ const UNPLACED_AGE_MINUTES = 60;
 /** Mailboxes whose folders are deleted in one portion. */
 const PORTION_MAILBOXES = 50;
 
-/** Deletes the folders of mailboxes that were deleted long enough ago: a portion of the mailboxes. */
+/**
+ * Deletes the folders of mailboxes that were deleted long enough ago: a portion of the mailboxes. One that had expired had
+ * that time before it was deleted.
+ */
 export async function deleteFoldersOfMailboxes(db: Database): Promise<Portion> {
   const mailboxes = await db.query<{ mailbox_id: string; folder_ids: number[] }>(DELETED_MAILBOXES, [
     DELETED_MAILBOX_RETENTION_DAYS,
     PORTION_MAILBOXES,
+    EXPIRED_MAILBOX_GRACE_DAYS,
   ]);
   for (const { mailbox_id: mailboxId, folder_ids: folderIds } of mailboxes)
     await db.transaction(async (sql) => {
@@ -52,11 +61,22 @@ export async function purgeDeletedFolders(db: Database): Promise<Portion> {
  */
 export function purgeUnplacedMessages(db: Database): Promise<Portion> {
   return db.transaction(async (sql) => {
+    await holdsStay(sql);
     const rows = await sql.query<{ message_id: string }>(TAKE_UNPLACED, [UNPLACED_AGE_MINUTES, PORTION_ROWS]);
     const ids = rows.map(({ message_id }) => message_id);
+    await sql.query(PRESERVE_MESSAGES, [ids]);
     const purged = await sql.query(PURGE_MESSAGES, [ids]);
     await sql.query(TAKE_OFF_QUEUE, [ids]);
     return { done: purged.length, more: ids.length === PORTION_ROWS };
+  });
+}
+
+/** Puts a portion of the messages that no hold keeps any more back into the queue. */
+export function returnPreservedMessages(db: Database): Promise<Portion> {
+  return db.transaction(async (sql) => {
+    await holdsStay(sql);
+    const rows = await sql.query(RETURN_PRESERVED, [PORTION_MAILBOXES, PORTION_ROWS]);
+    return { done: rows.length, more: rows.length === PORTION_ROWS };
   });
 }
 
@@ -103,7 +123,7 @@ const EMPTY_DELETED_MAILBOXES = `
   select id from mailboxes m where m.deleted_at < now() - make_interval(days => $1)
      and not exists (select from folder where mailbox_id = m.id)
      and not exists (select from message where mailbox_id = m.id)
-     and not exists (select from outbound_message where mailbox_id = m.id)
+     and not exists (select from outbound_message where mailbox_id = m.id) and not ${onHold('m.id')}
    order by id limit $2 for update skip locked`;
 
 const MAILBOXES_WITH_REFERENCES = `
@@ -121,7 +141,8 @@ const FORGET_REFERENCES = `
 
 const DELETED_MAILBOXES = `
   select f.mailbox_id, json_agg(f.id) as folder_ids from folder f join mailboxes m on m.id = f.mailbox_id
-   where m.deleted_at < now() - make_interval(days => $1) and f.deleted_at is null group by 1 order by 1 limit $2`;
+   where (m.deleted_at < now() - make_interval(days => $1) or m.expires_at < m.deleted_at - make_interval(days => $3))
+     and f.deleted_at is null and not ${onHold('m.id')} group by 1 order by 1 limit $2`;
 
 const DELETE_FOLDERS = `
   with gone as (
@@ -165,9 +186,36 @@ const TAKE_UNPLACED = `
   select message_id from unplaced_message where since < now() - make_interval(mins => $1)
    order by message_id limit $2 for update skip locked`;
 
+const PRESERVE_MESSAGES = `
+  insert into preserved_message (message_id, mailbox_id, since)
+  select m.id, m.mailbox_id, now() from message m
+   where m.id = any($1::text[]) and not exists (select from placement p where p.message_id = m.id)
+     and ${onHold('m.mailbox_id')}
+   order by m.id on conflict do nothing`;
+
+/** The mailboxes are found one after another by the index, however many messages each has. */
+const RETURN_PRESERVED = `
+  with recursive found (mailbox_id) as (
+    (select mailbox_id from preserved_message order by 1 limit 1)
+    union all
+    select (select mailbox_id from preserved_message where mailbox_id > found.mailbox_id order by 1 limit 1)
+      from found where found.mailbox_id is not null
+  ), free as (
+    select mailbox_id from found where mailbox_id is not null and not ${onHold('found.mailbox_id')} limit $1
+  ), taken as materialized (
+    delete from preserved_message where message_id = any(array(
+      select p.message_id from free cross join lateral (
+        select message_id from preserved_message where mailbox_id = free.mailbox_id order by message_id limit $2) p
+       limit $2))
+    returning message_id
+  )
+  insert into unplaced_message (message_id) select message_id from taken order by message_id
+  on conflict (message_id) do update set since = excluded.since returning 1`;
+
 const PURGE_MESSAGES = `
   delete from message m where m.id = any($1::text[])
      and not exists (select from placement p where p.message_id = m.id)
+     and not exists (select from preserved_message p where p.message_id = m.id)
   returning 1`;
 
 const TAKE_OFF_QUEUE = `delete from unplaced_message where message_id = any($1::text[])`;

@@ -11,6 +11,7 @@ import {
   mailboxTarget,
   organizationTarget,
   rehearse,
+  requireNoLegalHold,
   type Target,
   writeReceipt,
 } from '#operations/erasure/erase.ts';
@@ -89,6 +90,7 @@ async function runErasure(
     );
     return 'done';
   }
+  await requireNoLegalHold(services.db, target);
   const erased = await passingStep(context, `Erasing the ${target.kind}`, (note) =>
     erase(services, target, { backups: options.backups, onPortion: note }),
   );

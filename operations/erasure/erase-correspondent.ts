@@ -7,8 +7,7 @@
  */
 import type { Sql } from '#db/database.ts';
 import { firstIdAt } from '#domain/ids.ts';
-import { lockFolders } from '#mailstore/folders/lock-folders.ts';
-import { removePlacements } from '#mailstore/folders/placements.ts';
+import { unplaceMessages } from '#mailstore/folders/unplace-messages.ts';
 import { pruneLog } from '#mailstore/upkeep/housekeeping.ts';
 import { erasedAddress } from '#sending/lists/suppressions.ts';
 import { eraseDeliveries } from './erase-deliveries.ts';
@@ -80,37 +79,6 @@ async function* matching(
   }
 }
 
-/** As a client removes them for good: with tombstones, counters and a line in the log. */
-async function unplace(sql: Sql, mailboxId: string, ids: readonly string[]): Promise<{ placement: number }> {
-  const folders = await sql.query<{ id: number }>(
-    `select id from folder where mailbox_id = $1 and deleted_at is null order by id`,
-    [mailboxId],
-  );
-  if (folders.length === 0) return { placement: 0 };
-  const locked = await lockFolders(
-    sql,
-    mailboxId,
-    folders.map(({ id }) => id),
-  );
-  const placed = await sql.query<{ folder_id: number; uid: number }>(
-    `select folder_id, uid from placement where message_id = any($1::text[]) order by folder_id, uid`,
-    [ids],
-  );
-  let count = 0;
-  for (const [folderId, each] of Map.groupBy(placed, ({ folder_id }) => folder_id))
-    if (locked.folders.has(folderId))
-      count += (
-        await removePlacements(
-          sql,
-          locked,
-          folderId,
-          each.map(({ uid }) => uid),
-          { onlyDeleted: false, purge: true },
-        )
-      ).length;
-  return { placement: count };
-}
-
 /** Decisions leave no gap in the log of their mailbox: it is forgotten up to them. */
 async function pruneDecisions(services: ErasureServices, mailboxId: string, ids: readonly string[]): Promise<void> {
   const [row] = await services.db.query<{ last: number | null }>(
@@ -144,7 +112,7 @@ async function eraseMailOfMailbox(
 
 /** Messages of a mailbox that stays. */
 async function erasePlacedNow(sql: Sql, mailboxId: string, ids: readonly string[]): Promise<Counts> {
-  const { placement } = await unplace(sql, mailboxId, ids);
+  const placement = await unplaceMessages(sql, mailboxId, ids);
   const counts = await eraseMessagesNow(sql, ids);
   // Placements, and their states with them, were removed as clients do it.
   const also = (name: 'placement' | 'placement_state') => (counts[name] ?? 0) + placement;

@@ -15,6 +15,7 @@ const MESSAGE_PARTS: readonly Part[] = [
   ['placement_state', (ids) => `(folder_id, uid) in (select folder_id, uid from placement where ${byMessage(ids)})`],
   ['placement', byMessage],
   ['unplaced_message', byMessage],
+  ['preserved_message', byMessage],
   ['draft', byMessage],
   ['message_text', byMessage],
   ['message_content', byMessage],

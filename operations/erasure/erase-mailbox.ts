@@ -59,6 +59,7 @@ const AFTER_MAIL: readonly Step[] = [
   ['sending_use', 'scope_id = $1'],
   ['mailbox_login', OF],
   ['mailbox_sending', OF],
+  ['legal_hold', OF],
   ['sender_list', OF],
   ['recoveries', `endpoint_id in (${ENDPOINTS})`],
   ['webhook_endpoints', OF],

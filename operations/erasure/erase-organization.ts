@@ -21,6 +21,7 @@ const STEPS: readonly Step[] = [
   ['recoveries', OF],
   ['webhook_endpoints', OF],
   ['webhook_signing_key', OF],
+  ['legal_hold', OF],
   ['sender_list', OF],
   ['suppression', OF],
   ['known_recipient', OF],

@@ -109,6 +109,25 @@ export async function correspondentTarget(
   };
 }
 
+/**
+ * Of one that was interrupted, what is left stays too.
+ *
+ * @throws {CommandError} if something of it is on legal hold
+ */
+export async function requireNoLegalHold(sql: Sql, { pending }: Target): Promise<void> {
+  const { mailbox, organizationId, organizationIds } = pending ?? {};
+  const [hold] = await sql.query<{ id: string; organizationId: string; reason: string }>(
+    `select id, organization_id as "organizationId", reason from legal_hold
+      where organization_id = any($1::text[]) and ($2::text is null or mailbox_id is null or mailbox_id = $2)
+      order by id limit 1`,
+    [organizationIds ?? [mailbox?.organizationId ?? organizationId ?? ''], mailbox?.id ?? null],
+  );
+  if (hold !== undefined)
+    throw new CommandError(
+      `on legal hold: ${hold.reason}. Nothing was erased. See \`legal-holds list ${hold.organizationId}\`; \`legal-holds lift ${hold.organizationId} ${hold.id}\` lifts it`,
+    );
+}
+
 export interface EraseOptions {
   /** A backup or a folder of backups, to be named in the receipt. */
   readonly backups: string | undefined;

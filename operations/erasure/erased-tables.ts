@@ -72,6 +72,8 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   acme_certificate: none(INSTALLATION),
   acme_challenge: none(INSTALLATION),
   mailboxes: ofMailbox(CONFIGURED),
+  // While one applies, nothing is erased.
+  legal_hold: ofMailbox(CONFIGURED),
   mailbox_counter: ofMailbox(IDS),
   mailbox_sending: ofMailbox(IDS),
   mailbox_login: ofMailbox(IDS),
@@ -110,6 +112,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   // The log of a mailbox has no gaps: what came before is forgotten with it.
   decision_log: ALL,
   unplaced_message: ALL,
+  preserved_message: ALL,
   message: ALL,
   message_text: ALL,
   message_content: ALL,

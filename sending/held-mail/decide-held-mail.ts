@@ -6,6 +6,7 @@ import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Sql } from '#db/database.ts';
+import { holdsStay, onHold } from '#db/queries/mailboxes/legal-hold.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { HeldDecision, HeldState } from '#domain/mail/screening.ts';
 import { blobKey, storeBlob } from '#mailstore/blobs/blob-store.ts';
@@ -36,11 +37,12 @@ export async function decideHeldMail(
 ): Promise<HeldMail> {
   const held = await findHeldMail(services.db, organizationId, id);
   if (held === undefined) throw new CatalogueError('not_found');
-  if (held.bytes === null) throw decided();
+  if (held.state !== 'held' || held.bytes === null) throw decided();
   const state = STATE_OF[decision];
   const released = state === 'released' ? await prepare(services, held, held.bytes) : undefined;
   const { owed, decidedAt } = await services.db.transaction(async (sql) => {
     const at = new Date(services.now());
+    await holdsStay(sql);
     const rows = await sql.query(DECIDE, [id, state, at]);
     if (rows.length === 0) throw decided();
     const deliveries = released === undefined ? 0 : await deliver(sql, held, released, at);
@@ -61,8 +63,11 @@ export async function decideHeldMail(
 const decided = (): CatalogueError =>
   new CatalogueError('conflict', 'This message was decided before.', { fix: 'List held mail again.' });
 
+/** On legal hold, mail that nobody gets is kept; what is released is kept as a message. */
 const DECIDE = `
-  update held_arrival set state = $2, decided_at = $3, bytes = null where id = $1 and state = 'held' returning id`;
+  update held_arrival set state = $2, decided_at = $3,
+         bytes = case when $2 <> 'released' and ${onHold('held_arrival.mailbox_id')} then bytes end
+   where id = $1 and state = 'held' returning id`;
 
 interface Released {
   readonly message: IncomingMessage;

@@ -4,6 +4,7 @@ import { SETTINGS_NOW } from '#core/mailboxes/sending-brakes.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { OrganizationSettings } from '#db/entities.ts';
+import { shownAs } from '#db/queries/mailboxes/status-now.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
 import { CARRIED_MAIL_DEFAULT, type CarriedMailMode } from '#domain/sending/carried-mail.ts';
 import {
@@ -105,7 +106,8 @@ export async function findSender(
 }
 
 const FIND_SENDER = `
-  select m.id, m.name, m.address, m.local_part, m.domain, m.status, o.id as organization_id,
+  select m.id, m.name, m.address, m.local_part, m.domain,
+         ${shownAs('m')} as status, o.id as organization_id,
          o.name as organization_name, o.slug, o.plan, ${SETTINGS_NOW} as settings, o.suspended_at,
          m.carried_mail, m.ask_after_reading_minutes, m.sending_mode, m.messages_per_day, m.new_recipients_per_day,
          exists (select from webhook_endpoints e

@@ -211,6 +211,11 @@ export const postRequests: Readonly<Record<string, Make>> = {
       messagesMax: 5,
     },
   }),
+  setLegalHold: async (world) => ({
+    path: '/api/legal-holds',
+    as: world.organization.owner.session,
+    body: { mailboxId: await newMailbox(world), reason: 'Case 2026-114' },
+  }),
   denyConsents: async (world) => ({
     path: '/api/consents/deny',
     as: world.organization.owner.session,

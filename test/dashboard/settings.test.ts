@@ -313,3 +313,36 @@ for (const [name, options] of [
     }
     assertNoFaults(SIGNED_OUT);
   });
+
+test('an owner sets how long mail is kept, puts all mailboxes on legal hold, and lifts it', async () => {
+  const { page, assertNoFaults } = await open('/settings/organization');
+  const days = page.getByRole('form', { name: 'Retention' });
+  await days.getByLabel('Trash, days').fill('soon');
+  await days.getByRole('button', { name: 'Save the days' }).click();
+  await days.getByText('Enter a number of days').waitFor();
+  await days.getByLabel('Trash, days').fill('30');
+  await days.getByRole('button', { name: 'Save the days' }).click();
+  await days.getByText('Saved').waitFor();
+  const as = organization.owner.session;
+  const read = await world.call('GET', '/api/organization', { as });
+  assert.deepEqual(at(read.body, 'settings', 'retention'), { allMailDays: null, trashDays: 30, spamDays: null });
+  await page.getByLabel('Reason of a hold').fill('Case 11');
+  await page.getByRole('button', { name: 'Set the hold' }).click();
+  const hold = page.getByRole('listitem').filter({ hasText: 'Case 11' });
+  await hold.getByRole('button', { name: 'Lift' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Lift the hold' }).click();
+  await hold.waitFor({ state: 'detached' });
+  assert.deepEqual((await world.call('GET', '/api/legal-holds', { as })).body, { data: [] });
+
+  await page.goto(`${world.api.url}/mailboxes/${organization.mailbox.id}?tab=settings`);
+  const times = page.getByRole('form', { name: 'Expiry and retention' });
+  await times.getByLabel('Expiration').selectOption('30 days');
+  await times.getByLabel('Mail is kept').selectOption('Its own days');
+  await times.getByLabel('All mail, days').fill('90');
+  await times.getByRole('button', { name: 'Save the times' }).click();
+  await times.getByText('Saved').waitFor();
+  const { body } = await world.call('GET', `/api/mailboxes/${organization.mailbox.id}`, { as });
+  assert.deepEqual(at(body, 'retention'), { allMailDays: 90, trashDays: null, spamDays: null });
+  assert.ok(Date.parse(textAt(body, 'expiresAt')) > Date.now());
+  assertNoFaults();
+});

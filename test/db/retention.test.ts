@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { retentionStep } from '#activities/delete-history.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import type { Database, Sql } from '#db/database.ts';
 import { RETENTION_STEPS, type RetentionStep, TABLE_RETENTION } from '#domain/retention.ts';
 import { openTestServices } from '#test/support/services.ts';
 
@@ -369,14 +370,17 @@ async function insertSentMail(daysAgo: number): Promise<void> {
 async function runStep(step: RetentionStep, table: string): Promise<{ done: number; portions: number[] }> {
   const portions: number[] = [];
   const heartbeats: number[] = [];
-  const { query: ask } = services.db;
-  const db = {
-    ...services.db,
-    async query<Row extends object>(text: string, values?: readonly unknown[]) {
-      const rows = await ask<Row>(text, values);
+  const counted =
+    (sql: Sql): Sql['query'] =>
+    async (text, values) => {
+      const rows = await sql.query<Record<string, never>>(text, values);
       if (new RegExp(`^\\s*delete from ${table}\\b`).test(text)) portions.push(rows.length);
-      return rows;
-    },
+      return rows as never;
+    };
+  const db: Database = {
+    ...services.db,
+    query: counted(services.db),
+    transaction: (work) => services.db.transaction((sql) => work({ ...sql, query: counted(sql) })),
   };
   const context = { heartbeat: (done: number) => void heartbeats.push(done), isEnding: () => false };
   const { done, more } = await retentionStep({ ...services, db }, { step }, context, 2);

@@ -4,7 +4,8 @@ import { after, before, beforeEach, test } from 'node:test';
 import { openSendingWorld, type SendingWorld } from '#test/sending/sending-world.ts';
 import { type Answer, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
 import { docx, paragraph, pdf, pptx, xlsx } from '#test/support/documents.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: SendingWorld;

@@ -4,7 +4,8 @@ import { after, before, beforeEach, test } from 'node:test';
 import { newId } from '#core/platform/new-id.ts';
 import { openSendingWorld, type SendingWorld } from '#test/sending/sending-world.ts';
 import { type Answer, at, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 
 let world: SendingWorld;
 let organization: TestOrganization;

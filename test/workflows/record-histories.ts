@@ -111,7 +111,7 @@ test('handed over to a workflow that the sweep has started', async () => {
 test('retention', async () => {
   const { client, taskQueue } = world.temporal;
   await client.workflow.execute(DELETE_HISTORY, { workflowId: 'delete-history', taskQueue });
-  await save('delete-history.all-steps', 'delete-history');
+  await save('delete-history.with-mail-retention', 'delete-history');
 });
 
 test('recovery: completed, and paused then resumed', async () => {

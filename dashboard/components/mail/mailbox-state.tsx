@@ -5,6 +5,7 @@ const STATUS: Readonly<Record<string, State>> = {
   active: ['ok', 'Active'],
   pending: ['wait', 'Domain not verified'],
   suspended: ['stop', 'Suspended'],
+  expired: ['stop', 'Expired'],
   deleting: ['stop', 'Deleting'],
 };
 const SENDING: Readonly<Record<string, State>> = {

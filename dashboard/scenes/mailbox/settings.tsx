@@ -1,7 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Confirm } from '../../components/forms/confirm.tsx';
+import { Expiration, Expires, expiryOf } from '../../components/forms/expiration.tsx';
 import { Choice, Field, Form, LongField, type Typed } from '../../components/forms/form.tsx';
+import { type RetentionField, RetentionFields, retentionOf } from '../../components/forms/retention.tsx';
+import { SaveRow } from '../../components/forms/settings.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { ProblemNote } from '../../components/frame/page.tsx';
 import { aboutField } from '../../problem.ts';
@@ -39,6 +42,7 @@ export function MailboxSettings({ mailbox, onToken }: MailboxSettingsProps) {
   return (
     <div className="grid max-w-2xl gap-6">
       <Details mailbox={mailbox} />
+      <Keeping mailbox={mailbox} />
       <section aria-labelledby="actions" className="grid rounded-lg border border-line bg-panel">
         <h2 id="actions" className="border-b border-line px-4 py-3">
           Token, suspension, deletion
@@ -71,6 +75,51 @@ export function MailboxSettings({ mailbox, onToken }: MailboxSettingsProps) {
       {action === 'suspend' ? <Suspend {...asked} /> : null}
       {action === 'delete' ? <Delete {...asked} /> : null}
     </div>
+  );
+}
+
+const OWN = 'own';
+const RETENTION = [
+  [AS_ORGANIZATION, 'As the organization'],
+  [OWN, 'Its own days'],
+] as const;
+
+/** When the mailbox ends, and how long its mail is kept. */
+function Keeping({ mailbox }: { readonly mailbox: Mailbox }) {
+  const update = useUpdateMailbox(mailbox.id);
+  const [rule, setRule] = useState<'organization' | 'own'>(mailbox.retention === null ? AS_ORGANIZATION : OWN);
+  const [wrong, setWrong] = useState<RetentionField>();
+  const submit = (typed: Typed) => {
+    const retention = rule === OWN ? retentionOf(typed) : null;
+    if (typeof retention === 'string') {
+      setWrong(retention);
+      return;
+    }
+    setWrong(undefined);
+    const expiresAt = expiryOf(typed, Date.now());
+    update.mutate({ retention, ...(expiresAt === undefined ? {} : { expiresAt }) });
+  };
+  return (
+    <Form
+      onSubmit={submit}
+      aria-label="Expiry and retention"
+      className="grid gap-4 rounded-lg border border-line bg-panel p-4"
+    >
+      <div>
+        <h2>Expiry and retention</h2>
+        <p className="text-muted">
+          <Expires at={mailbox.expiresAt} />. From then on the mailbox is refused everywhere; 14 days later it is
+          deleted with its mail.
+        </p>
+      </div>
+      <ProblemNote error={update.error} />
+      <Expiration mayStay error={aboutField(update.error, '/expiresAt')} />
+      <Choice label="Mail is kept" name="rule" value={rule} options={RETENTION} onChoose={setRule} />
+      {rule === OWN ? <RetentionFields retention={mailbox.retention} wrong={wrong} /> : null}
+      <SaveRow done={update.isSuccess ? 'Saved' : ''} busy={update.isPending}>
+        Save the times
+      </SaveRow>
+    </Form>
   );
 }
 

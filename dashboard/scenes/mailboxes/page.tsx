@@ -28,6 +28,7 @@ const ROW_HEIGHT_PX = 57;
 const STATES = [
   ['active', 'Active'],
   ['suspended', 'Suspended'],
+  ['expired', 'Expired'],
   ['pending', 'Pending'],
 ] as const;
 const CONTROL = 'h-8 rounded-md border border-line-strong bg-panel px-3 max-sm:h-11 max-sm:text-base';

@@ -8,7 +8,7 @@ export type NewMailbox = Schemas['MailboxWithToken'];
 export interface MailboxFilter {
   /** Part of an address or a name; empty: all. */
   readonly q: string;
-  readonly status: Mailbox['status'] | undefined;
+  readonly status: Exclude<Mailbox['status'], 'deleting'> | undefined;
 }
 
 const PAGE_LENGTH = 100;

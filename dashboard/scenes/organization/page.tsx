@@ -8,6 +8,7 @@ import { budgetOf, SaveRow, Tick } from '../../components/forms/settings.tsx';
 import { PageHead, ProblemNote } from '../../components/frame/page.tsx';
 import { Loaded } from '../../components/frame/section.tsx';
 import { aboutField } from '../../problem.ts';
+import { Keeping } from './keeping.tsx';
 import { type ConsentMode, type OrganizationProps, type SendingMode, useUpdateOrganization } from './queries.ts';
 import { Screening } from './screening.tsx';
 
@@ -26,6 +27,7 @@ export function OrganizationPage() {
             <ConsentRules organization={data} mayChange={mayManage} />
             <Screening organization={data} mayChange={mayManage} />
             <SendingLimits organization={data} mayChange={mayManage} />
+            <Keeping organization={data} mayChange={mayManage} />
           </div>
         )}
       </Loaded>

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { bodyOf, type Schemas, service } from '../../api/client.ts';
-import { organizationQuery } from '../../api/queries.ts';
+import { bodyOf, done, type Schemas, service } from '../../api/client.ts';
+import { organizationQuery, singleQuery } from '../../api/queries.ts';
 
 export type Organization = Schemas['Organization'];
 export type ConsentMode = Organization['settings']['outboundConsent'];
@@ -28,3 +28,21 @@ export function useUpdateOrganization() {
     },
   });
 }
+
+export type LegalHold = Schemas['LegalHold'];
+
+export const legalHoldsQuery = singleQuery(['legal-holds'], () => bodyOf(service.GET('/api/legal-holds')));
+
+function useChangeOfHolds<Input, Result>(change: (input: Input) => Promise<Result>) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: () => queries.invalidateQueries({ queryKey: legalHoldsQuery.queryKey }),
+  });
+}
+
+export const useSetLegalHold = () =>
+  useChangeOfHolds((body: Schemas['NewLegalHold']) => bodyOf(service.POST('/api/legal-holds', { body })));
+
+export const useLiftLegalHold = () =>
+  useChangeOfHolds((id: string) => done(service.DELETE('/api/legal-holds/{id}', { params: { path: { id } } })));

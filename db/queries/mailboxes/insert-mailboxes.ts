@@ -1,4 +1,5 @@
 import type { Sql } from '#db/database.ts';
+import type { MailRetention } from '#domain/mail/mail-retention.ts';
 import type { MailboxStatus, SyncStatus } from '#domain/organizations/mailboxes.ts';
 import type { Brakes, SendingMode } from '#domain/sending/sending-brakes.ts';
 
@@ -15,6 +16,8 @@ export interface MailboxInsert {
   readonly syncStatus: SyncStatus;
   readonly tokenHash: Buffer;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly expiresAt: Date | null;
+  readonly retention: MailRetention | null;
   readonly clientId: string | null;
   readonly clientHash: Buffer | null;
   readonly createdAt: Date;
@@ -40,16 +43,17 @@ const INSERT = /* sql */ `
   with made as (
     insert into mailboxes (id, organization_id, local_part, domain, address, name, status, sync_status, token_hash,
         metadata, client_id, created_at, updated_at, purpose, sending_mode, messages_per_day,
-        new_recipients_per_day, group_name, client_hash)
+        new_recipients_per_day, group_name, client_hash, expires_at, retention)
     select i.id, i.organization_id, i.local_part, i.domain, i.address, i.name, i.status, i.sync_status, i.token_hash,
            i.metadata, i.client_id, i.created_at, i.created_at, i.purpose,
            coalesce(o.settings->>'newMailboxSendingMode', 'normal'), (o.settings->>'newMailboxDailyMessages')::int,
            (o.settings->>'newMailboxDailyNewRecipients')::int,
-           i.group_name, i.client_hash
+           i.group_name, i.client_hash, i.expires_at, i.retention
       from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-             $9::bytea[], $10::jsonb[], $11::text[], $12::timestamptz[], $14::text[], $15::text[], $16::bytea[])
+             $9::bytea[], $10::jsonb[], $11::text[], $12::timestamptz[], $14::text[], $15::text[], $16::bytea[], $17::timestamptz[],
+             $18::jsonb[])
         as i(id, organization_id, local_part, domain, address, name, status, sync_status, token_hash, metadata,
-             client_id, created_at, purpose, group_name, client_hash)
+             client_id, created_at, purpose, group_name, client_hash, expires_at, retention)
       join organizations o on o.id = i.organization_id
      where not exists (select 1 from mailboxes gone where gone.address = i.address and gone.deleted_at > $13)
      order by i.address
@@ -88,6 +92,8 @@ export async function insertMailboxes(
     mailboxes.map(({ purpose }) => purpose),
     mailboxes.map(({ group }) => group),
     mailboxes.map(({ clientHash }) => clientHash),
+    mailboxes.map(({ expiresAt }) => expiresAt),
+    mailboxes.map(({ retention }) => (retention === null ? null : JSON.stringify(retention))),
   ]);
   return new Map(
     rows.map((row) => [

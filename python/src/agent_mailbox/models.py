@@ -246,7 +246,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -631,8 +631,8 @@ class CreatedMailbox(Model):
     address: str
     local_part: str
     domain: str
-    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused.
-    status: Annotated[Literal["pending", "active", "suspended", "deleting"], OPEN]
+    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. `expired`: the same, since `expiresAt`.
+    status: Annotated[Literal["pending", "active", "suspended", "expired", "deleting"], OPEN]
     # `pending` until the mail host serves it.
     sync_status: Annotated[Literal["pending", "synced"], OPEN]
     quota: MailboxQuota
@@ -652,6 +652,10 @@ class CreatedMailbox(Model):
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None
     # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
     ask_after_reading_minutes: int | None
+    # From then on it is refused on every protocol; null: never.
+    expires_at: datetime | None
+    # How long its mail is kept, instead of the retention of the organization; null: as the organization.
+    retention: MailRetention | None
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -1619,6 +1623,24 @@ class Inviter(Model):
     email: str
 
 
+class LegalHold(Model):
+    # Id of the legal hold.
+    id: str
+    # The mailbox; null: all of the organization, those of later too.
+    mailbox_id: str | None
+    mailbox_address: str | None
+    reason: str
+    # Messages in no folder any more that are kept by holds, counted up to 10000.
+    preserved_messages: int
+    created_by: Actor
+    created_at: datetime
+
+
+class LegalHoldList(Model):
+    # Newest first; at most 200.
+    data: list[LegalHold]
+
+
 class ListEntry(Model):
     # Id of the entry.
     id: str
@@ -1661,6 +1683,17 @@ class MailConnection(Model):
     smtp: MailServer
 
 
+class MailRetention(Model):
+    """How long mail is kept: in a mailbox, or in all mailboxes of an organization without a `retention` of their own. Mail on legal hold is kept."""
+
+    # Days after which a message is deleted, since it came into the mailbox, in whatever folder it is; null: it is kept.
+    all_mail_days: int | None
+    # Days after which a message is deleted, since it came into the trash; null: it is kept.
+    trash_days: int | None
+    # Days after which a message is deleted, since it came into Junk; null: it is kept.
+    spam_days: int | None
+
+
 class MailServer(Model):
     host: str
     port: int
@@ -1681,8 +1714,8 @@ class Mailbox(Model):
     address: str
     local_part: str
     domain: str
-    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused.
-    status: Annotated[Literal["pending", "active", "suspended", "deleting"], OPEN]
+    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. `expired`: the same, since `expiresAt`.
+    status: Annotated[Literal["pending", "active", "suspended", "expired", "deleting"], OPEN]
     # `pending` until the mail host serves it.
     sync_status: Annotated[Literal["pending", "synced"], OPEN]
     quota: MailboxQuota
@@ -1702,6 +1735,10 @@ class Mailbox(Model):
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None
     # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
     ask_after_reading_minutes: int | None
+    # From then on it is refused on every protocol; null: never.
+    expires_at: datetime | None
+    # How long its mail is kept, instead of the retention of the organization; null: as the organization.
+    retention: MailRetention | None
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -1728,6 +1765,10 @@ class MailboxChanges(Model):
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None = None
     # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
     ask_after_reading_minutes: int | None = None
+    # From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. In the past: it is expired at once.
+    expires_at: datetime | None = None
+    # How long its mail is kept, instead of the retention of the organization; null: as the organization.
+    retention: MailRetention | None = None
     # `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
     sending_mode: Annotated[Literal["normal", "drafts_only", "stopped"], OPEN] | None = None
     budgets: SendingBudgetsChanges | None = None
@@ -1838,7 +1879,7 @@ class MailboxSnapshot(Model):
     address: str
     local_part: str
     domain: str
-    status: Annotated[Literal["pending", "active", "suspended", "deleting"], OPEN]
+    status: Annotated[Literal["pending", "active", "suspended", "expired", "deleting"], OPEN]
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -1907,8 +1948,8 @@ class MailboxWithToken(Model):
     address: str
     local_part: str
     domain: str
-    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused.
-    status: Annotated[Literal["pending", "active", "suspended", "deleting"], OPEN]
+    # `pending`: its domain is not verified yet. `suspended`: neither receives nor sends, and its tokens are refused. `expired`: the same, since `expiresAt`.
+    status: Annotated[Literal["pending", "active", "suspended", "expired", "deleting"], OPEN]
     # `pending` until the mail host serves it.
     sync_status: Annotated[Literal["pending", "synced"], OPEN]
     quota: MailboxQuota
@@ -1928,6 +1969,10 @@ class MailboxWithToken(Model):
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None
     # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
     ask_after_reading_minutes: int | None
+    # From then on it is refused on every protocol; null: never.
+    expires_at: datetime | None
+    # How long its mail is kept, instead of the retention of the organization; null: as the organization.
+    retention: MailRetention | None
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -2291,6 +2336,13 @@ class NewInvitation(Model):
     role: Annotated[Literal["member", "admin", "owner"], OPEN] | None = None
 
 
+class NewLegalHold(Model):
+    # For the audit log and the other owners.
+    reason: str
+    # The mailbox; null: all of the organization, those of later too.
+    mailbox_id: str | None = None
+
+
 class NewListEntry(Model):
     # An address or a domain.
     value: str
@@ -2311,6 +2363,10 @@ class NewMailbox(Model):
     domain: str | None = None
     # Up to 50 keys of your own; keys of 64, values of 512 characters at most.
     metadata: dict[str, str] | None = None
+    # In the future. From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent.
+    expires_at: datetime | None = None
+    # How long its mail is kept, instead of the retention of the organization; null: as the organization.
+    retention: MailRetention | None = None
     # Your own id of the mailbox. The same creation again with it is answered 200 with the first mailbox, without its token; another creation with it is a conflict.
     client_id: str | None = None
 
@@ -2563,6 +2619,7 @@ class OrganizationSettings(Model):
     consent_by_api_key: bool
     # Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN]
+    retention: MailRetention
     # No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most.
     sending_stopped: bool
     # Messages per day (UTC); messages beyond this number are held for a person. Null: no limit.
@@ -2596,6 +2653,7 @@ class OrganizationSettingsChanges(Model):
     consent_by_api_key: bool | None = None
     # Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN] | None = None
+    retention: MailRetention | None = None
     # No mailbox sends anything; queued messages wait and are sent when the stop ends. The request is answered when no message is being transmitted any more, after ten seconds at most.
     sending_stopped: bool | None = None
     # Messages per day (UTC); messages beyond this number are held for a person. Null: no limit.

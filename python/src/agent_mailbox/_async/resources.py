@@ -26,6 +26,8 @@ class AsyncMailboxes(AsyncResource):
         group: str | None | NotGiven = NOT_GIVEN,
         domain: str | NotGiven = NOT_GIVEN,
         metadata: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        retention: m.MailRetention | None | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
         idempotency_key: str | None = None,
     ) -> m.CreatedMailbox:
@@ -37,9 +39,11 @@ class AsyncMailboxes(AsyncResource):
         group: Group of the mailbox; null: none. API keys can be limited to groups. A group exists as long as a mailbox is in it.
         domain: A domain of the organization; default: that of the instance.
         metadata: Up to 50 keys of your own; keys of 64, values of 512 characters at most.
+        expires_at: In the future. From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent.
+        retention: How long its mail is kept, instead of the retention of the organization; null: as the organization.
         client_id: Your own id of the mailbox. The same creation again with it is answered 200 with the first mailbox, without its token; another creation with it is a conflict.
         """
-        request = self._request("POST", "/api/mailboxes", body={"localPart": local_part, "name": name, "purpose": purpose, "group": group, "domain": domain, "metadata": metadata, "clientId": client_id}, idempotency_key=idempotency_key)
+        request = self._request("POST", "/api/mailboxes", body={"localPart": local_part, "name": name, "purpose": purpose, "group": group, "domain": domain, "metadata": metadata, "expiresAt": expires_at, "retention": retention, "clientId": client_id}, idempotency_key=idempotency_key)
         return self._parse(m.CreatedMailbox, await self._send(request))
 
     def list(
@@ -48,7 +52,7 @@ class AsyncMailboxes(AsyncResource):
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
         q: str | NotGiven = NOT_GIVEN,
-        status: Literal["pending", "active", "suspended", "deleting"] | NotGiven = NOT_GIVEN,
+        status: Literal["pending", "active", "suspended", "expired", "deleting"] | NotGiven = NOT_GIVEN,
         domain: str | NotGiven = NOT_GIVEN,
         group: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
@@ -84,10 +88,12 @@ class AsyncMailboxes(AsyncResource):
         screening: Literal["off", "suspicious", "first_senders"] | None | NotGiven = NOT_GIVEN,
         carried_mail: Literal["off", "hold", "refuse"] | None | NotGiven = NOT_GIVEN,
         ask_after_reading_minutes: int | None | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        retention: m.MailRetention | None | NotGiven = NOT_GIVEN,
         sending_mode: Literal["normal", "drafts_only", "stopped"] | NotGiven = NOT_GIVEN,
         budgets: m.SendingBudgetsChanges | NotGiven = NOT_GIVEN,
     ) -> m.Mailbox:
-        """Change name, purpose, group, metadata, status, brakes of sending, or what happens to unauthenticated mail.
+        """Change name, purpose, group, metadata, status, expiry, retention, brakes of sending, or what happens to unauthenticated mail.
 
         name: Display name.
         purpose: What the mailbox is for: shown to the people who decide about its mail.
@@ -98,9 +104,11 @@ class AsyncMailboxes(AsyncResource):
         screening: Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.
         carried_mail: What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.
         ask_after_reading_minutes: Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
+        expires_at: From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. In the past: it is expired at once.
+        retention: How long its mail is kept, instead of the retention of the organization; null: as the organization.
         sending_mode: `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
         """
-        request = self._request("PATCH", "/api/mailboxes/{id}", (id,), body={"name": name, "purpose": purpose, "group": group, "metadata": metadata, "status": status, "unauthenticatedMail": unauthenticated_mail, "screening": screening, "carriedMail": carried_mail, "askAfterReadingMinutes": ask_after_reading_minutes, "sendingMode": sending_mode, "budgets": budgets})
+        request = self._request("PATCH", "/api/mailboxes/{id}", (id,), body={"name": name, "purpose": purpose, "group": group, "metadata": metadata, "status": status, "unauthenticatedMail": unauthenticated_mail, "screening": screening, "carriedMail": carried_mail, "askAfterReadingMinutes": ask_after_reading_minutes, "expiresAt": expires_at, "retention": retention, "sendingMode": sending_mode, "budgets": budgets})
         return self._parse(m.Mailbox, await self._send(request))
 
     async def delete(
@@ -1556,7 +1564,7 @@ class AsyncOrganization(AsyncResource):
         *,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
-        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
+        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
         actor_id: str | NotGiven = NOT_GIVEN,
         target_id: str | NotGiven = NOT_GIVEN,
         since: datetime | str | NotGiven = NOT_GIVEN,
