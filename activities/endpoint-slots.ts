@@ -26,6 +26,8 @@ export interface EndpointSlots {
    * in a queue without a limit.
    */
   acquire(endpointId: string, kind: AttemptKind): Promise<Slot | undefined>;
+  /** Endpoints that would give a delivery of a fan-out no slot soon: in trouble, silent, or with many that wait. */
+  crowded(): readonly string[];
   /** How many deliveries of a recovery would find a slot now. */
   roomForRecovery(endpointId: string): number;
   /** When a workflow that found the queue full should return: one for each slot that becomes free until then. */
@@ -49,6 +51,9 @@ const SILENCE_MS = 400;
 const WAIT_MAX_MS = 5_000;
 /** Least time between two looks at a queue. */
 const LOOK_MIN_MS = 20;
+/** Deliveries that may wait for a slot: those of so much time, at the speed of the last answer. */
+const WAITING_MS = 1_000;
+const WAITING_MIN = 20;
 const FAILURES_IN_A_ROW = 3;
 const FORGET_MS = 60_000;
 const LINE_MAX = ENDPOINT_CONCURRENCY;
@@ -195,7 +200,14 @@ export function endpointSlots(
     for (const state of states.values()) for (const { give } of state.waiting.splice(0)) give(undefined);
   });
 
+  function isCrowded(state: EndpointState): boolean {
+    const { waiting, lastMs, troubledUntil } = state;
+    if (troubledUntil > now() || isSilent(state)) return true;
+    return waiting.length > WAITING_MIN && waiting.length * lastMs > WAITING_MS * ENDPOINT_CONCURRENCY;
+  }
+
   return {
+    crowded: () => [...states.values()].filter(isCrowded).map(({ endpointId }) => endpointId),
     async acquire(endpointId, kind) {
       const state = stateOf(endpointId);
       const [oldest = Number.POSITIVE_INFINITY] = state.begun;

@@ -1,13 +1,19 @@
 /**
  * Makes first attempts at once, without waiting for a workflow.
  *
- *   wake-up ──▶ claim + reserve up to 100 in one statement ──▶ attempt each ──▶ record, which ends the lease
- *                   │ claim again at once; what hangs is waited for by nobody      │
- *                   └─▶ slow, inactive: passed on to a workflow                    └─▶ not sent: number given back, passed on
+ *   an event is recorded in this process ──▶ its rows are leased by their insert ──commit──┐
+ *   wake-up ──▶ claim + reserve up to 100 in one statement ──────────────────────────────▶ attempt each ──▶ record, which
+ *                   │ claim again at once; what hangs is waited for by nobody                  │            ends the lease
+ *                   └─▶ slow, inactive: passed on to a workflow                                └─▶ not sent: number given
+ *                                                                                                  back, passed on
+ *
+ * **Direct leases** (`db/direct-lease.ts`) are the rule, claims the exception: for events that other processes record,
+ * for endpoints with many deliveries in the lane, and for what an organization has beyond its share. An endpoint of which
+ * deliveries wait for a claim gets no direct leases until they are claimed, so that younger ones do not pass them.
  *
  * The lane owns nothing. A delivery that it has taken contains the lane's id as a lease, which is valid only while the
- * lane shows signs of life. The dispatcher starts a workflow for all deliveries that lanes have taken. Its activity
- * (`attempt-deliveries.ts`) skips acknowledged ones, waits for attempts in flight, hands failed ones to
+ * lane shows signs of life. Its row also names a fan-out, which the lane starts within a second or two
+ * (`lane-batches.ts`). The activity of the fan-out (`attempt-deliveries.ts`) skips acknowledged ones, waits for attempts in flight, hands failed ones to
  * `endpointDelivery`, and takes over those of a dead lane. So a lane that is off, full or dead changes times, never
  * outcomes.
  *
@@ -27,7 +33,9 @@ import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/settings.ts';
 import { deliveryClaims, fairShares, reportedSql } from '#core/webhooks/dispatcher/claims.ts';
+import type { BatchPlace, LaneBatches } from '#core/webhooks/dispatcher/lane-batches.ts';
 import { openSteadyPlans, type Sql } from '#db/database.ts';
+import type { DirectLease, LeasingLane } from '#db/direct-lease.ts';
 import { releaseAttempts } from '#db/queries/deliveries/attempts.ts';
 import {
   endLeases,
@@ -49,6 +57,15 @@ export interface FastLane extends LaneAttempts {
   close(): Promise<void>;
 }
 
+/** How a lane took deliveries; times of `performance.now()`. */
+interface Taking {
+  readonly reservation: string;
+  /** Before the statement that leased them. */
+  readonly askedAtMs: number;
+  /** When it read their endpoints. */
+  readonly readAtMs: number;
+}
+
 /** Attempts in flight, most of which wait for answers. */
 const IN_FLIGHT_MAX = 4_000;
 /**
@@ -56,7 +73,21 @@ const IN_FLIGHT_MAX = 4_000;
  * has its attempt reserved, which counts if the process dies.
  */
 const ORGANIZATION_MAX = 250;
+/** The same for direct leases, of which each endpoint has about a second's: see `EndpointSlots.crowded`. */
+const ORGANIZATION_DIRECT_MAX = 1_000;
 const CLAIM_MAX = 100;
+/** Attempts share for so long what was read and opened for them. */
+const SHARED_MS = 1_000;
+/** A transaction that ends later than this after it read an endpoint may have missed a change of it: it is read again. */
+const READ_AGAIN_AFTER_MS = 20;
+/** Endpoints that are passed over; if there are more, all deliveries wait for claims. */
+const PASSED_OVER_MAX = 200;
+/** While some deliveries are never claimed, such as those of an organization over its rate, an endpoint is passed over so long. */
+const UNTAKEN_MAX_MS = 5_000;
+/** The list of crowded endpoints is made anew after this time. */
+const CROWDED_MS = 20;
+/** How long `close` waits for transactions with direct leases. */
+const OPEN_LEASES_GRACE_MS = 3_000;
 /** An attempt that has not begun by then is left to a workflow. */
 const BEGIN_WITHIN_MS = 10_000;
 /** Least time between two claims that found something: a lone event waits for none, a burst is claimed in portions. */
@@ -70,9 +101,11 @@ const RELEASE_GATHER_MS = 10;
 const OUTCOMES_PER_WRITE = 1_000;
 const OUTCOME_GATHER_MS = 50;
 
+/** @param batches left out: dispatchers start the fan-outs of what the lane takes */
 export function startFastLane(
-  services: Pick<Services, 'settings' | 'deliveriesDue' | 'now' | 'log'>,
+  services: Pick<Services, 'db' | 'settings' | 'deliveriesDue' | 'now' | 'log'>,
   deps: AttemptDependencies,
+  batches?: LaneBatches,
 ): FastLane {
   const { log, now, deliveriesDue, settings } = services;
   const { recorder, draining } = deps;
@@ -86,8 +119,8 @@ export function startFastLane(
   const shares = fairShares(ORGANIZATION_MAX, (wanted) => leaseAllowances(reported, wanted));
   const claims = deliveryClaims<LaneDelivery>(
     {
-      oldest: (reservation, bounds) => leaseOldest(reported, id, reservation, bounds),
-      fairly: (reservation, claim) => leaseFairly(reported, id, reservation, claim),
+      oldest: (reservation, bounds) => leaseOldest(reported, leasingUnder(reservation), bounds),
+      fairly: (reservation, claim) => leaseFairly(reported, leasingUnder(reservation), claim),
       stampedWith: (reservation) => leasedUnder(reported, id, reservation, now()),
       newId: () => randomUUID(),
     },
@@ -114,6 +147,15 @@ export function startFastLane(
     },
   });
   let claiming = false;
+  /** The place in a batch of the claim that is running. */
+  let place: BatchPlace | undefined;
+  /** Transactions with direct leases that have not ended. */
+  let openLeases = 0;
+  let onLeasesEnded = () => {};
+  /** Endpoints of which deliveries wait for a claim, and since when at the latest, `performance.now()`. */
+  const untaken = new Map<string, number>();
+  let crowded: { readonly ids: readonly string[]; readonly atMs: number } = { ids: [], atMs: Number.NEGATIVE_INFINITY };
+  let shared: { readonly make: MakeAttempt; readonly untilMs: number } | undefined;
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   let lookForDeadAtMs = Number.NEGATIVE_INFINITY;
   let woken = true; // what waited before this process began
@@ -125,8 +167,8 @@ export function startFastLane(
     endSleep();
   }
 
-  async function attempt(make: MakeAttempt, delivery: LaneDelivery, reservation: string, atMs: number): Promise<void> {
-    const end = await make(delivery, atMs);
+  async function attempt(delivery: LaneDelivery, { reservation, askedAtMs, readAtMs }: Taking): Promise<void> {
+    const end = await makerOfNow()(delivery, askedAtMs, readAtMs);
     try {
       if (end.kind === 'recorded') {
         const { status, error } = end.record;
@@ -144,20 +186,29 @@ export function startFastLane(
     }
   }
 
-  /** @param askedAtMs before the claim */
-  function begin(reservation: string, taken: readonly LaneDelivery[], askedAtMs: number): void {
-    const atMs = performance.now();
+  const leasingUnder = (reservation: string) => ({ lane: id, reservation, fanOutId: place?.fanOutId ?? null });
+
+  /** Attempts of about a second share a maker, however many claims and events they come from. */
+  function makerOfNow(): MakeAttempt {
+    const nowMs = performance.now();
+    if (shared !== undefined && nowMs < shared.untilMs) return shared.make;
     const make = attemptMaker(deps, {
       kind: 'fan-out',
       ladderMs,
       workflowId: null,
       lateness: Math.random(),
-      mayBegin: () => !isClosed() && life.leasesValidSince(askedAtMs) && performance.now() < atMs + BEGIN_WITHIN_MS,
+      mayBegin: (askedAtMs) =>
+        !isClosed() && life.leasesValidSince(askedAtMs) && performance.now() < askedAtMs + BEGIN_WITHIN_MS,
     });
-    for (const delivery of taken.filter(({ leased }) => leased)) {
+    shared = { make, untilMs: nowMs + SHARED_MS };
+    return make;
+  }
+
+  function begin(taken: readonly LaneDelivery[], taking: Taking): void {
+    for (const delivery of taken) {
       const { organizationId, plan } = delivery;
       shares.taken(organizationId, plan, 1);
-      const ended = attempt(make, delivery, reservation, atMs).finally(() => {
+      const ended = attempt(delivery, taking).finally(() => {
         inFlight.delete(delivery.id);
         laneDeliveries.set(inFlight.size);
         shares.done(organizationId, 1);
@@ -165,6 +216,69 @@ export function startFastLane(
       inFlight.set(delivery.id, ended);
     }
     laneDeliveries.set(inFlight.size);
+  }
+
+  /** Begins what a claim has taken. Rows that have named a fan-out before stay with it. */
+  function beginClaimed(claimed: readonly LaneDelivery[], taking: Taking): void {
+    const leased = claimed.filter((delivery) => delivery.leased);
+    begin(leased, taking);
+    const isOwn = ({ fanOutId }: LaneDelivery) => fanOutId === place?.fanOutId;
+    endPlace(leased.filter(isOwn));
+    const others = leased.filter((delivery) => delivery.fanOutId !== null && !isOwn(delivery));
+    if (others.length > 0) batches?.join(others);
+  }
+
+  function endPlace(taken: readonly LaneDelivery[]): void {
+    place?.end(taken);
+    place = undefined;
+  }
+
+  function crowdedNow(): readonly string[] {
+    if (performance.now() - crowded.atMs >= CROWDED_MS)
+      crowded = { ids: deps.slots.crowded(), atMs: performance.now() };
+    return crowded.ids;
+  }
+
+  /** For events that are recorded in this process. */
+  const leasing: LeasingLane = {
+    open(organizationIds) {
+      if (isClosed() || !life.isSure || !recorder.isWell || inFlight.size + openLeases >= IN_FLIGHT_MAX)
+        return undefined;
+      const endpointIds = [...untaken.keys(), ...crowdedNow()];
+      if (endpointIds.length > PASSED_OVER_MAX) return undefined;
+      return openLease({ endpointIds, organizationIds: shares.over(organizationIds, ORGANIZATION_DIRECT_MAX) });
+    },
+  };
+
+  function openLease(passedOver: DirectLease['passedOver']): DirectLease {
+    const reservation = randomUUID();
+    const askedAtMs = performance.now();
+    const ofLease = batches?.open();
+    let taken: readonly LaneDelivery[] = [];
+    let left: readonly string[] = [];
+    openLeases++;
+    return {
+      lane: id,
+      reservation,
+      fanOutId: ofLease?.fanOutId ?? null,
+      passedOver,
+      wrote(leased, endpointIds) {
+        taken = leased;
+        left = endpointIds;
+        for (const endpointId of left) untaken.set(endpointId, performance.now());
+      },
+      ended(end) {
+        if (end === 'committed') {
+          const isOld = performance.now() - askedAtMs > READ_AGAIN_AFTER_MS;
+          begin(taken, { reservation, askedAtMs, readAtMs: isOld ? Number.NEGATIVE_INFINITY : askedAtMs });
+          for (const endpointId of left) untaken.set(endpointId, performance.now());
+        }
+        // Whether there are rows is unknown after a lost answer: the fan-out reads it, and makes the attempts.
+        ofLease?.end(end === 'rolled back' ? [] : taken);
+        openLeases--;
+        if (openLeases === 0) onLeasesEnded();
+      },
+    };
   }
 
   async function claimOnce(): Promise<void> {
@@ -177,10 +291,13 @@ export function startFastLane(
     if (waitMs > 0) await delay(waitMs);
     woken = false; // whatever woke it is found now
     claiming = true;
+    place = batches?.open();
     const askedAtMs = performance.now();
-    const { claimId, claimed, mayBeMore } = await claims.next({ room, nowMs: now() });
-    begin(claimId, claimed, askedAtMs);
+    const { claimId, claimed, mayBeMore } = await claims.next({ room, nowMs: now() }).catch(giveUpPlace);
+    beginClaimed(claimed, { reservation: claimId, askedAtMs, readAtMs: askedAtMs });
     claiming = false;
+    for (const [endpointId, sinceMs] of untaken)
+      if (sinceMs < (mayBeMore ? askedAtMs - UNTAKEN_MAX_MS : askedAtMs)) untaken.delete(endpointId);
     if (claimed.length > 0) claimedAtMs = performance.now();
     if (!mayBeMore) return;
     woken = true;
@@ -193,13 +310,19 @@ export function startFastLane(
     if (room <= 0 || performance.now() < lookForDeadAtMs) return;
     claiming = true;
     const reservation = randomUUID();
+    place = batches?.open();
     const askedAtMs = performance.now();
     const bounds = { room, nowMs: now(), everything: true };
-    const taken = await leaseLeftBehind(reported, id, reservation, bounds);
-    begin(reservation, taken, askedAtMs);
+    const taken = await leaseLeftBehind(reported, leasingUnder(reservation), bounds).catch(giveUpPlace);
+    beginClaimed(taken, { reservation, askedAtMs, readAtMs: askedAtMs });
     claiming = false;
     if (taken.length < room) lookForDeadAtMs = performance.now() + IDLE_LOOK_MS;
     else woken = true;
+  }
+
+  function giveUpPlace(error: unknown): never {
+    endPlace([]);
+    throw error;
   }
 
   async function loop(): Promise<void> {
@@ -222,22 +345,35 @@ export function startFastLane(
 
   async function end(): Promise<void> {
     wake();
+    services.db.lanes.delete(leasing);
     await running;
+    await leasesEnded();
     await Promise.all(inFlight.values());
     await outcomes.idle();
+    await batches?.close();
     await life.end();
     await db.close();
   }
 
+  /** What is committed later has a dead lane, and is found by others. */
+  async function leasesEnded(): Promise<void> {
+    if (openLeases === 0) return;
+    const ended = new Promise<void>((resolve) => {
+      onLeasesEnded = resolve;
+    });
+    await Promise.race([ended, delay(OPEN_LEASES_GRACE_MS, undefined, { ref: false })]);
+  }
+
   draining.addEventListener('abort', wake, { once: true });
   deliveriesDue.onWake(wake, { makesFirstAttempts: true });
+  services.db.lanes.add(leasing);
   const running = loop();
   let closed: Promise<void> | undefined;
   return {
     id,
     inFlight: (deliveryId) => inFlight.get(deliveryId),
     get mayHaveLeasedMore() {
-      return claiming;
+      return claiming || openLeases > 0;
     },
     close() {
       closed ??= end();

@@ -79,8 +79,8 @@ export interface AttemptingRun {
   readonly workflowId: string | null;
   /** 0 to 1: the place in the allowed lateness of retries. */
   readonly lateness: number;
-  /** Asked before every step: false ends it, and nothing is sent. */
-  mayBegin(): boolean;
+  /** Asked before every step: false ends it, and nothing is sent. @param reservedAtMs of the attempt, `performance.now()` */
+  mayBegin(reservedAtMs: number): boolean;
 }
 
 export type AttemptEnd =
@@ -90,8 +90,13 @@ export type AttemptEnd =
   /** It was sent, and its result is stored in no form. */
   | { readonly kind: 'unrecorded'; readonly fault: unknown };
 
-/** Makes an attempt. Never rejects. @param reservedAtMs when the fields of the endpoint were read, `performance.now()` */
-export type MakeAttempt = (reserved: ReservedAttempt, reservedAtMs: number) => Promise<AttemptEnd>;
+/**
+ * Makes an attempt. Never rejects.
+ *
+ * @param reservedAtMs before the statement that reserved it, `performance.now()`
+ * @param readAtMs when the fields of the endpoint were read; default: then
+ */
+export type MakeAttempt = (reserved: ReservedAttempt, reservedAtMs: number, readAtMs?: number) => Promise<AttemptEnd>;
 
 const GONE = 410;
 /** Endpoint data older than this is read again before sending. */
@@ -105,10 +110,10 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
   const endpoints = new Map<string, { readonly atMs: number; readonly read: Promise<SendableEndpoint | undefined> }>();
 
   /** The attempt with the endpoint's current fields, or undefined if nothing may be sent to it any more. */
-  async function asItIsNow(reserved: ReservedAttempt, reservedAtMs: number): Promise<ReservedAttempt | undefined> {
+  async function asItIsNow(reserved: ReservedAttempt, readAtMs: number): Promise<ReservedAttempt | undefined> {
     const nowMs = performance.now();
     const freshMs = FRESH_MS[run.kind];
-    if (nowMs - reservedAtMs < freshMs) return reserved;
+    if (nowMs - readAtMs < freshMs) return reserved;
     let known = endpoints.get(reserved.endpointId);
     if (known === undefined || nowMs - known.atMs >= freshMs) {
       known = { atMs: nowMs, read: sendableEndpoint(db, reserved.endpointId) };
@@ -143,17 +148,22 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
    *
    * @returns undefined if nothing was sent and nothing may be sent
    */
-  async function sendInTurn(reserved: ReservedAttempt, reservedAtMs: number, slot: Slot): Promise<Sent | undefined> {
-    if (!(await recorder.ready(() => run.mayBegin()))) return undefined;
+  async function sendInTurn(
+    reserved: ReservedAttempt,
+    reservedAtMs: number,
+    readAtMs: number,
+    slot: Slot,
+  ): Promise<Sent | undefined> {
+    if (!(await recorder.ready(() => run.mayBegin(reservedAtMs)))) return undefined;
     const leave = await sender.enter(reserved.url, run.kind !== 'fan-out');
     if (leave === undefined) return undefined;
     try {
-      const attempt = await asItIsNow(reserved, reservedAtMs);
+      const attempt = await asItIsNow(reserved, readAtMs);
       const payload = attempt === undefined ? undefined : await payloadOf(attempt);
       if (attempt === undefined || payload === undefined) return undefined;
       const context = isTracing() ? await keptContext(db, attempt.eventId) : undefined;
       // No other step may come between this check and the request.
-      if (!run.mayBegin() || !recorder.isWell) return undefined;
+      if (!run.mayBegin(reservedAtMs) || !recorder.isWell) return undefined;
       slot.begin();
       return { attempt, result: await send(attempt, payload, context) };
     } finally {
@@ -173,17 +183,17 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
     return { kind: 'recorded', record: written };
   }
 
-  return async (reserved, reservedAtMs) => {
+  return async (reserved, reservedAtMs, readAtMs = reservedAtMs) => {
     const slot = await slots.acquire(reserved.endpointId, run.kind);
     if (slot === undefined) return { kind: 'unsent', withoutSlot: true };
-    if (!run.mayBegin()) {
+    if (!run.mayBegin(reservedAtMs)) {
       slot.release();
       return { kind: 'unsent', withoutSlot: false };
     }
     let sent: Sent | undefined;
     let fault: unknown;
     try {
-      sent = await sendInTurn(reserved, reservedAtMs, slot);
+      sent = await sendInTurn(reserved, reservedAtMs, readAtMs, slot);
     } catch (error) {
       // A secret that does not open, a payload that cannot be read: nothing was sent.
       log.error({ deliveryId: reserved.id, error: reasonOf(error) }, 'a delivery could not be attempted');

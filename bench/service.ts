@@ -47,10 +47,10 @@ async function recordOne(run: number, event: number, subscriber: Subscriber): Pr
     subject: eventMark(run, event),
     text: PADDING,
   };
-  await services.db.transaction((sql) =>
+  const waiting = await services.db.transaction((sql) =>
     recordEvents(sql, [{ type: 'email_received', organization, mailbox, actor: SYSTEM_ACTOR, data }]),
   );
-  services.deliveriesDue.wake();
+  if (waiting > 0) services.deliveriesDue.wake();
 }
 
 const calls = {

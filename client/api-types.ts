@@ -700,7 +700,7 @@ export interface Delivery {
   readonly nextAttemptAt: string | null;
   readonly createdAt: string;
   readonly completedAt: string | null;
-  /** The workflow that processes the delivery, or did so last. Null for about a second after the event: the first attempt does not wait for it. */
+  /** The workflow that processes the delivery, or did so last. Null until a worker takes the delivery; the workflow exists a second or two later: the first attempt does not wait for it. */
   readonly workflowId: string | null;
   /** That workflow in the Temporal UI, where one is configured. */
   readonly temporalUrl?: string;
@@ -775,7 +775,7 @@ export interface DeliveryWithAttempts {
   readonly nextAttemptAt: string | null;
   readonly createdAt: string;
   readonly completedAt: string | null;
-  /** The workflow that processes the delivery, or did so last. Null for about a second after the event: the first attempt does not wait for it. */
+  /** The workflow that processes the delivery, or did so last. Null until a worker takes the delivery; the workflow exists a second or two later: the first attempt does not wait for it. */
   readonly workflowId: string | null;
   /** That workflow in the Temporal UI, where one is configured. */
   readonly temporalUrl?: string;

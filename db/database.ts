@@ -12,6 +12,7 @@ import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { onConnect } from './connections.ts';
 import { type CopyValue, copyRows, type OnCopiedRow } from './copy-rows.ts';
+import { type DirectLease, type LeasingLane, openDirectLease } from './direct-lease.ts';
 import { entities } from './entities.ts';
 import { entitiesOf } from './entities-of-connection.ts';
 import { infrastructureFault, retryConflicts } from './infrastructure-error.ts';
@@ -22,6 +23,11 @@ import { type TransactionConnection, transactionConnection } from './transaction
 export interface Sql {
   /** Rows of a statement with `$1`-style parameters. */
   query<Row extends object = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  /**
+   * Leases for deliveries that the next statement records, ended with the transaction. Left out where the end of the
+   * transaction cannot be seen. See `direct-lease.ts`.
+   */
+  leaseDirectly?(organizationIds: readonly string[]): DirectLease | undefined;
 }
 
 /** Reads bytes in binary form, outside any transaction. */
@@ -33,6 +39,8 @@ export interface ByteSource {
 export interface Database extends Sql, ByteSource {
   readonly orm: MikroORM;
   readonly pool: pg.Pool;
+  /** Fast lanes of this process, which take deliveries at once. */
+  readonly lanes: Set<LeasingLane>;
   /**
    * Runs `work` in one transaction on one connection: commits when it returns, rolls back when it throws. It is run again
    * when the transaction was rolled back because of another one (`retry-conflicts.ts`), so it must change nothing but the
@@ -103,10 +111,15 @@ const sqlOfPool = (pool: pg.Pool): Sql => ({
 });
 
 /** Statements of a transaction. Those that are given without an await between them share a round trip. */
-export const sqlOf = (connection: TransactionConnection): Sql => ({
+export const sqlOf = (connection: TransactionConnection, lanes: Iterable<LeasingLane>): Sql => ({
   async query<Row extends object>(text: string, values: readonly unknown[] = []) {
     const result = await connection.run({ name: statementName(text), text, values, types });
     return result.rows as Row[];
+  },
+  leaseDirectly(organizationIds) {
+    const lease = connection.isTransaction ? openDirectLease(lanes, organizationIds) : undefined;
+    if (lease !== undefined) connection.onEnd((end) => lease.ended(end));
+    return lease;
   },
 });
 
@@ -134,15 +147,17 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     logger: () => {},
   });
   const pool = await orm.em.getConnection().getNativeClient();
+  const lanes = new Set<LeasingLane>();
   const onError = options.onError ?? (() => {});
   pool.on('error', onError);
   return {
     orm,
     pool,
+    lanes,
     ...sqlOfPool(pool),
     copyRows: (text, values, onRow) => copyRows(pool, text, values, onRow),
     em: () => orm.em.fork(),
-    transaction: (work) => retryConflicts(() => transactionOnce(pool, (connection) => work(sqlOf(connection)))),
+    transaction: (work) => retryConflicts(() => transactionOnce(pool, (connection) => work(sqlOf(connection, lanes)))),
     entityTransaction: (work) =>
       retryConflicts(() =>
         transactionOnce(pool, async (connection) => {
@@ -163,7 +178,7 @@ async function together<Result>(pool: pg.Pool, work: (sql: Sql) => Promise<Resul
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    return await work(sqlOf(transactionConnection(client, 'no transaction')));
+    return await work(sqlOf(transactionConnection(client, 'no transaction'), []));
   } catch (error) {
     // As the pool does it after a failed statement.
     broken = error instanceof Error ? error : new Error(String(error));

@@ -10,14 +10,21 @@
 import type pg from 'pg';
 import { type BatchedStatement, sendTogether } from './statement-batch.ts';
 
+/** How a transaction, or the part of it after a savepoint, ended. `unknown`: the answer to its commit was lost. */
+export type TransactionEnd = 'committed' | 'rolled back' | 'unknown';
+
 export interface TransactionConnection {
   readonly client: pg.PoolClient;
+  /** False: each message commits on its own, and there is no end. */
+  readonly isTransaction: boolean;
   /** Adds a statement to the next message. After an error the rest of its message is skipped, and fails with it. */
   run(statement: BatchedStatement): Promise<pg.QueryResult>;
   /** A statement without a result, sent together with the next one, or never. */
   runWithNext(text: string): void;
   /** Sends what waits. For statements that do not pass through here: send them after it has resolved. */
   flush(): Promise<void>;
+  /** Calls it once, when what is sent from now on has been committed or rolled back. It must not throw. */
+  onEnd(listener: (end: TransactionEnd) => void): void;
   /** Whether a statement has failed: PostgreSQL then refuses all others up to a rollback. */
   hasFailed(): boolean;
   /** Commits what was sent. Nothing was sent: there is nothing to commit. @returns whether PostgreSQL committed it */
@@ -26,6 +33,8 @@ export interface TransactionConnection {
   /** Undoes a savepoint and what came after it. */
   rollbackTo(savepoint: string): Promise<void>;
 }
+
+const SAVEPOINT = 'savepoint ';
 
 interface Waiting {
   readonly statement: BatchedStatement;
@@ -45,23 +54,32 @@ export function transactionConnection(
   let waiting: Waiting[] = [];
   let hasBegun = false;
   let failed = false;
+  let listeners: ((end: TransactionEnd) => void)[] = [];
+  /** By savepoint, how many listeners there were before it. */
+  const before = new Map<string, number>();
+
+  function ended(end: TransactionEnd, from = 0): void {
+    const ending = listeners.slice(from);
+    listeners = listeners.slice(0, from);
+    for (const listener of ending) listener(end);
+  }
 
   function send(): void {
     if (waiting.length === 0) return;
-    const [now, before] = [waiting, first];
+    const [now, texts] = [waiting, first];
     waiting = [];
     first = [];
     hasBegun = true;
     const [only] = now;
-    if (before.length === 0 && now.length === 1 && only !== undefined) {
+    if (texts.length === 0 && now.length === 1 && only !== undefined) {
       const { values = [], ...statement } = only.statement;
       only.resolve(client.query({ ...statement, values: [...values] }));
       return;
     }
-    const texts = before.map((text) => ({ name: text, text }));
-    const results = sendTogether(client, [...texts, ...now.map(({ statement }) => statement)]);
+    const named = texts.map((text) => ({ name: text, text }));
+    const results = sendTogether(client, [...named, ...now.map(({ statement }) => statement)]);
     for (const [i, result] of results.entries()) {
-      const asked = now[i - before.length];
+      const asked = now[i - texts.length];
       if (asked !== undefined) asked.resolve(result);
       // The statement that it was sent with fails with the same error.
       else result.catch(() => {});
@@ -83,8 +101,13 @@ export function transactionConnection(
 
   return {
     client,
+    isTransaction: kind === 'transaction',
     run,
-    runWithNext: (text) => void first.push(text),
+    runWithNext(text) {
+      first.push(text);
+      if (text.startsWith(SAVEPOINT)) before.set(text.slice(SAVEPOINT.length), listeners.length);
+    },
+    onEnd: (listener) => void listeners.push(listener),
     hasFailed: () => failed,
     async flush() {
       if (first.length > 0 || waiting.length > 0) await run({ name: 'nothing', text: 'select' });
@@ -92,16 +115,25 @@ export function transactionConnection(
     async commit() {
       send();
       if (!hasBegun) return true;
-      const { command } = await client.query('commit');
-      return command === 'COMMIT';
+      let end: TransactionEnd = 'unknown';
+      try {
+        const { command } = await client.query('commit');
+        end = command === 'COMMIT' ? 'committed' : 'rolled back';
+        return command === 'COMMIT';
+      } finally {
+        ended(end);
+      }
     },
     async rollback() {
       send();
+      // If it fails, the connection is lost, and PostgreSQL rolls back.
+      ended('rolled back');
       if (hasBegun) await client.query('rollback');
     },
     async rollbackTo(savepoint) {
       send();
-      const text = `savepoint ${savepoint}`;
+      ended('rolled back', before.get(savepoint));
+      const text = `${SAVEPOINT}${savepoint}`;
       if (first.includes(text)) first = first.filter((each) => each !== text);
       else await client.query(`rollback to savepoint ${savepoint}`);
       failed = false;

@@ -83,7 +83,7 @@ export function openUnitOfWork(db: Database, onBegin: (sql: Sql) => Promise<void
   async function begun(): Promise<Open> {
     if (open !== undefined) return open;
     const connection = transactionConnection(await db.pool.connect());
-    open = { connection, sql: sqlOf(connection), entities: await entitiesOf(connection) };
+    open = { connection, sql: sqlOf(connection, db.lanes), entities: await entitiesOf(connection) };
     try {
       await onBegin(open.sql);
       return open;
@@ -135,6 +135,7 @@ export function openUnitOfWork(db: Database, onBegin: (sql: Sql) => Promise<void
     db: {
       orm: db.orm,
       pool: db.pool,
+      lanes: db.lanes,
       query,
       async copyRows(text, values, onRow) {
         if (open === undefined) return db.copyRows(text, values, onRow);

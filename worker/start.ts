@@ -31,7 +31,8 @@ import { outageLog } from '#core/platform/log/outage-log.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { storeAgreedTemporal } from '#core/platform/settings/agreed-settings.ts';
-import type { Settings } from '#core/platform/settings/settings.ts';
+import { retryDelaysMs, type Settings } from '#core/platform/settings/settings.ts';
+import { laneBatches } from '#core/webhooks/dispatcher/lane-batches.ts';
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
 import { destinationPolicy } from '#core/webhooks/requests/destination-guard.ts';
 import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
@@ -58,6 +59,8 @@ export interface WorkerExtras {
   /** In place of the one made from the settings (tests). */
   readonly sender?: WebhookSender;
   readonly transport?: ActivityDependencies['transport'];
+  /** By which the fast lane starts workflows, in place of the worker's own connection (tests). */
+  readonly laneTemporal?: TemporalClient;
   /** In place of `Worker.create` (tests). */
   readonly createWorker?: (options: WorkerOptions) => Promise<Worker>;
 }
@@ -125,7 +128,13 @@ export async function startWorker(
     },
   };
   const attempts = attemptDependencies(ofWorker);
-  const lane = settings.WEBHOOK_FAST_LANE === 'on' ? startFastLane(services, attempts) : undefined;
+  const batches = () =>
+    laneBatches(extras.laneTemporal ?? temporal, {
+      ladderMs: retryDelaysMs(settings),
+      log: services.log,
+      now: services.now,
+    });
+  const lane = settings.WEBHOOK_FAST_LANE === 'on' ? startFastLane(services, attempts, batches()) : undefined;
   const activities = createActivities({
     ...ofWorker,
     attempts,

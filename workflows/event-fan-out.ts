@@ -4,13 +4,15 @@
  * workflow always means an endpoint in trouble.
  *
  *   attemptDeliveries(all) ──▶ all acknowledged ──▶ completed
- *            └──▶ per endpoint: start endpointDelivery, which outlives this workflow ──▶ completed
- *                                 └ the sweep has started it: signal carryDeliveries
+ *        ▲   └──▶ per endpoint: start endpointDelivery, which outlives this workflow ──▶ completed
+ *        │                        └ the sweep has started it: signal carryDeliveries
+ *        └─ carryDeliveries: more of them, whose transactions ended after its start, or which a lane took over
  */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   getExternalWorkflowHandle,
   ParentClosePolicy,
+  setHandler,
   startChild,
   WorkflowIdReusePolicy,
   workflowInfo,
@@ -30,6 +32,22 @@ import { carryDeliveries } from './signals.ts';
 const HAND_OVER_ROUNDS = 3;
 
 export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promise<FanOutResult> {
+  const known = new Set(deliveryIds);
+  const added: string[] = [];
+  setHandler(carryDeliveries, ({ deliveries }) => {
+    const more = deliveries.map(({ id }) => id).filter((id) => !known.has(id));
+    for (const id of more) known.add(id);
+    added.push(...more);
+  });
+  let waitingCount = 0;
+  for (let ids = deliveryIds; ids.length > 0; ids = added.splice(0)) {
+    waitingCount += await firstAttempts(ids, ladderMs);
+  }
+  return { settled: known.size - waitingCount, waiting: waitingCount };
+}
+
+/** @returns deliveries that were handed to `endpointDelivery` workflows */
+async function firstAttempts(deliveryIds: readonly string[], ladderMs: readonly number[]): Promise<number> {
   const count = deliveryIds.length;
   const summary = count === 1 ? `first attempt of ${deliveryIds[0]}` : `first attempts of ${count} deliveries`;
   const { waiting } = await attemptDeliveries.executeWithOptions({ summary }, [
@@ -38,8 +56,7 @@ export async function eventFanOut({ deliveryIds, ladderMs }: FanOutInput): Promi
 
   // Awaited: a parent that closes before its children have started never starts them, not even with ABANDON.
   await Promise.all(waiting.map((endpoint) => startRetries(endpoint, ladderMs)));
-  const waitingCount = waiting.reduce((sum, endpoint) => sum + endpoint.deliveries.length, 0);
-  return { settled: count - waitingCount, waiting: waitingCount };
+  return waiting.reduce((sum, endpoint) => sum + endpoint.deliveries.length, 0);
 }
 
 /** Hands the deliveries to the workflow if it is there already: the sweep may have been quicker, with a part of them. */

@@ -18,7 +18,7 @@ export const stopDeliveries = defineSignal<[StopDeliveries]>(STOP_DELIVERIES_SIG
 /** A person asked to send a waiting delivery now. */
 export const attemptNow = defineSignal<[AttemptNow]>(ATTEMPT_NOW_SIGNAL);
 
-/** More deliveries for this workflow, which the sweep has started before with a part of them. */
+/** More deliveries for this workflow, which was started before with a part of them. */
 export const carryDeliveries = defineSignal<[CarryDeliveries]>(CARRY_DELIVERIES_SIGNAL);
 
 /** The waiting deliveries, and until when they wait. */

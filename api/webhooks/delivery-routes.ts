@@ -71,7 +71,7 @@ const deliveryFields = {
   workflowId: nullable(
     Type.String({
       description:
-        'The workflow that processes the delivery, or did so last. Null for about a second after the event: the first attempt does not wait for it.',
+        'The workflow that processes the delivery, or did so last. Null until a worker takes the delivery; the workflow exists a second or two later: the first attempt does not wait for it.',
     }),
   ),
   temporalUrl: Type.Optional(

@@ -89,12 +89,13 @@ function messageIdOf(data: object): string | null {
 
 /**
  * Records events and their deliveries. Call it in the transaction of the change that caused them, and
- * `services.deliveriesDue.wake()` after the commit.
+ * `services.deliveriesDue.wake()` after the commit if some of them wait. The others have been taken by a fast lane of
+ * this process, which makes their first attempts after the commit.
  *
  * No subscriber, or a plan without webhooks: the event row alone, and nothing for the types that are recorded for
  * subscribers only.
  *
- * @returns number of delivery rows written
+ * @returns number of deliveries that wait for a claim
  */
 export async function recordEvents(sql: Sql, events: readonly NewEvent[]): Promise<number> {
   if (events.length === 0) return 0;
@@ -138,12 +139,15 @@ export async function recordEvents(sql: Sql, events: readonly NewEvent[]): Promi
       context: event.traceContext,
     })),
   );
-  const { created, most } = await recordEventRows(sql, inserts(DELIVERY_IDS_AHEAD));
-  if (most <= DELIVERY_IDS_AHEAD) return created;
+  const organizationIds = [...new Set(events.map(({ organization }) => organization.id))];
+  const lease = sql.leaseDirectly?.(organizationIds);
+  const { leased, untaken, most } = await recordEventRows(sql, inserts(DELIVERY_IDS_AHEAD), lease);
+  lease?.wrote(leased, untaken);
+  if (most <= DELIVERY_IDS_AHEAD) return untaken.length;
   const times = prepared.map(({ timeMs }) => timeMs);
   const from = firstIdAt('delivery', Math.min(...times));
   const to = firstIdAt('delivery', Math.max(...times) + 1);
-  let owed = created;
+  let owed = untaken.length;
   // Endpoints may be added between two statements: until every one has its row.
   for (let ids = most; ; ) {
     const more = await recordMoreDeliveries(sql, inserts(ids), from, to);

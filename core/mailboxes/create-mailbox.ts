@@ -73,7 +73,8 @@ interface Creation {
 /** All but what its organization decides: it is read in the transaction that inserts the mailbox. */
 type MailboxOfRequest = Omit<MailboxView, 'brakes' | 'stoppedBy'>;
 
-type Outcome = InsertedBrakes | 'taken';
+/** `untaken`: deliveries of the transaction that wait for a claim. */
+type Outcome = (InsertedBrakes & { readonly untaken: number }) | 'taken';
 
 /** Some of the mailboxes of a transaction could not be inserted. */
 class SomeTaken extends Error {
@@ -120,8 +121,8 @@ export async function createMailbox(
     const creation = { organization, caller, mailbox, tokenHash, clientId, chosen: localPart !== undefined };
     const outcome = await carryOut(services, creation);
     if (outcome !== 'taken') {
-      services.deliveriesDue.wake();
-      const { brakes, organizationStopped } = outcome;
+      const { brakes, organizationStopped, untaken } = outcome;
+      if (untaken > 0) services.deliveriesDue.wake();
       return { mailbox: { ...mailbox, brakes, stoppedBy: stoppedBy(brakes.mode, organizationStopped) }, token };
     }
     const meanwhile = clientId && (await findCreated(services, organization.id, clientId));
@@ -241,14 +242,17 @@ async function createAll(
   let free = creations;
   for (;;) {
     try {
-      const inserted = await db.transaction(async (sql) => {
+      const { inserted, untaken } = await db.transaction(async (sql) => {
         const checked = check(sql);
         const written = write(sql, free);
         written.catch(() => {});
         await checked;
         return written;
       });
-      return creations.map(({ mailbox }) => inserted.get(mailbox.id) ?? 'taken');
+      return creations.map(({ mailbox }) => {
+        const brakes = inserted.get(mailbox.id);
+        return brakes === undefined ? 'taken' : { ...brakes, untaken };
+      });
     } catch (error) {
       if (!(error instanceof SomeTaken)) throw error;
       free = free.filter(({ mailbox }) => error.inserted.has(mailbox.id));
@@ -274,11 +278,14 @@ async function checkPlanLimit(sql: Sql, organizationId: string): Promise<void> {
 }
 
 /** @throws {SomeTaken}; {CatalogueError} conflict, for a chosen address that was deleted meanwhile */
-async function write(sql: Sql, creations: readonly Creation[]): Promise<ReadonlyMap<string, InsertedBrakes>> {
+async function write(
+  sql: Sql,
+  creations: readonly Creation[],
+): Promise<{ readonly inserted: ReadonlyMap<string, InsertedBrakes>; readonly untaken: number }> {
   const reusableBefore = new Date(
     Math.min(...creations.map(({ mailbox }) => mailbox.createdAt.getTime())) - ADDRESS_REUSE_AFTER_DAYS * DAY_MS,
   );
-  const [inserted, deleted] = await Promise.all([
+  const [inserted, deleted, , , untaken] = await Promise.all([
     insertMailboxes(sql, creations.map(insertOf), reusableBefore),
     chosenButDeleted(sql, creations, reusableBefore),
     createMailFoldersOfAll(
@@ -314,7 +321,7 @@ async function write(sql: Sql, creations: readonly Creation[]): Promise<Readonly
     throw new CatalogueError('conflict', `The address ${deleted} was deleted just now.`, {
       fix: `Choose another localPart; this one can be reused after ${ADDRESS_REUSE_AFTER_DAYS} days.`,
     });
-  return inserted;
+  return { inserted, untaken };
 }
 
 /** An insert that waited for the deletion of the same address used an older snapshot; check again. */

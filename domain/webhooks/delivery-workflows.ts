@@ -8,7 +8,7 @@ export const EVENT_FAN_OUT = 'eventFanOut';
 export const ENDPOINT_DELIVERY = 'endpointDelivery';
 export const DELETE_HISTORY = 'deleteHistory';
 
-/** Names of the signals and the query of `endpointDelivery`. */
+/** Names of the signals and the query of `endpointDelivery`; a fan-out has the signal `carryDeliveries` too. */
 export const STOP_DELIVERIES_SIGNAL = 'stopDeliveries';
 export const ATTEMPT_NOW_SIGNAL = 'attemptNow';
 export const CARRY_DELIVERIES_SIGNAL = 'carryDeliveries';
@@ -63,7 +63,7 @@ export interface AttemptNow {
   readonly deliveryId: string;
 }
 
-/** Deliveries of the same endpoint that the workflow carries from now on, beside its own. */
+/** Deliveries that the workflow carries from now on, beside its own; of an `endpointDelivery`, of the same endpoint. */
 export interface CarryDeliveries {
   readonly deliveries: readonly WaitingDelivery[];
 }

@@ -47,7 +47,9 @@ export function blockedEvents(services: Services): BlockedEvents {
     const task = services.db
       .transaction((sql) => recordEvents(sql, [blockedEvent(blocked, count, services.now())]))
       .then(
-        () => services.deliveriesDue.wake(),
+        (waiting) => {
+          if (waiting > 0) services.deliveriesDue.wake();
+        },
         (error: unknown) => {
           if (!noticeOutage(services.log, error))
             services.log.warn({ reason: reasonOf(error) }, 'email_blocked could not be recorded');

@@ -33,9 +33,11 @@ const PORTIONS = 40;
 const EVENTS_EACH = 10;
 const DELIVERIES = ENDPOINTS * PORTIONS * EVENTS_EACH;
 /**
- * In addition to one for 500 deliveries: claims made before the fault was noticed, and while the engine starts again.
+ * In addition to one for 500 deliveries: claims of dispatcher and lane made before the fault was noticed, and while the
+ * engine starts again.
  */
-const FAN_OUTS_BESIDE = 6;
+const FAN_OUTS_BESIDE = 12;
+const FAN_OUTS_UNNOTICED = 8;
 
 const lines: string[] = [];
 let database: TestDatabase;
@@ -52,9 +54,9 @@ before(async () => {
   const log = createLogger('info', { write: (line: string) => void lines.push(line) });
   services = await openServices(testSettings({ DATABASE_URL: database.url }), log);
   connection = await temporalConnection();
-  worker = await startTestWorker(services, connection);
-  // The dispatcher of an API process: a client of its own, here by way of the proxy.
+  // Of the dispatcher and the lane, by way of the proxy.
   temporal = connectTemporal({ ...services.settings, TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}` });
+  worker = await startTestWorker(services, connection, { laneTemporal: temporal });
   receiver = await startReceiver();
   // Lines of the start are none of an outage.
   await waitUntil('the worker to have started', () => lines.some((line) => line.includes('made what Temporal lacked')));
@@ -119,7 +121,7 @@ for (const fault of ['cut', 'freeze'] as const)
       await happen(organization);
       assert.equal(await count(organization, '*'), DELIVERIES);
       const claimed = await count(organization, 'distinct fan_out_id');
-      assert.ok(claimed <= 4, `${claimed} fan-outs while no start succeeds`);
+      assert.ok(claimed <= FAN_OUTS_UNNOTICED, `${claimed} fan-outs while no start succeeds`);
       // The client itself repeats a call for some seconds: only after that is it an outage.
       await waitUntil('the outage to show', () => said().includes('Temporal is away'), 60_000);
       const delivered = async () =>

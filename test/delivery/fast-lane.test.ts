@@ -7,7 +7,13 @@ import { recordEvents } from '#core/events/record-event.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { leasedUnder, leaseOldest } from '#db/queries/deliveries/claim-deliveries.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
-import { type DeliveryState, type DeliveryWorld, deliveryWorld, waitsForRetry } from '#test/support/delivery-world.ts';
+import {
+  type DeliveryState,
+  type DeliveryWorld,
+  deliveryWorld,
+  waitsForRetry,
+  withoutLeases,
+} from '#test/support/delivery-world.ts';
 import { type Receiver, startReceiver } from '#test/support/receiver.ts';
 import { testWorkflowBundle } from '#test/support/services.ts';
 import { temporalConnection } from '#test/support/temporal-connection.ts';
@@ -50,11 +56,22 @@ const attemptingBegun = (fanOutId: string | null) =>
     return raw?.pendingActivities?.some(({ lastStartedTime }) => Boolean(lastStartedTime));
   });
 
+/** Resolves when the fan-out, which may not have begun, has ended. */
+const ended = (fanOutId: string | null) =>
+  waitUntil('the end of its fan-out', async () => {
+    const description = await handleOf(fanOutId)
+      .describe()
+      .catch(() => undefined);
+    return description?.status.name === 'COMPLETED';
+  });
+
 /** A delivery of a lane that no process has, whose first attempt is reserved. */
 async function leasedBy(lane: string) {
   const { organization, endpoint } = await oneEndpoint();
   await world.services.db.transaction(async (sql) => {
-    await recordEvents(sql, [{ type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} }]);
+    await recordEvents(withoutLeases(sql), [
+      { type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} },
+    ]);
     await sql.query(
       `update deliveries set lease = $2, reservation = gen_random_uuid(), attempt_count = 1 where endpoint_id = $1`,
       [endpoint.id, lane],
@@ -72,7 +89,7 @@ test('an acknowledged first attempt leaves its workflow nothing to do', async ()
     (delivery) => isSuccess(delivery) && isCarried(delivery),
   );
   assert.deepEqual([attemptCount, workflowId], [1, fanOutId]);
-  await handleOf(fanOutId).result();
+  await ended(fanOutId);
   assert.equal(receiver.of(id).length, 1);
   assert.equal((await world.attempts(id)).length, 1);
 });
@@ -132,12 +149,18 @@ test('a claim whose answer was lost finds again what it took, and no more', asyn
   const nowMs = Date.now();
   await db
     .transaction(async (sql) => {
-      await recordEvents(sql, [{ type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} }]);
+      await recordEvents(withoutLeases(sql), [
+        { type: 'email_received', organization, mailbox: null, actor: SYSTEM_ACTOR, data: {} },
+      ]);
       const bounds = { room: 10, nowMs, everything: false };
-      const [leased, ...others] = await leaseOldest(sql, lane, reservation, bounds);
+      const [leased, ...others] = await leaseOldest(sql, { lane, reservation, fanOutId: null }, bounds);
       assert.equal(others.length, 0);
       assert.deepEqual([leased?.leased, leased?.number, leased?.endpointId], [true, 1, endpoint.id]);
-      assert.equal((await leaseOldest(sql, lane, randomUUID(), bounds)).length, 0, 'it is taken');
+      assert.equal(
+        (await leaseOldest(sql, { lane, reservation: randomUUID(), fanOutId: null }, bounds)).length,
+        0,
+        'it is taken',
+      );
       assert.deepEqual(await leasedUnder(sql, lane, reservation, nowMs), [leased]);
       assert.deepEqual(await leasedUnder(sql, lane, randomUUID(), nowMs), []);
       await sql.query(`update webhook_endpoints set active = false where id = $1`, [endpoint.id]);

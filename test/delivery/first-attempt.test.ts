@@ -26,7 +26,7 @@ test('an event reaches its endpoint at the first attempt, signed, as the envelop
     url: receiver.url,
     authHeader: { name: 'X-My-Auth', value: 'Basic 123' },
   });
-  assert.equal(await world.happen({ organization, mailbox, data: { subject: 'Grüße ✉', from: 'a@b.test' } }), 1);
+  await world.happen({ organization, mailbox, data: { subject: 'Grüße ✉', from: 'a@b.test' } });
   const delivery = await world.delivery(endpoint.id, isSuccess);
 
   const [request, ...more] = receiver.of(delivery.id);
@@ -164,11 +164,12 @@ test('events that are recorded together and match many endpoints keep codes and 
 
 test('an event without a subscriber, or on a plan without webhooks, leaves no delivery', async () => {
   const organization = await world.organization();
-  await world.endpoint(organization, { url: receiver.url, eventTypes: ['mailbox_deleted'] });
-  assert.equal(await world.happen({ organization, type: 'mailbox_created' }), 0);
+  const other = await world.endpoint(organization, { url: receiver.url, eventTypes: ['mailbox_deleted'] });
+  await world.happen({ organization, type: 'mailbox_created' });
   const free = await world.organization('free');
-  await world.endpoint(free, { url: receiver.url });
-  assert.equal(await world.happen({ organization: free }), 0);
+  const ofFree = await world.endpoint(free, { url: receiver.url });
+  await world.happen({ organization: free });
+  assert.deepEqual([await world.deliveries(other.id), await world.deliveries(ofFree.id)], [[], []]);
 });
 
 test('more endpoints than ids made ahead each get their delivery once', async () => {
@@ -176,7 +177,7 @@ test('more endpoints than ids made ahead each get their delivery once', async ()
   const endpoints = await Promise.all(
     Array.from({ length: 11 }, () => world.endpoint(organization, { url: receiver.url })),
   );
-  assert.equal(await world.happen({ organization }), 11);
+  await world.happen({ organization });
   const ids = new Set<string>();
   for (const endpoint of endpoints) {
     const { id } = await world.delivery(endpoint.id, isSuccess);

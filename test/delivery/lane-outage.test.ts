@@ -125,7 +125,8 @@ test('a lane is dead when another one has written its signs without a gap since'
       [silent, witness],
     );
     const bounds = { room: 10, nowMs: Date.now(), everything: true };
-    const takenOver = () => leaseLeftBehind(services.db, witness, randomUUID(), bounds);
+    const takenOver = () =>
+      leaseLeftBehind(services.db, { lane: witness, reservation: randomUUID(), fanOutId: null }, bounds);
     const leasedBy = async () => (await carriedDeliveries(services.db, ids))[0]?.lane;
     assert.equal(await leasedBy(), silent, 'the database was away until a second ago');
     assert.deepEqual(await reserveAttempts(services.db, ids, randomUUID(), new Date()), []);

@@ -80,6 +80,8 @@ test('a lane whose claim failed may have leased more than it knows until it has 
     onDisabled: () => {},
   });
   const lane = startFastLane({ ...services, settings: { ...services.settings, DATABASE_URL: address.href } }, attempts);
+  // The delivery waits for a claim.
+  services.db.lanes.clear();
   /** Lets a claim fail, and then everything that the lane asks. @returns whether it knows that it may have leased more */
   async function afterLostClaim(): Promise<boolean> {
     await fault.begin('update', 'deliveries', '53200');

@@ -12,6 +12,7 @@ import {
   webhookSecretHint,
   webhookSecretPlace,
 } from '#core/webhooks/signing/webhook-signature.ts';
+import type { Sql } from '#db/database.ts';
 import {
   type EnvelopeMailbox,
   type EnvelopeOrganization,
@@ -63,8 +64,10 @@ export interface DeliveryWorld {
       includeExtracts?: boolean;
     },
   ): Promise<TestEndpoint>;
-  /** Records an event in a transaction of its own and wakes the dispatcher. @returns number of deliveries */
+  /** Records an event in a transaction of its own and wakes who makes attempts. @returns deliveries that wait for a claim */
   happen(event: Partial<NewEvent> & Pick<NewEvent, 'organization'>): Promise<number>;
+  /** As `happen`, in a process without a lane: the deliveries wait for a claim. */
+  happenElsewhere(event: Partial<NewEvent> & Pick<NewEvent, 'organization'>): Promise<number>;
   deliveries(endpointId: string): Promise<DeliveryState[]>;
   /** Waits for the one delivery of an endpoint to be as described. */
   delivery(endpointId: string, is: (delivery: DeliveryState) => boolean, withinMs?: number): Promise<DeliveryState>;
@@ -113,12 +116,27 @@ export async function deliveryWorld(
   };
 }
 
+/** Statements of a transaction in which no lane takes deliveries at once: they wait for a claim. */
+export const withoutLeases = ({ query }: Sql): Sql => ({ query });
+
 type Rows = Omit<DeliveryWorld, 'services' | 'temporal' | 'worker' | 'dispatcher' | 'close'>;
 
 /** The part of a world that only needs the database. */
 export function rowsOf(services: Services): Rows {
   const { db, secrets } = services;
   let count = 0;
+  const happenIn: (event: Parameters<Rows['happen']>[0], sqlOf: (sql: Sql) => Sql) => Promise<number> = async (
+    event,
+    sqlOf,
+  ) => {
+    const waiting = await db.transaction((sql) =>
+      recordEvents(sqlOf(sql), [
+        { type: 'email_received', mailbox: null, actor: SYSTEM_ACTOR, data: { subject: 'Hello' }, ...event },
+      ]),
+    );
+    if (waiting > 0) services.deliveriesDue.wake();
+    return waiting;
+  };
   const rows: Rows = {
     async organization(plan = 'unlimited') {
       const id = newId('organization');
@@ -168,15 +186,8 @@ export function rowsOf(services: Services): Rows {
       if (publicKeySignature) await ensureSigningKey(db, secrets, organization.id);
       return { id, secret };
     },
-    async happen(event) {
-      const count = await db.transaction((sql) =>
-        recordEvents(sql, [
-          { type: 'email_received', mailbox: null, actor: SYSTEM_ACTOR, data: { subject: 'Hello' }, ...event },
-        ]),
-      );
-      services.deliveriesDue.wake();
-      return count;
-    },
+    happen: (event) => happenIn(event, (sql) => sql),
+    happenElsewhere: (event) => happenIn(event, withoutLeases),
     deliveries: (endpointId) =>
       db.query<DeliveryState>(
         `select id, endpoint_id as "endpointId", event_id as "eventId", status, reason, attempt_count as "attemptCount",

@@ -109,6 +109,8 @@ export interface FairShares {
   done(organizationId: string, count: number): void;
   /** Organizations to pass over now. */
   excluded(): string[];
+  /** Those of the organizations that are to be passed over now. @param inFlightMax their share, instead of that of claims */
+  over(organizationIds: readonly string[], inFlightMax: number): string[];
 }
 
 /** Takes portions from the buckets. @returns what is left in each, negative: a debt */
@@ -166,6 +168,10 @@ export function fairShares(inFlightMax: number, lease: Lease, now: () => number 
     leasing = false;
   }
 
+  /** Whether it has its share, or its rate does not allow more. */
+  const isOver = ({ inFlight, allowance, perSecond, pausedUntilMs }: Share, nowMs: number, max: number): boolean =>
+    inFlight >= max || pausedUntilMs > nowMs || allowance < -perSecond * PORTION_SECONDS;
+
   return {
     taken(organizationId, plan, count) {
       const perSecond = (plan === null ? null : PLANS[plan].deliveriesPerSecond) ?? Number.POSITIVE_INFINITY;
@@ -193,13 +199,18 @@ export function fairShares(inFlightMax: number, lease: Lease, now: () => number 
       const nowMs = now();
       const over: string[] = [];
       for (const [organizationId, share] of shares) {
-        const { inFlight, allowance, perSecond, pausedUntilMs, usedAtMs } = share;
-        const overdrawn = allowance < -perSecond * PORTION_SECONDS;
-        if (inFlight >= inFlightMax || pausedUntilMs > nowMs || overdrawn) over.push(organizationId);
-        else if (inFlight === 0 && nowMs - usedAtMs > FORGET_MS) shares.delete(organizationId);
+        if (isOver(share, nowMs, inFlightMax)) over.push(organizationId);
+        else if (share.inFlight === 0 && nowMs - share.usedAtMs > FORGET_MS) shares.delete(organizationId);
       }
       void leaseAll();
       return over;
+    },
+    over(organizationIds, max) {
+      const nowMs = now();
+      return organizationIds.filter((id) => {
+        const share = shares.get(id);
+        return share !== undefined && isOver(share, nowMs, max);
+      });
     },
   };
 }

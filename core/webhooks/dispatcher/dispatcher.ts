@@ -17,7 +17,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { engineStarts } from '#core/platform/engine/engine-starts.ts';
 import { workflowFollower } from '#core/platform/engine/follow-workflow.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
-import { newId } from '#core/platform/new-id.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { retryDelaysMs } from '#core/platform/settings/settings.ts';
@@ -44,7 +43,7 @@ import {
   startClaimLoop,
 } from './claim-loop.ts';
 import { deliveryClaims, fairShares, reportedSql } from './claims.ts';
-import { startFanOut, startOrJoinEndpointDelivery } from './start-deliveries.ts';
+import { newFanOutId, startFanOut, startOrJoinEndpointDelivery } from './start-deliveries.ts';
 import { startDeliverySweep } from './sweep-deliveries.ts';
 
 /** Part of the deliveries in flight that one organization may have. */
@@ -74,7 +73,7 @@ export function startDispatcher(services: Services, temporal: TemporalClient): D
   const count = countInFlight(state, shares, log);
   const ofEveryClaim = {
     stampedWith: (fanOutId: string) => claimedBy(db, fanOutId),
-    newId: (nowMs: number) => newId('event', nowMs).replace('evt_', 'fan-out/'),
+    newId: newFanOutId,
   };
   const untaken = deliveryClaims(
     {

@@ -2,9 +2,15 @@
  * Starts the workflows of deliveries, for the first time or again: always under the id that their rows carry, with the
  * same search attributes. Starting one that runs does no harm.
  */
-import type { WorkflowHandle } from '@temporalio/client';
+import {
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandle,
+  WorkflowIdConflictPolicy,
+} from '@temporalio/client';
 import { inTime, startOptions } from '#core/platform/engine/start-workflow.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { newId } from '#core/platform/new-id.ts';
+import { timeOfIdMs } from '#domain/ids.ts';
 import {
   type DescribedDelivery,
   describedValues,
@@ -24,6 +30,22 @@ import {
 /** The engine takes one in milliseconds; after this the answer is taken for lost, and the start is repeated. */
 const START_TIMEOUT_MS = 10_000;
 
+/** An id for a fan-out. @param nowMs milliseconds since 1970 */
+export const newFanOutId = (nowMs: number): string => newId('event', nowMs).replace('evt_', 'fan-out/');
+
+function fanOutOptions(
+  temporal: TemporalClient,
+  workflowId: string,
+  deliveries: readonly DescribedDelivery[],
+  ladderMs: readonly number[],
+) {
+  const input: FanOutInput = { deliveryIds: deliveries.map(({ id }) => id), ladderMs };
+  return {
+    ...startOptions(temporal, workflowId, fanOutSummary(deliveries), describedValues(deliveries)),
+    args: [input],
+  };
+}
+
 /** Starts the first attempts of deliveries. */
 export function startFanOut(
   temporal: TemporalClient,
@@ -31,12 +53,40 @@ export function startFanOut(
   deliveries: readonly DescribedDelivery[],
   ladderMs: readonly number[],
 ): Promise<WorkflowHandle> {
-  const input: FanOutInput = { deliveryIds: deliveries.map(({ id }) => id), ladderMs };
+  const options = {
+    ...fanOutOptions(temporal, workflowId, deliveries, ladderMs),
+    requestEagerStart: temporal.eager,
+  };
+  return inTime(temporal, START_TIMEOUT_MS, () => temporal.client.workflow.start(EVENT_FAN_OUT, options));
+}
+
+/** As `startFanOut`, but a fan-out that runs already, such as one that a sweep started, carries them beside its own. */
+export async function startOrJoinFanOut(
+  temporal: TemporalClient,
+  workflowId: string,
+  deliveries: readonly DescribedDelivery[],
+  ladderMs: readonly number[],
+): Promise<WorkflowHandle> {
+  const options = fanOutOptions(temporal, workflowId, deliveries, ladderMs);
+  try {
+    return await inTime(temporal, START_TIMEOUT_MS, () =>
+      temporal.client.workflow.start(EVENT_FAN_OUT, {
+        ...options,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+        requestEagerStart: temporal.eager,
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+  const more: CarryDeliveries = {
+    deliveries: deliveries.map(({ id }) => ({ id, dueAtMs: timeOfIdMs(id) ?? 0 })),
+  };
   return inTime(temporal, START_TIMEOUT_MS, () =>
-    temporal.client.workflow.start(EVENT_FAN_OUT, {
-      ...startOptions(temporal, workflowId, fanOutSummary(deliveries), describedValues(deliveries)),
-      args: [input],
-      requestEagerStart: temporal.eager,
+    temporal.client.workflow.signalWithStart(EVENT_FAN_OUT, {
+      ...options,
+      signal: CARRY_DELIVERIES_SIGNAL,
+      signalArgs: [more],
     }),
   );
 }

@@ -37,13 +37,14 @@ export interface ReservedAttempt {
 }
 
 /** Payloads up to this travel with the reservation, larger ones are read one by one. */
-const INLINE_PAYLOAD_BYTES = 32 * 1024;
+export const INLINE_PAYLOAD_BYTES = 32 * 1024;
 
 /** Whether a lane that lives makes the first attempt of a delivery. */
 const IN_A_LANE = /* sql */ `exists (
   select from delivery_lanes l where l.id = d.lease and not ${laneIsDead('l')})`;
 
-const ENDPOINT_COLUMNS = /* sql */ `
+/** Of a row `e` of `webhook_endpoints`. */
+export const ENDPOINT_COLUMNS = /* sql */ `
   e.url, e.auth_header_name as "authHeaderName", e.auth_header_value_sealed as "authHeaderValueSealed",
   e.secret_sealed as "secretSealed",
   case when e.previous_secret_expires_at > now() then e.previous_secret_sealed end as "previousSecretSealed",

@@ -168,6 +168,9 @@ export const claimedBy = (sql: Sql, fanOutId: string): Promise<ClaimedDelivery[]
 /** A delivery that a lane has checked. */
 export interface LaneDelivery extends ReservedAttempt {
   readonly organizationId: string;
+  readonly mailboxId: string | null;
+  /** The fan-out that carries it; null: a dispatcher chooses one later. */
+  readonly fanOutId: string | null;
   /** Null: the organization is deleted. */
   readonly plan: PlanName | null;
   /** False: passed on, a workflow makes the first attempt or ends the delivery. Then the other fields may be null. */
@@ -190,33 +193,45 @@ const JOINED = /* sql */ `
   left join lateral (select id, payload, extracts from events where id = due.event_id offset 0) v on true`;
 
 const LANE_COLUMNS = /* sql */ `
-  ${RESERVE_COLUMNS}, d.organization_id as "organizationId", o.plan, d.lease <> ${NO_LANE} as leased`;
+  ${RESERVE_COLUMNS}, d.organization_id as "organizationId", d.mailbox_id as "mailboxId", d.fan_out_id as "fanOutId",
+  o.plan, d.lease <> ${NO_LANE} as leased`;
 
-/** `$1`: the reservation. */
-const lease = (lane: string, plans: string): string => /* sql */ `
+/** `$1`: the reservation. @param fanOutId null: a dispatcher stamps the rows later */
+const lease = (lane: string, plans: string, fanOutId: string): string => /* sql */ `
   update deliveries d
      set lease = case when ${sendable(plans)} then ${lane}::uuid else ${NO_LANE} end,
          reservation = case when ${sendable(plans)} then $1::uuid else d.reservation end,
-         attempt_count = d.attempt_count + case when ${sendable(plans)} then 1 else 0 end
+         attempt_count = d.attempt_count + case when ${sendable(plans)} then 1 else 0 end,
+         fan_out_id = coalesce(d.fan_out_id, case when ${sendable(plans)} then ${fanOutId}::text end),
+         workflow_id = coalesce(d.workflow_id, case when ${sendable(plans)} then ${fanOutId}::text end)
     from due ${JOINED}
    where d.id = due.id and d.id >= $3
   returning ${LANE_COLUMNS}`;
 
-const LEASE = /* sql */ `with ${OLDEST_UNTAKEN} ${lease('$5', '$6')}`;
-const LEASE_FAIRLY = /* sql */ `with recursive ${FAIRLY_UNTAKEN} ${lease('$8', '$9')}`;
+const LEASE = /* sql */ `with ${OLDEST_UNTAKEN} ${lease('$5', '$6', '$7')}`;
+const LEASE_FAIRLY = /* sql */ `with recursive ${FAIRLY_UNTAKEN} ${lease('$8', '$9', '$10')}`;
+
+/** What a lane writes into the rows it takes. */
+export interface Leasing {
+  readonly lane: string;
+  readonly reservation: string;
+  /** The fan-out that carries them; null: a dispatcher chooses one later. Rows that have one keep it. */
+  readonly fanOutId: string | null;
+}
+
+const leaseValues = ({ lane, fanOutId }: Leasing): [string, readonly PlanName[], string | null] => [
+  lane,
+  PLANS_WITH_WEBHOOKS,
+  fanOutId,
+];
 
 /** Takes the oldest deliveries that nobody has taken, and reserves their first attempts under the reservation. */
-export const leaseOldest = (
-  sql: Sql,
-  lane: string,
-  reservation: string,
-  bounds: ClaimBounds,
-): Promise<LaneDelivery[]> =>
-  sql.query<LaneDelivery>(LEASE, [reservation, ...boundValues(bounds), lane, PLANS_WITH_WEBHOOKS]);
+export const leaseOldest = (sql: Sql, leasing: Leasing, bounds: ClaimBounds): Promise<LaneDelivery[]> =>
+  sql.query<LaneDelivery>(LEASE, [leasing.reservation, ...boundValues(bounds), ...leaseValues(leasing)]);
 
 /** As `leaseOldest`, in equal parts of many organizations. */
-export const leaseFairly = (sql: Sql, lane: string, reservation: string, claim: FairClaim): Promise<LaneDelivery[]> =>
-  sql.query<LaneDelivery>(LEASE_FAIRLY, [reservation, ...fairValues(claim), lane, PLANS_WITH_WEBHOOKS]);
+export const leaseFairly = (sql: Sql, leasing: Leasing, claim: FairClaim): Promise<LaneDelivery[]> =>
+  sql.query<LaneDelivery>(LEASE_FAIRLY, [leasing.reservation, ...fairValues(claim), ...leaseValues(leasing)]);
 
 /** By the index `deliveries_leased`. The workflow that carries them, if one does, waits for the new lane. */
 const LEASE_LEFT_BEHIND = /* sql */ `
@@ -233,21 +248,19 @@ const LEASE_LEFT_BEHIND = /* sql */ `
      ) left_behind
      limit $2
   )
-  ${lease('$4', '$5')}`;
+  ${lease('$4', '$5', '$6')}`;
 
 /** Takes over the first attempts of dead lanes, under new numbers. */
 export const leaseLeftBehind = (
   sql: Sql,
-  lane: string,
-  reservation: string,
+  leasing: Leasing,
   { room, nowMs, everything }: ClaimBounds,
 ): Promise<LaneDelivery[]> =>
   sql.query<LaneDelivery>(LEASE_LEFT_BEHIND, [
-    reservation,
+    leasing.reservation,
     room,
     firstClaimed(nowMs, everything),
-    lane,
-    PLANS_WITH_WEBHOOKS,
+    ...leaseValues(leasing),
   ]);
 
 const LEASED_UNDER = /* sql */ `

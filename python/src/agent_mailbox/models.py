@@ -712,7 +712,7 @@ class Delivery(Model):
     next_attempt_at: datetime | None
     created_at: datetime
     completed_at: datetime | None
-    # The workflow that processes the delivery, or did so last. Null for about a second after the event: the first attempt does not wait for it.
+    # The workflow that processes the delivery, or did so last. Null until a worker takes the delivery; the workflow exists a second or two later: the first attempt does not wait for it.
     workflow_id: str | None
     # The envelope as recorded; exactly this text is signed and sent.
     payload: dict[str, Any]
@@ -789,7 +789,7 @@ class DeliveryWithAttempts(Model):
     next_attempt_at: datetime | None
     created_at: datetime
     completed_at: datetime | None
-    # The workflow that processes the delivery, or did so last. Null for about a second after the event: the first attempt does not wait for it.
+    # The workflow that processes the delivery, or did so last. Null until a worker takes the delivery; the workflow exists a second or two later: the first attempt does not wait for it.
     workflow_id: str | None
     # The envelope as recorded; exactly this text is signed and sent.
     payload: dict[str, Any]
