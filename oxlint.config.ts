@@ -2,7 +2,20 @@
 import { defineConfig } from 'oxlint';
 
 const LAYERS = [
-  ...['domain', 'db', 'mime', 'core', 'mailstore', 'sending', 'activities', 'workflows', 'worker', 'api', 'mail'],
+  ...[
+    'domain',
+    'db',
+    'mime',
+    'core',
+    'mailstore',
+    'sending',
+    'administration',
+    'activities',
+    'workflows',
+    'worker',
+    'api',
+    'mail',
+  ],
   ...['client', 'cli', 'mcp', 'operations', 'dev', 'bench', 'test', 'packages'],
 ];
 const SCOPE = '@agent-mailbox/';
@@ -135,18 +148,39 @@ export default defineConfig({
     layer('core/**', ['domain', 'db', 'mime', 'core', TLS_WORDS], 'core/ imports domain/, db/ and mime/.'),
     layer('mailstore/**', USE_CASES.slice(0, -1), 'mailstore/ is below sending/ and the protocols.'),
     layer('sending/**', [...USE_CASES, TLS_WORDS], 'sending/ knows neither protocols nor workflows.'),
-    layer('activities/**', [...USE_CASES, 'activities'], 'activities/ are effects and know no workflow.'),
+    layer(
+      'administration/**',
+      [...USE_CASES, 'administration'],
+      'administration/ has the use cases of operators, above those of tenants.',
+    ),
+    layer(
+      'activities/**',
+      [...USE_CASES, 'administration', 'activities'],
+      'activities/ are effects and know no workflow.',
+    ),
     layer('workflows/**', ['domain', 'activities', 'workflows'], 'Workflows decide, on domain/ alone.', NODE, {
       regex: '^#activities/',
       allowTypeImports: true,
       message: 'Workflows are deterministic: of activities/ they import types only.',
     }),
-    layer('worker/**', [...USE_CASES, 'activities', 'workflows', 'worker'], 'The worker knows no protocol.'),
-    layer('api/**', [...USE_CASES, 'api', 'client/snippets.ts', MODEL_TEXT], 'api/ speaks HTTP and imports use cases.'),
-    layer('api/main.ts', [...USE_CASES, 'api', 'mcp'], 'Only this file of api/ knows the MCP server.'),
+    layer(
+      'worker/**',
+      [...USE_CASES, 'administration', 'activities', 'workflows', 'worker'],
+      'The worker knows no protocol.',
+    ),
+    layer(
+      'api/**',
+      [...USE_CASES, 'administration', 'api', 'client/snippets.ts', MODEL_TEXT],
+      'api/ speaks HTTP and imports use cases.',
+    ),
+    layer(
+      'api/main.ts',
+      [...USE_CASES, 'administration', 'api', 'mcp'],
+      'Only this file of api/ knows the MCP server.',
+    ),
     layer(
       'operations/**',
-      [...USE_CASES, 'worker', 'operations'],
+      [...USE_CASES, 'administration', 'worker', 'operations'],
       'What operators run knows neither protocols nor the launcher.',
     ),
     layer(

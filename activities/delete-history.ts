@@ -169,11 +169,10 @@ function portionOf(
       return () => expired('invitations', 'expires_at', INVITATION_RETENTION_DAYS);
     case 'auditEntries':
       return () =>
-        inTurn(['audit_entries', 'mail_refusal'], (table) =>
-          table === 'mail_refusal'
-            ? expired(table, 'at', MAIL_REFUSAL_RETENTION_DAYS)
-            : expired(table, 'created_at', settings.AUDIT_RETENTION_DAYS),
-        );
+        inTurn(['audit_entries', 'mail_refusal', 'operator_use'], (table) => {
+          if (table === 'mail_refusal') return expired(table, 'at', MAIL_REFUSAL_RETENTION_DAYS);
+          return expired(table, table === 'operator_use' ? 'at' : 'created_at', settings.AUDIT_RETENTION_DAYS);
+        });
     case 'recoveries':
       return async () => {
         const receivers = await expired('webhook_receiver', 'expires_at', 0);

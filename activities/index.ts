@@ -6,6 +6,7 @@
  */
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import { findErasure, finishErasure } from '#administration/erasure/erase.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { patientDatabase } from '#core/platform/process/patient-database.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -13,6 +14,7 @@ import type { WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import type { Sql } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { probeWrites } from '#db/queries/platform/probe-writes.ts';
+import { ERASURE_HEARTBEAT_MS } from '#domain/erasure-workflow.ts';
 import type { MemberNoticeProgress } from '#domain/organizations/member-notices.ts';
 import type { RetentionInput, RetentionOutput } from '#domain/retention.ts';
 import type { GateResult, OutboundProgress } from '#domain/sending/outbound-workflow.ts';
@@ -60,6 +62,8 @@ export interface Activities {
   attemptOutbound(messageId: string): Promise<OutboundProgress>;
   cancelOutbound(messageId: string): Promise<void>;
   sendMemberNotice(noticeId: string): Promise<MemberNoticeProgress>;
+  /** Does what is left of an erasure. */
+  eraseContent(erasureId: string): Promise<void>;
   /** Carries out one step of retention for half a minute at most. */
   retentionStep(input: RetentionInput): Promise<RetentionOutput>;
 }
@@ -129,6 +133,20 @@ export function createActivities(dependencies: ActivityDependencies): Activities
       const control = sendingControl();
       const send = () => sendMemberNotice(services, { transport, chat: sender }, noticeId, control);
       return patiently(send, control.heartbeat);
+    }),
+    eraseContent: quietFaults(async (erasureId) => {
+      const { heartbeat, mayBegin } = sendingControl();
+      const beat = setInterval(heartbeat, ERASURE_HEARTBEAT_MS / HEARTBEATS_PER_TIMEOUT);
+      try {
+        const row = await findErasure(services.db, erasureId);
+        if (row === undefined) return;
+        const onPortion = () => {
+          if (!mayBegin()) throw new ShuttingDown();
+        };
+        await finishErasure(services, row, { backups: undefined, onPortion });
+      } finally {
+        clearInterval(beat);
+      }
     }),
     retentionStep(input) {
       const context = Context.current();

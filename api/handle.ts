@@ -11,7 +11,9 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ParameterizedContext } from 'koa';
+import { beginOperatorUse, endOperatorUse } from '#administration/operator-uses.ts';
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { ReadinessMonitor } from '#core/process/readiness.ts';
 import { openUnitOfWork, type UnitOfWork } from '#db/unit-of-work.ts';
@@ -51,6 +53,10 @@ export interface RequestState {
   requestId: string;
   /** Operation that answers, for the log. */
   operationId?: string;
+  /** Entry of the audit log of the installation, if an operator asks. */
+  operatorUse?: string;
+  /** What the request made, for that entry. */
+  operatorTarget?: string;
 }
 
 type Context = ParameterizedContext<RequestState> & { params?: Record<string, string> };
@@ -69,7 +75,7 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
   const checks = checksOf(route);
   const bodyLimit = route.bodyLimitBytes ?? BODY_LIMIT_BYTES;
   const mayHaveBody = METHODS_WITH_BODY.has(route.method);
-  return async (context) => {
+  const handle = async (context: Context): Promise<void> => {
     const { requestId } = context.state;
     context.state.operationId = route.operationId;
     const params = context.params ?? {};
@@ -78,6 +84,7 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
     const ipAddress = context.ip.replace(IPV4_IN_IPV6, '');
     if (route.auth === 'approval_link') await limitApprovalLinks(services, ipAddress);
     const { principal, organization, counted } = await authenticate(services, route.auth, headers, {
+      ipAddress,
       again: route.againAfterDecision === true,
       count: route.unlimited === true ? undefined : { pathId: params.id },
       subjectId: params.id,
@@ -95,6 +102,15 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
         });
       throw error;
     });
+    if (principal.kind === 'operator')
+      context.state.operatorUse = await beginOperatorUse(services.db, {
+        at: new Date(services.now()),
+        operation: route.operationId,
+        via: 'http',
+        targetId: organization?.id ?? params.id,
+        ipAddress,
+        requestId,
+      });
     authorize(route.auth, principal, params.id);
     requireTokenAccess(principal, route);
     requireReach(principal, route);
@@ -175,6 +191,8 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
     });
     try {
       const reply = await runWith(within(unit, api));
+      const made: unknown = Object(reply.body).id;
+      if (typeof made === 'string') context.state.operatorTarget = made;
       const stored = { status: reply.status, headers: reply.headers ?? {}, text: textOf(reply) };
       await unit.commit(keyed && ((sql) => storeAnswer(services, sql, route, keyed, stored)));
       send(context, stored);
@@ -188,6 +206,22 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
       if (error instanceof CatalogueError && error.status < 500) await unit.commit();
       else await unit.rollback();
       throw error;
+    }
+  };
+  return async (context) => {
+    let status = 500;
+    try {
+      await handle(context);
+      ({ status } = context);
+    } catch (error) {
+      if (error instanceof CatalogueError) ({ status } = error);
+      throw error;
+    } finally {
+      const { operatorUse, operatorTarget } = context.state;
+      if (operatorUse !== undefined)
+        await endOperatorUse(services.db, operatorUse, status, operatorTarget).catch((error: unknown) =>
+          services.log.warn({ operatorUse, status, reason: reasonOf(error) }, 'the end of a use was not recorded'),
+        );
     }
   };
 }

@@ -46,6 +46,7 @@ export function addMcp(
     const { principal, organization, counted } = await authenticate(services, 'mailbox_token', context.req.headers, {
       count: { pathId: undefined },
       atMcp: true,
+      ipAddress: context.ip,
     });
     authorize('mailbox_token', principal, undefined);
     if (principal.kind !== 'mailbox' || organization === null) throw new CatalogueError('forbidden');

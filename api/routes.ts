@@ -33,6 +33,7 @@ import { messageWaitRoutes } from './messages/waiting/wait-routes.ts';
 import { noticeRoutes } from './notices/routes.ts';
 import { noticeSettingsRoutes } from './notices/settings-routes.ts';
 import { oauthRoutes } from './oauth/routes.ts';
+import { operatorRoutes } from './operators/routes.ts';
 import { organizationRoutes } from './organization/routes.ts';
 import { organizationStreamRoutes } from './organization/stream-route.ts';
 import { passwordResetRoutes } from './password-resets/routes.ts';
@@ -95,5 +96,6 @@ export const routes: readonly Route[] = [
   ...activityRoutes,
   ...webhookRoutes,
   ...receiverRoutes,
+  ...operatorRoutes,
   ...healthRoutes,
 ];

@@ -574,6 +574,19 @@ export interface ConsentsOfRecipient {
   readonly count: number;
 }
 
+/** With `about`, `organization`, or both. */
+export interface ControlOperatorQueue {
+  readonly action: 'hold' | 'release' | 'retry' | 'drop';
+  /** Id of a message; address of the sender or of an open recipient; or domain of one. */
+  readonly about?: string;
+  /** Id or slug. */
+  readonly organization?: string;
+  /** Message id. */
+  readonly after?: string;
+  /** Needed for `drop`. */
+  readonly yes?: true;
+}
+
 export interface CreatedDraft {
   /** Draft id. It stays the same over all saves. */
   readonly id: string;
@@ -1221,6 +1234,46 @@ export interface EmailSentData {
   readonly full?: string;
   /** An example requested by `POST /api/webhooks/:id/test`. */
   readonly test?: true;
+}
+
+export interface EraseContent {
+  readonly kind: 'mailbox' | 'organization' | 'correspondent';
+  /** Of a mailbox its id or address; of an organization its id or slug; of a correspondent the address. */
+  readonly subject: string;
+  /** Of a correspondent: only in this organization, by id or slug. Default: in all. */
+  readonly organization?: string;
+  /** Erase: it cannot be undone. */
+  readonly yes: true;
+}
+
+export interface Erasure {
+  readonly id: string;
+  readonly kind: 'mailbox' | 'organization' | 'correspondent';
+  /** Null: in all organizations. */
+  readonly organizationId: string | null;
+  readonly mailboxId: string | null;
+  /** Of a correspondent: HMAC-SHA256 of the address with a key of the installation. */
+  readonly addressHash: string | null;
+  readonly state: 'running' | 'finished';
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  /** Rows by table. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** The signed text, as the command writes it: keep a copy where no restore takes it away. */
+  readonly receipt: string | null;
+}
+
+export interface ErasureList {
+  readonly data: readonly Erasure[];
+  /** Send it as `cursor` for the next page; null on the last one. */
+  readonly nextCursor: string | null;
+}
+
+/** What an erasure would take now. */
+export interface ErasureRehearsal {
+  readonly kind: 'mailbox' | 'organization' | 'correspondent';
+  /** Rows by table. */
+  readonly counts: Readonly<Record<string, number>>;
 }
 
 export interface ErrorAnswer {
@@ -2504,6 +2557,148 @@ export interface OneTimeCodeCandidate {
   readonly confidence: number;
 }
 
+export interface OperatorCertificate {
+  readonly names: string;
+  readonly expiresAt: string;
+}
+
+/** Of DATA_DIR in the process that answers; null: it cannot be read. */
+export interface OperatorDisk {
+  /** Free. */
+  readonly freeBytes: number;
+  /** Free and used. */
+  readonly totalBytes: number;
+}
+
+export interface OperatorFinding {
+  readonly check: 'settings' | 'postgresql' | 'connections' | 'secrets' | 'temporal' | 'backlog' | 'clock' | 'disk' | 'certificate' | 'listeners' | 'dns' | 'dkim' | 'outside';
+  readonly level: 'ok' | 'note' | 'warning' | 'error';
+  readonly what: string;
+  /** What to do; empty: nothing. */
+  readonly todo: string;
+}
+
+export interface OperatorFindings {
+  readonly findings: readonly OperatorFinding[];
+}
+
+export interface OperatorFoundMail {
+  readonly steps: readonly OperatorMailStep[];
+  /** There are more than are shown. */
+  readonly more: boolean;
+}
+
+export interface OperatorMailStep {
+  readonly at: string;
+  /** Of the message, or of the refusal. */
+  readonly id: string;
+  readonly organizationId: string | null;
+  readonly step: 'received' | 'submitted' | 'recipient' | 'attempt' | 'refusal';
+  readonly outcome: string | null;
+  /** Envelope. */
+  readonly from: string | null;
+  /** Envelope. */
+  readonly to: readonly string[];
+  /** Message-ID. */
+  readonly messageId: string | null;
+  /** Verdicts, destination, answers of other hosts; of a refusal the line of the mail log. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface OperatorObjective {
+  /** `firstAttempt`: the first attempt of a delivery began within a second. `approvalNotice`: a notice about a held message was sent within ten. */
+  readonly name: 'firstAttempt' | 'approvalNotice';
+  /** Share that must be good, 0 to 1. */
+  readonly target: number;
+  readonly good: number;
+  readonly total: number;
+}
+
+export interface OperatorOrganizationCounts {
+  readonly total: number;
+  readonly suspended: number;
+}
+
+export interface OperatorOverview {
+  readonly version: string;
+  readonly queues: readonly OperatorQueueFigures[];
+  /** Of the last 60 minutes. */
+  readonly objectives: readonly OperatorObjective[];
+  readonly disk: OperatorDisk | null;
+  /** Size of the database. */
+  readonly databaseBytes: number;
+  readonly organizations: OperatorOrganizationCounts;
+  /** Erasures that have not ended. */
+  readonly erasures: number;
+  /** Of the process that answers. What cannot be read is in the findings. */
+  readonly certificates: readonly OperatorCertificate[];
+  /** The last backup that a command of this installation finished; null: none is known. */
+  readonly lastBackupAt: string | null;
+}
+
+export interface OperatorQueue {
+  /** Messages that wait, also those that are not shown. */
+  readonly count: number;
+  readonly messages: readonly OperatorQueuedMail[];
+}
+
+export interface OperatorQueueChange {
+  readonly changed: readonly string[];
+  /** Message id. */
+  readonly next: string | null;
+}
+
+export interface OperatorQueueFigures {
+  readonly queue: 'webhooks' | 'outgoing messages' | 'consents' | 'notices';
+  readonly waiting: number;
+  /** Age of the oldest; null: none waits. */
+  readonly oldestSeconds: number | null;
+  /** That should have gone on. */
+  readonly overdue: number;
+  /** Since when the oldest of them should have. */
+  readonly overdueSeconds: number | null;
+}
+
+export interface OperatorQueuedMail {
+  readonly id: string;
+  readonly organizationId: string;
+  /** `held` for consent, `scheduled`, or `sending`; `stopped` if a person stopped the sending of its mailbox, `on hold` if an operator stopped it. */
+  readonly state: string;
+  readonly from: string;
+  readonly submittedAt: string;
+  /** Message-ID. */
+  readonly messageId: string;
+  /** That are not finished. */
+  readonly recipients: readonly OperatorQueuedRecipient[];
+}
+
+export interface OperatorQueuedRecipient {
+  readonly address: string;
+  readonly nextAttemptAt: string | null;
+  /** The last answer of the other host. */
+  readonly reply: string | null;
+}
+
+export interface OperatorUse {
+  readonly id: string;
+  readonly at: string;
+  /** Name of the operation, or of the command. */
+  readonly operation: string;
+  readonly via: 'http' | 'command';
+  /** Id of what it was about. */
+  readonly targetId: string | null;
+  /** Of the answer. Null: it has not ended, or the process did not live to see its end. */
+  readonly status: number | null;
+  readonly ipAddress: string | null;
+  readonly requestId: string | null;
+}
+
+export interface OperatorUseList {
+  readonly data: readonly OperatorUse[];
+  /** Send it as `cursor` for the next page; null on the last one. */
+  readonly nextCursor: string | null;
+}
+
 export interface Organization {
   readonly id: string;
   readonly name: string;
@@ -3274,6 +3469,47 @@ export interface Suppression {
 
 export interface SuppressionList {
   readonly data: readonly Suppression[];
+  /** Send it as `cursor` for the next page; null on the last one. */
+  readonly nextCursor: string | null;
+}
+
+export interface Tenant {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly plan: 'free' | 'team' | 'business' | 'unlimited';
+  readonly createdAt: string;
+  /** Null: it is not suspended. */
+  readonly suspendedAt: string | null;
+  readonly suspendedReceive: 'defer' | 'reject' | null;
+  readonly suspendedReason: string | null;
+  readonly members: number;
+  readonly mailboxes: number;
+  /** With all copies. */
+  readonly messages: number;
+  /** Of these messages. */
+  readonly storageBytes: number;
+  /** In the counted days, as all that follow but what waits. */
+  readonly received: number;
+  readonly sent: number;
+  /** Recipients at other hosts. */
+  readonly handedOver: number;
+  /** Of them. */
+  readonly bounced: number;
+  /** Of them. */
+  readonly complained: number;
+  /** Of webhooks. */
+  readonly deliveries: number;
+  /** Given up. */
+  readonly deliveriesExhausted: number;
+  /** Now; more than 100,000 are not counted. */
+  readonly deliveriesWaiting: number;
+  /** Now; more than 100,000 are not counted. */
+  readonly outgoingWaiting: number;
+}
+
+export interface TenantList {
+  readonly data: readonly Tenant[];
   /** Send it as `cursor` for the next page; null on the last one. */
   readonly nextCursor: string | null;
 }
@@ -4123,6 +4359,63 @@ export interface ListRecoveriesQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
+}
+
+export interface ListTenantsQuery {
+  /** Rows per page (default 50). */
+  readonly limit?: number;
+  /** `nextCursor` of the previous page; opaque. */
+  readonly cursor?: string;
+  /** Days that are counted for mail, deliveries and rates (default 7). */
+  readonly days?: number;
+}
+
+export interface GetTenantQuery {
+  /** Days that are counted for mail, deliveries and rates (default 7). */
+  readonly days?: number;
+}
+
+export interface ListOperatorUsesQuery {
+  /** Rows per page (default 50). */
+  readonly limit?: number;
+  /** `nextCursor` of the previous page; opaque. */
+  readonly cursor?: string;
+  readonly operation?: string;
+  /** From this time on. */
+  readonly since?: string;
+  /** Before this time. */
+  readonly until?: string;
+}
+
+export interface FindOperatorMailQuery {
+  /** Address of a sender, recipient or mailbox; Message-ID; id of a message, session, request or client address. */
+  readonly about: string;
+  /** From this time on; default: 30 days before `until`. */
+  readonly since?: string;
+  /** Up to this time; default: now. */
+  readonly until?: string;
+}
+
+export interface ListOperatorQueueQuery {
+  /** Only with an open recipient of this domain or address. */
+  readonly to?: string;
+  /** Messages at most (default 100). */
+  readonly limit?: number;
+}
+
+export interface ListErasuresQuery {
+  /** Rows per page (default 50). */
+  readonly limit?: number;
+  /** `nextCursor` of the previous page; opaque. */
+  readonly cursor?: string;
+}
+
+export interface RehearseErasureQuery {
+  readonly kind: 'mailbox' | 'organization' | 'correspondent';
+  /** Of a mailbox its id or address; of an organization its id or slug; of a correspondent the address. */
+  readonly subject: string;
+  /** Of a correspondent: only in this organization, by id or slug. Default: in all. */
+  readonly organization?: string;
 }
 
 /** The body of a webhook; `type` says which. */
@@ -5411,6 +5704,90 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: WebhookReceiver;
   };
+  /** What waits, objectives, disk, certificates, the last backup */
+  readonly getOperatorOverview: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: OperatorOverview;
+  };
+  /** What is wrong with the installation, and what to do */
+  readonly listOperatorFindings: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: OperatorFindings;
+  };
+  /** Organizations with size, mail, deliveries, rates and what waits */
+  readonly listTenants: {
+    readonly params: readonly [];
+    readonly query: ListTenantsQuery;
+    readonly body: undefined;
+    readonly answer: TenantList;
+  };
+  /** One organization with its figures */
+  readonly getTenant: {
+    readonly params: readonly [organization: string];
+    readonly query: GetTenantQuery;
+    readonly body: undefined;
+    readonly answer: Tenant;
+  };
+  /** The audit log of the installation; newest first */
+  readonly listOperatorUses: {
+    readonly params: readonly [];
+    readonly query: ListOperatorUsesQuery;
+    readonly body: undefined;
+    readonly answer: OperatorUseList;
+  };
+  /** Find a mail across tenants, and every step of it */
+  readonly findOperatorMail: {
+    readonly params: readonly [];
+    readonly query: FindOperatorMailQuery;
+    readonly body: undefined;
+    readonly answer: OperatorFoundMail;
+  };
+  /** Outgoing mail of all tenants that is not finished */
+  readonly listOperatorQueue: {
+    readonly params: readonly [];
+    readonly query: ListOperatorQueueQuery;
+    readonly body: undefined;
+    readonly answer: OperatorQueue;
+  };
+  /** Hold, release, retry or drop outgoing mail that waits */
+  readonly controlOperatorQueue: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: ControlOperatorQueue;
+    readonly answer: OperatorQueueChange;
+  };
+  /** Erase a mailbox, an organization or a correspondent */
+  readonly eraseContent: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: EraseContent;
+    readonly answer: Erasure;
+  };
+  /** Erasures of the installation */
+  readonly listErasures: {
+    readonly params: readonly [];
+    readonly query: ListErasuresQuery;
+    readonly body: undefined;
+    readonly answer: ErasureList;
+  };
+  /** Count what an erasure would take */
+  readonly rehearseErasure: {
+    readonly params: readonly [];
+    readonly query: RehearseErasureQuery;
+    readonly body: undefined;
+    readonly answer: ErasureRehearsal;
+  };
+  /** An erasure, how far it is, and its receipt */
+  readonly getErasure: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: Erasure;
+  };
   /** Whether the process is alive */
   readonly getHealth: {
     readonly params: readonly [];
@@ -5612,6 +5989,18 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   resumeRecovery: 'POST /api/webhooks/{id}/recoveries/{rid}/resume',
   getReceiver: 'GET /api/receiver',
   openReceiver: 'POST /api/receiver',
+  getOperatorOverview: 'GET /api/operator/overview',
+  listOperatorFindings: 'GET /api/operator/findings',
+  listTenants: 'GET /api/operator/organizations',
+  getTenant: 'GET /api/operator/organizations/{organization}',
+  listOperatorUses: 'GET /api/operator/uses',
+  findOperatorMail: 'GET /api/operator/mail',
+  listOperatorQueue: 'GET /api/operator/queue',
+  controlOperatorQueue: 'PUT /api/operator/queue',
+  eraseContent: 'POST /api/operator/erasures',
+  listErasures: 'GET /api/operator/erasures',
+  rehearseErasure: 'GET /api/operator/erasures/rehearsal',
+  getErasure: 'GET /api/operator/erasures/{id}',
   getHealth: 'GET /healthz',
   getReadiness: 'GET /readyz',
 };

@@ -108,6 +108,11 @@ const entryPages = [
     '/reset-password',
     lazyRouteComponent(() => import('./scenes/sign-in/reset-password.tsx'), 'ResetPasswordPage'),
   ),
+  /** Signed in with the operator key. */
+  entryPage(
+    '/operators',
+    lazyRouteComponent(() => import('./scenes/operators/page.tsx'), 'OperatorsPage'),
+  ),
   /** The link of a notice opens one request, also without a session. */
   entryPage(
     '/approve',

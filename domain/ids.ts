@@ -43,6 +43,7 @@ export const ID_PREFIXES = {
   erasure: 'ers_',
   domainReport: 'drp_',
   legalHold: 'lgh_',
+  operatorUse: 'opu_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -96,6 +97,9 @@ export const isId = (kind: IdKind, text: string): boolean =>
   text.startsWith(ID_PREFIXES[kind]) &&
   text.length === ID_PREFIXES[kind].length + BODY_LENGTH &&
   timeOfIdMs(text) !== undefined;
+
+/** Whether a text has the form of an id of any kind. */
+export const isAnyId = (text: string): boolean => Object.keys(ID_PREFIXES).some((kind) => isId(kind as IdKind, text));
 
 /** JSON Schema pattern for an id of this kind. */
 export const idPattern = (kind: IdKind): string => `^${ID_PREFIXES[kind]}[0-9a-hjkmnp-tv-z]{26}$`;

@@ -258,6 +258,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
     `addresses that do not exist: ${days(HARD_BOUNCE_RETENTION_DAYS)}; complaints: until they are deleted`,
   ),
   kept('mail_refusal', 'auditEntries', days(MAIL_REFUSAL_RETENTION_DAYS)),
+  kept('operator_use', 'auditEntries', '`AUDIT_RETENTION_DAYS`'),
   kept('erasure', 'owner', 'as proof of what was erased, without content'),
   kept(
     'installation_setting',

@@ -4,6 +4,7 @@ import { CommanderError } from 'commander';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { SettingsError } from '#core/platform/settings/settings.ts';
 import { UnknownSchemaError } from '#db/migrate.ts';
+import { CatalogueError } from '#domain/errors.ts';
 import { CommandError, EXIT, UsageError } from './command.ts';
 import { openContext } from './context.ts';
 import { adminProgram, type Invocation, PROGRAM_NAME } from './program.ts';
@@ -38,9 +39,12 @@ async function run({ command, args: read, options }: Invocation): Promise<number
 
 function showError(name: string, error: unknown): void {
   const isExpected =
-    error instanceof SettingsError || error instanceof UnknownSchemaError || error instanceof CommandError;
+    error instanceof SettingsError ||
+    error instanceof UnknownSchemaError ||
+    error instanceof CommandError ||
+    error instanceof CatalogueError;
   const stack = error instanceof Error && !isExpected ? error.stack : undefined;
-  const message = reasonOf(error);
+  const message = error instanceof CatalogueError ? `${error.message} ${error.fix}` : reasonOf(error);
   process.stderr.write(
     json
       ? `${JSON.stringify({ error: { command: name, message, ...(stack === undefined ? {} : { stack }) } })}\n`

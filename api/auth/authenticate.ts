@@ -14,7 +14,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isFromThisProcess } from '#api/http/in-process-fetch.ts';
 import type { ActiveOrganization, ApprovalPrincipal, MailboxPrincipal, Principal } from '#api/http/principal.ts';
-import { API_USE_KEY, API_WINDOW_MS, LIMITED_PLANS } from '#api/http/rate-limit.ts';
+import { API_USE_KEY, API_WINDOW_MS, LIMITED_PLANS, limitOperatorKeys } from '#api/http/rate-limit.ts';
 import type { AuthRule } from '#api/http/route.ts';
 import { noteLogin } from '#core/mailboxes/mailbox-logins.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -218,6 +218,8 @@ interface AuthenticateOptions {
   readonly again?: boolean;
   /** Counts the request in the limit of the organization, if the credential allows it (`authorize.ts`). Default: no. */
   readonly count?: { readonly pathId: string | undefined } | undefined;
+  /** Where the request comes from: wrong operator keys are counted by it. */
+  readonly ipAddress?: string;
   /** What the path names: for keys that are limited to groups of mailboxes. */
   readonly subjectId?: string | undefined;
   /** The request came to `/mcp`: there, and for what its tools do, access tokens of OAuth are valid. Default: no. */
@@ -236,13 +238,17 @@ export async function authenticate(
   services: Services,
   rule: AuthRule,
   headers: IncomingHttpHeaders,
-  { again = false, count, subjectId, atMcp = false }: AuthenticateOptions = {},
+  { again = false, count, subjectId, ipAddress = '', atMcp = false }: AuthenticateOptions = {},
 ): Promise<Authenticated> {
   if (rule === 'public') return { principal: { kind: 'public' }, organization: null };
   requireOneCredential(headers);
   const chosenOrganization = single(headers['x-organization-id']);
   const operatorKey = single(headers['x-operator-key']);
-  if (operatorKey !== undefined) return authenticateOperator(services, rule, operatorKey, chosenOrganization);
+  if (operatorKey !== undefined) {
+    if (!(await limitOperatorKeys(services, ipAddress, () => isOperatorKey(services, operatorKey))))
+      throw invalidCredential('operator key');
+    return authenticateOperator(services, rule, chosenOrganization);
+  }
   const organizationKey = single(headers['x-organization-key']);
   if (organizationKey !== undefined) {
     const found = await authenticateApiKey(services, organizationKey, {
@@ -316,15 +322,17 @@ function requireOneCredential(headers: IncomingHttpHeaders): void {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
+/** Compared in constant time. */
+function isOperatorKey({ settings }: Services, key: string): boolean {
+  const expected = settings.OPERATOR_KEY;
+  return expected !== undefined && timingSafeEqual(digest(key), digest(expected));
+}
+
 async function authenticateOperator(
   services: Services,
   rule: AuthRule,
-  key: string,
   chosen: string | undefined,
 ): Promise<Authenticated> {
-  const expected = services.settings.OPERATOR_KEY;
-  if (expected === undefined || !timingSafeEqual(digest(key), digest(expected)))
-    throw invalidCredential('operator key');
   // The key is valid for any route; what it may do is a question of authorization.
   if (rule !== 'operator') return { principal: { kind: 'operator' }, organization: null };
   const rows = await services.db.query<OrganizationColumns>(

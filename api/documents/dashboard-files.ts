@@ -42,6 +42,7 @@ export const PAGES: Readonly<Record<string, readonly string[]>> = {
   '/authorize': ['scenes/authorize/page.tsx'],
   '/approvals': ['scenes/approvals/page.tsx'],
   '/held-mail': ['scenes/held-mail/page.tsx'],
+  '/operators': ['scenes/operators/page.tsx'],
   '/approve': ['scenes/approvals/link/page.tsx'],
   '/mailboxes': ['scenes/first-run/first-run.tsx', 'scenes/mailboxes/page.tsx'],
   '/mailboxes/:id': ['scenes/mailbox/page.tsx'],

@@ -1,7 +1,7 @@
 import { sourceOf } from '#core/platform/addresses/source-address.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { countUse, type UseCount } from '#db/queries/platform/count-use.ts';
-import { LINK_TOKEN_TRIES_PER_MINUTE } from '#domain/access/credential-format.ts';
+import { countUse, type UseCount, usesOf } from '#db/queries/platform/count-use.ts';
+import { LINK_TOKEN_TRIES_PER_MINUTE, OPERATOR_KEY_TRIES_PER_MINUTE } from '#domain/access/credential-format.ts';
 import {
   OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR,
   OAUTH_TOKEN_REQUESTS_PER_SOURCE_AND_MINUTE,
@@ -84,6 +84,31 @@ export const limitOAuthTokens = (services: Services, ipAddress: string): Promise
 
 export const limitOAuthRegistrations = (services: Services, ipAddress: string): Promise<void> =>
   limitSource(services, 'oauth_register', ipAddress, OAUTH_REGISTRATIONS_PER_SOURCE_AND_HOUR, HOUR_MS);
+
+/**
+ * Counts wrong operator keys by their source. Beyond the limit no key of the source is compared any more, also on routes
+ * that take none, so that nobody learns by trying.
+ *
+ * @param isRight compares; called within the limit alone
+ * @returns whether it is right
+ * @throws {CatalogueError} rate_limited
+ */
+export async function limitOperatorKeys(
+  services: Services,
+  ipAddress: string,
+  isRight: () => boolean,
+): Promise<boolean> {
+  const key = `operator_key:${ipAddress === '' ? '' : sourceOf(ipAddress)}`;
+  const now = services.now();
+  const { used, resetsInMs } = await usesOf(services.db, key, now);
+  if (used >= OPERATOR_KEY_TRIES_PER_MINUTE)
+    throw new CatalogueError('rate_limited', 'Too many wrong operator keys came from this address.', {
+      retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
+    });
+  if (isRight()) return true;
+  await countUse(services.db, key, API_WINDOW_MS, now);
+  return false;
+}
 
 /** For tokens of invitations and password resets. */
 export const limitLinkTokens = (services: Services, ipAddress: string): Promise<void> =>

@@ -52,6 +52,8 @@ export const RESOURCES = {
   Audit: 'Who changed what.',
   Activity: 'Find a message, event, delivery or approval, and its history as one timeline.',
   Webhooks: 'Endpoints for events, their deliveries with every attempt, sending again, and recovery after an outage.',
+  Operators:
+    'For the operator of the instance: its state, tenants, mail across tenants, the queue, erasures, and what operators did.',
   'Connected programs':
     'Programs with access to a mailbox by OAuth, and the requests for access that a person decides.',
   Operations: 'Health checks for load balancers and supervisors.',
@@ -329,6 +331,7 @@ export function errorsOf(route: RouteInfo): readonly ErrorCode[] {
   if (route.params !== undefined) codes.add('not_found');
   if (route.method !== 'GET') codes.add('payload_too_large').add('unsupported_media_type');
   if (route.method === 'POST') codes.add('idempotency_conflict');
+  if (auth === 'operator' || auth === 'instance') codes.add('rate_limited');
   if (actsInOrganization(auth) && route.unlimited === undefined) codes.add('rate_limited');
   for (const code of route.errors ?? []) codes.add(code);
   return [...codes, 'request_timeout', 'headers_too_large', 'internal_error', 'unavailable'];

@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { recordAudit } from '#core/organizations/audit.ts';
-import type { Caller } from '#core/platform/caller.ts';
+import { OPERATOR } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { OUTBOUND_GIVE_UP_MS } from '#domain/sending/outbound.ts';
@@ -72,7 +72,6 @@ async function findSigningKey(services: RotationServices, domain: string): Promi
   return key;
 }
 
-const OPERATOR: Caller = { actor: { ...SYSTEM_ACTOR, name: 'operator' }, ipAddress: null, requestId: null };
 const SELECTOR_LETTERS = ['', ...'bcdefghijklmnopqrstuvwxyz'];
 
 /** The day and, if another key of the domain is of that day, a letter: a selector must not change its key. */

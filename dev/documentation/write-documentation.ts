@@ -48,6 +48,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       '/operations/install',
       '/operations/dns',
       '/operations/tenants',
+      '/operations/http',
       '/operations/erasure',
       '/operations/backup',
       '/operations/restore',

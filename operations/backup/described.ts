@@ -1,6 +1,5 @@
 /** Options that the three commands share, and how they say sizes and times. */
 
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { text } from '#core/platform/settings/setting-forms.ts';
@@ -23,10 +22,6 @@ export async function readPassphrase(file: string | undefined): Promise<string |
   if (passphrase === '') throw new BackupError(`--passphrase-file: ${file} is empty`);
   return passphrase;
 }
-
-export const productVersion = (): string =>
-  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { readonly version: string })
-    .version;
 
 /** A step whose notes replace each other, and that ends at one of them after SIGINT or SIGTERM. */
 export const passingStep = <Result>(

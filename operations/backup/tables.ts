@@ -32,7 +32,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['mailbox_file', 'mailbox_file_chunk', BLOB_TABLE, 'thread_ref', 'delivery_seen'],
   ...['outbound_message', 'outbound_recipient', 'outbound_attempt', 'consent', 'carried_passage'],
   ...['sending_use', 'known_recipient', 'standing_approval', 'suppression', 'mail_refusal', 'erasure'],
-  'installation_setting',
+  ...['installation_setting', 'operator_use'],
 ];
 
 /** Tables whose rows are left out, each with the reason. A restore leaves them as the migrations make them. */

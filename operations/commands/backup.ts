@@ -1,18 +1,17 @@
 /** `backup`: a consistent copy of the installation in a folder, while the service runs. */
+import { beginOperatorUse, endOperatorUse } from '#administration/operator-uses.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { productVersion } from '#core/platform/product-version.ts';
 import { text } from '#core/platform/settings/setting-forms.ts';
-import {
-  asMib,
-  passingStep,
-  passphraseOption,
-  productVersion,
-  readPassphrase,
-  sizeOf,
-} from '#operations/backup/described.ts';
+import { openDatabase } from '#db/database.ts';
+import { asMib, passingStep, passphraseOption, readPassphrase, sizeOf } from '#operations/backup/described.ts';
 import { withInstallationDatabase } from '#operations/backup/installation-database.ts';
 import { knownSecrets } from '#operations/backup/secrets.ts';
 import { writeBackup } from '#operations/backup/write-backup.ts';
-import { command } from '#operations/command.ts';
+import { type CommandContext, command } from '#operations/command.ts';
 
+/** As an answer of HTTP. */
+const DONE = 200;
 /** Of damaged contents; the manifest has all. */
 const DAMAGED_NAMED_MAX = 100;
 
@@ -45,9 +44,19 @@ export const backupCommand = command({
       );
     const startedAt = performance.now();
     const { manifest, blobs, continued } = await withInstallationDatabase(context, 'refuse', (url) =>
-      passingStep(context, 'Backup', (onProgress) =>
-        writeBackup({ url, folder, since, secrets, passphrase, productVersion: productVersion(), onProgress }),
-      ),
+      passingStep(context, 'Backup', async (onProgress) => {
+        const written = await writeBackup({
+          url,
+          folder,
+          since,
+          secrets,
+          passphrase,
+          productVersion: productVersion(),
+          onProgress,
+        });
+        await noteBackup(context.progress, url);
+        return written;
+      }),
     );
     const seconds = (performance.now() - startedAt) / 1_000;
     const { damaged } = manifest.blobs;
@@ -69,3 +78,23 @@ export const backupCommand = command({
     return damaged.length > 0 ? 'findings' : 'done';
   },
 });
+
+/** For the overview of operators. A backup of a database of an earlier version has no place for it. */
+async function noteBackup(progress: Pick<CommandContext['progress'], 'warn'>, url: string): Promise<void> {
+  const db = await openDatabase({ url, poolMax: 1 });
+  try {
+    const at = new Date();
+    const use = await beginOperatorUse(db, {
+      at,
+      operation: 'backup',
+      via: 'command',
+      ipAddress: null,
+      requestId: null,
+    });
+    await endOperatorUse(db, use, DONE);
+  } catch (error) {
+    progress.warn(`The overview of operators does not show this backup: ${reasonOf(error)}.`);
+  } finally {
+    await db.close();
+  }
+}

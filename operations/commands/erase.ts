@@ -1,9 +1,5 @@
 /** `erase …` and `organizations delete`: content of a mailbox, an organization or a correspondent is gone, with a receipt. */
-import type { Services } from '#core/platform/process/services.ts';
-import { type Form, text } from '#core/platform/settings/setting-forms.ts';
-import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
-import { passingStep } from '#operations/backup/described.ts';
-import { type CommandContext, CommandError, command, type Outcome, UsageError } from '#operations/command.ts';
+
 import {
   correspondentTarget,
   type Erased,
@@ -13,11 +9,18 @@ import {
   rehearse,
   requireNoLegalHold,
   type Target,
-  writeReceipt,
-} from '#operations/erasure/erase.ts';
+} from '#administration/erasure/erase.ts';
+import type { Counts } from '#administration/erasure/portions.ts';
+import type { CheckedReceipt } from '#administration/erasure/receipt.ts';
+import type { Services } from '#core/platform/process/services.ts';
+import { type Form, text } from '#core/platform/settings/setting-forms.ts';
+import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
+import { passingStep } from '#operations/backup/described.ts';
+import { type CommandContext, CommandError, command, type Outcome, UsageError } from '#operations/command.ts';
 import { targetsAgain } from '#operations/erasure/erase-again.ts';
-import type { Counts } from '#operations/erasure/portions.ts';
-import { type CheckedReceipt, checkReceipt, readReceipts } from '#operations/erasure/receipt.ts';
+import { backupsIn } from '#operations/erasure/known-backups.ts';
+import { readReceipts, requireReceipt } from '#operations/erasure/read-receipts.ts';
+import { writeReceipt } from '#operations/erasure/write-receipt.ts';
 
 const emailAddress: Form<string> = {
   takes: 'an e-mail address',
@@ -91,8 +94,10 @@ async function runErasure(
     return 'done';
   }
   await requireNoLegalHold(services.db, target);
+  // Before anything is erased: a folder that cannot be read must be named differently.
+  const backups = options.backups === undefined ? undefined : await backupsIn(options.backups);
   const erased = await passingStep(context, `Erasing the ${target.kind}`, (note) =>
-    erase(services, target, { backups: options.backups, onPortion: note }),
+    erase(services, target, { backups, onPortion: note }),
   );
   const file = writeReceipt(context.settings().DATA_DIR, options.receipt, erased);
   context.output({ ...erased.statement, before: erased.before, receipt: file }, erasedText(erased, file));
@@ -171,7 +176,7 @@ export const eraseVerifyCommand = command({
   async run(context) {
     const { CREDENTIAL_PEPPER } = context.settings('CREDENTIAL_PEPPER');
     const receipts = (await readReceipts(context.args.receipt)).map(({ file, text: content }) =>
-      checked(checkReceipt(CREDENTIAL_PEPPER, content), file),
+      checked(requireReceipt(CREDENTIAL_PEPPER, content), file),
     );
     context.output(
       { receipts },
@@ -198,11 +203,13 @@ export const eraseAgainCommand = command({
     requireYes(context.options);
     const services = await context.services();
     const statements = (await readReceipts(context.args.receipts)).map(({ file, text: content }) => {
-      const { statement, signed } = checkReceipt(services.pepper, content);
+      const { statement, signed } = requireReceipt(services.pepper, content);
       if (signed !== 'own') throw new CommandError(`${file}: ${SIGNED_TEXTS[signed]}. Nothing was erased`);
       return statement;
     });
     const targets = await passingStep(context, 'Looking', () => targetsAgain(services, statements));
+    const { backups: folder } = context.options;
+    const backups = folder === undefined ? undefined : await backupsIn(folder);
     const done: object[] = [];
     const lines: string[] = [];
     for (const target of targets) {
@@ -213,7 +220,7 @@ export const eraseAgainCommand = command({
         continue;
       }
       const erased = await passingStep(context, `Erasing the ${target.kind}`, (note) =>
-        erase(services, target, { backups: context.options.backups, onPortion: note }),
+        erase(services, target, { backups, onPortion: note }),
       );
       const file = writeReceipt(context.settings().DATA_DIR, undefined, erased);
       done.push({ ...erased.statement, receipt: file });

@@ -1,9 +1,11 @@
 /** `mail hold`, `release`, `retry` and `drop`: what an operator does with outgoing mail that waits. */
+
+import { controlQueue, type QueueAction, type WaitingFilter } from '#administration/mail/control-queue.ts';
+import { OPERATOR } from '#core/platform/caller.ts';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { text } from '#core/platform/settings/setting-forms.ts';
 import { passingStep } from '#operations/backup/described.ts';
 import { type CommandContext, CommandError, command, type Outcome, UsageError } from '#operations/command.ts';
-import { controlQueue, type QueueAction, type WaitingFilter } from '#operations/mail-queue/control-queue.ts';
 
 const IDS_SHOWN = 20;
 
@@ -40,8 +42,12 @@ async function control(
   };
   const temporal = connectTemporal(context.settings(), services.db);
   try {
-    const ids = await passingStep(context, 'Outgoing mail', (note) =>
-      controlQueue({ services, temporal, onPortion: (count) => note(`${count} messages`) }, action, filter),
+    const { changed: ids } = await passingStep(context, 'Outgoing mail', (note) =>
+      controlQueue(
+        { services, temporal, caller: OPERATOR, onPortion: (count) => note(`${count} messages`) },
+        action,
+        filter,
+      ),
     );
     const shown = ids.slice(0, IDS_SHOWN).map((id) => `  ${id}`);
     context.output(

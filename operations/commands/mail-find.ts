@@ -1,8 +1,9 @@
 /** `mail find`: what became of a mail, refused ones included. */
+
+import { FOUND_MAIL_MAX, type FoundMail, findMail, type MailStep } from '#administration/mail/find-mail.ts';
 import type { Form } from '#core/platform/settings/setting-forms.ts';
 import { MAIL_REFUSAL_RETENTION_DAYS } from '#domain/mail/mail-log.ts';
 import { command, UsageError } from '#operations/command.ts';
-import { FOUND_MAIL_MAX, type FoundMail, findMail, type MailStep } from '#operations/find-mail.ts';
 
 const POOL_MAX = 1;
 const DAY_MS = 86_400_000;

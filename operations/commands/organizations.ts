@@ -10,15 +10,13 @@ import {
   WAITING_COUNTED_MAX,
 } from '#core/organizations/tenant-figures.ts';
 import { publicAddress } from '#core/platform/addresses/service-url.ts';
-import type { Caller } from '#core/platform/caller.ts';
+import { OPERATOR } from '#core/platform/caller.ts';
 import { requireAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
 import { choice, type Form, integer } from '#core/platform/settings/setting-forms.ts';
 import type { Sql } from '#db/database.ts';
-import { CatalogueError } from '#domain/errors.ts';
 import { isEmailAddress } from '#domain/mail/mailbox-address.ts';
 import { ORGANIZATION_NAME_MAX, PLAN_NAMES, SLUG_MAX, SLUG_PATTERN } from '#domain/organizations/plans.ts';
 import { SUSPENDED_RECEIVE, SUSPENSION_REASON_MAX } from '#domain/organizations/suspension.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { CommandError, command } from '#operations/command.ts';
 
 const POOL_MAX = 1;
@@ -27,8 +25,6 @@ const DAYS_DEFAULT = 7;
 const DAYS_MAX = 30;
 const LIMIT_DEFAULT = 100;
 const LIMIT_MAX = 1_000;
-
-const OPERATOR: Caller = { actor: { ...SYSTEM_ACTOR, name: 'operator' }, ipAddress: null, requestId: null };
 
 const textUpTo = (max: number): Form<string> => ({
   takes: `a text of 1 to ${max} characters`,
@@ -185,7 +181,7 @@ export const createOrganizationCommand = command({
       ownerEmail: args.owner,
       ...(options.slug === undefined ? {} : { slug: options.slug }),
     };
-    const { row, invitation } = await createOrganization(services, OPERATOR, url, input).catch(expected);
+    const { row, invitation } = await createOrganization(services, OPERATOR, url, input);
     const link = invitation.token === null ? null : acceptUrl(url, invitation.token);
     context.output(
       { id: row.id, name: row.name, slug: row.slug, plan: row.plan, owner: args.owner, acceptUrl: link },
@@ -197,11 +193,6 @@ export const createOrganizationCommand = command({
   },
 });
 
-/** A refusal of a use case, as its message. */
-function expected(error: unknown): never {
-  throw error instanceof CatalogueError ? new CommandError(`${error.message} ${error.fix}`) : error;
-}
-
 export const planOrganizationCommand = command({
   name: 'organizations plan',
   summary: 'move an organization to another plan',
@@ -212,7 +203,7 @@ export const planOrganizationCommand = command({
   async run(context) {
     const services = await context.services();
     const tenant = await requireTenant(services.db, context.args.organization);
-    const { plan } = await setPlan(services, tenant.id, OPERATOR, context.args.plan).catch(expected);
+    const { plan } = await setPlan(services, tenant.id, OPERATOR, context.args.plan);
     context.output({ id: tenant.id, before: tenant.plan, plan }, `${tenant.id} is on the plan ${plan}.`);
     return 'done';
   },

@@ -1,7 +1,8 @@
 /** `verify`: proves a backup with this version, in a copy. */
+import { productVersion } from '#core/platform/product-version.ts';
 import { url } from '#core/platform/settings/setting-forms.ts';
 import { readManifest } from '#operations/backup/backup-folder.ts';
-import { asAge, passingStep, passphraseOption, productVersion, readPassphrase } from '#operations/backup/described.ts';
+import { asAge, passingStep, passphraseOption, readPassphrase } from '#operations/backup/described.ts';
 import { withInstallationDatabase } from '#operations/backup/installation-database.ts';
 import { type VerifyReport, verifyBackup } from '#operations/backup/restore-backup.ts';
 import { knownSecrets, readSecrets } from '#operations/backup/secrets.ts';

@@ -2,10 +2,11 @@
  * After the restore of a backup: what its receipts say was erased since is there again. Mailboxes and organizations have
  * the same ids; a correspondent is found by the hash of the address, among all addresses that the database has.
  */
+
+import { correspondentTarget, mailboxTarget, organizationTarget, type Target } from '#administration/erasure/erase.ts';
+import { addressHash, type ErasureStatement } from '#administration/erasure/receipt.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Database } from '#db/database.ts';
-import { correspondentTarget, mailboxTarget, organizationTarget, type Target } from './erase.ts';
-import { addressHash, type ErasureStatement } from './receipt.ts';
 
 const ROWS_READ_AT_ONCE = 5_000;
 

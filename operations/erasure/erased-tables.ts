@@ -151,6 +151,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   suppression: ofOrganization('cleared'),
   mail_refusal: ALL,
   trace_context: none(kept('ids of events, messages and traces, for days')),
+  operator_use: none(kept('what operators did, by ids')),
   erasure: none(kept('proof of what was erased, without content')),
   installation_setting: none(INSTALLATION),
   readiness_probe: none(INSTALLATION),

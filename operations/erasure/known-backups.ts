@@ -1,16 +1,10 @@
 /** Backups that were made before the end of an erasure, and so may contain what was erased. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import type { KnownBackup } from '#administration/erasure/receipt.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
 import { BackupError, readManifest } from '#operations/backup/backup-folder.ts';
 import { CommandError } from '#operations/command.ts';
-
-export interface KnownBackup {
-  readonly id: string;
-  readonly takenAt: string;
-  /** As it was named. */
-  readonly folder: string;
-}
 
 /**
  * @param folder a backup, or a folder of backups

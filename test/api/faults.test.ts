@@ -47,6 +47,7 @@ const NO_EFFECTS = [
   'trace_context',
   // Written by operators alone.
   'erasure',
+  'operator_use',
 ];
 const FAULTS: readonly StatementFault[] = [{ kind: 'error', sqlState: '53100' }, { kind: 'lose' }];
 /** Statements that fail beside those around the commit, spread over the request. */

@@ -389,6 +389,11 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: operator,
     body: { name: 'Made', slug: `made-${unique()}`, ownerEmail: `${unique()}@people.test` },
   }),
+  eraseContent: async (world) => ({
+    path: '/api/operator/erasures',
+    as: world.operator,
+    body: { kind: 'mailbox', subject: await newMailbox(world), yes: true },
+  }),
   sendTestMail: async (world) => ({
     path: `/api/mailboxes/${await newMailbox(world)}/test-mail`,
     as: world.organization.owner.session,

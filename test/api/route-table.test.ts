@@ -111,6 +111,8 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
   const { parameters } = asking(await oauthHost(), world.api.url);
   const question = await beginRequest(world, other.owner.session, parameters);
   return {
+    // Of no organization: one that is not there.
+    ers_: newId('erasure'),
     oar_: String(Reflect.get(Object(question.body), 'id')),
     con_: String(Reflect.get(Object(held.body), 'consentId')),
     lst_: await make('/api/lists/inbound/block', { value: 'foreign.example' }),
@@ -148,7 +150,12 @@ function pathOf(route: Route, id?: string): string {
   );
   const required: unknown = Reflect.get(Object(route.query ?? {}), 'required');
   const names = Array.isArray(required) ? required.map(String) : [];
-  return withQuery(path, Object.fromEntries(names.map((name) => [name, 'word'])));
+  const wanted = propertiesOf(route.query);
+  const valueOf = (name: string): string => {
+    const choices: unknown = Reflect.get(Object(wanted[name] ?? {}), 'enum');
+    return Array.isArray(choices) ? String(choices[0]) : 'word';
+  };
+  return withQuery(path, Object.fromEntries(names.map((name) => [name, valueOf(name)])));
 }
 
 /** A path with further parameters, or other values of those it has. */
@@ -203,7 +210,11 @@ function deadCredentials(auth: AuthRule): Readonly<Record<string, Credential>> {
     'unknown mailbox token': asBearer(newCredential('mailboxToken')),
     'unknown approval link': asBearer(newCredential('approvalLink')),
     'another scheme': { authorization: 'Basic dXNlcjpwYXNzd29yZA==' },
-    'wrong operator key': { 'x-operator-key': 'amo_wrong' },
+    // Wrong ones are counted by source.
+    'wrong operator key': {
+      'x-operator-key': 'amo_wrong',
+      'x-forwarded-for': `198.19.${sources >> 8}.${sources++ & 255}`,
+    },
     'API key as Bearer': asBearer(newCredential('apiKey')),
   };
   if (typeof auth === 'object' && 'scope' in auth) return { ...unknown, 'expired API key': key };

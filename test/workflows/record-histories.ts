@@ -7,12 +7,15 @@
 import { writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { mailboxTarget } from '#administration/erasure/erase.ts';
+import { eraseInBackground } from '#administration/erasure/erase-in-background.ts';
 import { createMailbox } from '#core/mailboxes/create-mailbox.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { startEndpointDelivery } from '#core/webhooks/dispatcher/start-deliveries.ts';
 import { moveRecovery, startRecovery } from '#core/webhooks/endpoints/recover-deliveries.ts';
 import { signalStop } from '#core/webhooks/endpoints/stop-deliveries.ts';
+import { erasureWorkflowId } from '#domain/erasure-workflow.ts';
 import { memberNoticeWorkflowId } from '#domain/organizations/member-notices.ts';
 import {
   ATTEMPT_NOW_SIGNAL,
@@ -167,4 +170,13 @@ test('a notice that is sent at the second attempt', async () => {
   });
   await world.sql(`update mailboxes set status = 'active' where id = $1`, [mailbox.id]);
   await save('member-notice.second-attempt', memberNoticeWorkflowId(notice.id));
+});
+
+test('an erasure', async () => {
+  const organization = { ...(await world.organization('team')), plan: 'team' as const };
+  const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+  const { mailbox } = await createMailbox(world.services, organization, caller, {});
+  const target = await mailboxTarget(world.services.db, mailbox.id);
+  const { id } = await eraseInBackground(world.services, world.temporal, target);
+  await save('erase-content.finished', erasureWorkflowId(id));
 });

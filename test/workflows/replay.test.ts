@@ -15,7 +15,10 @@ test('there is a history of every workflow', () => {
   const workflows = new Set(files.map((name) => name.split('.')[0]));
   assert.deepEqual(
     [...workflows].toSorted((a = '', b = '') => a.localeCompare(b)),
-    ['delete-history', 'endpoint-delivery', 'event-fan-out', 'member-notice', 'outbound-message', 'recover-deliveries'],
+    [
+      ...['delete-history', 'endpoint-delivery', 'erase-content', 'event-fan-out', 'member-notice', 'outbound-message'],
+      'recover-deliveries',
+    ],
   );
 });
 

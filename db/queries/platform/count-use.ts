@@ -30,6 +30,15 @@ export async function countUse(sql: Sql, key: string, windowMs: number, nowMs: n
   return { used: row?.used ?? 1, resetsInMs: Number(row?.resets_at_ms ?? nowMs + windowMs) - nowMs };
 }
 
+/** What was counted in the running window; counts nothing. */
+export async function usesOf(sql: Sql, key: string, nowMs: number): Promise<UseCount> {
+  const [row] = await sql.query<CountedRow>(
+    `select used, resets_at_ms from rate_limits where key = $1 and resets_at_ms > $2`,
+    [key, nowMs],
+  );
+  return { used: row?.used ?? 0, resetsInMs: row === undefined ? 0 : Number(row.resets_at_ms) - nowMs };
+}
+
 /** Something limited: how often it may be used within a window of this length. */
 export interface LimitedUse {
   readonly key: string;

@@ -585,6 +585,20 @@ class ConsentsOfRecipient(Model):
     count: int
 
 
+class ControlOperatorQueue(Model):
+    """With `about`, `organization`, or both."""
+
+    action: Annotated[Literal["hold", "release", "retry", "drop"], OPEN]
+    # Id of a message; address of the sender or of an open recipient; or domain of one.
+    about: str | None = None
+    # Id or slug.
+    organization: str | None = None
+    # Message id.
+    after: str | None = None
+    # Needed for `drop`.
+    yes: Literal[True] | None = None
+
+
 class CreatedDraft(Model):
     # Draft id. It stays the same over all saves.
     id: str
@@ -1241,6 +1255,47 @@ class EmailSentData(Model):
     full: str | None = None
     # An example requested by `POST /api/webhooks/:id/test`.
     test: Literal[True] | None = None
+
+
+class EraseContent(Model):
+    kind: Annotated[Literal["mailbox", "organization", "correspondent"], OPEN]
+    # Of a mailbox its id or address; of an organization its id or slug; of a correspondent the address.
+    subject: str
+    # Erase: it cannot be undone.
+    yes: Literal[True]
+    # Of a correspondent: only in this organization, by id or slug. Default: in all.
+    organization: str | None = None
+
+
+class Erasure(Model):
+    id: str
+    kind: Annotated[Literal["mailbox", "organization", "correspondent"], OPEN]
+    # Null: in all organizations.
+    organization_id: str | None
+    mailbox_id: str | None
+    # Of a correspondent: HMAC-SHA256 of the address with a key of the installation.
+    address_hash: str | None
+    state: Annotated[Literal["running", "finished"], OPEN]
+    started_at: datetime
+    finished_at: datetime | None
+    # Rows by table.
+    counts: dict[str, int]
+    # The signed text, as the command writes it: keep a copy where no restore takes it away.
+    receipt: str | None
+
+
+class ErasureList(Model):
+    data: list[Erasure]
+    # Send it as `cursor` for the next page; null on the last one.
+    next_cursor: str | None
+
+
+class ErasureRehearsal(Model):
+    """What an erasure would take now."""
+
+    kind: Annotated[Literal["mailbox", "organization", "correspondent"], OPEN]
+    # Rows by table.
+    counts: dict[str, int]
 
 
 class ErrorAnswer(Model):
@@ -2539,6 +2594,149 @@ class OneTimeCodeCandidate(Model):
     confidence: float
 
 
+class OperatorCertificate(Model):
+    names: str
+    expires_at: datetime
+
+
+class OperatorDisk(Model):
+    """Of DATA_DIR in the process that answers; null: it cannot be read."""
+
+    # Free.
+    free_bytes: float
+    # Free and used.
+    total_bytes: float
+
+
+class OperatorFinding(Model):
+    check: Annotated[Literal["settings", "postgresql", "connections", "secrets", "temporal", "backlog", "clock", "disk", "certificate", "listeners", "dns", "dkim", "outside"], OPEN]
+    level: Annotated[Literal["ok", "note", "warning", "error"], OPEN]
+    what: str
+    # What to do; empty: nothing.
+    todo: str
+
+
+class OperatorFindings(Model):
+    findings: list[OperatorFinding]
+
+
+class OperatorFoundMail(Model):
+    steps: list[OperatorMailStep]
+    # There are more than are shown.
+    more: bool
+
+
+class OperatorMailStep(Model):
+    at: datetime
+    # Of the message, or of the refusal.
+    id: str
+    organization_id: str | None
+    step: Annotated[Literal["received", "submitted", "recipient", "attempt", "refusal"], OPEN]
+    outcome: str | None
+    # Envelope.
+    from_: str | None
+    # Envelope.
+    to: list[str]
+    # Message-ID.
+    message_id: str | None
+    # Verdicts, destination, answers of other hosts; of a refusal the line of the mail log.
+    details: dict[str, Any]
+
+
+class OperatorObjective(Model):
+    # `firstAttempt`: the first attempt of a delivery began within a second. `approvalNotice`: a notice about a held message was sent within ten.
+    name: Annotated[Literal["firstAttempt", "approvalNotice"], OPEN]
+    # Share that must be good, 0 to 1.
+    target: float
+    good: int
+    total: int
+
+
+class OperatorOrganizationCounts(Model):
+    total: int
+    suspended: int
+
+
+class OperatorOverview(Model):
+    version: str
+    queues: list[OperatorQueueFigures]
+    # Of the last 60 minutes.
+    objectives: list[OperatorObjective]
+    disk: OperatorDisk | None
+    # Size of the database.
+    database_bytes: float
+    organizations: OperatorOrganizationCounts
+    # Erasures that have not ended.
+    erasures: int
+    # Of the process that answers. What cannot be read is in the findings.
+    certificates: list[OperatorCertificate]
+    # The last backup that a command of this installation finished; null: none is known.
+    last_backup_at: datetime | None
+
+
+class OperatorQueue(Model):
+    # Messages that wait, also those that are not shown.
+    count: int
+    messages: list[OperatorQueuedMail]
+
+
+class OperatorQueueChange(Model):
+    changed: list[str]
+    # Message id.
+    next: str | None
+
+
+class OperatorQueueFigures(Model):
+    queue: Annotated[Literal["webhooks", "outgoing messages", "consents", "notices"], OPEN]
+    waiting: int
+    # Age of the oldest; null: none waits.
+    oldest_seconds: float | None
+    # That should have gone on.
+    overdue: int
+    # Since when the oldest of them should have.
+    overdue_seconds: float | None
+
+
+class OperatorQueuedMail(Model):
+    id: str
+    organization_id: str
+    # `held` for consent, `scheduled`, or `sending`; `stopped` if a person stopped the sending of its mailbox, `on hold` if an operator stopped it.
+    state: str
+    from_: str
+    submitted_at: datetime
+    # Message-ID.
+    message_id: str
+    # That are not finished.
+    recipients: list[OperatorQueuedRecipient]
+
+
+class OperatorQueuedRecipient(Model):
+    address: str
+    next_attempt_at: datetime | None
+    # The last answer of the other host.
+    reply: str | None
+
+
+class OperatorUse(Model):
+    id: str
+    at: datetime
+    # Name of the operation, or of the command.
+    operation: str
+    via: Annotated[Literal["http", "command"], OPEN]
+    # Id of what it was about.
+    target_id: str | None
+    # Of the answer. Null: it has not ended, or the process did not live to see its end.
+    status: int | None
+    ip_address: str | None
+    request_id: str | None
+
+
+class OperatorUseList(Model):
+    data: list[OperatorUse]
+    # Send it as `cursor` for the next page; null on the last one.
+    next_cursor: str | None
+
+
 class Organization(Model):
     id: str
     name: str
@@ -3319,6 +3517,47 @@ class Suppression(Model):
 
 class SuppressionList(Model):
     data: list[Suppression]
+    # Send it as `cursor` for the next page; null on the last one.
+    next_cursor: str | None
+
+
+class Tenant(Model):
+    id: str
+    name: str
+    slug: str
+    plan: Annotated[Literal["free", "team", "business", "unlimited"], OPEN]
+    created_at: datetime
+    # Null: it is not suspended.
+    suspended_at: datetime | None
+    suspended_receive: Annotated[Literal["defer", "reject"], OPEN] | None
+    suspended_reason: str | None
+    members: int
+    mailboxes: int
+    # With all copies.
+    messages: int
+    # Of these messages.
+    storage_bytes: float
+    # In the counted days, as all that follow but what waits.
+    received: int
+    sent: int
+    # Recipients at other hosts.
+    handed_over: int
+    # Of them.
+    bounced: int
+    # Of them.
+    complained: int
+    # Of webhooks.
+    deliveries: int
+    # Given up.
+    deliveries_exhausted: int
+    # Now; more than 100,000 are not counted.
+    deliveries_waiting: int
+    # Now; more than 100,000 are not counted.
+    outgoing_waiting: int
+
+
+class TenantList(Model):
+    data: list[Tenant]
     # Send it as `cursor` for the next page; null on the last one.
     next_cursor: str | None
 

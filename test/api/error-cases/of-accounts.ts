@@ -1,4 +1,6 @@
 /** Errors of sign-in, invitations, passwords, members and organizations. */
+
+import { newId } from '#core/platform/new-id.ts';
 import {
   LINK_TOKEN_TRIES_PER_MINUTE,
   PASSWORD_RESETS_PER_SOURCE_AND_HOUR,
@@ -216,6 +218,20 @@ export const accountCases: Readonly<Record<string, Reach>> = {
       }),
     );
   },
+  'eraseContent not_found': (world) =>
+    world.call('POST', '/api/operator/erasures', {
+      as: world.operator,
+      body: { kind: 'mailbox', subject: newId('mailbox'), yes: true },
+    }),
+  'controlOperatorQueue not_found': (world) =>
+    world.call('PUT', '/api/operator/queue', {
+      as: world.operator,
+      body: { action: 'hold', organization: 'nobody' },
+    }),
+  'rehearseErasure not_found': (world) =>
+    world.call('GET', `/api/operator/erasures/rehearsal?kind=mailbox&subject=${newId('mailbox')}`, {
+      as: world.operator,
+    }),
   'createOrganization conflict': (world) =>
     world.call('POST', '/api/organizations', {
       as: world.operator,

@@ -8,25 +8,25 @@
  * The steps find by themselves what is left, so an erasure that was interrupted begins with them again. Its row is only
  * needed for the counts, and for the address, which the receipt has as a hash.
  */
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
-import type { Caller } from '#core/platform/caller.ts';
+import { OPERATOR } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import { productVersion } from '#core/platform/product-version.ts';
 import type { Database, Sql } from '#db/database.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
-import { productVersion } from '#operations/backup/described.ts';
-import { CommandError } from '#operations/command.ts';
-import { writeWhole } from '#operations/write-file.ts';
+import { CatalogueError } from '#domain/errors.ts';
 import { endWorkflows } from './end-workflows.ts';
 import { eraseCorrespondent } from './erase-correspondent.ts';
 import { eraseMailbox, type MailboxToErase } from './erase-mailbox.ts';
 import { eraseOrganization } from './erase-organization.ts';
-import { backupsIn, type KnownBackup } from './known-backups.ts';
 import { type Counts, plus, type Run } from './portions.ts';
-import { addressHash, type ErasureKind, type ErasureStatement, type ErasureSubject, signReceipt } from './receipt.ts';
-
-const OPERATOR: Caller = { actor: { ...SYSTEM_ACTOR, name: 'operator' }, ipAddress: null, requestId: null };
+import {
+  addressHash,
+  type ErasureKind,
+  type ErasureStatement,
+  type ErasureSubject,
+  type KnownBackup,
+  signReceipt,
+} from './receipt.ts';
 
 /** What the steps need. */
 interface Pending {
@@ -45,8 +45,10 @@ export interface Target {
   readonly pending: Pending | undefined;
 }
 
-const notThere = (kind: string, given: string): CommandError =>
-  new CommandError(`there is no ${kind} ${given}, and no erasure of one`);
+const notThere = (kind: string, given: string): CatalogueError =>
+  new CatalogueError('not_found', `There is no ${kind} ${given}, and no erasure of one.`, {
+    fix: 'Look for its id, and give that.',
+  });
 
 /** @param given id or address; of several mailboxes with the address, the one that is not deleted, then the last */
 export async function mailboxTarget(sql: Sql, given: string): Promise<Target> {
@@ -112,7 +114,7 @@ export async function correspondentTarget(
 /**
  * Of one that was interrupted, what is left stays too.
  *
- * @throws {CommandError} if something of it is on legal hold
+ * @throws {CatalogueError} conflict, if something of it is on legal hold
  */
 export async function requireNoLegalHold(sql: Sql, { pending }: Target): Promise<void> {
   const { mailbox, organizationId, organizationIds } = pending ?? {};
@@ -123,14 +125,14 @@ export async function requireNoLegalHold(sql: Sql, { pending }: Target): Promise
     [organizationIds ?? [mailbox?.organizationId ?? organizationId ?? ''], mailbox?.id ?? null],
   );
   if (hold !== undefined)
-    throw new CommandError(
-      `on legal hold: ${hold.reason}. Nothing was erased. See \`legal-holds list ${hold.organizationId}\`; \`legal-holds lift ${hold.organizationId} ${hold.id}\` lifts it`,
-    );
+    throw new CatalogueError('conflict', `It is on legal hold: ${hold.reason}. Nothing was erased.`, {
+      fix: `\`agent-mailbox-admin legal-holds list ${hold.organizationId}\` shows the holds; \`legal-holds lift ${hold.organizationId} ${hold.id}\` lifts this one.`,
+    });
 }
 
 export interface EraseOptions {
-  /** A backup or a folder of backups, to be named in the receipt. */
-  readonly backups: string | undefined;
+  /** To be named in the receipt, if they were made before; undefined: nobody looked. */
+  readonly backups: readonly KnownBackup[] | undefined;
   readonly onPortion: (table: string) => void;
 }
 
@@ -142,17 +144,22 @@ export interface Erased {
   readonly before: boolean;
 }
 
-interface ErasureRow {
+/** An erasure, and how far it is. */
+export interface ErasureRow {
   readonly id: string;
+  readonly kind: ErasureKind;
+  readonly subject: ErasureSubject;
   readonly startedAt: Date;
   readonly pending: Pending | null;
   readonly counts: Counts;
+  /** Null: it has not ended. */
   readonly receipt: string | null;
 }
 
-const ROW = `id, started_at as "startedAt", pending, counts, receipt`;
+const ROW = `id, kind, subject, started_at as "startedAt", pending, counts, receipt`;
 
-async function begin(db: Database, { kind, subject, pending }: Target, now: Date): Promise<ErasureRow> {
+/** The row of an erasure: that of one that was interrupted or has ended, else a new one. @throws {CatalogueError} not_found */
+export async function beginErasure(db: Database, { kind, subject, pending }: Target, now: Date): Promise<ErasureRow> {
   return db.transaction(async (sql) => {
     // Two commands for the same thing begin one erasure.
     await sql.query(`select pg_advisory_xact_lock(hashtextextended('erasure ' || $1, 0))`, [JSON.stringify(subject)]);
@@ -168,7 +175,7 @@ async function begin(db: Database, { kind, subject, pending }: Target, now: Date
     ];
     const found = open[0] ?? (pending === undefined ? ended[0] : undefined);
     if (found !== undefined) return found;
-    if (pending === undefined) throw new CommandError('nothing is left to be erased');
+    if (pending === undefined) throw new CatalogueError('not_found', 'Nothing is left to be erased.');
     const [row] = await sql.query<ErasureRow>(
       `insert into erasure (id, kind, subject, pending, started_at) values ($1, $2, $3, $4, $5) returning ${ROW}`,
       [newId('erasure'), kind, JSON.stringify(subject), JSON.stringify(pending), now],
@@ -177,6 +184,22 @@ async function begin(db: Database, { kind, subject, pending }: Target, now: Date
     return row;
   });
 }
+
+/** @returns undefined: there is none */
+export async function findErasure(sql: Sql, id: string): Promise<ErasureRow | undefined> {
+  const [row] = await sql.query<ErasureRow>(`select ${ROW} from erasure where id = $1`, [id]);
+  return row;
+}
+
+/** Newest first; one more than `limit`. */
+export const listErasures = (
+  sql: Sql,
+  page: { readonly limit: number; readonly after: string | null },
+): Promise<ErasureRow[]> =>
+  sql.query<ErasureRow>(`select ${ROW} from erasure where $1::text is null or id < $1 order by id desc limit $2`, [
+    page.after,
+    page.limit + 1,
+  ]);
 
 async function runSteps(services: Services, run: Run, pending: Pending, startedAt: Date): Promise<void> {
   const { mailbox, organizationId, address, organizationIds } = pending;
@@ -236,13 +259,18 @@ const KEEP_RECEIPT = `
   update erasure set finished_at = $2, receipt = $3, pending = null, workflows = '{}'
    where id = $1 and finished_at is null returning 1`;
 
-/** Erases, or goes on with an erasure that was interrupted. @throws {CommandError} */
+/** Erases, or goes on with an erasure that was interrupted. @throws {CatalogueError} not_found, conflict */
 export async function erase(services: Services, target: Target, options: EraseOptions): Promise<Erased> {
+  return finishErasure(services, await beginErasure(services.db, target, new Date(services.now())), options);
+}
+
+/** Does what is left of an erasure that began. */
+export async function finishErasure(
+  services: Services,
+  row: ErasureRow,
+  { backups, onPortion }: EraseOptions,
+): Promise<Erased> {
   const { db, settings, pepper, now } = services;
-  const { onPortion } = options;
-  // Before anything is erased: a folder that cannot be read must be named differently.
-  const backups = options.backups === undefined ? undefined : await backupsIn(options.backups);
-  const row = await begin(db, target, new Date(now()));
   if (row.receipt === null && row.pending !== null) {
     const run: Run = { db, erasureId: row.id, counted: () => {}, onPortion };
     await runSteps(services, run, row.pending, row.startedAt);
@@ -254,8 +282,8 @@ export async function erase(services: Services, target: Target, options: EraseOp
       format: 'agent-mailbox-erasure',
       formatVersion: 1,
       id: row.id,
-      kind: target.kind,
-      subject: target.subject,
+      kind: row.kind,
+      subject: row.subject,
       startedAt: row.startedAt.toISOString(),
       finishedAt: finishedAt.toISOString(),
       productVersion: productVersion(),
@@ -267,21 +295,14 @@ export async function erase(services: Services, target: Target, options: EraseOp
   }
   const [kept] = await db.query<{ receipt: string }>(`select receipt from erasure where id = $1`, [row.id]);
   if (kept === undefined) throw new Error(`the erasure ${row.id} is gone`);
-  const { statement } = JSON.parse(kept.receipt) as { readonly statement: string };
-  return {
-    statement: JSON.parse(statement) as ErasureStatement,
-    receipt: kept.receipt,
-    before: row.receipt !== null,
-  };
+  return { statement: statementOf(kept.receipt), receipt: kept.receipt, before: row.receipt !== null };
+}
+
+/** What a receipt says. */
+export function statementOf(receipt: string): ErasureStatement {
+  const { statement } = JSON.parse(receipt) as { readonly statement: string };
+  return JSON.parse(statement) as ErasureStatement;
 }
 
 const containing = (backups: readonly KnownBackup[] | undefined, until: Date): readonly KnownBackup[] | null =>
   backups?.filter(({ takenAt }) => new Date(takenAt) < until) ?? null;
-
-/** @returns the file */
-export function writeReceipt(dataDir: string, given: string | undefined, { statement, receipt }: Erased): string {
-  const file = given ?? path.join(dataDir, 'erasures', `${statement.id}.json`);
-  mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-  writeWhole(file, `${receipt}\n`, 0o600);
-  return file;
-}

@@ -14,18 +14,17 @@ import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import type { AuditAction } from '#domain/organizations/audit-actions.ts';
 import { OUTBOUND_GIVE_UP_MS, OUTBOUND_OVERDUE_MS } from '#domain/sending/outbound.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { cancelMessage } from '#sending/attempt/attempt-message.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import { withdrawMessage } from '#sending/submit/withdraw-message.ts';
-
-const OPERATOR: Caller = { actor: { ...SYSTEM_ACTOR, name: 'operator' }, ipAddress: null, requestId: null };
 
 /** At least one is not null. */
 export interface WaitingFilter {
   /** Id of a message; address of the sender or of an open recipient; domain of an open recipient. In lower case. */
   readonly about: string | null;
   readonly organizationId: string | null;
+  /** Only with later ids. */
+  readonly after?: string;
 }
 
 interface WaitingMessage {
@@ -48,8 +47,11 @@ const WAITING = `
                         and (lower(r.address) = $3 or lower(split_part(r.address, '@', -1)) = $3)))
    order by o.id limit ${PORTION}`;
 
-async function* waiting(sql: Sql, { about, organizationId }: WaitingFilter): AsyncGenerator<WaitingMessage[]> {
-  for (let after = ''; ; ) {
+async function* waiting(
+  sql: Sql,
+  { about, organizationId, after: first = '' }: WaitingFilter,
+): AsyncGenerator<WaitingMessage[]> {
+  for (let after = first; ; ) {
     const rows = await sql.query<WaitingMessage>(WAITING, [after, organizationId, about]);
     const last = rows.at(-1)?.id;
     if (last === undefined) return;
@@ -81,6 +83,17 @@ export interface QueueControl {
   readonly services: Services;
   readonly temporal: TemporalClient;
   readonly onPortion: (changed: number) => void;
+  /** For the audit logs. */
+  readonly caller: Caller;
+  /** Looks at no more messages than these and those of one portion; default: all that wait. */
+  readonly max?: number;
+}
+
+export interface Controlled {
+  /** Ids of the messages that changed; others were so already, or do not wait any more. */
+  readonly changed: string[];
+  /** Not all were looked at: go on after this id. */
+  readonly next: string | null;
 }
 
 export type QueueAction = 'hold' | 'release' | 'retry' | 'drop';
@@ -92,24 +105,28 @@ const AUDITED: Readonly<Record<QueueAction, AuditAction>> = {
   drop: 'mail.dropped',
 };
 
-/** @returns ids of the messages that changed; others were so already, or do not wait any more */
 export async function controlQueue(
-  { services, temporal, onPortion }: QueueControl,
+  control: QueueControl,
   action: QueueAction,
   filter: WaitingFilter,
-): Promise<string[]> {
+): Promise<Controlled> {
+  const { services, temporal, onPortion, max = Number.POSITIVE_INFINITY } = control;
   const all: string[] = [];
+  let seen = 0;
   for await (const messages of waiting(services.db, filter)) {
-    const changed = action === 'drop' ? await drop(services, messages) : await change(services, action, messages);
+    const changed = action === 'drop' ? await drop(control, messages) : await change(control, action, messages);
     await signalDecided(services, temporal, changed);
     all.push(...changed);
+    seen += messages.length;
     onPortion(all.length);
+    if (seen >= max) return { changed: all, next: messages.at(-1)?.id ?? null };
   }
-  return all;
+  return { changed: all, next: null };
 }
 
 async function audit(
   sql: Sql,
+  caller: Caller,
   action: QueueAction,
   messages: readonly WaitingMessage[],
   ids: readonly string[],
@@ -119,14 +136,14 @@ async function audit(
     messages
       .filter(({ id }) => ids.includes(id))
       .map(({ id, organizationId, mailboxId }) => ({
-        caller: OPERATOR,
+        caller,
         entry: { organizationId, action: AUDITED[action], targetId: id, details: { mailboxId } },
       })),
   );
 }
 
 async function change(
-  services: Services,
+  { services, caller }: QueueControl,
   action: Exclude<QueueAction, 'drop'>,
   messages: readonly WaitingMessage[],
 ): Promise<string[]> {
@@ -144,23 +161,23 @@ async function change(
         ? sql.query<{ id: string }>(RELEASE, [ids, overdue, new Date(now.getTime() + OUTBOUND_GIVE_UP_MS)])
         : sql.query<{ id: string }>(RETRY, [ids, now, overdue]));
     const changed = rows.map(({ id }) => id);
-    await audit(sql, action, messages, changed);
+    await audit(sql, caller, action, messages, changed);
     return changed;
   });
 }
 
 /** As its mailbox withdraws it, where nobody has it yet; otherwise those who do not have it will not get it. */
-async function drop(services: Services, messages: readonly WaitingMessage[]): Promise<string[]> {
+async function drop({ services, caller }: QueueControl, messages: readonly WaitingMessage[]): Promise<string[]> {
   const dropped: string[] = [];
   for (const { id, mailboxId } of messages) {
-    const { kind } = await withdrawMessage(services, mailboxId, id, OPERATOR.actor);
+    const { kind } = await withdrawMessage(services, mailboxId, id, caller.actor);
     if (kind !== 'withdrawn') await cancelMessage(services, id);
     const [open] = await services.db.query(
       `select 1 from outbound_message where id = $1 and state in ('held', 'scheduled', 'sending')`,
       [id],
     );
     if (open !== undefined) continue; // being transmitted at this moment, or of a deleted mailbox, whose workflow ends it
-    await audit(services.db, 'drop', messages, [id]);
+    await audit(services.db, caller, 'drop', messages, [id]);
     dropped.push(id);
   }
   return dropped;

@@ -3,7 +3,7 @@
  * killed and run again neither loses nor repeats a count. A rehearsal counts the same rows and changes nothing.
  */
 import type { Database, Sql } from '#db/database.ts';
-import { CommandError } from '#operations/command.ts';
+import { CatalogueError } from '#domain/errors.ts';
 
 export type Counts = Readonly<Record<string, number>>;
 
@@ -41,7 +41,8 @@ async function addCounts(sql: Sql, id: string, { counts, workflows = [] }: Done)
     `select counts from erasure where id = $1 and finished_at is null for update`,
     [id],
   );
-  if (row === undefined) throw new CommandError(`${id} was ended by another process; run the command again`);
+  if (row === undefined)
+    throw new CatalogueError('conflict', `${id} was ended by another process.`, { fix: 'Ask for it again.' });
   await sql.query(`update erasure set counts = $2, workflows = workflows || $3::text[] where id = $1`, [
     id,
     JSON.stringify(plus(row.counts, counts)),

@@ -3,12 +3,15 @@
  * made of CREDENTIAL_PEPPER, so it needs no place of its own and is there again after a restore.
  */
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, sign, verify } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import path from 'node:path';
-import { reasonOf } from '#core/platform/log/error-reason.ts';
-import { CommandError } from '#operations/command.ts';
-import type { KnownBackup } from './known-backups.ts';
 import type { Counts } from './portions.ts';
+
+/** A backup that was made before the end of an erasure, and so may contain what was erased. */
+export interface KnownBackup {
+  readonly id: string;
+  readonly takenAt: string;
+  /** As it was named. */
+  readonly folder: string;
+}
 
 export const ERASURE_KINDS = ['mailbox', 'organization', 'correspondent'] as const;
 export type ErasureKind = (typeof ERASURE_KINDS)[number];
@@ -86,14 +89,13 @@ export interface CheckedReceipt {
   readonly signed: 'own' | 'other' | 'broken';
 }
 
-/** @throws {CommandError} if it is no receipt */
-export function checkReceipt(pepper: Uint8Array, text: string): CheckedReceipt {
-  const wrong = new CommandError('this is no receipt of an erasure');
+/** Undefined: it is no receipt. */
+export function checkReceipt(pepper: Uint8Array, text: string): CheckedReceipt | undefined {
   const receipt = parsed(text);
   const { statement: signed, publicKey, signature } = receipt ?? {};
-  if (typeof signed !== 'string' || typeof publicKey !== 'string' || typeof signature !== 'string') throw wrong;
+  if (typeof signed !== 'string' || typeof publicKey !== 'string' || typeof signature !== 'string') return undefined;
   const statement = parsed(signed);
-  if (statement?.['format'] !== 'agent-mailbox-erasure') throw wrong;
+  if (statement?.['format'] !== 'agent-mailbox-erasure') return undefined;
   // The signature says that `signReceipt` made it.
   const shown = statement as unknown as ErasureStatement;
   if (!isSignedBy(publicKey, signed, signature)) return { statement: shown, signed: 'broken' };
@@ -114,29 +116,5 @@ function parsed(text: string): Record<string, unknown> | undefined {
     return typeof value === 'object' && value !== null ? { ...value } : undefined;
   } catch {
     return undefined;
-  }
-}
-
-export interface ReceiptFile {
-  readonly file: string;
-  readonly text: string;
-}
-
-const RECEIPT_MAX_BYTES = 1_048_576;
-
-/** A receipt, or all of a folder. @throws {CommandError} if it cannot be read */
-export async function readReceipts(given: string): Promise<ReceiptFile[]> {
-  try {
-    const files = (await stat(given)).isDirectory()
-      ? (await readdir(given)).filter((name) => name.endsWith('.json')).map((name) => path.join(given, name))
-      : [given];
-    const read: ReceiptFile[] = [];
-    for (const file of files.toSorted()) {
-      if ((await stat(file)).size > RECEIPT_MAX_BYTES) throw new CommandError(`${file} is no receipt: it is too large`);
-      read.push({ file, text: await readFile(file, 'utf8') });
-    }
-    return read;
-  } catch (error) {
-    throw error instanceof CommandError ? error : new CommandError(`${given} cannot be read: ${reasonOf(error)}`);
   }
 }

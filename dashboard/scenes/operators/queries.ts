@@ -1,0 +1,126 @@
+/**
+ * Requests of operators. Their key is in the memory of this page alone: no storage, no cookie, so a reload asks for it
+ * again, and no other page can make the browser send it.
+ */
+import createClient, { type Middleware } from 'openapi-fetch';
+import { bodyOf, type Schemas } from '../../api/client.ts';
+import type { paths } from '../../api/openapi.ts';
+import { singleQuery, useChange } from '../../api/queries.ts';
+
+export type Overview = Schemas['OperatorOverview'];
+export type Finding = Schemas['OperatorFinding'];
+export type Tenant = Schemas['Tenant'];
+export type QueuedMail = Schemas['OperatorQueuedMail'];
+export type QueueAction = 'hold' | 'release' | 'retry' | 'drop';
+
+let key = '';
+
+const sendKey: Middleware = {
+  onRequest({ request }) {
+    request.headers.set('x-operator-key', key);
+    return request;
+  },
+};
+
+const operator = createClient<paths>({ credentials: 'omit' });
+operator.use(sendKey);
+
+/** What an operator sees does not stay in the memory of the browser. */
+const UNSEEN = { gcTime: 0, staleTime: 5_000 };
+
+/** Tries a key, and keeps it if the service takes it. */
+export const useOperatorKey = () =>
+  useChange(
+    async (typed: string) => {
+      const before = key;
+      key = typed;
+      try {
+        return await bodyOf(operator.GET('/api/operator/overview'));
+      } catch (error) {
+        key = before;
+        throw error;
+      }
+    },
+    ['operator'],
+  );
+
+export const forgetOperatorKey = (): void => {
+  key = '';
+};
+
+export const overviewQuery = {
+  ...singleQuery(['operator', 'overview'], () => bodyOf(operator.GET('/api/operator/overview')), UNSEEN),
+  refetchInterval: 30_000,
+};
+
+export const findingsQuery = singleQuery(
+  ['operator', 'findings'],
+  () => bodyOf(operator.GET('/api/operator/findings')),
+  { ...UNSEEN, refetchOnWindowFocus: false },
+);
+
+export const tenantsQuery = (cursor: string | null) =>
+  singleQuery(
+    ['operator', 'tenants', cursor],
+    () => bodyOf(operator.GET('/api/operator/organizations', { params: { query: cursor === null ? {} : { cursor } } })),
+    UNSEEN,
+  );
+
+export const queueQuery = (to: string) =>
+  singleQuery(
+    ['operator', 'queue', to],
+    () => bodyOf(operator.GET('/api/operator/queue', { params: { query: to === '' ? {} : { to } } })),
+    UNSEEN,
+  );
+
+export const foundMailQuery = (about: string) =>
+  singleQuery(
+    ['operator', 'mail', about],
+    () => bodyOf(operator.GET('/api/operator/mail', { params: { query: { about } } })),
+    { ...UNSEEN, enabled: about !== '' },
+  );
+
+export const usesQuery = singleQuery(
+  ['operator', 'uses'],
+  () => bodyOf(operator.GET('/api/operator/uses', { params: { query: { limit: 100 } } })),
+  UNSEEN,
+);
+
+export const erasuresQuery = {
+  ...singleQuery(
+    ['operator', 'erasures'],
+    () => bodyOf(operator.GET('/api/operator/erasures', { params: { query: {} } })),
+    UNSEEN,
+  ),
+  refetchInterval: 5_000,
+};
+
+export const useControlQueue = () =>
+  useChange(
+    ({ id, action }: { readonly id: string; readonly action: QueueAction }) =>
+      bodyOf(
+        operator.PUT('/api/operator/queue', {
+          body: { action, about: id, ...(action === 'drop' ? { yes: true as const } : {}) },
+        }),
+      ),
+    ['operator'],
+  );
+
+export const useSuspension = () =>
+  useChange(
+    ({ id, suspended }: { readonly id: string; readonly suspended: boolean }) =>
+      bodyOf(
+        operator.PUT('/api/organization/suspension', {
+          headers: { 'x-organization-id': id },
+          body: { suspended },
+        }),
+      ),
+    ['operator'],
+  );
+
+export const useEraseOrganization = () =>
+  useChange(
+    (id: string) =>
+      bodyOf(operator.POST('/api/operator/erasures', { body: { kind: 'organization', subject: id, yes: true } })),
+    ['operator'],
+  );
