@@ -18,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'certificates list': async () => (await import('./commands/certificates.ts')).listCertificatesCommand,
   'certificates order': async () => (await import('./commands/certificates.ts')).orderCertificatesCommand,
   'answer-probes': async () => (await import('./commands/answer-probes.ts')).answerProbesCommand,
+  prove: async () => (await import('./commands/prove.ts')).proveCommand,
   prober: async () => (await import('./commands/prober.ts')).proberCommand,
   'mail find': async () => (await import('./commands/mail-find.ts')).mailFindCommand,
   'mail queue': async () => (await import('./commands/mail-queue.ts')).mailQueueCommand,

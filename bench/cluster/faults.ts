@@ -4,8 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '#bench/event-load.ts';
 import { signalTree } from '#bench/processes.ts';
 import { firstIdAt } from '#domain/ids.ts';
+import { isOpen } from '#operations/prove/ledger.ts';
 import { type Cluster, SERVICE_DATABASE, type ServiceProcess } from './cluster.ts';
-import { isOpen, type Load } from './load.ts';
+import type { Load } from './load.ts';
 import type { Program, SmallDisk } from './servers.ts';
 
 export interface Fault {

@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '#bench/event-load.ts';
 import { percentiles, textTable } from '#bench/measure.ts';
 import { cpuSeconds } from '#bench/processes.ts';
+import { openRestClient } from '#operations/prove/clients.ts';
 import type { Cluster, WantedEndpoint } from './cluster.ts';
-import { openRestClient } from './load.ts';
 
 const WARM_UP = 100;
 /** Between two, so that the work of the previous one is done. */

@@ -49,6 +49,7 @@ const GROUPS: Readonly<Record<string, readonly (string | readonly [string, strin
       '/operations/dns',
       '/operations/tenants',
       '/operations/http',
+      '/operations/proving',
       '/operations/erasure',
       '/operations/backup',
       '/operations/restore',

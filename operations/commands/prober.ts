@@ -5,21 +5,14 @@ import { createServer, type Server } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { register } from '@prometheus-io/client';
 import { METRICS, probeDuration, probeLastSuccess, probeSuccess } from '#core/platform/log/metrics.ts';
-import { type Form, integer, text, url } from '#core/platform/settings/setting-forms.ts';
+import { integer, text, url } from '#core/platform/settings/setting-forms.ts';
 import { CommandError, command } from '#operations/command.ts';
+import { hostAndPort } from '#operations/host-and-port.ts';
 import { type LegResult, Prober, type ProbeTarget } from '#operations/probe/probe-service.ts';
 
 const REQUEST_WITHIN_MS = 10_000;
 const CONNECTIONS_MAX = 50;
 const KEY_VARIABLE = 'PROBE_API_KEY';
-
-const hostAndPort: Form<{ readonly host: string; readonly port: number }> = {
-  takes: '`host:port`',
-  parse(value) {
-    const [, host = '', port = ''] = /^\[?([^\]]+)\]?:(\d{1,5})$/.exec(value) ?? [];
-    return host !== '' && Number(port) <= 65_535 ? { host, port: Number(port) } : undefined;
-  },
-};
 
 const resultsText = (results: readonly LegResult[]): string =>
   results

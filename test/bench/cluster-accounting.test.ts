@@ -1,17 +1,17 @@
 /** The counts of `npm run bench:cluster`: each kind of damage must show in its own count, and nothing else may. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { duplicatesBySpan } from '#bench/cluster/accounting.ts';
+import { MAX_DELIVERY_ATTEMPTS } from '#domain/webhooks/retry-ladder.ts';
 import {
   account,
   type DeliveryRow,
-  duplicatesBySpan,
   type EventRow,
   type Facts,
   type MadeRow,
   type WebhookReceipt,
-} from '#bench/cluster/accounting.ts';
-import { newOperation, OPERATION_KINDS, type Operation, type OperationKind } from '#bench/cluster/load.ts';
-import { MAX_DELIVERY_ATTEMPTS } from '#domain/webhooks/retry-ladder.ts';
+} from '#operations/prove/account.ts';
+import { newOperation, OPERATION_KINDS, type Operation, type OperationKind } from '#operations/prove/ledger.ts';
 
 const BYTES = 2_000;
 const TYPES = ['email_received', 'email_sent', 'mailbox_created'] as const;

@@ -19,6 +19,7 @@ const ALONE: readonly string[] = [
   'test/dev/start.test.ts',
   'test/operations/restore-elsewhere.test.ts',
   'test/operations/backup.test.ts',
+  'test/operations/prove.test.ts',
   'test/operations/moving/round-trips.test.ts',
   'test/upgrade/recorded-installations.test.ts',
   'test/delivery/crash.test.ts',
