@@ -16,7 +16,7 @@ const result = path.join(root, 'docs/dist');
 const SOURCES = [
   '*.md',
   '{docs,client,python,bench,packages,examples}/**/*.md',
-  '{domain,core,mailstore,sending,api,client,cli,mcp}/**/*.ts',
+  '{domain,core,mailstore,sending,administration,api,client,cli,mcp}/**/*.ts',
   'dev/documentation/**/*.{ts,js,css}',
   'dashboard/public/*',
   'package-lock.json',
