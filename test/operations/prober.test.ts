@@ -7,7 +7,9 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type LegResult, Prober, type ProbeTarget } from '#operations/probe/probe-service.ts';
 import { type ApiWorld, apiWorld } from '#test/support/api-world.ts';
+import { expectAlerts, NO_SCRAPE, readScrape } from '#test/support/firing-alerts.ts';
 import { type PartProcess, startPart } from '#test/support/part-process.ts';
+import { needs } from '#test/support/programs.ts';
 import { runAdmin } from '#test/support/run-admin.ts';
 import { testTls, testVariables } from '#test/support/services.ts';
 import { testPort } from '#test/support/test-port.ts';
@@ -127,6 +129,7 @@ describe('the prober', () => {
     assert.equal((await runAdmin(args, { environment: { DATA_DIR: path.join(folder, 'none') } })).code, 1);
   });
 
+  let probed = '';
   test('without a signal it goes on, and shows the results as metrics', async () => {
     const port = await testPort();
     let text = '';
@@ -163,6 +166,12 @@ describe('the prober', () => {
     assert.match(text, /^agent_mailbox_probe_success\{leg="smtp"\} 1$/m);
     assert.match(text, /^agent_mailbox_probe_success\{leg="imap"\} 0$/m);
     assert.match(text, /^agent_mailbox_probe_last_success_timestamp_seconds\{leg="webhook"\} \d/m);
+    probed = text;
+  });
+
+  test('the alert about a leg that fails fires on these metrics', needs('promtool'), async () => {
+    assert.notEqual(probed, '');
+    await expectAlerts('prober', NO_SCRAPE, readScrape(new Map([['prober', probed]])), ['ProbeFails', 'QueuesUnknown']);
   });
 
   /** What fails while a part is stopped, and how its reason begins. */

@@ -36,6 +36,7 @@ const ALONE: readonly string[] = [
   'test/core/own-installation.test.ts',
   'test/core/metrics.test.ts',
   'test/core/traces.test.ts',
+  'test/operations/alerts-by-cause.test.ts',
   'test/operations/prober.test.ts',
   'test/delivery/across-processes.test.ts',
   'test/mail/crash.test.ts',

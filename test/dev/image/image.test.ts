@@ -237,6 +237,17 @@ describe('the image', needs('git'), () => {
     for (const program of IMAGE_PROGRAMS) assert.ok(existsSync(path.join(app, program)), program);
   });
 
+  test('traces can be switched on in it: what they need is loaded only then', () => {
+    const program = `const { openTelemetry } = await import('./core/platform/tracing/open-telemetry.ts');
+      await openTelemetry('image', false, {}).close();`;
+    const { status, stderr } = spawnSync('node', ['--input-type=module', '-e', program], {
+      cwd: app,
+      encoding: 'utf8',
+      env: cleanEnvironment({}),
+    });
+    assert.equal(status, 0, stderr);
+  });
+
   test('its documentation is that of the clone', async () => {
     const built = globSync('docs/dist/**/*.html', { cwd: app }).map(
       (file) => `/${file.replace('docs/dist', 'docs').replace('.html', '')}`,
