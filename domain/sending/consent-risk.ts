@@ -1,5 +1,4 @@
 /** How much of a held message asks for a closer look: the order in which a person may read the queue. */
-import type { MessageSignals } from '#domain/mail/message-signals.ts';
 import type { HeldBecauseKind } from './consent.ts';
 import { OVER_BUDGET_KINDS } from './sending-brakes.ts';
 
@@ -11,11 +10,11 @@ export const CONSENT_RISK_MAX = 3;
 
 const OVER_BUDGET: readonly HeldBecauseKind[] = OVER_BUDGET_KINDS;
 
-/** @returns 0 to {@link CONSENT_RISK_MAX} */
+/** @param examined the signals of the message, by number. @returns 0 to {@link CONSENT_RISK_MAX} */
 export function consentRisk(
   heldBecause: HeldBecauseKind,
   carriesPassages: boolean,
-  { signals, suspicions }: MessageSignals,
+  { signals, suspicions }: { readonly signals: readonly unknown[]; readonly suspicions: readonly unknown[] },
 ): number {
   if (carriesPassages || heldBecause === 'carries_other_mail') return CONSENT_RISK_MAX;
   if (suspicions.length > 0 || heldBecause === 'reply_target' || heldBecause === 'unknown_sender_read') return 2;
