@@ -4,6 +4,7 @@ import { approvalRoutes } from './approval/routes.ts';
 import { auditRoutes } from './audit/routes.ts';
 import { consentMessageRoutes } from './consents/message-routes.ts';
 import { consentRoutes } from './consents/routes.ts';
+import { decisionRuleRoutes } from './decision-rules/routes.ts';
 import { deviceSignInRoutes } from './device-sign-ins/routes.ts';
 import { domainReportRoutes } from './domains/reports.ts';
 import { domainRoutes } from './domains/routes.ts';
@@ -74,6 +75,7 @@ export const routes: readonly Route[] = [
   ...legalHoldRoutes,
   ...listRoutes,
   ...standingApprovalRoutes,
+  ...decisionRuleRoutes,
   ...suppressionRoutes,
   ...threadRoutes,
   ...folderRoutes,

@@ -239,7 +239,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -400,6 +400,7 @@ export interface Consent {
   readonly resubmits: string | null;
   /** Until then the approval can be taken back, and the message waits; null: it cannot be taken back. */
   readonly undoUntil: string | null;
+  readonly firstApproval: FirstApproval | null;
   readonly decision: ConsentDecision | null;
 }
 
@@ -514,6 +515,7 @@ export interface ConsentMessage {
   readonly unknownSenders: readonly UnknownSender[];
   /** Versions that were sent back before this one, newest first, at most 5. */
   readonly earlierVersions: readonly EarlierVersion[];
+  readonly decides: Decides;
   readonly submittedAt: string;
   /** It is not sent before this time; null: not scheduled. */
   readonly sendAt: string | null;
@@ -677,6 +679,41 @@ export interface CurrentUsage {
   readonly storageBytes: number;
 }
 
+/** Who decides, by the rules of the organization and at this moment. */
+export interface Decides {
+  /** Null: every member may decide. */
+  readonly names: readonly string[] | null;
+  /** How many must approve. */
+  readonly persons: number;
+  /** When every member may decide; null: every member may now. */
+  readonly everyMemberFrom: string | null;
+}
+
+/** Of the rules about a message that name members, the most specific ones say who decides: with recipients before those with a group, these before others. */
+export interface DecisionRule {
+  /** Id of the rule. */
+  readonly id: string;
+  /** Only messages of mailboxes of this group; null: of all. */
+  readonly mailboxGroup: string | null;
+  /** Only messages to one of these addresses or domains; empty: to anybody. */
+  readonly recipients: readonly string[];
+  /** Members who are responsible; empty: the rule names nobody, and is about two persons. */
+  readonly memberIds: readonly string[];
+  /** 2: an approval waits for a second one by another person. One denial is enough. */
+  readonly persons: number;
+  readonly hours: DutyHours | null;
+  /** After so many hours (default 8) without a decision every member is asked, and may decide. */
+  readonly escalatesAfterHours: number;
+  readonly createdBy: Actor;
+  readonly createdAt: string;
+}
+
+export interface DecisionRuleList {
+  readonly data: readonly DecisionRule[];
+  /** Send it as `cursor` for the next page; null on the last one. */
+  readonly nextCursor: string | null;
+}
+
 export interface DefaultDomain {
   readonly name: string;
   readonly records: readonly DomainRecord[];
@@ -795,6 +832,22 @@ export interface DeliveryWithAttempts {
   /** The envelope as recorded; exactly this text is signed and sent. */
   readonly payload: Readonly<Record<string, unknown>>;
   readonly attempts: readonly DeliveryAttempt[];
+}
+
+/** Who decides where you may, within the time; null: nobody. */
+export interface Deputy {
+  readonly memberId: string;
+  readonly from: string;
+  /** At most 366 days after `from`. */
+  readonly until: string;
+}
+
+export interface DeputyChange {
+  readonly deputy: Deputy | null;
+}
+
+export interface DeputyOfMember {
+  readonly deputy: Deputy | null;
 }
 
 export interface DeviceCode {
@@ -1005,6 +1058,18 @@ export interface DraftSummary {
   readonly createdAt: string;
   /** Time of the last save. */
   readonly updatedAt: string;
+}
+
+/** When the members of a rule are on duty; null: always. */
+export interface DutyHours {
+  /** As IANA names it, such as `Europe/Berlin`. */
+  readonly timeZone: string;
+  /** Days on which the hours begin: 1 is Monday, 7 Sunday. */
+  readonly days: readonly number[];
+  /** Such as `08:00`. */
+  readonly from: string;
+  /** The end, which is not included. Before `from`: on the next day. */
+  readonly to: string;
 }
 
 export interface EarlierMessage {
@@ -1383,6 +1448,12 @@ export interface EventTypeScopes {
 
 export interface FileForm {
   readonly file: string;
+}
+
+/** A rule asks for two persons, and one has approved. Null: one is enough, or nobody has. */
+export interface FirstApproval {
+  readonly by: Actor;
+  readonly at: string;
 }
 
 export interface FirstMailbox {
@@ -2311,6 +2382,20 @@ export interface NewChatWebhook {
   readonly form: 'slack' | 'teams';
   /** The https URL that Slack or Teams gives for an incoming webhook. Stored sealed. */
   readonly url: string;
+}
+
+export interface NewDecisionRule {
+  /** Only messages of mailboxes of this group; null: of all. */
+  readonly mailboxGroup?: string | null;
+  /** Only messages to one of these addresses or domains; empty: to anybody. */
+  readonly recipients?: readonly string[];
+  /** Members who are responsible; empty: the rule names nobody, and is about two persons. */
+  readonly memberIds?: readonly string[];
+  /** 2: an approval waits for a second one by another person. One denial is enough. */
+  readonly persons?: number;
+  readonly hours?: DutyHours | null;
+  /** After so many hours (default 8) without a decision every member is asked, and may decide. */
+  readonly escalatesAfterHours?: number;
 }
 
 export interface NewDeviceSignIn {
@@ -4198,6 +4283,13 @@ export interface ListStandingApprovalsQuery {
   readonly cursor?: string;
 }
 
+export interface ListDecisionRulesQuery {
+  /** Rows per page (default 50). */
+  readonly limit?: number;
+  /** `nextCursor` of the previous page; opaque. */
+  readonly cursor?: string;
+}
+
 export interface ListSuppressionsQuery {
   /** Rows per page (default 50). */
   readonly limit?: number;
@@ -4302,7 +4394,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.returned' | 'consent.taken_back' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -5066,6 +5158,41 @@ export interface Operations {
     readonly query: undefined;
     readonly body: undefined;
     readonly answer: undefined;
+  };
+  /** List the rules who decides */
+  readonly listDecisionRules: {
+    readonly params: readonly [];
+    readonly query: ListDecisionRulesQuery;
+    readonly body: undefined;
+    readonly answer: DecisionRuleList;
+  };
+  /** Say who decides about held messages */
+  readonly createDecisionRule: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: NewDecisionRule | undefined;
+    readonly answer: DecisionRule;
+  };
+  /** Delete a rule */
+  readonly deleteDecisionRule: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: undefined;
+  };
+  /** Get who decides for you */
+  readonly getDeputy: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: DeputyOfMember;
+  };
+  /** Name a member who decides for you */
+  readonly putDeputy: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: DeputyChange;
+    readonly answer: DeputyOfMember;
   };
   /** List suppressed addresses, newest first */
   readonly listSuppressions: {
@@ -5898,6 +6025,11 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   listStandingApprovals: 'GET /api/standing-approvals',
   createStandingApproval: 'POST /api/standing-approvals',
   revokeStandingApproval: 'DELETE /api/standing-approvals/{id}',
+  listDecisionRules: 'GET /api/decision-rules',
+  createDecisionRule: 'POST /api/decision-rules',
+  deleteDecisionRule: 'DELETE /api/decision-rules/{id}',
+  getDeputy: 'GET /api/sessions/current/deputy',
+  putDeputy: 'PUT /api/sessions/current/deputy',
   listSuppressions: 'GET /api/suppressions',
   removeSuppression: 'DELETE /api/suppressions/{id}',
   listThreads: 'GET /api/mailbox/threads',

@@ -3,9 +3,16 @@ import { followStream, type StreamOptions } from './event-stream.ts';
 import { type ClientOptions, credentialHeaders, HttpTransport, type OrganizationCredential } from './http.ts';
 import { MailboxClient } from './mailbox-client.ts';
 import { OperationCall } from './operation-call.ts';
-import { Keys, Members, Notices, Organizations, Sessions } from './organization/administration.ts';
+import { Deputies, Keys, Members, Notices, Organizations, Sessions } from './organization/administration.ts';
 import { Mailboxes, MailOfMailboxes } from './organization/mailboxes.ts';
-import { Consents, Domains, Lists, StandingApprovals, Suppressions } from './organization/sending-rules.ts';
+import {
+  Consents,
+  DecisionRules,
+  Domains,
+  Lists,
+  StandingApprovals,
+  Suppressions,
+} from './organization/sending-rules.ts';
 import { Deliveries, Recoveries, Webhooks } from './organization/webhooks.ts';
 
 export type OrganizationClientOptions = ClientOptions & OrganizationCredential;
@@ -27,6 +34,8 @@ export class OrganizationClient {
   readonly consents: Consents;
   readonly lists: Lists;
   readonly standingApprovals: StandingApprovals;
+  readonly decisionRules: DecisionRules;
+  readonly deputies: Deputies;
   readonly suppressions: Suppressions;
   readonly domains: Domains;
   readonly members: Members;
@@ -51,6 +60,8 @@ export class OrganizationClient {
     this.consents = new Consents(call);
     this.lists = new Lists(call);
     this.standingApprovals = new StandingApprovals(call);
+    this.decisionRules = new DecisionRules(call);
+    this.deputies = new Deputies(call);
     this.suppressions = new Suppressions(call);
     this.domains = new Domains(call);
     this.members = new Members(call);

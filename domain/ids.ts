@@ -40,6 +40,7 @@ export const ID_PREFIXES = {
   request: 'req_',
   mailRefusal: 'mrf_',
   standingApproval: 'sta_',
+  decisionRule: 'rul_',
   erasure: 'ers_',
   domainReport: 'drp_',
   legalHold: 'lgh_',

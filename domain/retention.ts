@@ -251,6 +251,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('organization_change', 'rateLimits', days(ORGANIZATION_CHANGE_RETENTION_DAYS)),
   kept('trace_context', 'rateLimits', days(TRACE_CONTEXT_RETENTION_DAYS)),
   kept('standing_approval', 'knownRecipients', `${days(STANDING_APPROVAL_RETENTION_DAYS)} after its end`),
+  kept('decision_rule', 'owner', 'until it is deleted'),
   kept('known_recipient', 'knownRecipients', `${days(KNOWN_RECIPIENT_RETENTION_DAYS)} after their last use`),
   kept(
     'suppression',

@@ -204,6 +204,7 @@ export async function eraseCorrespondent(
                select user_id from members where organization_id = $2)`,
       [pattern, organizationId],
     );
+    await clearDecisionRules(run, organizationId, pattern);
     await clearSuppression(run, organizationId, address);
   }
   await eraseRefusals(run, [address]);
@@ -218,6 +219,22 @@ async function clearHeldDetails(run: Run, values: readonly unknown[]): Promise<v
       values,
     );
     return { counts: {}, more: false };
+  });
+}
+
+/** The address is taken out of the rules; a rule about nobody else goes, as without recipients it would be about all. */
+async function clearDecisionRules(run: Run, organizationId: string, pattern: string): Promise<void> {
+  const where = `organization_id = $1 and array_to_string(recipients, ' ') ~ $2`;
+  if (!isReal(run)) return countRows(run, 'decision_rule', where, [organizationId, pattern]);
+  await inPortions(run, 'decision_rule', async (sql) => {
+    const others = 'array(select r from unnest(recipients) as r where r !~ $2)';
+    const values = [organizationId, pattern];
+    const gone = await sql.query(`delete from decision_rule where ${where} and ${others} = '{}' returning 1`, values);
+    const cleared = await sql.query(
+      `update decision_rule set recipients = ${others} where ${where} returning 1`,
+      values,
+    );
+    return { counts: { decision_rule: gone.length + cleared.length }, more: false };
   });
 }
 

@@ -34,6 +34,7 @@ const STEPS: readonly Step[] = [
   ['role_mail', OF],
   ['domain_report', OF],
   ['mail_refusal', OF],
+  ['decision_rule', OF],
   ['invitations', OF],
   ['api_keys', OF],
   ['oauth_tokens', `grant_id in (select id from oauth_grants where ${OF})`],

@@ -207,6 +207,14 @@ export const ConsentMessage = closed(
     earlierVersions: Type.Array(EarlierVersion, {
       description: `Versions that were sent back before this one, newest first, at most ${EARLIER_VERSIONS_MAX}.`,
     }),
+    decides: closed(
+      {
+        names: nullable(Type.Array(Type.String(), { description: 'Null: every member may decide.' })),
+        persons: Type.Integer({ minimum: 1, maximum: 2, description: 'How many must approve.' }),
+        everyMemberFrom: nullable(dateTime('When every member may decide; null: every member may now.')),
+      },
+      { title: 'Decides', description: 'Who decides, by the rules of the organization and at this moment.' },
+    ),
     submittedAt: dateTime(),
     sendAt: nullable(dateTime('It is not sent before this time; null: not scheduled.')),
     sizeBytes: Type.Integer(),
@@ -273,6 +281,11 @@ export function presentHeldMessage(held: HeldMessage): Static<typeof ConsentMess
       readAt,
     })),
     earlierVersions: held.earlierVersions.map(presentVersion),
+    decides: {
+      names: held.decides.names === null ? null : [...held.decides.names],
+      persons: held.decides.persons,
+      everyMemberFrom: timeOf(held.decides.everyMemberFrom),
+    },
     submittedAt: message.submittedAt.toISOString(),
     sendAt: timeOf(message.sendAt),
     sizeBytes: message.size,

@@ -34,7 +34,7 @@ import {
 const tag = 'Consents';
 
 const DECIDES =
-  'Needs a session of a member. An API key may decide only if the organization sets `consentByApiKey`, a mailbox token never. A second decision is a conflict.';
+  'Needs a session of a member. An API key may decide only if the organization sets `consentByApiKey`, a mailbox token never. Where a rule says who decides, only those members may, and where it asks for two persons the first approval leaves the request `pending` (`firstApproval`). A second decision is a conflict.';
 
 /** @throws {CatalogueError} not_found; forbidden as `requireDecider` */
 async function requireDecision({ db }: Services, organizationId: string, consentId: string, caller: Caller) {

@@ -143,6 +143,15 @@ export const Consent = closed(
     undoUntil: nullable(
       dateTime('Until then the approval can be taken back, and the message waits; null: it cannot be taken back.'),
     ),
+    firstApproval: nullable(
+      closed(
+        { by: Actor, at: dateTime() },
+        {
+          title: 'FirstApproval',
+          description: 'A rule asks for two persons, and one has approved. Null: one is enough, or nobody has.',
+        },
+      ),
+    ),
     decision: nullable(
       closed(
         {
@@ -294,6 +303,7 @@ export const pendingExample = {
   expiresAt: '2026-11-28T09:16:02.481Z',
   resubmits: null,
   undoUntil: null,
+  firstApproval: null,
   decision: null,
 };
 
@@ -378,6 +388,7 @@ export const consentMessageExample = {
   opaqueLinks: [],
   unknownSenders: [],
   earlierVersions: [],
+  decides: { names: ['Grace Hill'], persons: 1, everyMemberFrom: '2026-11-21T17:16:02.481Z' },
   submittedAt: '2026-11-21T09:16:02.481Z',
   sendAt: null,
   sizeBytes: 66_904,
@@ -399,6 +410,7 @@ export const presentConsent = (row: ConsentRow): Static<typeof Consent> => ({
   expiresAt: row.expiresAt.toISOString(),
   resubmits: row.resubmits,
   undoUntil: timeOf(row.undoUntil),
+  firstApproval: row.firstApproval === null ? null : { by: { ...row.firstApproval.by }, at: row.firstApproval.at },
   decision:
     row.decidedAt === null
       ? null

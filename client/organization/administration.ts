@@ -125,6 +125,17 @@ export class Sessions extends OperationGroup {
   }
 }
 
+/** Who decides for the signed-in member, for a time. */
+export class Deputies extends OperationGroup {
+  get(options?: CallOptions): Promise<Api.DeputyOfMember> {
+    return this.call.answer('getDeputy', [], { options });
+  }
+
+  name(deputy: Api.DeputyChange, options?: CallOptions): Promise<Api.DeputyOfMember> {
+    return this.call.answer('putDeputy', [], { body: deputy, options });
+  }
+}
+
 /** Mail of the service to members. */
 export class Notices extends OperationGroup {
   /** Those of the organization; for admins. */

@@ -73,6 +73,21 @@ export class StandingApprovals extends OperationGroup {
   }
 }
 
+/** Rules who decides about held messages. */
+export class DecisionRules extends OperationGroup {
+  list(query: Api.ListDecisionRulesQuery = {}, options?: CallOptions): PagedList<Api.DecisionRule> {
+    return this.call.list('listDecisionRules', [], { query, options });
+  }
+
+  create(fields: Api.NewDecisionRule, options?: CallOptions): Promise<Api.DecisionRule> {
+    return this.call.answer('createDecisionRule', [], { body: fields, options });
+  }
+
+  async delete(id: string, options?: CallOptions): Promise<void> {
+    await this.call.answer('deleteDecisionRule', [id], { options });
+  }
+}
+
 /** Addresses that nothing is sent to, because their host refused them for good. */
 export class Suppressions extends OperationGroup {
   list(query: Api.ListSuppressionsQuery = {}, options?: CallOptions): PagedList<Api.Suppression> {

@@ -48,6 +48,7 @@ import { Migration20261128001800_sending_after_reading } from './Migration202611
 import { Migration20261128001810_carried_documents } from './Migration20261128001810_carried_documents.ts';
 import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
 import { Migration20261128001400_operator_uses } from './Migration20261128001400_operator_uses.ts';
+import { Migration20261128001710_decision_rules } from './Migration20261128001710_decision_rules.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -101,4 +102,5 @@ export const migrations = [
   Migration20261128001300_second_factors,
   Migration20261128001600_mail_retention,
   Migration20261128001400_operator_uses,
+  Migration20261128001710_decision_rules,
 ];

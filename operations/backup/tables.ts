@@ -31,7 +31,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
   ...['carried_mail', 'carried_mark', 'carried_due', 'carried_document'],
   ...['mailbox_file', 'mailbox_file_chunk', BLOB_TABLE, 'thread_ref', 'delivery_seen'],
   ...['outbound_message', 'outbound_recipient', 'outbound_attempt', 'consent', 'carried_passage'],
-  ...['sending_use', 'known_recipient', 'standing_approval', 'suppression', 'mail_refusal', 'erasure'],
+  ...['sending_use', 'known_recipient', 'standing_approval', 'decision_rule', 'suppression', 'mail_refusal', 'erasure'],
   ...['installation_setting', 'operator_use'],
 ];
 

@@ -33,6 +33,7 @@ const ADDRESSES: readonly { readonly table: string; readonly key: string; readon
   },
   { table: 'released_thread', key: 'author', addresses: 'select t.author' },
   { table: 'standing_approval', key: 'id', addresses: 'select unnest(t.recipients)' },
+  { table: 'decision_rule', key: 'id', addresses: 'select unnest(t.recipients)' },
   { table: 'sender_list', key: 'id', addresses: 'select t.value' },
   { table: 'mail_refusal', key: 'id', addresses: 'select unnest(t.keys)' },
   { table: 'known_recipient', key: 'value', addresses: `select lower(split_part(t.value, ' ', -1))` },

@@ -135,6 +135,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   consent: ALL,
   carried_passage: ALL,
   standing_approval: ALL,
+  decision_rule: { mailbox: ORGANIZATION, organization: 'erased', correspondent: 'cleared' },
   sending_use: ofMailbox(IDS),
   organization_change: {
     mailbox: kept('ids, for a day: open pages see by them that something is gone'),

@@ -6,6 +6,7 @@
  */
 
 import { approvalPageUrl } from '#core/accounts/approval-links.ts';
+import { hasDecisionRules, responsibleFor } from '#core/organizations/decision-rules.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import { newId } from '#core/platform/new-id.ts';
@@ -16,6 +17,7 @@ import {
   lastNoticesOf,
   membersToNotify,
   type NoticedConsent,
+  type NotifiedMember,
   takeReminder,
   waitingNoticesAbout,
 } from '#db/queries/notices/approval-notices.ts';
@@ -29,6 +31,9 @@ import {
   reminderAtMs,
 } from '#domain/sending/approval-notices.ts';
 import { heldBecauseSentence } from '#domain/sending/consent.ts';
+import type { Responsible } from '#domain/sending/decision-rules.ts';
+import { findConsent } from './find-consents.ts';
+import type { NoticePage } from './notice-html.ts';
 
 /** A request for consent for a notice. */
 interface NoticedRequest {
@@ -52,7 +57,7 @@ export function approvalSubject(kind: ApprovalNoticeKind, subjects: readonly str
 }
 
 /**
- * Adds a request to the next notice of each member, by mail and by chat as the member chose. Call it in the transaction
+ * Adds a request to the next notice of each member who may decide about it now, by mail and by chat as the member chose. Call it in the transaction
  * of the change; `waitingNoticesAbout` finds the notices to start after the commit.
  */
 export async function writeApprovalNotices(
@@ -61,7 +66,7 @@ export async function writeApprovalNotices(
   request: NoticedRequest,
   nowMs: number,
 ): Promise<void> {
-  const members = await membersToNotify(sql, request.organizationId);
+  const members = await membersWhoDecide(sql, request, nowMs);
   const last = await lastNoticesOf(
     sql,
     members.map(({ memberId }) => memberId),
@@ -103,6 +108,54 @@ export async function remindInTime(
   await db.transaction(async (sql) => {
     if (await takeReminder(sql, request.consentId, new Date(nowMs)))
       await writeApprovalNotices(sql, 'approval_reminder', request, nowMs);
+  });
+  return undefined;
+}
+
+/** Who decides about a request now. A request that is gone: every member. */
+async function responsibleForId(
+  sql: Sql,
+  organizationId: string,
+  consentId: string,
+  nowMs: number,
+): Promise<Responsible> {
+  // Most organizations have no rules, and need not be asked for more.
+  if (!(await hasDecisionRules(sql, organizationId))) return { memberIds: null, persons: 1 };
+  const consent = await findConsent(sql, organizationId, consentId);
+  return consent === undefined ? { memberIds: null, persons: 1 } : responsibleFor(sql, organizationId, consent, nowMs);
+}
+
+/** Most organizations have no rules: then nothing more is read than the members. */
+async function membersWhoDecide(
+  sql: Sql,
+  { organizationId, consentId }: NoticedRequest,
+  nowMs: number,
+): Promise<readonly NotifiedMember[]> {
+  const all = await membersToNotify(sql, organizationId);
+  if (!all.some(({ hasRules }) => hasRules)) return all;
+  const { memberIds } = await responsibleForId(sql, organizationId, consentId, nowMs);
+  return all.filter(({ memberId }) => memberIds === null || memberIds.includes(memberId));
+}
+
+/**
+ * Asks all members, once nobody whom a rule names has decided in its time.
+ *
+ * @returns when that is, in milliseconds since 1970; undefined: it is done, or there is no such rule
+ */
+export async function escalateInTime(
+  db: Sql & { transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result> },
+  request: NoticedRequest & { readonly escalatedAt: Date | null },
+  nowMs: number,
+): Promise<number | undefined> {
+  if (request.escalatedAt !== null) return undefined;
+  const { escalatesAtMs, isEscalated } = await responsibleForId(db, request.organizationId, request.consentId, nowMs);
+  if (isEscalated === undefined) return escalatesAtMs;
+  await db.transaction(async (sql) => {
+    const taken = await sql.query(
+      `update consent set escalated_at = $2 where id = $1 and status = 'pending' and escalated_at is null returning 1`,
+      [request.consentId, new Date(nowMs)],
+    );
+    if (taken.length > 0) await writeApprovalNotices(sql, 'approval_request', request, nowMs);
   });
   return undefined;
 }
@@ -214,6 +267,53 @@ export function approvalText(consents: readonly NoticedConsent[], scope: NoticeS
     footerOf(scope),
     `You get this mail as a member of ${shownLine(organizationName)}. Change how you are notified: ${publicUrl}/settings/notices`,
   ].join('\n\n');
+}
+
+/**
+ * The same as the parts of a page with one button: of one request its own, of several the queue.
+ *
+ * @param urlOf where a request is decided
+ */
+export function approvalPage(
+  consents: readonly NoticedConsent[],
+  scope: NoticeScope,
+  urlOf: (consentId: string) => string,
+): NoticePage {
+  const { kind, organizationName, publicUrl, detailed } = scope;
+  const shown = consents.slice(0, APPROVAL_DIGEST_ITEMS_MAX);
+  const [only] = consents;
+  const isOne = consents.length === 1 && only !== undefined;
+  const isOver = kind === 'approval_expired';
+  const more = consents.length - shown.length;
+  return {
+    opening: OPENINGS[kind](consents.length),
+    blocks: shown.map((consent) => {
+      const about = describeRequest(consent, publicUrl);
+      const facts: (readonly [string, string])[] = [
+        ['Mailbox', about.mailbox],
+        ...(detailed
+          ? ([
+              ['To', about.to],
+              ['Subject', about.subject],
+              ...(about.preview === '' ? [] : [['Begins', about.preview] as const]),
+              ['Held', about.why],
+            ] as const)
+          : []),
+        [isOver ? 'Expired' : 'Expires', about.expires],
+      ];
+      if (isOne) return { facts };
+      return { facts, link: { url: urlOf(consent.id), title: isOver ? 'Show it' : 'Read and decide' } };
+    }),
+    button: isOne
+      ? { url: urlOf(only.id), title: isOver ? 'Show the message' : 'Read and decide' }
+      : { url: `${publicUrl}/approvals`, title: 'Open the approvals' },
+    footer: [
+      ...(more > 0 ? [`${more} more are listed on the page of approvals.`] : []),
+      footerOf(scope),
+      `You get this mail as a member of ${shownLine(organizationName)}.`,
+    ],
+    settingsUrl: `${publicUrl}/settings/notices`,
+  };
 }
 
 function footerOf({ kind, detailed }: NoticeScope): string {

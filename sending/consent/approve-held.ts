@@ -38,9 +38,11 @@ import {
   type Sender,
   type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import { approveConsent, type Decided, notAsShown, requireHash } from './decide-consent.ts';
+import { approveConsent, type Decided } from './decide-consent.ts';
 import { type ConsentRow, findConsent } from './find-consents.ts';
+import { notChangedAlone } from './first-approval.ts';
 import { recipientsToAsk } from './recipients-to-ask.ts';
+import { notAsShown, requireHash } from './shown-message.ts';
 
 /** Omitted fields do not change. Null removes text or HTML from the message. Addresses as `a@b.c` or `Name <a@b.c>`. */
 export interface MessageEdit {
@@ -80,7 +82,8 @@ export async function approveHeld(
   // An earlier decision is reported before the edit is checked.
   if (sha256 !== undefined && isOpen) await requireShown(services, consent, sha256);
   const change = edit === undefined || !isOpen ? undefined : await prepareEdit(services, consent, edit);
-  return approveConsent(services, organizationId, consentId, scope, caller, async (sql) => {
+  return approveConsent(services, organizationId, consentId, scope, caller, async (sql, persons) => {
+    if (persons === 2 && change !== undefined) throw notChangedAlone();
     // The row is locked by the decision: what it says now is what is approved.
     if (sha256 !== undefined) requireHash((await findConsent(sql, organizationId, consentId)) ?? consent, sha256);
     await change?.(sql);

@@ -37,7 +37,7 @@ import {
   type Sender,
   type SendingServices,
 } from '#sending/outbox/outbound-message.ts';
-import { noticesToStart, remindInTime } from './approval-notices.ts';
+import { escalateInTime, noticesToStart, remindInTime } from './approval-notices.ts';
 import { denyByService } from './decide-consent.ts';
 import { threadKnown } from './earned-reply.ts';
 
@@ -49,6 +49,7 @@ interface ConsentRow {
   readonly expiresAt: Date;
   readonly createdAt: Date;
   readonly remindedAt: Date | null;
+  readonly escalatedAt: Date | null;
   readonly undoUntil: Date | null;
 }
 
@@ -96,16 +97,28 @@ export async function passConsentGate(
   }
 }
 
-/** Members are notified of what is held, and reminded of it a day before it expires. */
+/** Members are notified of what is held, all of them if those responsible do not decide, and reminded a day before it expires. */
 async function notifyAndWait(
   services: SendingServices,
   { organizationId, consentId, subject }: OutboundMessage,
-  { createdAt, expiresAt, remindedAt }: ConsentRow,
+  { createdAt, expiresAt, remindedAt, escalatedAt }: ConsentRow,
   startNotices: StartNotices,
   isSuspended: boolean,
 ): Promise<GateResult> {
-  const request = { organizationId, consentId: consentId ?? '', subject, createdAt, expiresAt, remindedAt };
-  const remindAtMs = await remindInTime(services.db, request, services.now());
+  const request = {
+    organizationId,
+    consentId: consentId ?? '',
+    subject,
+    createdAt,
+    expiresAt,
+    remindedAt,
+    escalatedAt,
+  };
+  const dueMs = [
+    await remindInTime(services.db, request, services.now()),
+    await escalateInTime(services.db, request, services.now()),
+  ].filter((atMs) => atMs !== undefined);
+  const remindAtMs = dueMs.length === 0 ? undefined : Math.min(...dueMs);
   await startNotices(await noticesToStart(services.db, request.consentId));
   return {
     kind: 'held',
@@ -121,7 +134,7 @@ const WAIT_FOR_EXPIRY = `
 async function findConsent(sql: Sql, { consentId }: OutboundMessage): Promise<ConsentRow | undefined> {
   const [row] = await sql.query<ConsentRow>(
     `select status, scope, recipients, content_hash as "contentHash", expires_at as "expiresAt",
-            created_at as "createdAt", reminded_at as "remindedAt", undo_until as "undoUntil" from consent where id = $1`,
+            created_at as "createdAt", reminded_at as "remindedAt", escalated_at as "escalatedAt", undo_until as "undoUntil" from consent where id = $1`,
     [consentId],
   );
   return row;

@@ -1,7 +1,7 @@
 /**
  * Decisions about held mail, and the request for one as recorded.
  *
- *   pending ──approve (address, domain, once)──▶ approved
+ *   pending ──approve (address, domain, once), by two persons where a rule says so──▶ approved
  *      ├──deny, or send back with a comment, by a person──▶ denied
  *      └──expired, withdrawn, mailbox deleted, content changed──▶ denied by the service
  *
@@ -11,6 +11,12 @@
  */
 import { recordEvents } from '#core/events/record-event.ts';
 import { recordAudit, recordAudits } from '#core/organizations/audit.ts';
+import {
+  hasDecisionRules,
+  requireApprover,
+  requireResponsible,
+  thoseToDecide,
+} from '#core/organizations/decision-rules.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
@@ -22,6 +28,8 @@ import { type Actor, SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { writeApprovalNotices } from './approval-notices.ts';
 import { aboutMailboxes, decisionEvents, logDecisions } from './decision-records.ts';
 import { type ConsentRow, findConsent, findConsents } from './find-consents.ts';
+import { isFirstApproval, keepFirstApproval, notChangedAlone } from './first-approval.ts';
+import { requireHash } from './shown-message.ts';
 
 type Part = Pick<Services, 'db' | 'now' | 'deliveriesDue'>;
 
@@ -103,8 +111,10 @@ async function requireDecision(
  * Approves. `address` and `domain` are remembered permanently and approve other requests they cover, at most
  * {@link DECIDED_AT_ONCE_MAX} in this transaction.
  *
- * @param edit changes the message and its request in the transaction of the decision, once it is this caller's
- * @throws {CatalogueError} not_found, conflict, and what `edit` throws
+ * Where a rule asks for two persons, the first approval is kept with the hash of what was approved, and the request waits.
+ *
+ * @param edit checks or changes the message and its request in the transaction of the decision, once it is this caller's
+ * @throws {CatalogueError} not_found, conflict, forbidden by a rule, and what `edit` throws
  */
 export async function approveConsent(
   services: Part,
@@ -112,16 +122,27 @@ export async function approveConsent(
   consentId: string,
   scope: ConsentScope,
   caller: Caller,
-  edit?: (sql: Sql) => Promise<void>,
+  edit?: (sql: Sql, persons: 1 | 2) => Promise<void>,
 ): Promise<Decided> {
   const now = new Date(services.now());
   const done = await services.db.transaction(async (sql) => {
     const asked = await findConsent(sql, organizationId, consentId);
     if (asked === undefined) throw new CatalogueError('not_found');
+    const nowMs = now.getTime();
+    const persons = await requireApprover(sql, organizationId, asked, rememberedBy(scope, asked), caller, nowMs);
+    if (persons === 2 && (await isFirstApproval(sql, consentId, caller, now))) {
+      await edit?.(sql, persons);
+      await keepFirstApproval(sql, organizationId, consentId, caller, now);
+      return { decided: await findConsents(sql, organizationId, [consentId]), owed: 0, more: false };
+    }
     const first = await decide(sql, [consentId], approvalOf(scope), now, caller.actor);
     await requireDecision(sql, organizationId, consentId, first);
-    await edit?.(sql);
+    await edit?.(sql, persons);
     const wanted = edit === undefined ? asked : ((await findConsent(sql, organizationId, consentId)) ?? asked);
+    // Other recipients may be for other people.
+    if (!wanted.contentHash.equals(asked.contentHash))
+      if ((await requireApprover(sql, organizationId, wanted, rememberedBy(scope, wanted), caller, nowMs)) > persons)
+        throw notChangedAlone();
     if (scope === 'message')
       return { ...(await recordApprovals(sql, organizationId, first, scope, caller, now)), more: false };
     await sql.query(REMEMBER, [organizationId, scope, valuesOf(scope, wanted), consentId]);
@@ -192,6 +213,9 @@ export const approvalsToContinue = (
 
 const approvalOf = (scope: ConsentScope) => ({ status: 'approved', scope, reason: null, expired: false }) as const;
 
+const rememberedBy = (scope: ConsentScope, consent: ConsentRow) =>
+  scope === 'message' ? [] : valuesOf(scope, consent);
+
 const valuesOf = (scope: ConsentScope, { recipients }: Pick<ConsentRow, 'recipients'>): string[] =>
   [...new Set(scope === 'address' ? recipients : recipients.map(domainOf))].sort();
 
@@ -202,6 +226,8 @@ async function decideCovered(
   caller: Caller,
   now: Date,
 ): Promise<{ ids: readonly string[]; more: boolean }> {
+  // Others may be responsible for them, or two persons.
+  if (await hasDecisionRules(sql, organizationId)) return { ids: [], more: false };
   const covered = await sql.query<{ id: string }>(COVERED, [
     organizationId,
     now,
@@ -291,11 +317,11 @@ const COVERED = `
    order by c.id limit $5 for no key update skip locked`;
 
 /**
- * Denies, or sends back.
+ * Denies, or sends back. One person is enough.
  *
  * @param reason of a returned message the comment, by which its sender may change it
  * @param sha256 hash of the message that the person was shown, in hexadecimal digits; undefined: not compared
- * @throws {CatalogueError} not_found; conflict, also if the message is not the one that was shown
+ * @throws {CatalogueError} not_found; forbidden by a rule; conflict, also if the message is not the one that was shown
  */
 export async function denyConsent(
   services: Part,
@@ -310,6 +336,7 @@ export async function denyConsent(
     const decision = { status: 'denied', scope: null, reason, expired: false, returned } as const;
     const known = await findConsent(sql, organizationId, consentId);
     if (known === undefined) throw new CatalogueError('not_found');
+    await requireResponsible(sql, organizationId, known, caller, now.getTime());
     await requireDecision(sql, organizationId, consentId, await decide(sql, [consentId], decision, now, caller.actor));
     // The row is locked by the decision: what it says now is what is denied.
     if (sha256 !== undefined) requireHash((await findConsent(sql, organizationId, consentId)) ?? known, sha256);
@@ -329,8 +356,8 @@ export async function denyConsent(
 }
 
 /**
- * Denies several at once, in one transaction with few statements. Requests that are decided, expired or of another
- * organization are left out; signal the workflows of the others.
+ * Denies several at once, in one transaction with few statements. Requests that are decided, expired, of another
+ * organization or for others to decide are left out; signal the workflows of the others.
  */
 export async function denySeveral(
   services: Part,
@@ -341,7 +368,8 @@ export async function denySeveral(
 ): Promise<readonly ConsentRow[]> {
   const now = new Date(services.now());
   const { denied, owed } = await services.db.transaction(async (sql) => {
-    const own = (await findConsents(sql, organizationId, consentIds)).map(({ id }) => id).sort();
+    const named = await findConsents(sql, organizationId, consentIds);
+    const own = (await thoseToDecide(sql, organizationId, named, caller, now.getTime())).map(({ id }) => id).sort();
     const decision = { status: 'denied', scope: null, reason, expired: false } as const;
     const rows = await findConsents(sql, organizationId, await decide(sql, own, decision, now, caller.actor));
     if (rows.length === 0) return { denied: rows, owed: 0 };
@@ -359,16 +387,6 @@ export async function denySeveral(
   if (owed > 0) services.deliveriesDue.wake();
   return denied;
 }
-
-/** @throws {CatalogueError} conflict: the message is not the one that was shown */
-export function requireHash({ contentHash }: Pick<ConsentRow, 'contentHash'>, sha256: string): void {
-  if (contentHash.toString('hex') !== sha256) throw notAsShown();
-}
-
-export const notAsShown = (): CatalogueError =>
-  new CatalogueError('conflict', 'The message has changed since it was shown. Nothing was decided.', {
-    fix: 'Read the message again, then decide about it with its present `sha256`.',
-  });
 
 /** Why the service itself denies: nobody decided in time, the mailbox was deleted, or the content has changed. */
 type ServiceDenial = 'expired' | 'mailbox deleted' | 'content changed';

@@ -10,6 +10,15 @@ import type {
 } from '#domain/sending/consent.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 
+/** One person has approved, and a second one must. */
+export interface FirstApproval {
+  readonly by: Actor;
+  /** ISO 8601. */
+  readonly at: string;
+  /** Hash of what was approved, in hexadecimal digits. */
+  readonly sha256: string;
+}
+
 /** A request for consent with its decision. */
 export interface ConsentRow {
   readonly id: string;
@@ -40,6 +49,8 @@ export interface ConsentRow {
   readonly heldDetails: HeldDetails | null;
   /** 0 to 3 (`domain/sending/consent-risk.ts`). */
   readonly risk: number;
+  /** The first of two approvals; null: none, or one is enough. */
+  readonly firstApproval: FirstApproval | null;
   /** SHA-256 over the bytes and recipients it is about. */
   readonly contentHash: Buffer;
 }
@@ -48,7 +59,7 @@ const COLUMNS = `
   select id, mailbox_id as "mailboxId", message_id as "messageId", status, recipients, subject, preview,
          expires_at as "expiresAt", created_at as "createdAt", scope, reason, returned, resubmits, undo_until as "undoUntil", decided_at as "decidedAt",
          decided_by as "decidedBy", changes, coalesce(held_because, 'not_recorded') as "heldBecause", risk,
-         held_details as "heldDetails", content_hash as "contentHash"
+         held_details as "heldDetails", first_approval as "firstApproval", content_hash as "contentHash"
     from consent`;
 const SELECT = `${COLUMNS} where organization_id = $1`;
 

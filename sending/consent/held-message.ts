@@ -10,6 +10,7 @@ import { firstValue, headerFields } from '@agent-mailbox/mime-structure/header-f
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { type AttachmentInfo, bodyParts, type NumberedPart, partText } from '@agent-mailbox/mime-structure/parts';
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
+import { responsibleFor } from '#core/organizations/decision-rules.ts';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Database } from '#db/database.ts';
@@ -82,8 +83,19 @@ export interface HeldMessage {
   readonly carried: readonly ShownSource[];
   /** Those that were sent back before it, newest first. */
   readonly earlierVersions: readonly EarlierVersion[];
+  /** Who may decide now. */
+  readonly decides: Decides;
   /** Whether the bytes shown and the recipients are those of the request; null: the bytes have been deleted. */
   readonly hashMatches: boolean | null;
+}
+
+/** Who decides about a message, in names. */
+export interface Decides {
+  /** Null: every member may. */
+  readonly names: readonly string[] | null;
+  readonly persons: 1 | 2;
+  /** When every member may; null: they may now. */
+  readonly everyMemberFrom: Date | null;
 }
 
 /** Of the HTML that is made into text: what takes a few milliseconds. */
@@ -91,7 +103,7 @@ const COMPARED_HTML_MAX_CHARACTERS = 500_000;
 const EARLIER_SHOWN_MAX = 10;
 const ANSWERED_TEXT_MAX_CHARACTERS = 8_192;
 
-type Part = Pick<Services, 'db'>;
+type Part = Pick<Services, 'db' | 'now'>;
 
 /**
  * All information for a decision. The caller must check who may see it.
@@ -99,7 +111,7 @@ type Part = Pick<Services, 'db'>;
  * @throws {CatalogueError} not_found
  */
 export async function findHeldMessage(
-  { db }: Part,
+  { db, now }: Part,
   organizationId: string,
   consentId: string,
   groups: readonly string[] | null = null,
@@ -138,7 +150,22 @@ export async function findHeldMessage(
     answers: await findAnswered(db, message),
     carried: await findSources(db, organizationId, consent.id, groups),
     earlierVersions: await findEarlierVersions(db, organizationId, consent),
+    decides: await findDecides(db, organizationId, consent, now()),
     hashMatches: message.blob === null ? null : hashContent(bytes, addresses).equals(consent.contentHash),
+  };
+}
+
+async function findDecides(db: Database, organizationId: string, consent: ConsentRow, nowMs: number): Promise<Decides> {
+  const { memberIds, persons, escalatesAtMs } = await responsibleFor(db, organizationId, consent, nowMs);
+  if (memberIds === null) return { names: null, persons, everyMemberFrom: null };
+  const rows = await db.query<{ name: string }>(
+    `select u.name from members m join users u on u.id = m.user_id where m.id = any($1::text[]) order by u.name`,
+    [memberIds],
+  );
+  return {
+    names: rows.map(({ name }) => name),
+    persons,
+    everyMemberFrom: escalatesAtMs === undefined ? null : new Date(escalatesAtMs),
   };
 }
 

@@ -9,6 +9,7 @@
  * submissions never take the last one together. A message that was submitted stays submitted when the approval ends.
  */
 import { recordAudit } from '#core/organizations/audit.ts';
+import { requireAllowedAhead } from '#core/organizations/decision-rules.ts';
 import type { Caller } from '#core/platform/caller.ts';
 import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -48,7 +49,7 @@ const DAY_MS = 86_400_000;
 /**
  * The caller must check that the person may decide, and the form of the recipients.
  *
- * @throws {CatalogueError} not_found; invalid_request about the time; conflict: the mailbox has too many
+ * @throws {CatalogueError} not_found; invalid_request about the time; forbidden by a rule; conflict: the mailbox has too many
  */
 export async function createStandingApproval(
   services: Part,
@@ -69,6 +70,7 @@ export async function createStandingApproval(
   const id = newId('standingApproval', now);
   const named = [...new Set(recipients.map((each) => each.toLowerCase().replace(/^@/, '')))].sort();
   return services.db.transaction(async (sql) => {
+    await requireAllowedAhead(sql, organizationId, named, caller, now, mailboxId);
     // Concurrent creations wait for each other here, so that the limit counts all of them.
     const [mailbox] = await sql.query(
       `select 1 from mailboxes where id = $1 and organization_id = $2 and deleted_at is null for no key update`,
@@ -177,6 +179,14 @@ const TAKE = `
        and not exists (
          select from unnest($3::text[]) as a (address)
           where not (a.address = any(s.recipients) or split_part(a.address, '@', -1) = any(s.recipients)))
+       -- Where two persons decide, each message is for them, also if the rule is younger than the approval.
+       and not exists (
+         select from decision_rule r join mailboxes m on m.id = s.mailbox_id
+          where r.organization_id = s.organization_id and r.persons = 2
+            and (r.mailbox_group is null or r.mailbox_group = m.group_name)
+            and (cardinality(r.recipients) = 0 or exists (
+              select from unnest($3::text[]) as a (address)
+               where a.address = any(r.recipients) or split_part(a.address, '@', -1) = any(r.recipients))))
      order by s.ends_at, s.id limit 1 for no key update
   )
   update standing_approval s set messages_used = s.messages_used + 1 from taken where s.id = taken.id returning s.id`;

@@ -55,7 +55,7 @@ export async function takeBackApproval(
       });
     await sql.query(
       `update consent set status = 'pending', scope = null, decided_at = null, decided_by = null, undo_until = null,
-              decided_with = null, releases_others = false where id = any($1::text[])`,
+              decided_with = null, releases_others = false, first_approval = null where id = any($1::text[])`,
       [ids],
     );
     await sql.query(`update outbound_message set state = 'held' where id = any($1::text[])`, [

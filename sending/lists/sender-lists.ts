@@ -4,6 +4,7 @@
  */
 
 import { recordAudit } from '#core/organizations/audit.ts';
+import { requireAllowedAhead } from '#core/organizations/decision-rules.ts';
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import { batcher, inOrder } from '#core/platform/batching/batcher.ts';
@@ -63,6 +64,8 @@ export async function addListEntry(
       details: [{ path: '/value', message: 'must be an address or a domain' }],
     });
   return db.transaction(async (sql) => {
+    if (direction === 'outbound' && action === 'allow')
+      await requireAllowedAhead(sql, organizationId, [value], caller, now(), entry.mailboxId);
     const [row] = await sql.query<ListEntry>(
       `insert into sender_list (id, organization_id, mailbox_id, direction, action, value, created_at)
        values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning ${ENTRY}`,

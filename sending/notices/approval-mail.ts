@@ -26,13 +26,16 @@ import {
 } from '#db/queries/notices/approval-notices.ts';
 import type { MemberNoticeRow } from '#db/queries/notices/member-notices.ts';
 import { APPROVAL_DIGEST_ITEMS_MAX, type ApprovalNoticeKind } from '#domain/sending/approval-notices.ts';
-import { approvalSubject, approvalText } from '#sending/consent/approval-notices.ts';
+import { approvalPage, approvalSubject, approvalText } from '#sending/consent/approval-notices.ts';
+import { noticeHtml } from '#sending/consent/notice-html.ts';
 import type { SendingServices } from '#sending/outbox/outbound-message.ts';
 
 /** A mail of the service, ready to be sent. */
 export interface WrittenNotice {
   readonly subject: string;
   readonly text: string;
+  /** The same as HTML; left out: there is none. */
+  readonly html?: string;
   readonly holdsCredential: boolean;
 }
 
@@ -82,7 +85,11 @@ export async function writeApprovalMail(
       ? mail
       : mail.replace(approvalPageUrl(publicUrl, id), () => approvalLinkUrl(publicUrl, token));
   }, text);
-  return { subject, text: withLinks, holdsCredential: linked.length > 0 };
+  const page = approvalPage(consents, scope, (id) => {
+    const token = tokens[id];
+    return token === undefined ? approvalPageUrl(publicUrl, id) : approvalLinkUrl(publicUrl, token);
+  });
+  return { subject, text: withLinks, html: noticeHtml(page), holdsCredential: linked.length > 0 };
 }
 
 /** Stores the text for the API, and the links' tokens sealed for further attempts. @returns the tokens by request */

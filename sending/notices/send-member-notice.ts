@@ -35,7 +35,7 @@ import { newMessage, type SendingServices } from '#sending/outbox/outbound-messa
 import { recordingWorks, untilRecorded } from '#sending/outbox/until-recorded.ts';
 import { signMessage } from '#sending/transports/dkim.ts';
 import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
-import { dueAtMs, writeApprovalMail } from './approval-mail.ts';
+import { dueAtMs, type WrittenNotice, writeApprovalMail } from './approval-mail.ts';
 import { sendToChat } from './chat-message.ts';
 import { writePasswordResetMail } from './password-reset-mail.ts';
 
@@ -136,12 +136,11 @@ async function attempt(
   return deliver(services, transport, notice);
 }
 
+/** A notice as it is sent. */
+type ComposedNotice = MemberNoticeRow & Pick<WrittenNotice, 'html'>;
+
 /** Sends a notice without a credential: into the INBOX of a mailbox here, or by the transport. */
-async function deliver(
-  services: SendingServices,
-  transport: Transport,
-  notice: MemberNoticeRow,
-): Promise<NoticeResult> {
+async function deliver(services: SendingServices, transport: Transport, notice: ComposedNotice): Promise<NoticeResult> {
   const directory = directoryOf(services);
   const bytes = await compose(services, notice);
   if (await directory.servesDomain(domainOf(notice.recipient))) {
@@ -194,7 +193,7 @@ async function sendOut(
 /** The same Message-ID at every attempt, so that one that was repeated is seen as the same mail. */
 async function compose(
   { db, settings }: SendingServices,
-  { id, kind, targetId, recipient, subject, text }: MemberNoticeRow,
+  { id, kind, targetId, recipient, subject, text, html }: ComposedNotice,
 ): Promise<Buffer> {
   // As a file, in base64: untrusted text cannot be taken for a part of the notice, and arrives byte for byte.
   const content = kind === 'role_mail' ? await findRoleMail(db, targetId) : undefined;
@@ -210,7 +209,7 @@ async function compose(
     replyTo: [],
     subject,
     text,
-    html: undefined,
+    html,
     attachments,
     headers: { 'Message-ID': `<${id}@${settings.MAIL_DOMAIN}>`, 'Auto-Submitted': 'auto-generated' },
     inReplyTo: undefined,

@@ -104,8 +104,10 @@ const mailsTo = (email: string): string[] =>
     .filter(({ to }) => to.includes(email))
     .map(({ bytes }) => bytes.toString().replaceAll('=\r\n', '').replaceAll('=3D', '='));
 
-const linksIn = (mail: string | undefined): string[] =>
-  [...(mail ?? '').matchAll(LINK)].map(([, token]) => token ?? '');
+/** Each once: a mail has them as text and as HTML. */
+const linksIn = (mail: string | undefined): string[] => [
+  ...new Set([...(mail ?? '').matchAll(LINK)].map(([, token]) => token ?? '')),
+];
 
 const choose = (person: TestPerson, body: object) =>
   world.call('PUT', '/api/sessions/current/notices', { as: person.session, body });
@@ -116,6 +118,54 @@ async function alone(role: 'owner' | 'member' = 'owner'): Promise<{ of: TestOrga
   await world.sql(`delete from members where organization_id = $1`, [of.id]);
   return { of, person: await world.newPerson(of.id, role) };
 }
+
+describe('the HTML of a mail about held messages', () => {
+  /** What the mail has as HTML, decoded. */
+  function htmlOf(mail: string): string {
+    assert.match(mail, /Content-Type: multipart\/alternative/i);
+    const start = mail.indexOf('<!doctype html>');
+    assert.ok(start > 0, mail);
+    return mail.slice(start, mail.indexOf('</html>', start));
+  }
+
+  test('has one button, which opens the request, loads nothing, and shows the words of others as text', async () => {
+    const { of, person } = await alone();
+    const hostile = '<img src=https://evil.example/x> <a href=https://evil.example>Approve</a>';
+    await hold(of, { subject: hostile, text: `${hostile} & more` });
+    await sendDue(of);
+    const [mail = ''] = mailsTo(person.email);
+    const html = htmlOf(mail);
+    const [token] = linksIn(mail);
+    const buttons = [...html.matchAll(/<a class="button" href="([^"]*)">([^<]*)</g)];
+    assert.deepEqual(
+      buttons.map(([, , title]) => title),
+      ['Read and decide'],
+    );
+    assert.ok(buttons[0]?.[1]?.endsWith(`/approve#${token}`), buttons[0]?.[1]);
+    assert.ok(html.includes('&lt;img src=https://evil.example/x&gt;'), html);
+    assert.doesNotMatch(html, /<(?:img|script|link|iframe|object)\b|url\(|@import/i);
+    assert.deepEqual(
+      [...html.matchAll(/href="(?:https?:\/\/)([^/":]+)/g)].filter(([, host]) => host === 'evil.example'),
+      [],
+    );
+    assert.match(html, /prefers-color-scheme: dark/);
+    assert.match(html, /name="viewport"/);
+  });
+
+  test('of several has a link for each, and one button to the queue', async () => {
+    const { of, person } = await alone();
+    await hold(of);
+    await sendDue(of);
+    await hold(of);
+    await hold(of);
+    await sendDue(of, APPROVAL_DIGEST_MS);
+    const mail = mailsTo(person.email)[1] ?? '';
+    const html = htmlOf(mail);
+    assert.match(html, /<a class="button" href="[^"]*\/approvals">Open the approvals</);
+    assert.equal([...html.matchAll(/>Read and decide</g)].length, 2);
+    for (const token of linksIn(mail)) assert.ok(html.includes(token));
+  });
+});
 
 describe('a mail about held messages', () => {
   test('goes to every member at once, on the smallest plan, and says what is needed to decide', async () => {

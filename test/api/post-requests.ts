@@ -228,6 +228,8 @@ export const postRequests: Readonly<Record<string, Make>> = {
     const shown = [{ consentId, sha256: textAt(message.body, 'sha256') }];
     return { path: '/api/consents/decide', as, body: { decision: 'approve', shown } };
   },
+  // About no mailbox that there is: other requests of the tests are decided as before.
+  createDecisionRule: ofOwner('/api/decision-rules', () => ({ mailboxGroup: `none-${unique()}`, persons: 2 })),
   returnConsent: async (world) => ({
     path: `/api/consents/${await heldConsent(world)}/return`,
     as: world.organization.owner.session,

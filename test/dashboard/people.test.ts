@@ -91,7 +91,9 @@ test('a member sees people and no way to manage them', async () => {
     '/settings/people',
   );
   await page.getByText(world.other.owner.email).waitFor();
-  assert.equal(await page.getByRole('main').getByRole('button').count(), 0);
+  // The deputy is the member's own.
+  await page.getByRole('button', { name: 'Name' }).waitFor();
+  assert.deepEqual(await page.getByRole('main').getByRole('button').allTextContents(), ['Name']);
   assert.equal(await page.getByRole('heading', { name: 'Open invitations' }).count(), 0);
   await page.goto('/settings/keys');
   await page.getByRole('heading', { name: 'Only for admins' }).waitFor();
@@ -131,5 +133,44 @@ test('sessions are seen and ended, and a new password ends the others', async ()
   await page.getByText('Changed', { exact: true }).waitFor();
   const body = { email: person.email, password: 'another long pass phrase' };
   assert.equal((await world.call('POST', '/api/sessions', { body })).status, 201);
+  assertNoFaults(SIGNED_OUT);
+});
+
+test('a rule says who decides, and a member names a deputy for a time', async () => {
+  const organization = await world.newOrganization('business');
+  await world.call('PATCH', `/api/mailboxes/${organization.mailbox.id}`, {
+    as: organization.owner.session,
+    body: { group: 'press' },
+  });
+  const { page, assertNoFaults } = await signedInPage(
+    browser,
+    world.api.url,
+    organization.owner.email,
+    '/settings/people',
+  );
+  const section = page.getByRole('region', { name: 'Who decides' });
+  await section.getByRole('heading', { name: 'Every member decides' }).waitFor();
+  await section.getByRole('button', { name: 'Add a rule' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a rule' });
+  await dialog.getByLabel('Messages of').selectOption('Group press');
+  await dialog.getByLabel('Recipients').fill('board.example');
+  await dialog.getByRole('checkbox').first().check();
+  await dialog.getByLabel('Approvals needed').selectOption('Two persons');
+  await dialog.getByLabel('On duty').selectOption('Monday to Friday');
+  await dialog.getByLabel('Time zone').fill('Europe/Berlin');
+  await assertAccessible(page, 'add a rule');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  const rules = section.getByRole('list', { name: 'Rules who decides' });
+  await rules.getByText('Group press, to board.example').waitFor();
+  await rules.getByText('Mon, Tue, Wed, Thu, Fri, 08:00 to 18:00, Europe/Berlin; every member after 8 h').waitFor();
+  const { body } = await world.call('GET', '/api/decision-rules', { as: organization.owner.session });
+  assert.deepEqual([at(body, 'data', 0, 'persons'), at(body, 'data', 0, 'mailboxGroup')], [2, 'press']);
+  await section.getByRole('button', { name: 'Name' }).click();
+  await section.getByText('decides wherever a rule names you').waitFor();
+  await assertAccessible(page, 'rules and deputy');
+  await section.getByRole('button', { name: 'End it' }).click();
+  await section.getByRole('button', { name: 'Name' }).waitFor();
+  await rules.getByRole('button', { name: 'Delete' }).click();
+  await section.getByRole('heading', { name: 'Every member decides' }).waitFor();
   assertNoFaults(SIGNED_OUT);
 });

@@ -306,7 +306,7 @@ const PLANTED_IN = [
 /** Written by running processes beside. */
 const MOVING = ['rate_limits', 'organization_change', 'readiness_probe', 'delivery_lanes', 'sweeps', 'erasure'];
 /** Of these rows are cleared, and stay. */
-const CLEARED = ['audit_entries', 'suppression'];
+const CLEARED = ['audit_entries', 'suppression', 'decision_rule'];
 
 function assertCounts(counts: unknown, before: Record<string, number>, now: Record<string, number>): void {
   const gone = Object.fromEntries(

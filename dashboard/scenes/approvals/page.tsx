@@ -190,8 +190,7 @@ function Waiting({ query, list, words, total, filtered, open, onOpen }: WaitingP
         {last === undefined ? null : (
           <>
             <span className="min-w-0">
-              {last.status === 'approved' ? 'Approved' : last.decision?.returned === true ? 'Sent back' : 'Denied'}:{' '}
-              <bdi>{visibleText(last.subject) || '(no subject)'}</bdi>
+              {decidedWords(last)}: <bdi>{visibleText(last.subject) || '(no subject)'}</bdi>
             </span>
             <TakeBack consent={last} change={takeBack} onTakeBack={() => takeBack.mutate(last.id)} />
           </>
@@ -220,6 +219,11 @@ function Waiting({ query, list, words, total, filtered, open, onOpen }: WaitingP
       )}
     </>
   );
+}
+
+function decidedWords({ status, decision }: Consent): string {
+  if (status === 'pending') return 'Approved by you, a second person must approve too';
+  return status === 'approved' ? 'Approved' : decision?.returned === true ? 'Sent back' : 'Denied';
 }
 
 /** The brake of the whole organization: a button while mail leaves. Owners and admins only. */

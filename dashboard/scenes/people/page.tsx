@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useMayManage, useSignedIn } from '../../api/session.ts';
 import { useAddInAddress } from '../../components/forms/add-in-address.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
@@ -29,7 +29,9 @@ import {
   useWithdrawInvitation,
 } from './queries.ts';
 
-/** Members of the organization and who was invited. */
+const DecisionRules = lazy(async () => ({ default: (await import('./rules.tsx')).DecisionRules }));
+
+/** Members of the organization, who was invited, and who decides. */
 export function PeoplePage() {
   const mayManage = useMayManage();
   const isOwner = useSignedIn().organization?.role === 'owner';
@@ -63,6 +65,9 @@ export function PeoplePage() {
         </PagedList>
       </div>
       {mayManage ? <Invitations /> : null}
+      <Suspense>
+        <DecisionRules />
+      </Suspense>
       {inviting && mayManage ? <Invite mayInviteOwners={isOwner} onClose={() => setInviting(false)} /> : null}
       {resetting === undefined ? null : <ResetPassword member={resetting} onClose={() => setResetting(undefined)} />}
       {unlocking === undefined ? null : <ResetFactor member={unlocking} onClose={() => setUnlocking(undefined)} />}

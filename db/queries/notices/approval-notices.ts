@@ -11,12 +11,15 @@ export interface NotifiedMember {
   /** Null: nothing was chosen. */
   readonly approvals: ApprovalMailMode | null;
   readonly chatHost: string | null;
+  /** The organization has rules who decides. */
+  readonly hasRules: boolean;
 }
 
-/** Every member may decide, see `core/organizations/may-decide.ts`. */
+/** Every member may decide (`core/organizations/may-decide.ts`), unless rules of the organization say otherwise. */
 export const membersToNotify = (sql: Sql, organizationId: string): Promise<NotifiedMember[]> =>
   sql.query<NotifiedMember>(
-    `select m.id as "memberId", u.email, s.approvals, s.chat_host as "chatHost"
+    `select m.id as "memberId", u.email, s.approvals, s.chat_host as "chatHost",
+            exists (select from decision_rule r where r.organization_id = m.organization_id) as "hasRules"
        from members m join users u on u.id = m.user_id left join member_notice_settings s on s.member_id = m.id
       where m.organization_id = $1 order by m.id`,
     [organizationId],
@@ -96,7 +99,8 @@ const ADD = `
       from wanted w join joined j on j.notice_id = w.notice_id
     returning id, organization_id
   ), noted as (${noteChange('notice', 'written', 'id')})
-  insert into approval_notice_items (notice_id, consent_id) select notice_id, $7 from joined`;
+  -- An open notice may be about it already: all members are asked once more.
+  insert into approval_notice_items (notice_id, consent_id) select notice_id, $7 from joined on conflict do nothing`;
 
 /** Notices about a request that wait, to be started. */
 export const waitingNoticesAbout = (

@@ -246,7 +246,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -409,6 +409,7 @@ class Consent(Model):
     resubmits: str | None
     # Until then the approval can be taken back, and the message waits; null: it cannot be taken back.
     undo_until: datetime | None
+    first_approval: FirstApproval | None
     decision: ConsentDecision | None
 
 
@@ -525,6 +526,7 @@ class ConsentMessage(Model):
     unknown_senders: list[UnknownSender]
     # Versions that were sent back before this one, newest first, at most 5.
     earlier_versions: list[EarlierVersion]
+    decides: Decides
     submitted_at: datetime
     # It is not sent before this time; null: not scheduled.
     send_at: datetime | None
@@ -689,6 +691,43 @@ class CurrentUsage(Model):
     storage_bytes: int
 
 
+class Decides(Model):
+    """Who decides, by the rules of the organization and at this moment."""
+
+    # Null: every member may decide.
+    names: list[str] | None
+    # How many must approve.
+    persons: int
+    # When every member may decide; null: every member may now.
+    every_member_from: datetime | None
+
+
+class DecisionRule(Model):
+    """Of the rules about a message that name members, the most specific ones say who decides: with recipients before those with a group, these before others."""
+
+    # Id of the rule.
+    id: str
+    # Only messages of mailboxes of this group; null: of all.
+    mailbox_group: str | None
+    # Only messages to one of these addresses or domains; empty: to anybody.
+    recipients: list[str]
+    # Members who are responsible; empty: the rule names nobody, and is about two persons.
+    member_ids: list[str]
+    # 2: an approval waits for a second one by another person. One denial is enough.
+    persons: int
+    hours: DutyHours | None
+    # After so many hours (default 8) without a decision every member is asked, and may decide.
+    escalates_after_hours: int
+    created_by: Actor
+    created_at: datetime
+
+
+class DecisionRuleList(Model):
+    data: list[DecisionRule]
+    # Send it as `cursor` for the next page; null on the last one.
+    next_cursor: str | None
+
+
 class DefaultDomain(Model):
     name: str
     records: list[DomainRecord]
@@ -810,6 +849,23 @@ class DeliveryWithAttempts(Model):
     attempts: list[DeliveryAttempt]
     # That workflow in the Temporal UI, where one is configured.
     temporal_url: str | None = None
+
+
+class Deputy(Model):
+    """Who decides where you may, within the time; null: nobody."""
+
+    member_id: str
+    from_: datetime
+    # At most 366 days after `from`.
+    until: datetime
+
+
+class DeputyChange(Model):
+    deputy: Deputy | None
+
+
+class DeputyOfMember(Model):
+    deputy: Deputy | None
 
 
 class DeviceCode(Model):
@@ -1020,6 +1076,19 @@ class DraftSummary(Model):
     created_at: datetime
     # Time of the last save.
     updated_at: datetime
+
+
+class DutyHours(Model):
+    """When the members of a rule are on duty; null: always."""
+
+    # As IANA names it, such as `Europe/Berlin`.
+    time_zone: str
+    # Days on which the hours begin: 1 is Monday, 7 Sunday.
+    days: list[int]
+    # Such as `08:00`.
+    from_: str
+    # The end, which is not included. Before `from`: on the next day.
+    to: str
 
 
 class EarlierMessage(Model):
@@ -1409,6 +1478,13 @@ class EventTypeScopes(Model):
 
 class FileForm(Model):
     file: str
+
+
+class FirstApproval(Model):
+    """A rule asks for two persons, and one has approved. Null: one is enough, or nobody has."""
+
+    by: Actor
+    at: datetime
 
 
 class FirstMailbox(Model):
@@ -2348,6 +2424,20 @@ class NewChatWebhook(Model):
     form: Annotated[Literal["slack", "teams"], OPEN]
     # The https URL that Slack or Teams gives for an incoming webhook. Stored sealed.
     url: str
+
+
+class NewDecisionRule(Model):
+    # Only messages of mailboxes of this group; null: of all.
+    mailbox_group: str | None = None
+    # Only messages to one of these addresses or domains; empty: to anybody.
+    recipients: list[str] | None = None
+    # Members who are responsible; empty: the rule names nobody, and is about two persons.
+    member_ids: list[str] | None = None
+    # 2: an approval waits for a second one by another person. One denial is enough.
+    persons: int | None = None
+    hours: DutyHours | None = None
+    # After so many hours (default 8) without a decision every member is asked, and may decide.
+    escalates_after_hours: int | None = None
 
 
 class NewDeviceSignIn(Model):

@@ -90,6 +90,22 @@ export const approvalCases: Readonly<Record<string, Reach>> = {
     }),
   'approveByLink rate_limited': limitedLink('POST', '/approve', { scope: 'message' }),
   'denyByLink rate_limited': limitedLink('POST', '/deny', {}),
+  async 'createDecisionRule conflict'(world) {
+    await world.sql(
+      `insert into decision_rule (id, organization_id, mailbox_group, recipients, member_ids, persons,
+         escalates_after_hours, created_by, created_at)
+       select 'rul_' || lpad(n::text, 26, '0'), $1, 'none', '{}', '{}', 2, 8, '{}', now() from generate_series(1, 100) n`,
+      [world.organization.id],
+    );
+    const as = world.organization.owner.session;
+    const answer = await world.call('POST', '/api/decision-rules', { as, body: { mailboxGroup: 'none', persons: 2 } });
+    await world.sql(`delete from decision_rule where organization_id = $1`, [world.organization.id]);
+    return answer;
+  },
+  'deleteDecisionRule not_found': (world) =>
+    world.call('DELETE', '/api/decision-rules/rul_01k8e8f2c0e4x9w2v7a3r5t6y8', {
+      as: world.organization.owner.session,
+    }),
   'createStandingApproval not_found': (world) => approveInAdvance(world, world.other.mailbox.id),
   async 'createStandingApproval conflict'(world) {
     const { id } = await world.newMailbox(world.organization);

@@ -97,6 +97,12 @@ const ENDED = new Set([401, 403, 404, 410]);
 const endsTheLink = (error: unknown): error is Problem => error instanceof Problem && ENDED.has(error.status);
 
 function Done({ consent, children }: { readonly consent: Consent; readonly children: ReactNode }) {
+  if (consent.status === 'pending')
+    return (
+      <Card title="Approved by you">
+        <p role="status">A rule asks for two persons. The message is sent when a second one has approved it.</p>
+      </Card>
+    );
   const approved = consent.status === 'approved';
   const returned = consent.decision?.returned === true;
   const sent = consent.undoUntil === null ? 'is sent now' : 'is sent when it can no longer be taken back';

@@ -61,6 +61,7 @@ export function Request({ message, loadAttachment, loadRaw, links, whole, childr
           ) : null}
           <dt className="text-muted">Held</dt>
           <dd className="min-w-0 wrap-anywhere">{heldBecause.sentence}</dd>
+          <Decides message={message} />
           {message.sendAt === null ? null : (
             <>
               <dt className="text-muted">Sends</dt>
@@ -87,6 +88,33 @@ export function Request({ message, loadAttachment, loadRaw, links, whole, childr
       <Hash message={message} />
       {children}
     </article>
+  );
+}
+
+/** Who may decide, where a rule says so. */
+function Decides({ message: { decides, consent } }: Pick<RequestProps, 'message'>) {
+  const { names, persons, everyMemberFrom } = decides;
+  const first = consent.firstApproval;
+  if (consent.status !== 'pending' || (names === null && persons === 1)) return null;
+  return (
+    <>
+      <dt className="text-muted">Decides</dt>
+      <dd className="min-w-0 wrap-anywhere">
+        {names === null ? 'every member' : names.map(visibleText).join(', ') || 'nobody'}
+        {everyMemberFrom === null ? null : (
+          <span className="text-muted">
+            {' '}
+            · every member from <Time value={everyMemberFrom} /> on
+          </span>
+        )}
+        {persons === 1 ? null : (
+          <span className="block">
+            Two persons must approve
+            {first === null ? '.' : `; ${visibleText(first.by.name ?? first.by.email ?? 'somebody')} has.`}
+          </span>
+        )}
+      </dd>
+    </>
   );
 }
 

@@ -1288,6 +1288,74 @@ class AsyncStandingApprovals(AsyncResource):
         await self._send(request)
 
 
+class AsyncDecisionRules(AsyncResource):
+    """DecisionRules of the organization."""
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+    ) -> AsyncPagedList[m.DecisionRule]:
+        """List the rules who decides.
+
+        limit: Rows per page (default 50).
+        cursor: `nextCursor` of the previous page; opaque.
+        """
+        request = self._request("GET", "/api/decision-rules", query={"limit": limit, "cursor": cursor})
+        return AsyncPagedList(self._transport, request, m.DecisionRuleList)
+
+    async def create(
+        self,
+        *,
+        mailbox_group: str | None | NotGiven = NOT_GIVEN,
+        recipients: Sequence[str] | NotGiven = NOT_GIVEN,
+        member_ids: Sequence[str] | NotGiven = NOT_GIVEN,
+        persons: int | NotGiven = NOT_GIVEN,
+        hours: m.DutyHours | None | NotGiven = NOT_GIVEN,
+        escalates_after_hours: int | NotGiven = NOT_GIVEN,
+        idempotency_key: str | None = None,
+    ) -> m.DecisionRule:
+        """Say who decides about held messages.
+
+        mailbox_group: Only messages of mailboxes of this group; null: of all.
+        recipients: Only messages to one of these addresses or domains; empty: to anybody.
+        member_ids: Members who are responsible; empty: the rule names nobody, and is about two persons.
+        persons: 2: an approval waits for a second one by another person. One denial is enough.
+        escalates_after_hours: After so many hours (default 8) without a decision every member is asked, and may decide.
+        """
+        request = self._request("POST", "/api/decision-rules", body={"mailboxGroup": mailbox_group, "recipients": recipients, "memberIds": member_ids, "persons": persons, "hours": hours, "escalatesAfterHours": escalates_after_hours}, idempotency_key=idempotency_key)
+        return self._parse(m.DecisionRule, await self._send(request))
+
+    async def delete(
+        self,
+        id: str,
+    ) -> None:
+        """Delete a rule."""
+        request = self._request("DELETE", "/api/decision-rules/{id}", (id,))
+        await self._send(request)
+
+
+class AsyncDeputies(AsyncResource):
+    """Deputies of the organization."""
+
+    async def get(
+        self,
+    ) -> m.DeputyOfMember:
+        """Get who decides for you."""
+        request = self._request("GET", "/api/sessions/current/deputy")
+        return self._parse(m.DeputyOfMember, await self._send(request))
+
+    async def name(
+        self,
+        *,
+        deputy: m.Deputy | None,
+    ) -> m.DeputyOfMember:
+        """Name a member who decides for you."""
+        request = self._request("PUT", "/api/sessions/current/deputy", body={"deputy": deputy})
+        return self._parse(m.DeputyOfMember, await self._send(request))
+
+
 class AsyncSuppressions(AsyncResource):
     """Suppressions of the organization."""
 
@@ -1564,7 +1632,7 @@ class AsyncOrganization(AsyncResource):
         *,
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
-        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.returned", "consent.taken_back", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
+        action: Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"] | NotGiven = NOT_GIVEN,
         actor_id: str | NotGiven = NOT_GIVEN,
         target_id: str | NotGiven = NOT_GIVEN,
         since: datetime | str | NotGiven = NOT_GIVEN,
@@ -2082,6 +2150,8 @@ class AsyncOrganizationResources:
         self.consents = AsyncConsents(transport)
         self.lists = AsyncLists(transport)
         self.standing_approvals = AsyncStandingApprovals(transport)
+        self.decision_rules = AsyncDecisionRules(transport)
+        self.deputies = AsyncDeputies(transport)
         self.suppressions = AsyncSuppressions(transport)
         self.domains = AsyncDomains(transport)
         self.notices = AsyncNotices(transport)
