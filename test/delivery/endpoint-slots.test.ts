@@ -68,7 +68,9 @@ test('deliveries wait for an overloaded endpoint as long as it answers', async (
   const inLine = slots.acquire('whe_1', 'fan-out');
   nowMs += 390;
   first?.release(true);
-  (await inLine)?.begin();
+  const slot = await inLine;
+  assert.ok(slot, 'requests that have just begun are no silence');
+  slot.begin();
   nowMs += 390;
   assert.equal(await isTurnedAway(slots), false, 'the oldest request is 780 ms old, the last answer 390');
   nowMs += 20;
@@ -120,6 +122,25 @@ test('no delivery waits for more than five seconds', async () => {
     });
   }
   assert.equal(await inLine, undefined, 'after 5.1 s, in which it was not its turn');
+});
+
+test('a queue is looked at again as long as a delivery waits in it', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { slots } = slotsOfWorker();
+  await tenInFlight(slots);
+  const inLine = slots.acquire('whe_1', 'fan-out');
+  context.mock.timers.tick(400); // by the clock of requests no time has passed
+  nowMs += 400;
+  context.mock.timers.tick(400);
+  assert.equal(await inLine, undefined);
+});
+
+test('an endpoint with requests in flight is not forgotten, however long it was not asked about', async () => {
+  const { slots } = slotsOfWorker();
+  for (let i = 0; i < 10; i++) assert.ok(await slots.acquire('whe_1', 'endpoint'));
+  nowMs += 600_000;
+  await slots.acquire('whe_2', 'endpoint'); // forgets
+  assert.equal(slots.roomForRecovery('whe_1'), 0);
 });
 
 test('ten places are ten, whether their requests have begun or not', async () => {

@@ -49,6 +49,25 @@ test('a workflow attempts nothing that the lane of its process may have taken, u
   assert.deepEqual(await attemptsWith([lost, lost, known]), ['looked', 'looked', 'looked', 'attempted', 'looked']);
 });
 
+/** Of the waits between the first four looks: 100, 200 and 400 ms. */
+const LOOKS_TAKE_MS = 700;
+
+test('a lane of another process is looked at after growing waits', async () => {
+  let looks = 0;
+  const startedAt = performance.now();
+  await waitForLanes({
+    ids: [LEASED.id],
+    db: { query: async <Row extends object>() => (++looks < 4 ? [LEASED] : []) as Row[] },
+    lane: undefined,
+    goOn: () => true,
+    attempt: () => assert.fail('a lane makes it'),
+  });
+  const tookMs = performance.now() - startedAt;
+  assert.equal(looks, 4);
+  // Timers may be a millisecond early each.
+  assert.ok(tookMs > LOOKS_TAKE_MS - 10, `${tookMs} ms`);
+});
+
 let services: Services;
 before(async () => {
   services = await openTestServices({ WEBHOOK_FAST_LANE: 'on' });
