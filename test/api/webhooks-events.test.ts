@@ -191,6 +191,12 @@ test('a key that may not read mail gets no codes by a webhook either', async () 
   assert.deepEqual(errorOf(await blind('PATCH', plain, { includeExtracts: true })), refused);
   assert.equal((await blind('PATCH', plain, { includeExtracts: false, url: wanted.url })).status, 200);
   const asking = `/api/webhooks/${idOf(await reader('POST', '/api/webhooks', { ...wanted, includeExtracts: true }))}`;
+  const audited = await world.sql(
+    `select details ->> 'includeExtracts' as asked from audit_entries where organization_id = $1 and action = 'webhook.created'
+      order by id`,
+    [organization.id],
+  );
+  assert.deepEqual(audited, [{ asked: null }, { asked: 'true' }]);
   for (const change of [{ url: `${wanted.url}/elsewhere` }, { includeExtracts: false }])
     assert.deepEqual(errorOf(await blind('PATCH', asking, change)), refused, JSON.stringify(change));
   assert.equal((await blind('PATCH', asking, { description: 'Mine', includeExtracts: true })).status, 200);

@@ -193,6 +193,14 @@ test('an endpoint that is suspended by the operator stops, and only lifting lets
     assert.match(String(notices[0]?.['body']), /It is abused\./);
     const lifted = (await (await suspend({ suspended: false })).json()) as Record<string, unknown>;
     assert.deepEqual([lifted['active'], lifted['disabledReason']], [false, null]);
+    const audited = await own.sql(
+      `select action from audit_entries where target_id = $1 and action like 'webhook.suspen%' order by id`,
+      [setting.id],
+    );
+    assert.deepEqual(
+      audited.map(({ action }) => action),
+      ['webhook.suspended', 'webhook.suspension_lifted'],
+    );
     const active = await activate();
     assert.equal(active.body['active'], true);
     assert.equal((active.body['recover'] as { deliveries: number }).deliveries, 1);

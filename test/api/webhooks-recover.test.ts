@@ -52,6 +52,15 @@ async function outage(count: number): Promise<Subscribed & { readonly givenUp: r
 const recover = (setting: Subscribed, body: object = {}, headers = {}): Promise<Answer> =>
   setting.call('POST', `${setting.path}/recover`, { since: LONG_AGO, ...body }, headers);
 
+/** What people did with the recoveries of the endpoint, in order. */
+const audited = async ({ id }: Subscribed): Promise<unknown[]> =>
+  (
+    await world.sql(
+      `select action from audit_entries where target_id = $1 and action like 'webhook.recovery\\_%' order by id`,
+      [id],
+    )
+  ).map(({ action }) => action);
+
 const recoveryPath = (setting: Subscribed, recovery: Answer): string => `${setting.path}/recoveries/${idOf(recovery)}`;
 
 /** The recovery once it has ended. */
@@ -217,6 +226,7 @@ test('a cancelled recovery sends nothing more, and another one may begin', async
   const cancelled = await cancel();
   assert.deepEqual([cancelled.status, cancelled.body['state']], [200, 'cancelled']);
   assert.deepEqual((await cancel()).body['state'], 'cancelled');
+  assert.equal((await audited(setting)).at(-1), 'webhook.recovery_cancelled');
   const from = world.receiver.requests.length;
   requests.letGo();
   await world.temporal.client.workflow.getHandle(recoveryWorkflowId(setting.id, idOf(begun))).result();
@@ -242,6 +252,7 @@ test('a paused recovery keeps its position and continues when it is resumed', as
   assert.equal((await world.deliveries(setting.id)).filter(isSuccess).length, 5);
   const resumed = await setting.call('POST', `${recoveryPath(setting, begun)}/resume`);
   assert.equal(resumed.body['state'], 'running');
+  assert.deepEqual((await audited(setting)).slice(-2), ['webhook.recovery_paused', 'webhook.recovery_resumed']);
   assert.deepEqual(figures(await ended(setting, begun)), ['completed', 12, 12, 12, 0]);
 });
 

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { buildDashboard } from '#dev/build/build-dashboard.ts';
-import { type ApiWorld, apiWorld, at, TEST_PASSWORD, type TestOrganization, textAt } from '#test/support/api-world.ts';
+import { type ApiWorld, apiWorld, at, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
 import {
   assertAccessible,
   assertFitsWindow,
-  type OpenedPage,
   openAs,
   requestsEnded,
   type TestBrowser,
@@ -16,6 +14,7 @@ import {
 } from '#test/support/browser.ts';
 import { copyHeld } from '#test/support/many-rows.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { approvalsDesk, request, SIGNED_OUT, settled } from './approvals-desk.ts';
 
 let world: ApiWorld;
 let browser: TestBrowser;
@@ -31,33 +30,7 @@ after(async () => {
 
 /** The narrowest approval of the menu. */
 const THIS_MESSAGE = /^This message ?Only/;
-/** The 401 of the first look at the session. */
-const SIGNED_OUT = 401;
-
-async function opened(
-  organization: TestOrganization,
-  to = '/approvals',
-  options: { phone?: boolean; dark?: boolean } = {},
-): Promise<OpenedPage> {
-  const page = await browser.open(world.api.url, options);
-  await openAs(page, { email: organization.owner.email, password: TEST_PASSWORD }, to);
-  return page;
-}
-
-/** Sends as the agent to somebody unknown. @returns the id of the request */
-async function hold(organization: TestOrganization, body: Record<string, unknown>): Promise<string> {
-  const answer = await world.call('POST', '/api/mailbox/messages', { as: organization.mailbox.token, body });
-  assert.equal(answer.status, 202, answer.text);
-  return textAt(answer.body, 'consentId');
-}
-
-const consentOf = async (organization: TestOrganization, id: string): Promise<unknown> =>
-  (await world.call('GET', `/api/consents/${id}`, { as: organization.owner.session })).body;
-
-/** Waits until the message that is shown takes decisions. */
-const settled = (page: Page) => request(page).getByRole('button', { name: 'Approve' }).click({ trial: true });
-
-const request = (page: Page) => page.getByRole('article', { name: 'Held message' });
+const { opened, hold, consentOf } = approvalsDesk(() => ({ world, browser }));
 
 test('held messages are shown whole, approved and denied from the keyboard', async () => {
   const organization = await world.newOrganization('business');

@@ -1,20 +1,13 @@
 /** The desk of the approvals page: sending back, and a queue of many. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { approvalLink } from '#test/api/approval-link-world.ts';
-import { type ApiWorld, apiWorld, at, TEST_PASSWORD, type TestOrganization, textAt } from '#test/support/api-world.ts';
-import {
-  assertAccessible,
-  assertFitsWindow,
-  type OpenedPage,
-  openAs,
-  type TestBrowser,
-  testBrowser,
-} from '#test/support/browser.ts';
+import { type ApiWorld, apiWorld, at, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { assertAccessible, assertFitsWindow, openAs, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { copyHeld } from '#test/support/many-rows.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
+import { approvalsDesk, request, SIGNED_OUT, settled } from './approvals-desk.ts';
 
 let world: ApiWorld;
 let browser: TestBrowser;
@@ -28,29 +21,7 @@ after(async () => {
   await world?.close();
 });
 
-/** The 401 of the first look at the session. */
-const SIGNED_OUT = 401;
-
-async function opened(organization: TestOrganization, to = '/approvals'): Promise<OpenedPage> {
-  const page = await browser.open(world.api.url);
-  await openAs(page, { email: organization.owner.email, password: TEST_PASSWORD }, to);
-  return page;
-}
-
-/** Sends as the agent to somebody unknown. @returns the id of the request */
-async function hold(organization: TestOrganization, body: Record<string, unknown>): Promise<string> {
-  const answer = await world.call('POST', '/api/mailbox/messages', { as: organization.mailbox.token, body });
-  assert.equal(answer.status, 202, answer.text);
-  return textAt(answer.body, 'consentId');
-}
-
-const consentOf = async (organization: TestOrganization, id: string): Promise<unknown> =>
-  (await world.call('GET', `/api/consents/${id}`, { as: organization.owner.session })).body;
-
-/** Waits until the message that is shown takes decisions. */
-const settled = (page: Page) => request(page).getByRole('button', { name: 'Approve' }).click({ trial: true });
-
-const request = (page: Page) => page.getByRole('article', { name: 'Held message' });
+const { opened, hold, consentOf } = approvalsDesk(() => ({ world, browser }));
 
 test('a message is sent back with a comment from the keyboard, and its changed version shows what changed', async () => {
   const organization = await world.newOrganization('business');

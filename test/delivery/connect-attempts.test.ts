@@ -202,3 +202,35 @@ test('a download that no address accepts names the reason of each', async () => 
   const result = await downloadPublic(`https://mail.test:${await testPort()}/`, options);
   assert.match(result.ok ? '' : result.reason, /127\.0\.0\.1.*; .*::1/);
 });
+
+test('attempts that start during the look-up of their URL share it, and later ones make their own', async () => {
+  const found = Promise.withResolvers<readonly DestinationAddress[]>();
+  let lookUps = 0;
+  const resolve = () => {
+    lookUps++;
+    return found.promise;
+  };
+  const sender = createWebhookSender({ policy: { ...policy, resolve }, extraCa });
+  after(() => sender.close());
+  const url = `https://mail.test:${await testPort()}/`;
+  const send = () =>
+    sender.send({
+      deliveryId: 'dlv_test',
+      url,
+      eventType: 'email_received',
+      payload: '{}',
+      signer: webhookSigner([newWebhookSecret()]),
+      authHeader: undefined,
+    });
+  const sent = [send(), send()];
+  await waitUntil('a look-up', () => lookUps > 0);
+  assert.equal(lookUps, 1);
+  found.resolve([{ address: '127.0.0.1', family: 4 }]);
+  assert.deepEqual(
+    (await Promise.all(sent)).map(({ error }) => error),
+    ['connect_refused', 'connect_refused'],
+  );
+  assert.equal(lookUps, 1);
+  await send();
+  assert.equal(lookUps, 2);
+});

@@ -59,6 +59,16 @@ test('a name with one public and one private address is refused as a whole', asy
   assert.equal(check.ok ? 'ok' : check.problem, 'unsafe_destination');
 });
 
+test('the reason names the address, and beside it the name that leads there', async () => {
+  for (const [url, message] of [
+    ['https://127.0.0.1/', '127.0.0.1 is not publicly routable'],
+    ['https://two.example/', 'two.example resolves to 10.0.0.1, which is not publicly routable'],
+  ] as const) {
+    const check = await checkDestination(url, policyOf(['8.8.8.8', '10.0.0.1']));
+    assert.equal(check.ok ? 'ok' : check.message, message);
+  }
+});
+
 test('URLs that are no https URL with a host are invalid', async () => {
   for (const url of [
     'http://a.example/',
