@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-
+import { resendDelivery } from '#core/webhooks/resend-delivery.ts';
+import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { verified } from '#test/support/receiver.ts';
 import { waitUntil } from '#test/support/wait-until.ts';
 import { errorOf, idOf, isSuccess, LONG_LADDER_MS, type WebhookWorld, webhookWorld } from './webhook-world.ts';
@@ -51,6 +52,33 @@ test('a resend of a waiting delivery whose workflow no longer exists starts a ne
   assert.equal((await resend()).body['workflowId'], workflowId);
   const done = await world.delivery(setting.id, isSuccess);
   assert.equal(done.attemptCount, 3);
+});
+
+test('a resend of a delivery whose workflow has just made the attempt and ended makes no further one', async () => {
+  const setting = await world.setUp();
+  world.receiver.answer(500, 200);
+  await world.happen({ organization: setting.organization });
+  const waiting = await world.waitingDelivery(setting);
+  const { workflow } = world.temporal.client;
+  const handle = workflow.getHandle(String(waiting.workflowId));
+  await handle.terminate('ended');
+  const ended = () => world.sql(`update deliveries set attempt_count = 2 where id = $1`, [waiting.id]);
+  // The workflow ends between the look at the row and the signal.
+  const racing = {
+    ...handle,
+    signal: async (...args: Parameters<typeof handle.signal>) => {
+      await ended();
+      await handle.signal(...args);
+    },
+  };
+  const client = Object.create(world.temporal.client, { workflow: { value: { getHandle: () => racing } } });
+  const temporal = { ...world.temporal, client } as typeof world.temporal;
+  const caller = { actor: SYSTEM_ACTOR, ipAddress: null, requestId: null };
+  const organization = { id: setting.organization.id, plan: 'unlimited' } as const;
+  const answered = await resendDelivery(world.services, temporal, organization, setting.id, waiting.id, caller);
+  assert.equal(answered.attemptCount, 2);
+  const [row] = await world.deliveries(setting.id);
+  assert.equal(row?.workflowId, waiting.workflowId, 'no workflow was started for it');
 });
 
 test('a resend while the rest of the batch still hangs does not run beside it', async () => {
