@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
+import { createLogger } from '#core/platform/log/logger.ts';
+import { newId } from '#core/platform/new-id.ts';
 import { startDispatcher } from '#core/webhooks/dispatcher/dispatcher.ts';
 import { overdueWorkflows } from '#db/queries/deliveries/delivery-workflows.ts';
 import type { EndpointDeliveryState } from '#domain/webhooks/delivery-workflows.ts';
@@ -78,6 +80,29 @@ test('the sweep reaches every overdue workflow, however many wait normally', asy
     }
     const expected = (await rows.deliveries(endpoint.id)).map(({ workflowId }) => workflowId);
     assert.deepEqual(found, expected);
+  } finally {
+    await services.close();
+  }
+});
+
+test('the log says what the sweep started again, and nothing of what it did not', async () => {
+  const services = await openTestServices();
+  const lines: string[] = [];
+  const log = createLogger('info', { write: (line) => lines.push(line) });
+  try {
+    const { id: organizationId } = await rowsOf(services).organization();
+    await services.db.query(
+      `insert into member_notices (id, organization_id, kind, target_id, recipient, subject, body, created_at, due_at)
+       values ($1, $2, 'webhook_failing', 'whe_x', 'nobody@agents.test', 'S', 'B', now(), now() - interval '1 hour')`,
+      [newId('notice'), organizationId],
+    );
+    const dispatcher = startDispatcher({ ...services, log }, world.temporal);
+    await waitUntil('the notice to be started', () => lines.some((line) => line.includes('notices again')));
+    await dispatcher.close();
+    assert.deepEqual(
+      lines.filter((line) => line.includes('recoveries')),
+      [],
+    );
   } finally {
     await services.close();
   }
