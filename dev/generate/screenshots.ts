@@ -25,7 +25,7 @@ interface Shot {
 
 const dataDir = mkdtempSync(path.join(tmpdir(), 'agent-mailbox-screenshots-'));
 const service = await startService({ ...(await freePorts()), DATA_DIR: dataDir });
-const browser = await testBrowser({ withViewers: true });
+const browser = await testBrowser();
 try {
   const { apiUrl, email, password } = service.facts;
   assert.ok(email !== null && password !== null, 'a new service has a first sign-in');
@@ -74,7 +74,7 @@ try {
   ];
   mkdirSync(folder, { recursive: true });
   for (const theme of ['light', 'dark'] as const) {
-    const opened = await browser.open(apiUrl, { dark: theme === 'dark' });
+    const opened = await browser.open(apiUrl, { dark: theme === 'dark', viewers: true });
     const { page } = opened;
     await openAs(opened, { email, password }, '/approvals');
     for (const { name, path: address, shown } of shots) {

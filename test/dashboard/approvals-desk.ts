@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { type ApiWorld, TEST_PASSWORD, type TestOrganization, textAt } from '#test/support/api-world.ts';
-import { type OpenedPage, openAs, type TestBrowser } from '#test/support/browser.ts';
+import { type OpenedPage, openAs, type PageOptions, type TestBrowser } from '#test/support/browser.ts';
 
 /** The 401 of the first look at the session. */
 export const SIGNED_OUT = 401;
@@ -15,11 +15,7 @@ export const settled = (page: Page) => request(page).getByRole('button', { name:
 /** @param desk asked at each call: the file opens it before its first test */
 export const approvalsDesk = (desk: () => { readonly world: ApiWorld; readonly browser: TestBrowser }) => ({
   /** The page, for the owner. */
-  async opened(
-    { owner }: TestOrganization,
-    to = '/approvals',
-    options: { phone?: boolean; dark?: boolean } = {},
-  ): Promise<OpenedPage> {
+  async opened({ owner }: TestOrganization, to = '/approvals', options: PageOptions = {}): Promise<OpenedPage> {
     const { world, browser } = desk();
     const page = await browser.open(world.api.url, options);
     await openAs(page, { email: owner.email, password: TEST_PASSWORD }, to);

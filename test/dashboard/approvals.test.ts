@@ -21,7 +21,7 @@ let browser: TestBrowser;
 
 before(async () => {
   await buildDashboard();
-  [world, browser] = await Promise.all([apiWorld(), testBrowser({ withViewers: true })]);
+  [world, browser] = await Promise.all([apiWorld(), testBrowser()]);
 });
 after(async () => {
   await browser.close();
@@ -185,7 +185,7 @@ test('a PDF is shown by the viewer of the browser and calls nobody; what only cl
         },
       ],
     });
-    const { page, assertNoFaults } = await opened(organization);
+    const { page, assertNoFaults } = await opened(organization, '/approvals', { viewers: true });
     await page.getByRole('button', { name: 'Preview page.pdf' }).click();
     await page.getByRole('alert').getByText('labelled as a PDF but is not one').waitFor();
     await page.getByRole('button', { name: 'Preview invoice.pdf' }).click();

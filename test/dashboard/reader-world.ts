@@ -5,7 +5,7 @@ import path from 'node:path';
 import { buildDashboard } from '#dev/build/build-dashboard.ts';
 import { startMail } from '#mail/start.ts';
 import { type ApiWorld, apiWorld, TEST_PASSWORD } from '#test/support/api-world.ts';
-import { type OpenedPage, openAs, type TestBrowser, testBrowser } from '#test/support/browser.ts';
+import { type OpenedPage, openAs, type PageOptions, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { dnsStub } from '#test/support/mail-world.ts';
 import { SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn } from '#test/support/submission-client.ts';
@@ -18,21 +18,14 @@ export interface ReaderWorld {
   /** Submits a message by SMTP as the mailbox. @returns the reply, 250 or a refusal */
   submit(message: string, to: readonly string[]): Promise<string>;
   /** The reader of the mailbox. @param search of its address, e.g. `?open=msg_…` */
-  openReader(search?: string, options?: { phone?: boolean; dark?: boolean }): Promise<OpenedPage>;
+  openReader(search?: string, options?: PageOptions): Promise<OpenedPage>;
   close(): Promise<void>;
 }
 
-/** @param withViewers a browser that shows PDF */
-export async function readerWorld(
-  settings: Readonly<Record<string, string>> = {},
-  { withViewers = false } = {},
-): Promise<ReaderWorld> {
+export async function readerWorld(settings: Readonly<Record<string, string>> = {}): Promise<ReaderWorld> {
   await buildDashboard();
   const dataFolder = mkdtempSync(path.join(tmpdir(), 'reader-test-'));
-  const [api, browser] = await Promise.all([
-    apiWorld({ DATA_DIR: dataFolder, ...settings }),
-    testBrowser({ withViewers }),
-  ]);
+  const [api, browser] = await Promise.all([apiWorld({ DATA_DIR: dataFolder, ...settings }), testBrowser()]);
   const mail = await startMail(api.services, { lookup: dnsStub() });
   const { mailbox, owner } = api.organization;
   return {

@@ -9,7 +9,7 @@ import { type ReaderWorld, readerWorld } from './reader-world.ts';
 let world: ReaderWorld;
 
 before(async () => {
-  world = await readerWorld({}, { withViewers: true });
+  world = await readerWorld();
 });
 after(() => world.close());
 
@@ -219,7 +219,7 @@ test('a PDF is shown by the viewer of the browser', async () => {
       id: 'pdf@example.com',
     },
   });
-  const { page, assertNoFaults } = await world.openReader();
+  const { page, assertNoFaults } = await world.openReader('', { viewers: true });
   await openRow(page, 'An invoice');
   await page.getByRole('button', { name: 'Preview invoice.pdf' }).click();
   await page.getByTitle('Preview of invoice.pdf').waitFor();

@@ -18,12 +18,17 @@ export interface OpenedPage {
   assertNoFaults(expectedStatuses?: readonly number[], expected?: RegExp): void;
 }
 
+export interface PageOptions {
+  readonly phone?: boolean;
+  readonly dark?: boolean;
+  readonly scripts?: boolean;
+  /** In the browser that shows PDF: a page costs it twice as much as the headless shell. */
+  readonly viewers?: boolean;
+}
+
 export interface TestBrowser {
   /** A page with its own cookies and storage. */
-  open(
-    origin: string,
-    options?: { readonly phone?: boolean; readonly dark?: boolean; readonly scripts?: boolean },
-  ): Promise<OpenedPage>;
+  open(origin: string, options?: PageOptions): Promise<OpenedPage>;
   close(): Promise<void>;
 }
 
@@ -100,12 +105,13 @@ const keptProgram = (withViewers: boolean) =>
 const keptBrowser = keptProgram(true);
 const keptShell = keptProgram(false);
 
-/** @param withViewers the browser that shows PDF. Otherwise the headless shell, where it is installed */
-export async function testBrowser({ withViewers = false } = {}): Promise<TestBrowser> {
-  const browser = await (withViewers ? keptBrowser() : keptShell());
+/** The headless shell, where it is installed; for pages with viewers the whole browser. */
+export async function testBrowser(): Promise<TestBrowser> {
+  await keptShell();
   const contexts: BrowserContext[] = [];
   return {
-    async open(origin, { phone = false, dark = false, scripts = true } = {}) {
+    async open(origin, { phone = false, dark = false, scripts = true, viewers = false } = {}) {
+      const browser = await (viewers ? keptBrowser() : keptShell());
       const context = await browser.newContext({
         baseURL: origin,
         viewport: phone ? { width: 360, height: 740 } : { width: 1280, height: 800 },
