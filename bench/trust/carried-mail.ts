@@ -16,6 +16,7 @@ import { storeCarriedMails } from '#mailstore/carried/carried-mail.ts';
 import { findCarried } from '#sending/carried/find-carried.ts';
 
 const { values } = parseArgs({
+  allowPositionals: true,
   options: { mails: { type: 'string', default: '100000' }, checks: { type: 'string', default: '200' } },
 });
 const [mails, checks] = [Number(values.mails), Number(values.checks)];
