@@ -49,6 +49,7 @@ const AFTER_MAIL: readonly Step[] = [
   ['held_arrival', OF],
   ['released_thread', OF],
   ['sender_read', OF],
+  ['mailbox_canary', OF],
   ['imported_message', OF],
   ['standing_approval', OF],
   ['mail_keyword', OF],

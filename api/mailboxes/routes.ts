@@ -12,6 +12,7 @@ import { rotateMailboxToken, updateMailbox } from '#core/mailboxes/update-mailbo
 import { requireDecider } from '#core/organizations/may-decide.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { reaches } from '#domain/organizations/mailboxes.ts';
+import { setCanary } from '#sending/canaries/plant-canary.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import {
   Connection,
@@ -147,6 +148,7 @@ export const mailboxRoutes: readonly Route[] = [
     errors: ['not_found', 'conflict', 'forbidden'],
     async handler({ services, temporal, organization, principal, caller, params, body }) {
       if (body.group !== undefined) requireGroup(principal, body.group);
+      if (body.canary !== undefined) await setCanary(services, organization.id, params.id, caller, body.canary);
       const { expiresAt, ...changes } = body;
       const woken = await updateMailbox(services, organization.id, params.id, caller, {
         ...changes,

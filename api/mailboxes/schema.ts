@@ -134,6 +134,11 @@ const AskAfterReadingMinutes = nullable(
   }),
 );
 
+const Canary = Type.Boolean({
+  description:
+    'Whether the mailbox has a planted message that nobody needs. A message to somebody outside with its text is refused, and sending from the mailbox is stopped until a person ends the stop. Only a session may change it.',
+});
+
 const UnauthenticatedMail = Type.Enum([...UNAUTHENTICATED_MAIL], {
   description:
     'What happens to mail that fails DMARC if the domain of its sender asks to quarantine or reject it, and to mail that names no author: `junk` (default) files it in Junk, `inbox` in INBOX, both with the label `unauthenticated`; `reject` refuses it (550 5.7.26).',
@@ -157,6 +162,7 @@ export const UpdateMailbox = closed(
     askAfterReadingMinutes: Type.Optional(AskAfterReadingMinutes),
     expiresAt: Type.Optional({ ...ExpiresAt, description: `${EXPIRY} In the past: it is expired at once.` }),
     retention: Type.Optional(Retention),
+    canary: Type.Optional(Canary),
     sendingMode: Type.Optional(SendingModeSchema),
     budgets: Type.Optional(
       closed(
@@ -224,6 +230,7 @@ const mailboxFields = {
   askAfterReadingMinutes: AskAfterReadingMinutes,
   expiresAt: { ...ExpiresAt, description: 'From then on it is refused on every protocol; null: never.' },
   retention: Retention,
+  canary: Canary,
   metadata: Type.Record(Type.String(), Type.String()),
   clientId: nullable(Type.String()),
   createdAt: dateTime(),
@@ -312,6 +319,7 @@ export const mailboxExample = {
   askAfterReadingMinutes: null,
   expiresAt: null,
   retention: null,
+  canary: false,
   metadata: { team: 'orders' },
   clientId: 'order-desk-1',
   createdAt: '2026-11-21T09:15:00.000Z',
@@ -368,6 +376,7 @@ export const presentMailbox = (mailbox: MailboxView): Static<typeof Mailbox> => 
   askAfterReadingMinutes: mailbox.askAfterReadingMinutes,
   expiresAt: timeOf(mailbox.expiresAt),
   retention: mailbox.retention === null ? null : { ...KEPT_FOR_EVER, ...mailbox.retention },
+  canary: mailbox.canary,
   metadata: { ...mailbox.metadata },
   clientId: mailbox.clientId,
   createdAt: mailbox.createdAt.toISOString(),

@@ -200,6 +200,7 @@ function newMailbox(
     askAfterReadingMinutes: null,
     retention: input.retention ?? null,
     expiresAt: input.expiresAt ?? null,
+    canary: false,
     clientId: input.clientId ?? null,
     createdAt,
     updatedAt: createdAt,

@@ -58,6 +58,8 @@ export interface MailboxView extends EnvelopeMailbox {
   /** Null: as the organization. */
   readonly retention: MailRetention | null;
   readonly expiresAt: Date | null;
+  /** It has a planted message. */
+  readonly canary: boolean;
   readonly clientId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -102,6 +104,7 @@ interface MailboxColumns {
   ask_after_reading_minutes: number | null;
   retention: MailRetention | null;
   expires_at: Date | null;
+  canary: boolean;
   client_id: string | null;
   client_hash: Buffer | null;
   created_at: Date;
@@ -127,7 +130,8 @@ interface MailboxColumns {
 
 const SELECT = /* sql */ `
   select x.id, x.name, x.purpose, x.group_name, x.address, x.local_part, x.domain, ${shownAs('x')} as status, x.sync_status, x.metadata, x.unauthenticated_mail, x.screening,
-         x.carried_mail, x.ask_after_reading_minutes, x.retention, x.expires_at, x.client_id, x.client_hash,
+         x.carried_mail, x.ask_after_reading_minutes, x.retention, x.expires_at,
+         exists (select from mailbox_canary y where y.mailbox_id = x.id) as canary, x.client_id, x.client_hash,
          x.created_at, x.updated_at, x.last_activity_at, c.quota_bytes, c.bytes_used, c.messages, w.held, w.scheduled,
          s.state as sending_state, s.reason as sending_reason, s.reviewed_at as sending_reviewed_at,
          x.sending_mode, x.messages_per_day, x.new_recipients_per_day,
@@ -191,6 +195,7 @@ const viewOf = (row: MailboxColumns): MailboxView => ({
   askAfterReadingMinutes: row.ask_after_reading_minutes,
   retention: row.retention,
   expiresAt: row.expires_at,
+  canary: row.canary,
   clientId: row.client_id,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

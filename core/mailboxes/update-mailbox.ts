@@ -32,6 +32,8 @@ export interface MailboxChanges {
   readonly expiresAt?: Date | null;
   /** Null: as the organization. */
   readonly retention?: MailRetention | null;
+  /** Changed by `sending/canaries/plant-canary.ts`; here for the audit log. */
+  readonly canary?: boolean;
   readonly sendingMode?: SendingMode;
   /** Budgets not named keep their value. */
   readonly budgets?: Partial<SendingBudgets>;
@@ -56,7 +58,7 @@ export async function lockMailbox(em: EntityManager, organizationId: string, mai
  * person would change the screening or what may leave, loosen a brake, or resume a suspended mailbox and may not decide
  */
 export async function updateMailbox(
-  services: Services,
+  services: Pick<Services, 'db' | 'now'>,
   organizationId: string,
   mailboxId: string,
   caller: Caller,

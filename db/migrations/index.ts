@@ -41,14 +41,15 @@ import { Migration20261128001110_waiting_consents } from './Migration20261128001
 import { Migration20261128001120_standing_approvals } from './Migration20261128001120_standing_approvals.ts';
 import { Migration20261128001130_undo } from './Migration20261128001130_undo.ts';
 import { Migration20261128001300_second_factors } from './Migration20261128001300_second_factors.ts';
+import { Migration20261128001400_operator_uses } from './Migration20261128001400_operator_uses.ts';
 import { Migration20261128001500_trace_contexts } from './Migration20261128001500_trace_contexts.ts';
 import { Migration20261128001600_mail_retention } from './Migration20261128001600_mail_retention.ts';
 import { Migration20261128001700_consent_risk } from './Migration20261128001700_consent_risk.ts';
+import { Migration20261128001710_decision_rules } from './Migration20261128001710_decision_rules.ts';
 import { Migration20261128001800_sending_after_reading } from './Migration20261128001800_sending_after_reading.ts';
 import { Migration20261128001810_carried_documents } from './Migration20261128001810_carried_documents.ts';
+import { Migration20261128001820_canaries } from './Migration20261128001820_canaries.ts';
 import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
-import { Migration20261128001400_operator_uses } from './Migration20261128001400_operator_uses.ts';
-import { Migration20261128001710_decision_rules } from './Migration20261128001710_decision_rules.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -103,4 +104,5 @@ export const migrations = [
   Migration20261128001600_mail_retention,
   Migration20261128001400_operator_uses,
   Migration20261128001710_decision_rules,
+  Migration20261128001820_canaries,
 ];

@@ -16,6 +16,7 @@ export const MEMBER_NOTICE_KINDS = [
   'chat_test',
   'password_reset',
   'password_changed',
+  'canary_sent',
 ] as const;
 export type MemberNoticeKind = (typeof MEMBER_NOTICE_KINDS)[number];
 

@@ -26,6 +26,9 @@ export const CARRIED_COMPARED_MAX = 12;
 export const CARRIED_SOURCES_MAX = 5;
 /** Passages of one source that are shown. */
 export const CARRIED_PASSAGES_SHOWN_MAX = 3;
+/** Of the text by which a planted message is recognized; shown in groups. */
+export const CANARY_CHARACTERS = 24;
+export const CANARY_GROUP_CHARACTERS = 6;
 /** Links with opaque addresses that are shown. */
 export const LINKS_SHOWN_MAX = 10;
 /** A one-time code is looked for in mail of this time. */

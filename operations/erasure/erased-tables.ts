@@ -78,6 +78,7 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   mailbox_sending: ofMailbox(IDS),
   mailbox_login: ofMailbox(IDS),
   mailbox_token: ofMailbox(CONFIGURED),
+  mailbox_canary: ofMailbox(CONFIGURED),
   subscription: ofMailbox(CONFIGURED),
   mail_keyword: ofMailbox(CONFIGURED),
   sender_list: ALL,

@@ -49,6 +49,8 @@ export interface Sender {
   readonly carriedMail: CarriedMailMode;
   /** Minutes for which a person is asked after mail of an unknown sender was read; 0: not. */
   readonly askAfterReadingMinutes: number;
+  /** A mailbox of the organization has a planted message. */
+  readonly organizationHasCanaries: boolean;
   /** Those of the mailbox alone. */
   readonly brakes: Brakes;
   /** An endpoint of the organization subscribed to results of outgoing mail: `SUBSCRIBED_ONLY_TYPES`. */
@@ -70,6 +72,7 @@ interface SenderRow {
   suspended_at: Date | null;
   carried_mail: CarriedMailMode | null;
   ask_after_reading_minutes: number | null;
+  has_canaries: boolean;
   sending_mode: SendingMode;
   messages_per_day: number | null;
   new_recipients_per_day: number | null;
@@ -97,6 +100,7 @@ export async function findSender(
     isSuspended: row.suspended_at !== null,
     carriedMail: row.carried_mail ?? row.settings.carriedMail ?? CARRIED_MAIL_DEFAULT,
     askAfterReadingMinutes: row.ask_after_reading_minutes ?? row.settings.askAfterReadingMinutes ?? 0,
+    organizationHasCanaries: row.has_canaries,
     brakes: {
       mode: row.sending_mode,
       budgets: { messagesPerDay: row.messages_per_day, newRecipientsPerDay: row.new_recipients_per_day },
@@ -109,6 +113,8 @@ const FIND_SENDER = `
   select m.id, m.name, m.address, m.local_part, m.domain,
          ${shownAs('m')} as status, o.id as organization_id,
          o.name as organization_name, o.slug, o.plan, ${SETTINGS_NOW} as settings, o.suspended_at,
+         exists (select from mailbox_canary c join mailboxes x on x.id = c.mailbox_id
+                  where x.organization_id = o.id) as has_canaries,
          m.carried_mail, m.ask_after_reading_minutes, m.sending_mode, m.messages_per_day, m.new_recipients_per_day,
          exists (select from webhook_endpoints e
                   where e.organization_id = o.id and e.active and e.deleted_at is null

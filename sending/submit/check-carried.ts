@@ -7,12 +7,13 @@ import { placeOf } from '#mailstore/carried/carried-mail.ts';
 import { outgoingDocumentTexts } from '#mailstore/carried/document-texts.ts';
 import { attachmentDigests } from '#mime/attachments.ts';
 import type { ReadMessage } from '#mime/read-message.ts';
+import { canaryIn, stopForCanary } from '#sending/canaries/canary-sent.ts';
 import { outgoingTexts, withDocuments } from '#sending/carried/carried-texts.ts';
 import { findCarried, type OutgoingFile } from '#sending/carried/find-carried.ts';
 import { carriesCredential, credentialRefused } from '#sending/carried/own-credentials.ts';
 import type { SendingServices } from '#sending/outbox/outbound-message.ts';
 import { checkLinks } from './check-links.ts';
-import type { Refusal, SubmissionPlan } from './plan-submission.ts';
+import { brakeOn, type Refusal, type SubmissionPlan } from './plan-submission.ts';
 
 /** The plan, with a request for consent if a person must look; or why the message is refused. */
 export async function checkCarried(services: SendingServices, plan: SubmissionPlan): Promise<SubmissionPlan | Refusal> {
@@ -20,6 +21,13 @@ export async function checkCarried(services: SendingServices, plan: SubmissionPl
   const { bytes } = submission.prepared;
   const texts = withDocuments(outgoingTexts(bytes, read), await outgoingDocumentTexts(bytes, read, sender.mailbox.id));
   if (await carriesCredential(bytes, read, texts)) return { error: credentialRefused(), reason: 'carries_credential' };
+  if (outside.length > 0 && sender.organizationHasCanaries && submission.actor.type !== 'user') {
+    const plantedIn = await canaryIn(services.db, sender.organization.id, texts);
+    if (plantedIn !== undefined) {
+      await stopForCanary(services, sender, { recipients: submission.recipients, plantedIn });
+      return brakeOn({ ...sender, brakes: { ...sender.brakes, mode: 'stopped' } }, submission.actor) ?? plan;
+    }
+  }
   const mode = sender.carriedMail;
   // What stays within the organization leaves nothing.
   if (mode === 'off' || outside.length === 0) return plan;

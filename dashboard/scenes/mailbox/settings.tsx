@@ -23,6 +23,10 @@ const CARRIED = [
   ['refuse', 'Is refused'],
   ['off', 'Is sent'],
 ] as const;
+const CANARY = [
+  ['no', 'None'],
+  ['yes', 'A planted message in the inbox'],
+] as const;
 const UNAUTHENTICATED = [
   ['junk', 'Move it to Junk'],
   ['inbox', 'Deliver it to the inbox, with a label'],
@@ -171,6 +175,7 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
       screening: screening === AS_ORGANIZATION ? null : screening,
       carriedMail: carried === AS_ORGANIZATION ? null : carried,
       askAfterReadingMinutes: minutes === '' ? null : Number(minutes),
+      canary: typed('canary') === 'yes',
     });
   };
   return (
@@ -243,6 +248,13 @@ function Details({ mailbox }: { readonly mailbox: Mailbox }) {
         placeholder="as the organization"
         error={about('/askAfterReadingMinutes')}
         hint="So long after the agent read it, mail to anybody else waits for a person."
+      />
+      <Choice
+        label="Canary"
+        name="canary"
+        defaultValue={mailbox.canary ? 'yes' : 'no'}
+        options={CANARY}
+        hint="A planted message that nobody needs. If its text is about to leave, sending stops."
       />
       <div className="flex items-center justify-end gap-3">
         <p role="status" className="text-ok">

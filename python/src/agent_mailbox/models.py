@@ -246,7 +246,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -672,6 +672,8 @@ class CreatedMailbox(Model):
     expires_at: datetime | None
     # How long its mail is kept, instead of the retention of the organization; null: as the organization.
     retention: MailRetention | None
+    # Whether the mailbox has a planted message that nobody needs. A message to somebody outside with its text is refused, and sending from the mailbox is stopped until a person ends the stop. Only a session may change it.
+    canary: bool
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -1870,6 +1872,8 @@ class Mailbox(Model):
     expires_at: datetime | None
     # How long its mail is kept, instead of the retention of the organization; null: as the organization.
     retention: MailRetention | None
+    # Whether the mailbox has a planted message that nobody needs. A message to somebody outside with its text is refused, and sending from the mailbox is stopped until a person ends the stop. Only a session may change it.
+    canary: bool
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -1900,6 +1904,8 @@ class MailboxChanges(Model):
     expires_at: datetime | None = None
     # How long its mail is kept, instead of the retention of the organization; null: as the organization.
     retention: MailRetention | None = None
+    # Whether the mailbox has a planted message that nobody needs. A message to somebody outside with its text is refused, and sending from the mailbox is stopped until a person ends the stop. Only a session may change it.
+    canary: bool | None = None
     # `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
     sending_mode: Annotated[Literal["normal", "drafts_only", "stopped"], OPEN] | None = None
     budgets: SendingBudgetsChanges | None = None
@@ -2104,6 +2110,8 @@ class MailboxWithToken(Model):
     expires_at: datetime | None
     # How long its mail is kept, instead of the retention of the organization; null: as the organization.
     retention: MailRetention | None
+    # Whether the mailbox has a planted message that nobody needs. A message to somebody outside with its text is refused, and sending from the mailbox is stopped until a person ends the stop. Only a session may change it.
+    canary: bool
     metadata: dict[str, str]
     client_id: str | None
     created_at: datetime
@@ -2139,7 +2147,7 @@ class MemberList(Model):
 
 class MemberNotice(Model):
     id: str
-    kind: Annotated[Literal["webhook_failing", "webhook_suspended", "role_mail", "invitation", "approval_request", "approval_reminder", "approval_expired", "chat_test", "password_reset", "password_changed"], OPEN]
+    kind: Annotated[Literal["webhook_failing", "webhook_suspended", "role_mail", "invitation", "approval_request", "approval_reminder", "approval_expired", "chat_test", "password_reset", "password_changed", "canary_sent"], OPEN]
     # `chat`: the chat webhook of a member.
     channel: Annotated[Literal["mail", "chat"], OPEN]
     # Id of the object it is about.
