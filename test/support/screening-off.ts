@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { textAt } from './api-world.ts';
 import type { StartedService } from './started-service.ts';
 
-/** Lets a mailbox of `npm start` get mail that is hostile on purpose. */
+/** Lets a mailbox of `npm start` get mail that is hostile on purpose, and send afterwards as if it had not read it. */
 export async function screeningOff({ facts }: Pick<StartedService, 'facts'>, mailboxId: string): Promise<void> {
   const send = async (method: string, path: string, body: object, headers: Record<string, string> = {}) => {
     const answer = await fetch(facts.apiUrl + path, {
@@ -15,5 +15,10 @@ export async function screeningOff({ facts }: Pick<StartedService, 'facts'>, mai
   };
   const session: unknown = await send('POST', '/api/sessions', { email: facts.email, password: facts.password });
   const authorization = `Bearer ${textAt(session, 'token')}`;
-  await send('PATCH', `/api/mailboxes/${mailboxId}`, { screening: 'off' }, { authorization });
+  await send(
+    'PATCH',
+    `/api/mailboxes/${mailboxId}`,
+    { screening: 'off', askAfterReadingMinutes: 0 },
+    { authorization },
+  );
 }
