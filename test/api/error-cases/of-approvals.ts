@@ -1,6 +1,7 @@
 /** Errors of decisions, in a session and by the link of a notice. */
 import assert from 'node:assert/strict';
 import { newCredential } from '#core/platform/secrets/credentials.ts';
+import { LEGAL_HOLDS_MAX } from '#domain/mail/mail-retention.ts';
 import { APPROVAL_LINK_REQUESTS_PER_MINUTE } from '#domain/sending/approval-notices.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import { approvalLink, holdMessage, newApprovalLink } from '#test/api/approval-link-world.ts';
@@ -116,6 +117,20 @@ export const approvalCases: Readonly<Record<string, Reach>> = {
       [world.organization.id, id],
     );
     return approveInAdvance(world, id);
+  },
+  'setLegalHold not_found': ({ call, organization, other }) =>
+    call('POST', '/api/legal-holds', {
+      as: organization.owner.session,
+      body: { mailboxId: other.mailbox.id, reason: 'Case 1' },
+    }),
+  async 'setLegalHold conflict'(world) {
+    const { id, owner } = await world.newOrganization('business');
+    await world.sql(
+      `insert into legal_hold (id, organization_id, reason, created_by, created_at)
+       select 'lgh_' || lpad(n::text, 26, '0'), $1, 'Case', '{}', now() from generate_series(1, $2::int) n`,
+      [id, LEGAL_HOLDS_MAX],
+    );
+    return world.call('POST', '/api/legal-holds', { as: owner.session, body: { reason: 'One more' } });
   },
   'takeBackByLink rate_limited': limitedLink('POST', '/take-back'),
   'takeBackByLink conflict': async (world) =>
