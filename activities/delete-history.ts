@@ -29,6 +29,7 @@ import { SENDING_USE_RETENTION_DAYS } from '#domain/sending/sending-brakes.ts';
 import { SENDER_READ_RETENTION_DAYS } from '#domain/sending/unknown-senders.ts';
 import { DELIVERY_RETENTION_DAYS } from '#domain/webhooks/delivery-limits.ts';
 import { ORGANIZATION_CHANGE_RETENTION_DAYS } from '#domain/webhooks/organization-stream.ts';
+import { removeFreeObjects } from '#mailstore/blobs/move-blobs.ts';
 import { forgetUnusedKeywords } from '#mailstore/folders/store-flags.ts';
 import {
   forgetRedeliveryKeys,
@@ -236,7 +237,12 @@ function portionOf(
         return { done: returned.done + purged.done, more: returned.more || purged.more };
       };
     case 'blobs':
-      return () => removeOrphanBlobs(db);
+      return async () => {
+        const blobs = await removeOrphanBlobs(db);
+        if (blobs.more || db.objects === undefined) return blobs;
+        const objects = await removeFreeObjects(db, db.objects);
+        return { done: blobs.done + objects.done, more: objects.more };
+      };
     case 'redeliveryKeys':
       return () => forgetRedeliveryKeys(db);
     case 'readingAttempts':

@@ -2664,7 +2664,7 @@ export interface OperatorDisk {
 }
 
 export interface OperatorFinding {
-  readonly check: 'settings' | 'postgresql' | 'connections' | 'secrets' | 'temporal' | 'backlog' | 'clock' | 'disk' | 'certificate' | 'listeners' | 'dns' | 'dkim' | 'outside';
+  readonly check: 'settings' | 'postgresql' | 'connections' | 'secrets' | 'temporal' | 'backlog' | 'clock' | 'disk' | 'objects' | 'certificate' | 'listeners' | 'dns' | 'dkim' | 'outside';
   readonly level: 'ok' | 'note' | 'warning' | 'error';
   readonly what: string;
   /** What to do; empty: nothing. */

@@ -10,6 +10,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
+import type { BlobObjects } from './blob-objects.ts';
 import { onConnect } from './connections.ts';
 import { type CopyValue, copyRows, type OnCopiedRow } from './copy-rows.ts';
 import { type DirectLease, type LeasingLane, openDirectLease } from './direct-lease.ts';
@@ -37,6 +38,8 @@ export interface ByteSource {
 }
 
 export interface Database extends Sql, ByteSource {
+  /** The object storage of contents; undefined: none is set. */
+  readonly objects: BlobObjects | undefined;
   readonly orm: MikroORM;
   readonly pool: pg.Pool;
   /** Fast lanes of this process, which take deliveries at once. */
@@ -67,6 +70,7 @@ export interface Database extends Sql, ByteSource {
 interface DatabaseOptions {
   readonly url: string;
   readonly poolMax: number;
+  readonly objects?: BlobObjects | undefined;
   /** Shown in `pg_stat_activity`, 63 characters at most. */
   readonly name?: string;
   /** Called for connections that the server closed; the pool replaces them automatically. */
@@ -154,6 +158,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     orm,
     pool,
     lanes,
+    objects: options.objects,
     ...sqlOfPool(pool),
     copyRows: (text, values, onRow) => copyRows(pool, text, values, onRow),
     em: () => orm.em.fork(),

@@ -134,6 +134,7 @@ export function openUnitOfWork(db: Database, onBegin: (sql: Sql) => Promise<void
   return {
     db: {
       orm: db.orm,
+      objects: db.objects,
       pool: db.pool,
       lanes: db.lanes,
       query,

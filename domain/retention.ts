@@ -6,6 +6,7 @@
 import { SIGN_IN_SOURCE_KEPT_DAYS } from './access/credential-format.ts';
 import { OAUTH_CLIENT_LIFE_DAYS, OAUTH_UNUSED_CLIENT_LIFE_HOURS, REFRESH_TOKEN_LIFE_DAYS } from './access/oauth.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS } from './idempotency-limits.ts';
+import { FREE_OBJECT_LIFE_MINUTES } from './mail/blob-storage.ts';
 import { DOMAIN_REPORT_RETENTION_DAYS } from './mail/domain-reports.ts';
 import { FILE_LIFE_HOURS, UPLOAD_MAX_MINUTES } from './mail/file-limits.ts';
 import {
@@ -227,6 +228,7 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   ),
   kept('mailbox_file', 'sessions', `${FILE_LIFE_HOURS} hours; an unfinished upload ${UPLOAD_MAX_MINUTES} minutes`),
   kept('mailbox_file_chunk', 'sessions', 'as the file'),
+  kept('blob_object', 'blobs', `as long as a content is in it, and ${FREE_OBJECT_LIFE_MINUTES} minutes`),
   kept('blob', 'blobs', 'as long as a message, filed or sent, has its content'),
   kept(
     'thread_ref',

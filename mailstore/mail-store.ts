@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { MailAccount, MailboxStore } from '@agent-mailbox/mail-store';
 import type { Services } from '#core/platform/process/services.ts';
 import { startSharedPortions } from '#core/platform/process/shared-turns.ts';
+import { startBlobMover } from './blobs/blob-mover.ts';
 import { storeBlob } from './blobs/blob-store.ts';
 import { sweepSpool } from './blobs/spool.ts';
 import { CARRIED_MAIL_INDEX } from './carried/index-carried-mail.ts';
@@ -38,6 +39,7 @@ export function openMailStore(services: Services, notifier: MailNotifier): MailS
   const { db, deliveriesDue, log } = services;
   const texts: MessageTextFiller = messageTextFiller(db, log);
   const background = [STORED_MAIL_UPGRADE, CARRIED_MAIL_INDEX].map((each) => startSharedPortions(services, each));
+  const mover = startBlobMover(services);
   const swept = sweepSpool(path.join(services.settings.DATA_DIR, 'spool'), services.now());
   const batcher = writeBatcher<Item, DeliveryOutcome>(async (items) => {
     const { outcomes, owed } = await db.transaction((sql) =>
@@ -76,6 +78,7 @@ export function openMailStore(services: Services, notifier: MailNotifier): MailS
     async close() {
       await batcher.idle();
       await Promise.all(background.map((each) => each.close()));
+      await mover.close();
       await texts.close();
       await swept;
     },

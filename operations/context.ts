@@ -1,5 +1,6 @@
 /** What a command works with: settings, progress, connections that are closed after it, its answer. */
 import { createLogger, type Logger, logDestination } from '#core/platform/log/logger.ts';
+import { blobObjectsOf } from '#core/platform/objects/blob-objects.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
 import { readSettings, type SettingName, type Settings, SettingsError } from '#core/platform/settings/settings.ts';
 import { withSettingsFile } from '#core/platform/settings/settings-file.ts';
@@ -56,7 +57,7 @@ export function openContext(
   async function database(poolMax: number): Promise<Database> {
     const { DATABASE_URL } = settings('DATABASE_URL');
     await requirePostgres(DATABASE_URL);
-    const db = await openDatabase({ url: DATABASE_URL, poolMax });
+    const db = await openDatabase({ url: DATABASE_URL, poolMax, objects: blobObjectsOf(settings()) });
     closing.push(() => db.close());
     return db;
   }

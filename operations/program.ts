@@ -40,6 +40,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'organizations plan': async () => (await import('./commands/organizations.ts')).planOrganizationCommand,
   'organizations suspend': async () => (await import('./commands/organizations.ts')).suspendOrganizationCommand,
   'organizations resume': async () => (await import('./commands/organizations.ts')).resumeOrganizationCommand,
+  'blobs status': async () => (await import('./commands/blobs.ts')).blobsStatusCommand,
+  'blobs move': async () => (await import('./commands/blobs.ts')).blobsMoveCommand,
   'legal-holds list': async () => (await import('./commands/legal-holds.ts')).listLegalHoldsCommand,
   'legal-holds set': async () => (await import('./commands/legal-holds.ts')).setLegalHoldCommand,
   'legal-holds lift': async () => (await import('./commands/legal-holds.ts')).liftLegalHoldCommand,

@@ -13,7 +13,9 @@ import { newId } from '#core/platform/new-id.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { productVersion } from '#core/platform/product-version.ts';
 import type { Database, Sql } from '#db/database.ts';
+import { allPortions } from '#db/delete-portion.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { removeFreeObjects } from '#mailstore/blobs/move-blobs.ts';
 import { endWorkflows } from './end-workflows.ts';
 import { eraseCorrespondent } from './erase-correspondent.ts';
 import { eraseMailbox, type MailboxToErase } from './erase-mailbox.ts';
@@ -255,6 +257,21 @@ async function eraseOrphans(db: Database, onPortion: (table: string) => void): P
   }
 }
 
+/** Contents outside the rows, in the moment in which nothing refers to them any more. @throws {CommandError} */
+async function eraseObjects(db: Database, onPortion: (table: string) => void): Promise<void> {
+  const [left] = await db.query(`select 1 from blob_object where state = 'free' limit 1`);
+  if (left === undefined) return;
+  const { objects } = db;
+  if (objects === undefined)
+    throw new CommandError(
+      'contents to be erased are in an object storage. Set S3_ENDPOINT, S3_BUCKET and its keys, then run the same command again',
+    );
+  await allPortions(() => {
+    onPortion('blob_object');
+    return removeFreeObjects(db, objects, true);
+  });
+}
+
 const KEEP_RECEIPT = `
   update erasure set finished_at = $2, receipt = $3, pending = null, workflows = '{}'
    where id = $1 and finished_at is null returning 1`;
@@ -275,6 +292,7 @@ export async function finishErasure(
     const run: Run = { db, erasureId: row.id, counted: () => {}, onPortion };
     await runSteps(services, run, row.pending, row.startedAt);
     await eraseOrphans(db, onPortion);
+    await eraseObjects(db, onPortion);
     const workflows = await endWorkflows(db, settings, row.id);
     const finishedAt = new Date(now());
     const [done] = await db.query<{ counts: Counts }>(`select counts from erasure where id = $1`, [row.id]);

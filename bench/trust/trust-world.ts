@@ -8,7 +8,8 @@ import { type MailListeners, startMail } from '#mail/start.ts';
 import { makeScratchFolder } from '#test/runner/scratch-folder.ts';
 import { startTestServers } from '#test/runner/test-servers.ts';
 import { type ApiWorld, apiWorld, type TestMailbox, type TestOrganization, textAt } from '#test/support/api-world.ts';
-import { dnsStub, SmtpClient } from '#test/support/mail-world.ts';
+import { dnsStub } from '#test/support/mail-world.ts';
+import { SmtpClient } from '#test/support/smtp-client.ts';
 import { logIn } from '#test/support/submission-client.ts';
 
 export interface File {

@@ -16,6 +16,7 @@ import { dkimRotationPlace } from '#core/mailboxes/dkim-keys.ts';
 import { instanceDkimPlace } from '#core/mailboxes/domain-records.ts';
 import { dkimKeyPlace } from '#core/mailboxes/domains.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { objectKeyPlace } from '#core/platform/objects/blob-objects.ts';
 import { idempotencyAnswerPlace, type SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { authHeaderPlace, signingKeyPlace, webhookSecretPlace } from '#core/webhooks/signing/webhook-signature.ts';
 import type { Sql } from '#db/database.ts';
@@ -49,6 +50,7 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   column('idempotency_keys', 'body_sealed', ['principal', 'key'], (principal = '', key = '') =>
     idempotencyAnswerPlace(principal, key),
   ),
+  column('blob_object', 'key_sealed', ['name'], (name = '') => objectKeyPlace(name)),
   column('member_notices', 'credential_sealed', ['id'], (id = '') => noticeCredentialPlace(id)),
   column('totp_factor', 'secret_sealed', ['user_id'], (id = '') => totpSecretPlace(id)),
   column('member_notice_settings', 'chat_url_sealed', ['member_id'], (id = '') => chatUrlPlace(id)),

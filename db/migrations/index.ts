@@ -44,6 +44,7 @@ import { Migration20261128001300_second_factors } from './Migration2026112800130
 import { Migration20261128001400_operator_uses } from './Migration20261128001400_operator_uses.ts';
 import { Migration20261128001500_trace_contexts } from './Migration20261128001500_trace_contexts.ts';
 import { Migration20261128001600_mail_retention } from './Migration20261128001600_mail_retention.ts';
+import { Migration20261128001610_blob_objects } from './Migration20261128001610_blob_objects.ts';
 import { Migration20261128001700_consent_risk } from './Migration20261128001700_consent_risk.ts';
 import { Migration20261128001710_decision_rules } from './Migration20261128001710_decision_rules.ts';
 import { Migration20261128001800_sending_after_reading } from './Migration20261128001800_sending_after_reading.ts';
@@ -105,4 +106,5 @@ export const migrations = [
   Migration20261128001400_operator_uses,
   Migration20261128001710_decision_rules,
   Migration20261128001820_canaries,
+  Migration20261128001610_blob_objects,
 ];

@@ -1,12 +1,15 @@
 /**
- * Raw messages, each stored once under its SHA-256. Only this file knows where their bytes are stored, so that they can
- * move to object storage.
+ * Raw messages, each stored once under its SHA-256. Every content comes into a row of `blob`, in the transaction of its
+ * message; from there it may be moved to an object storage (`move-blobs.ts`). Readers ask here and find it at either place.
  *
  * Reading goes in slices of 512 KiB, in pieces of 60 KiB: measured 540 MB/s and 2.6 ms of CPU per MB together with
  * PostgreSQL, against 360 MB/s and 3.2 ms with 256 KiB, and 120 MB/s and 10 ms if bytea is read as text.
  */
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { StoreUnavailable } from '@agent-mailbox/mail-store';
+import { ObjectStoreError } from '#core/platform/objects/object-store-error.ts';
+import type { BlobObjects, StoredObject } from '#db/blob-objects.ts';
 import type { CopyValue } from '#db/copy-rows.ts';
 import type { ByteSource, Sql } from '#db/database.ts';
 import { MESSAGE_SLICE_MAX_BYTES } from '#domain/mail/mail-limits.ts';
@@ -30,36 +33,68 @@ export async function storeBlob(sql: Sql, key: Uint8Array, bytes: Uint8Array): P
   ]);
 }
 
-/** Where messages are read from: the database, outside any transaction. */
-export type BlobSource = Sql & ByteSource;
+/** Where messages are read from: the database, outside any transaction, and the object storage if there is one. */
+export type BlobSource = Sql & ByteSource & { readonly objects?: BlobObjects | undefined };
 
 /** Statements of one slice: $1 is its first byte, counted from 1, $2 its last; keys follow. */
 interface SliceStatements {
   readonly whole: string;
   readonly inPieces: string;
+  /** The object of the blob, if its bytes are in one; the keys are its only parameters. */
+  readonly object: string;
 }
 
-const sliceStatements = (tables: string, where: string): SliceStatements => ({
+const OBJECT_COLUMNS = `o.name, o.key_sealed as "keySealed", b.sha256, b.size`;
+
+const sliceStatements = (tables: string, where: string, whereObject: string): SliceStatements => ({
   whole: `select substring(b.bytes from $1::int for $2::int + 1 - $1::int) as bytes from ${tables} where ${where}`,
   inPieces: `
     select start, substring(b.bytes from start for least(${PIECE_BYTES}, $2 + 1 - start))
       from generate_series($1, $2, ${PIECE_BYTES}) as start cross join ${tables} where ${where}`,
+  object: `select ${OBJECT_COLUMNS} from ${tables} join blob_object o on o.name = b.object where ${whereObject}`,
 });
-const BLOB_SLICE = sliceStatements('blob b', 'b.sha256 = $3');
-const MESSAGE_SLICE = sliceStatements('message m join blob b on b.sha256 = m.blob', 'm.id = $3 and m.mailbox_id = $4');
+const BLOB_SLICE = sliceStatements('blob b', 'b.sha256 = $3', 'b.sha256 = $1');
+const MESSAGE_SLICE = sliceStatements(
+  'message m join blob b on b.sha256 = m.blob',
+  'm.id = $3 and m.mailbox_id = $4',
+  'm.id = $1 and m.mailbox_id = $2',
+);
+
+/** @throws {StoreUnavailable} if the storage is not set, or fails: clients are answered that they try again later */
+async function readObject(
+  { objects }: BlobSource,
+  object: StoredObject,
+  from: number,
+  length: number,
+): Promise<Buffer> {
+  if (objects === undefined)
+    throw new StoreUnavailable('the content is in an object storage, and S3_ENDPOINT is not set for this process');
+  try {
+    return await objects.read(object, from, length);
+  } catch (error) {
+    throw error instanceof ObjectStoreError ? new StoreUnavailable(error.message, { cause: error }) : error;
+  }
+}
 
 /** Bytes from `from` on, at most `length`; empty after the end and for an unknown key. */
 async function readSlice(
   source: BlobSource,
-  { whole, inPieces }: SliceStatements,
+  { whole, inPieces, object }: SliceStatements,
   key: readonly CopyValue[],
   from: number,
   length: number,
+  again = true,
 ): Promise<Buffer> {
   const values = [from + 1, from + length, ...key];
+  const elsewhere = async (): Promise<Buffer> => {
+    const [found] = await source.query<StoredObject>(object, key);
+    if (found !== undefined) return readObject(source, found, from, length);
+    // It may have come back into its row between the two statements.
+    return again ? readSlice(source, { whole, inPieces, object }, key, from, length, false) : Buffer.alloc(0);
+  };
   if (length <= SMALL_SLICE_BYTES) {
-    const [row] = await source.query<{ bytes: Buffer }>(whole, values);
-    return row?.bytes ?? Buffer.alloc(0);
+    const [row] = await source.query<{ bytes: Buffer | null }>(whole, values);
+    return row === undefined ? Buffer.alloc(0) : (row.bytes ?? elsewhere());
   }
   const bytes = Buffer.allocUnsafe(length);
   let end = 0;
@@ -69,7 +104,8 @@ async function readSlice(
     const at = start.readInt32BE() - 1 - from;
     end = Math.max(end, at + piece.copy(bytes, at));
   });
-  return bytes.subarray(0, end);
+  // After the end there is nothing, and nothing of a blob whose bytes are elsewhere.
+  return end > 0 ? bytes.subarray(0, end) : elsewhere();
 }
 
 const readBlobSlice = (source: BlobSource, key: Uint8Array, from: number, length: number): Promise<Buffer> =>
@@ -87,21 +123,55 @@ export const readMessageSlice = (
 
 /** Whole contents of messages of this mailbox, by their ids; larger ones than `maxBytesEach` are left out. */
 export async function readMessages(
-  source: ByteSource,
+  source: BlobSource,
   mailboxId: string,
   messageIds: readonly string[],
   maxBytesEach: number,
+  again = true,
 ): Promise<Map<string, Buffer>> {
   const contents = new Map<string, Buffer>();
+  const elsewhere: string[] = [];
   await source.copyRows(
     `select m.id, b.bytes from message m join blob b on b.sha256 = m.blob
       where m.id = any($2) and m.mailbox_id = $1 and m.size <= $3`,
     [mailboxId, messageIds, maxBytesEach],
     ([id, bytes]) => {
       if (id && bytes) contents.set(id.toString(), Buffer.from(bytes));
+      else if (id) elsewhere.push(id.toString());
     },
   );
+  if (elsewhere.length > 0) {
+    const objects = await source.query<StoredObject & { id: string }>(OBJECTS_OF_MESSAGES, [elsewhere, mailboxId]);
+    await forEachOf(objects, OBJECTS_AT_ONCE, async (object) => {
+      contents.set(object.id, await readObject(source, object, 0, object.size));
+    });
+    // They may have come back into their rows between the two statements.
+    const back = elsewhere.filter((id) => !contents.has(id));
+    if (again && back.length > 0)
+      for (const [id, bytes] of await readMessages(source, mailboxId, back, maxBytesEach, false))
+        contents.set(id, bytes);
+  }
   return contents;
+}
+
+const OBJECTS_AT_ONCE = 8;
+const OBJECTS_OF_MESSAGES = `
+  select m.id, ${OBJECT_COLUMNS} from message m join blob b on b.sha256 = m.blob join blob_object o on o.name = b.object
+   where m.id = any($1) and m.mailbox_id = $2`;
+
+/** Works on several at a time. @throws the first error, after the work that has begun */
+export async function forEachOf<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const ends = await Promise.allSettled(
+    Array.from({ length: Math.min(atOnce, items.length) }, async () => {
+      for (const item of left) await work(item);
+    }),
+  );
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
 /** A range of a blob, whole in memory. */

@@ -8,8 +8,9 @@
  */
 import type { PartNode } from '@agent-mailbox/mime-structure/index-message';
 import { readStructure } from '@agent-mailbox/mime-structure/read-structure';
-import type { Database, Sql } from '#db/database.ts';
-import { blobKey } from '#mailstore/blobs/blob-store.ts';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { Database } from '#db/database.ts';
+import { type BlobSource, blobKey, readBlob } from '#mailstore/blobs/blob-store.ts';
 import { listedHeader } from '#mailstore/delivery/recipients.ts';
 import { hashContent } from '#mime/content-hash.ts';
 
@@ -83,7 +84,11 @@ const QUERY_RULES: readonly QueryRule[] = [
       union all
       select 'message ' || m.id || ' has no blob of its size'
         from message m left join blob b on b.sha256 = m.blob
-       where b.sha256 is null or b.size <> m.size or length(b.bytes) <> m.size
+       where b.sha256 is null or b.size <> m.size or (b.object is null and length(b.bytes) is distinct from m.size)
+      union all
+      select 'message ' || m.id || ' has its content in an object that is not in use'
+        from message m join blob b on b.sha256 = m.blob
+       where b.object is not null and not exists (select from blob_object o where o.name = b.object and o.state = 'used')
       union all
       select 'message ' || m.id || ' has no placement and waits for no purge' from message m
        where m.origin in ('smtp', 'local', 'append') and not exists (select from placement p where p.message_id = m.id)
@@ -270,13 +275,14 @@ export async function checkMailStore(db: Database, options: CheckOptions = {}): 
       const examples = found.slice(0, EXAMPLES).map(({ fault }) => fault);
       results.push({ rule, text, checked: Number(counted?.n ?? 0), atFault: found.length, examples });
     }
-    results.push(await checkContents(sql, options), await checkReleased(sql));
+    const source = { ...sql, copyRows: db.copyRows, objects: db.objects };
+    results.push(await checkContents(source, options), await checkReleased(source));
     return results;
   });
 }
 
 /** Rules 4 and 8: blobs hash to their keys, and the current indexer produces what is stored. */
-async function checkContents(sql: Sql, { all = false }: CheckOptions): Promise<RuleResult> {
+async function checkContents(sql: BlobSource, { all = false }: CheckOptions): Promise<RuleResult> {
   const faults: string[] = [];
   let checked = 0;
   let after = '';
@@ -284,7 +290,8 @@ async function checkContents(sql: Sql, { all = false }: CheckOptions): Promise<R
     const rows = await sql.query<{
       id: string;
       blob: Buffer;
-      bytes: Buffer;
+      size: number;
+      bytes: Buffer | null;
       envelope: Buffer;
       bodystructure: Buffer;
       parts: PartNode;
@@ -296,19 +303,21 @@ async function checkContents(sql: Sql, { all = false }: CheckOptions): Promise<R
     for (const row of rows) {
       checked++;
       after = row.id;
-      const read = readStructure(row.bytes);
-      if (!blobKey(row.bytes).equals(row.blob)) faults.push(`blob of ${row.id} does not hash to its key`);
+      const bytes = row.bytes ?? (await contentOf(sql, row.blob, row.size, row.id, faults));
+      if (bytes === undefined) continue;
+      const read = readStructure(bytes);
+      if (!blobKey(bytes).equals(row.blob)) faults.push(`blob of ${row.id} does not hash to its key`);
       if (row.text_status === 'due' || row.text_status === 'failed') continue; // read by an earlier version, or not at all
       if (!read.envelope.equals(row.envelope)) faults.push(`ENVELOPE of ${row.id} differs`);
       if (!read.bodyStructure.equals(row.bodystructure)) faults.push(`BODYSTRUCTURE of ${row.id} differs`);
       if (!sameTree(read.parts, row.parts)) faults.push(`offset tree of ${row.id} differs`);
-      const listed = listedHeader(row.bytes, row.parts);
+      const listed = listedHeader(bytes, row.parts);
       const same =
         row.header_lines.every((lines) => lines.equals(listed.lines)) &&
         row.long_header_lines.every((lines) => lines.equals(listed.longLines)) &&
         row.envelope_texts.every((text) => text === listed.envelopeText);
       if (!same) faults.push(`header lines of ${row.id} differ`);
-      if (!nests(row.parts, 0, row.bytes.length)) faults.push(`offsets of ${row.id} do not nest`);
+      if (!nests(row.parts, 0, bytes.length)) faults.push(`offsets of ${row.id} do not nest`);
     }
     if (!all || rows.length < PAGE) break;
   }
@@ -317,26 +326,50 @@ async function checkContents(sql: Sql, { all = false }: CheckOptions): Promise<R
   return { rule: '8', text, checked, atFault: faults.length, examples: faults.slice(0, EXAMPLES) };
 }
 
+/** From the object storage. @returns undefined: it is not there as it should be, which is noted */
+async function contentOf(
+  source: BlobSource,
+  blob: Buffer,
+  size: number,
+  id: string,
+  faults: string[],
+): Promise<Buffer | undefined> {
+  try {
+    return await readBlob(source, blob, 0, size);
+  } catch (error) {
+    faults.push(`content of ${id}: ${reasonOf(error)}`);
+    return undefined;
+  }
+}
+
 /** Rule 9: bytes and recipients of released messages are those that were approved. */
-async function checkReleased(sql: Sql): Promise<RuleResult> {
-  const rows = await sql.query<{ id: string; hash: Buffer; bytes: Buffer; recipients: string[] }>(RELEASED, [
-    SAMPLE_MESSAGES,
-  ]);
-  const faults = rows
-    .filter(({ hash, bytes, recipients }) => !hashContent(bytes, recipients).equals(hash))
-    .map(({ id }) => `message ${id} was released and differs from what was approved`);
+async function checkReleased(sql: BlobSource): Promise<RuleResult> {
+  const rows = await sql.query<{
+    id: string;
+    hash: Buffer;
+    blob: Buffer;
+    size: number;
+    bytes: Buffer | null;
+    recipients: string[];
+  }>(RELEASED, [SAMPLE_MESSAGES]);
+  const faults: string[] = [];
+  for (const row of rows) {
+    const bytes = row.bytes ?? (await contentOf(sql, row.blob, row.size, row.id, faults));
+    if (bytes !== undefined && !hashContent(bytes, row.recipients).equals(row.hash))
+      faults.push(`message ${row.id} was released and differs from what was approved`);
+  }
   const text = 'Bytes and recipients of released messages hash to what was approved';
   return { rule: '9', text, checked: rows.length, atFault: faults.length, examples: faults.slice(0, EXAMPLES) };
 }
 
 const RELEASED = `
-  select o.id, c.content_hash as hash, b.bytes,
+  select o.id, c.content_hash as hash, b.sha256 as blob, b.size, b.bytes,
          array(select r.address from outbound_recipient r where r.message_id = o.id) as recipients
     from outbound_message o join consent c on c.id = o.consent_id join blob b on b.sha256 = o.blob
    where c.status = 'approved' and o.state in ('sending', 'done') order by md5(o.id) limit $1`;
 
 const INDEXED = 'from placement p where p.message_id = m.id and p.header_lines is not null';
-const CONTENT_COLUMNS = `m.id, m.blob, b.bytes, m.envelope, m.bodystructure, m.parts, m.text_status,
+const CONTENT_COLUMNS = `m.id, m.blob, b.size, b.bytes, m.envelope, m.bodystructure, m.parts, m.text_status,
     array(select p.header_lines ${INDEXED}) as header_lines, array(select p.long_header_lines ${INDEXED}) as long_header_lines,
     array(select p.envelope_text ${INDEXED}) as envelope_texts
     from message m join blob b on b.sha256 = m.blob`;

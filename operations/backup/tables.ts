@@ -6,6 +6,8 @@
 /** The table whose bytes are files of their own, so that increments contain new ones only. */
 export const BLOB_TABLE = 'blob';
 export const BLOB_BYTES_COLUMN = 'bytes';
+/** Where the bytes are outside the rows; a backup has them in its files like all others. */
+export const BLOB_OBJECT_COLUMN = 'object';
 
 export const BACKED_UP_TABLES: readonly string[] = [
   ...['organizations', 'users', 'members', 'sign_in_sources', 'invitations', 'sessions', 'api_keys', 'audit_entries'],
@@ -38,6 +40,7 @@ export const BACKED_UP_TABLES: readonly string[] = [
 
 /** Tables whose rows are left out, each with the reason. A restore leaves them as the migrations make them. */
 export const LEFT_OUT_TABLES: Readonly<Record<string, string>> = {
+  blob_object: 'objects of this installation: a backup has their contents, and a restore puts these into the rows',
   migrations: 'the manifest names the migrations; the restore applies them',
   rate_limits: 'counters of the last minutes, which also begin at zero after a crash of PostgreSQL',
   reading_attempt: 'says which content a process reads at the moment',

@@ -15,6 +15,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { reasonOf } from '#core/platform/log/error-reason.ts';
+import type { BlobObjects, StoredObject } from '#db/blob-objects.ts';
 import { connect, newConnection } from '#db/connections.ts';
 import { BACKUP_LOCK } from '#db/migrate.ts';
 import {
@@ -43,7 +45,7 @@ import {
 } from './blob-files.ts';
 import { quoted, readSchema, type Schema, schemaSha256 } from './schema.ts';
 import { type BackedUpSecrets, writeSecrets } from './secrets.ts';
-import { BLOB_BYTES_COLUMN, BLOB_TABLE, LEFT_OUT_TABLES } from './tables.ts';
+import { BLOB_BYTES_COLUMN, BLOB_OBJECT_COLUMN, BLOB_TABLE, LEFT_OUT_TABLES } from './tables.ts';
 
 const CONNECTION_NAME = 'agent-mailbox backup';
 /** A migration or a new partition has a lock for moments; afterwards it is tried again. */
@@ -65,6 +67,8 @@ export interface BackupOptions {
   /** Undefined: they are not part of the backup. */
   readonly secrets?: BackedUpSecrets | undefined;
   readonly passphrase?: string | undefined;
+  /** Needed if contents are outside the rows: their bytes are copied too. */
+  readonly objects?: BlobObjects | undefined;
   readonly productVersion: string;
   /** Called with what is being done. */
   onProgress?(text: string): void;
@@ -112,6 +116,7 @@ export async function writeBackup(options: BackupOptions): Promise<BackupResult>
       url,
       snapshot: snapshot.id,
       folder,
+      objects: options.objects,
       since: options.since,
       unshared: new Set(since?.blobs.damaged),
       continued,
@@ -241,7 +246,9 @@ const isLockTimeout = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '42P01');
 
 function blobColumns(schema: Schema): string[] {
-  const columns = (schema.get(BLOB_TABLE) ?? []).map(({ name }) => name).filter((name) => name !== BLOB_BYTES_COLUMN);
+  const columns = (schema.get(BLOB_TABLE) ?? [])
+    .map(({ name }) => name)
+    .filter((name) => name !== BLOB_BYTES_COLUMN && name !== BLOB_OBJECT_COLUMN);
   // The list is read by its first column.
   return ['sha256', ...columns.filter((name) => name !== 'sha256')];
 }
@@ -265,6 +272,7 @@ interface BlobSource {
   readonly url: string;
   readonly snapshot: string;
   readonly folder: string;
+  readonly objects: BlobObjects | undefined;
   readonly since: string | undefined;
   /** There may be files of an interrupted backup. */
   /** Not shared, whatever the older backup has: what was damaged in the database then is read and noted again. */
@@ -357,11 +365,8 @@ async function joinSnapshot({ url, snapshot }: BlobSource): Promise<pg.Client> {
   return client;
 }
 
-async function writeBlobs(
-  client: pg.Client,
-  { folder, counts, damaged }: BlobSource,
-  batch: readonly ListedBlob[],
-): Promise<void> {
+async function writeBlobs(client: pg.Client, source: BlobSource, batch: readonly ListedBlob[]): Promise<void> {
+  const { folder, counts, damaged } = source;
   const keys = batch.map(({ sha256 }) => `'\\x${sha256}'`).join(',');
   const rows = client.query(
     copyTo(
@@ -371,11 +376,8 @@ async function writeBlobs(
   const writing = new Set<Promise<void>>();
   let found = 0;
   let failure: Error | undefined;
-  for await (const [key, bytes] of binaryRows(rows)) {
-    if (key === null || key === undefined || bytes === null || bytes === undefined)
-      throw new Error('a blob without bytes');
-    found++;
-    const sha256 = key.toString('hex');
+  const elsewhere: Buffer[] = [];
+  const write = async (sha256: string, bytes: Buffer): Promise<void> => {
     if (sha256Of(bytes) !== sha256) damaged.push(sha256);
     const written: Promise<void> = writeBlob(folder, sha256, bytes)
       .then(
@@ -387,10 +389,42 @@ async function writeBlobs(
       .finally(() => writing.delete(written));
     writing.add(written);
     while (writing.size >= FILES_AT_ONCE) await Promise.race(writing);
+  };
+  for await (const [key, bytes] of binaryRows(rows)) {
+    if (key === null || key === undefined) throw new Error('a blob without its key');
+    found++;
+    if (bytes === null || bytes === undefined) elsewhere.push(Buffer.from(key));
+    else await write(key.toString('hex'), bytes);
   }
+  for await (const [sha256, bytes] of readObjects(client, source, elsewhere)) await write(sha256, bytes);
   await Promise.all(writing);
   if (failure !== undefined) throw failure;
   if (found !== batch.length) throw new Error(`${batch.length - found} listed blobs are not in the snapshot`);
+}
+
+const OBJECTS = `
+  select o.name, o.key_sealed as "keySealed", b.sha256, b.size
+    from blob b join blob_object o on o.name = b.object where b.sha256 = any($1::bytea[]) order by b.sha256`;
+
+/** Contents outside the rows, each read when it is asked for. @throws {BackupError} */
+async function* readObjects(
+  client: pg.Client,
+  { objects }: BlobSource,
+  keys: readonly Buffer[],
+): AsyncGenerator<[sha256: string, bytes: Buffer]> {
+  if (keys.length === 0) return;
+  if (objects === undefined)
+    throw new BackupError('Contents of mail are in an object storage. Set S3_ENDPOINT, S3_BUCKET and its keys');
+  const { rows } = await client.query<StoredObject>(OBJECTS, [keys]);
+  if (rows.length < keys.length) throw new Error(`${keys.length - rows.length} objects are not in the snapshot`);
+  for (const object of rows)
+    try {
+      yield [Buffer.from(object.sha256).toString('hex'), await objects.read(object, 0, object.size)];
+    } catch (error) {
+      throw new BackupError(
+        `A content could not be read from the object storage: ${reasonOf(error)}. If it was erased meanwhile, run the backup again`,
+      );
+    }
 }
 
 async function removeOthers(folder: string, list: BackedUpTable): Promise<void> {

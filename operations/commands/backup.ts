@@ -1,6 +1,7 @@
 /** `backup`: a consistent copy of the installation in a folder, while the service runs. */
 import { beginOperatorUse, endOperatorUse } from '#administration/operator-uses.ts';
 import { reasonOf } from '#core/platform/log/error-reason.ts';
+import { blobObjectsOf } from '#core/platform/objects/blob-objects.ts';
 import { productVersion } from '#core/platform/product-version.ts';
 import { text } from '#core/platform/settings/setting-forms.ts';
 import { openDatabase } from '#db/database.ts';
@@ -19,7 +20,7 @@ export const backupCommand = command({
   name: 'backup',
   summary: 'copy database, mail and secrets into a folder, while the service runs',
   description:
-    'Writes the state of one moment into a folder: every table that must be kept, each stored content as a compressed file under its SHA-256, and checksums. Nothing is stopped; migrations wait for the end. An interrupted backup is no backup: run the same command again, which keeps what is whole. Rows and mail are not encrypted: keep the folder where only you read it. Verify a backup (`verify`) before you rely on it.',
+    'Writes the state of one moment into a folder: every table that must be kept, each stored content, wherever it is, as a compressed file under its SHA-256, and checksums. Nothing is stopped; migrations wait for the end. An interrupted backup is no backup: run the same command again, which keeps what is whole. Rows and mail are not encrypted: keep the folder where only you read it. Verify a backup (`verify`) before you rely on it.',
   arguments: { folder: { text: 'a new or empty folder, or that of an interrupted backup' } },
   options: {
     since: {
@@ -51,6 +52,7 @@ export const backupCommand = command({
           since,
           secrets,
           passphrase,
+          objects: blobObjectsOf(context.settings()),
           productVersion: productVersion(),
           onProgress,
         });

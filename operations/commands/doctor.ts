@@ -86,7 +86,7 @@ export const doctorCommand = command({
   name: 'doctor',
   summary: 'find what is wrong with an installation, and what to do',
   description:
-    'Checks settings, PostgreSQL, connections, secrets, Temporal, what waits, the clock, the disk, the certificate and its renewal, the listeners, and DNS: MX, addresses and their names (PTR), SPF, DKIM, DMARC, MTA-STS, and the records by which mail clients find their settings. Changes nothing. Findings: a warning (!) or an error (✖). Everything else is right (✔) or only to be known (·).',
+    'Checks settings, PostgreSQL, connections, secrets, Temporal, what waits, the clock, the disk, the object storage, the certificate and its renewal, the listeners, and DNS: MX, addresses and their names (PTR), SPF, DKIM, DMARC, MTA-STS, and the records by which mail clients find their settings. Changes nothing. Findings: a warning (!) or an error (✖). Everything else is right (✔) or only to be known (·).',
   arguments: {},
   options: {
     host: { text: 'host of the mail listeners, if the command runs elsewhere', value: 'name', form: text },

@@ -127,6 +127,8 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   mailbox_file_chunk: ofMailbox(CONFIGURED),
   // Contents that other mailboxes have too stay theirs.
   blob: ALL,
+  // With its object, at the end of the erasure.
+  blob_object: ALL,
   thread_ref: ofMailbox(HASHES),
   delivery_seen: ofMailbox(HASHES),
   reading_attempt: none(HASHES),

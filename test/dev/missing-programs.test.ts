@@ -104,7 +104,7 @@ test('tests whose programs are missing are skipped and listed with what installs
   assert.equal(code, 0, output);
   const [, listed = ''] = /⚠ \d+ skipped[^\n]*\n([^]*)$/.exec(output) ?? [];
   // The cache folder, which has some of them, is that of this machine.
-  const elsewhere = ['chromium', 'java', 'mvn', 'helm', 'pebble'];
+  const elsewhere = ['chromium', 'java', 'mvn', 'helm', 'pebble', 'versitygw'];
   for (const name of PROGRAM_NAMES.filter((each) => !elsewhere.some((other) => each.startsWith(other))))
     assert.match(listed, new RegExp(`needs [^:]*${name}[^:]*: `), name);
   assert.match(listed, /needs msmtp: (?:apt-get|brew) install msmtp/);

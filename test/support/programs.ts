@@ -11,6 +11,7 @@ import path from 'node:path';
 import { findChartProgram, findKubernetesSchemas, KUBERNETES_VERSIONS } from '#dev/build/chart-programs.ts';
 import { pebbleProgram } from '#dev/build/pebble.ts';
 import { pythonOf, usualPython } from '#dev/build/python-environment.ts';
+import { versitygwProgram } from '#dev/build/versitygw.ts';
 import { distributionPostgres } from '#dev/launcher/postgres-binaries.ts';
 
 const ASK_MAX_MS = 30_000;
@@ -157,6 +158,7 @@ const PROGRAMS = {
   },
   'systemd-analyze': program('systemd-analyze', ['--version'], 'systemd'),
   swaks: program('swaks', ['--version'], 'swaks'),
+  versitygw: { find: versitygwProgram, debian: 'npm run versitygw', mac: 'npm run versitygw' },
 } as const satisfies Readonly<Record<string, Program>>;
 
 export type ProgramName = keyof typeof PROGRAMS;

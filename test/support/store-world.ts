@@ -41,9 +41,12 @@ export interface StoreWorld {
 
 const QUOTA_BYTES = 1_073_741_824;
 
-export async function openStoreWorld(options: NotifierOptions = {}): Promise<StoreWorld> {
+export async function openStoreWorld({
+  settings = {},
+  ...options
+}: NotifierOptions & { readonly settings?: Readonly<Record<string, string>> } = {}): Promise<StoreWorld> {
   const dataFolder = mkdtempSync(path.join(tmpdir(), 'store-test-'));
-  const services = await openTestServices({ DATA_DIR: dataFolder });
+  const services = await openTestServices({ DATA_DIR: dataFolder, ...settings });
   const { db } = services;
   const organizationId = newId('organization');
   await db.query(`insert into organizations (id, name, slug, plan) values ($1, 'Acme', $2, 'unlimited')`, [

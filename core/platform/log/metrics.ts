@@ -225,6 +225,12 @@ export const blobTableBytes = gauge('blob_table_size_bytes', {
   help: 'Disk space of the table with the contents of messages, with its indexes.',
 });
 
+export const blobRequestsTotal = counter('blob_requests_total', {
+  of: ['api', 'worker', 'mail'],
+  help: 'Requests to the object storage of contents (S3_ENDPOINT), by operation and outcome; each attempt counts.',
+  labels: { operation: ['put', 'get', 'remove'], outcome: ['ok', 'failed'] },
+});
+
 export const databaseBytes = gauge('database_size_bytes', {
   of: ['api'],
   help: 'Disk space of the database.',

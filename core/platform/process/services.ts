@@ -1,6 +1,7 @@
 import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { type MailLog, openMailLog } from '#core/platform/mail-log/mail-log.ts';
+import { blobObjectsOf } from '#core/platform/objects/blob-objects.ts';
 import { type SealedSecrets, sealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { type Settings, SettingsError } from '#core/platform/settings/settings.ts';
 import { type Database, openDatabase } from '#db/database.ts';
@@ -36,6 +37,7 @@ export async function openServices(settings: Settings, log: Logger, process?: Pr
     throw new SettingsError(missing.map((name) => `${name} is not set; only \`npm start\` generates one`));
   const db = await openDatabase({
     url: DATABASE_URL,
+    objects: blobObjectsOf(settings),
     poolMax: settings.DATABASE_POOL_MAX,
     ...(process === undefined ? {} : { name: connectionName(process, settings.DATABASE_POOL_MAX) }),
     // One for each connection of the pool.

@@ -3,6 +3,7 @@
  * makes the start fail with the setting's name and the values it accepts.
  */
 
+import { BLOB_STORES } from '#domain/mail/blob-storage.ts';
 import { CLIENT_CONNECTIONS_PER_SOURCE_MAX, SMTP_CONNECTIONS_PER_SOURCE_MAX } from '#domain/mail/mail-limits.ts';
 import { AUDIT_RETENTION_DAYS_DEFAULT, SENT_MAIL_RETENTION_DAYS_DEFAULT } from '#domain/retention.ts';
 import { OUTBOUND_CONTENT_RETENTION_DAYS } from '#domain/sending/outbound.ts';
@@ -141,6 +142,23 @@ export const SETTINGS = {
       secret: true,
       text: 'Credential of the operator (header `x-operator-key`), needed to change plans. Unset: `npm start` generates one in `DATA_DIR/secrets.json`; elsewhere plan changes are refused.',
     }),
+  }),
+  ...inGroup('Contents of mail', {
+    BLOB_STORE: setting(choice(...BLOB_STORES), {
+      fallback: 'postgresql',
+      text: 'Where contents of mail are kept: in PostgreSQL, or (`s3`) moved to an object storage a minute after they came. Moving back: `agent-mailbox-admin blobs move`.',
+    }),
+    S3_ENDPOINT: setting(url('http:', 'https:'), {
+      text: 'Address of the S3-compatible object storage, without the bucket. Set S3_* in every process, as long as a content is there.',
+    }),
+    S3_BUCKET: setting(text, { text: 'Its bucket, which exists. No other program writes below S3_PREFIX.' }),
+    S3_REGION: setting(text, { fallback: 'us-east-1', text: 'Its region; many servers take any.' }),
+    S3_PREFIX: setting(text, { text: 'Put before the names of objects, for example `mail/`. Unset: nothing.' }),
+    S3_ACCESS_KEY_ID: setting(text, {
+      secret: true,
+      text: 'Key id for the bucket: to read, write and delete objects.',
+    }),
+    S3_SECRET_ACCESS_KEY: setting(text, { secret: true, text: 'Its secret.' }),
   }),
   ...inGroup('Secrets', {
     SECRETS_KEYS: setting(secretKeys, {

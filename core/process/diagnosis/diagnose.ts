@@ -34,6 +34,7 @@ import {
   backlogFindings,
   connectionFindings,
   databaseFindings,
+  objectFindings,
   secretsFindings,
   temporalFindings,
 } from './store-findings.ts';
@@ -96,6 +97,7 @@ function commonChecks(of: DiagnosisOf): Check[] {
       : [
           ['postgresql', () => databaseFindings(db, settings)],
           ['connections', () => connectionFindings(db, settings)],
+          ['objects', () => objectFindings(db, settings)],
           ['backlog', () => backlogFindings(db)],
           ['certificate', () => acmeFindings(db, settings, of.now())],
           ['dkim', () => dkimFindings({ settings, db, now: of.now })],

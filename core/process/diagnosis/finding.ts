@@ -6,6 +6,7 @@ export type FindingLevel = 'ok' | 'note' | 'warning' | 'error';
 /** Groups of findings, in the order they are shown. */
 export const DIAGNOSIS_CHECKS = [
   ...(['settings', 'postgresql', 'connections', 'secrets', 'temporal', 'backlog', 'clock', 'disk'] as const),
+  'objects',
   ...(['certificate', 'listeners', 'dns', 'dkim', 'outside'] as const),
 ] as const;
 export type DiagnosisCheck = (typeof DIAGNOSIS_CHECKS)[number];

@@ -191,3 +191,35 @@ export async function backlogFindings(db: Database): Promise<Finding[]> {
     return [note(`What waits could not be counted: ${reasonOf(failure)}.`)];
   }
 }
+
+/** Whether the object storage of contents can be used, and is set where it is needed. */
+export async function objectFindings(db: Database, settings: Settings): Promise<Finding[]> {
+  const { ok, note, error } = findingsOf('objects');
+  const [found] = await db.query<{ used: boolean }>(`select exists (select from blob_object) as used`);
+  if (db.objects === undefined) {
+    const needed = settings.BLOB_STORE === 's3' || found?.used === true;
+    return needed
+      ? [
+          error(
+            'Contents of mail are in an object storage, or shall be, and it is not set.',
+            'Set S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY in every process.',
+          ),
+        ]
+      : [];
+  }
+  try {
+    await db.objects.probe();
+  } catch (failure) {
+    return [
+      error(
+        `The object storage at ${settings.S3_ENDPOINT} cannot be used: ${reasonOf(failure)}.`,
+        'Until it can, mail is accepted and its contents wait in PostgreSQL; mail whose content is there cannot be read.',
+      ),
+    ];
+  }
+  return [
+    settings.BLOB_STORE === 's3'
+      ? ok(`The object storage at ${settings.S3_ENDPOINT} takes, gives and removes objects.`)
+      : note('An object storage is set, and BLOB_STORE is `postgresql`: new contents stay in PostgreSQL.'),
+  ];
+}

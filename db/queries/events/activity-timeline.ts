@@ -20,13 +20,13 @@ export interface StoredRow {
   readonly auth: { readonly spf: Verdict; readonly dkim: Verdict; readonly dmarc: Verdict } | null;
   /** Folders it is in; empty: it was removed. */
   readonly folders: readonly string[];
-  /** The first bytes, which an accepting server wrote. */
+  /** The first bytes, which an accepting server wrote; empty if the content is in an object storage. */
   readonly head: Buffer;
 }
 
 const STORED = /* sql */ `
   select m.origin, m.received_at as "receivedAt", m.envelope_from as "envelopeFrom", m.delivered_to as "deliveredTo",
-         m.auth, substring(b.bytes from 1 for 1024) as head,
+         m.auth, coalesce(substring(b.bytes from 1 for 1024), '') as head,
          array(select distinct f.name from placement p join folder f on f.id = p.folder_id and f.deleted_at is null
                 where p.message_id = m.id order by f.name) as folders
     from message m join mailboxes x on x.id = m.mailbox_id and x.organization_id = $1

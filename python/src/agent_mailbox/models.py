@@ -2707,7 +2707,7 @@ class OperatorDisk(Model):
 
 
 class OperatorFinding(Model):
-    check: Annotated[Literal["settings", "postgresql", "connections", "secrets", "temporal", "backlog", "clock", "disk", "certificate", "listeners", "dns", "dkim", "outside"], OPEN]
+    check: Annotated[Literal["settings", "postgresql", "connections", "secrets", "temporal", "backlog", "clock", "disk", "objects", "certificate", "listeners", "dns", "dkim", "outside"], OPEN]
     level: Annotated[Literal["ok", "note", "warning", "error"], OPEN]
     what: str
     # What to do; empty: nothing.
