@@ -257,15 +257,15 @@ async function eraseOrphans(db: Database, onPortion: (table: string) => void): P
   }
 }
 
-/** Contents outside the rows, in the moment in which nothing refers to them any more. @throws {CommandError} */
+/** Contents outside the rows, in the moment in which nothing refers to them any more. @throws {CatalogueError} conflict */
 async function eraseObjects(db: Database, onPortion: (table: string) => void): Promise<void> {
   const [left] = await db.query(`select 1 from blob_object where state = 'free' limit 1`);
   if (left === undefined) return;
   const { objects } = db;
   if (objects === undefined)
-    throw new CommandError(
-      'contents to be erased are in an object storage. Set S3_ENDPOINT, S3_BUCKET and its keys, then run the same command again',
-    );
+    throw new CatalogueError('conflict', 'Contents to be erased are in an object storage.', {
+      fix: 'Set S3_ENDPOINT, S3_BUCKET and its keys, then ask for the same erasure again.',
+    });
   await allPortions(() => {
     onPortion('blob_object');
     return removeFreeObjects(db, objects, true);

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { StoreUnavailable } from '@agent-mailbox/mail-store';
 import { retentionStep } from '#activities/delete-history.ts';
+import { erase, mailboxTarget } from '#administration/erasure/erase.ts';
 import { openChunks, sealedRange, sealObject } from '#core/platform/objects/object-cipher.ts';
 import { ObjectStoreError } from '#core/platform/objects/object-store-error.ts';
 import { s3Store } from '#core/platform/objects/s3-store.ts';
@@ -19,7 +20,6 @@ import { type BlobSource, blobKey, readBlob, readMessageSlice, readMessages } fr
 import { blobPlaces, moveToObjects, moveToRows, removeFreeObjects } from '#mailstore/blobs/move-blobs.ts';
 import { checkFiles } from '#operations/backup/load-backup.ts';
 import { writeBackup } from '#operations/backup/write-backup.ts';
-import { erase, mailboxTarget } from '#operations/erasure/erase.ts';
 import { type ObjectStorage, startObjectStorage } from '#test/support/object-storage.ts';
 import { findProgram, needs } from '#test/support/programs.ts';
 import { runAdmin } from '#test/support/run-admin.ts';
