@@ -110,12 +110,16 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
   const endpoints = new Map<string, { readonly atMs: number; readonly read: Promise<SendableEndpoint | undefined> }>();
 
   /** The attempt with the endpoint's current fields, or undefined if nothing may be sent to it any more. */
-  async function asItIsNow(reserved: ReservedAttempt, readAtMs: number): Promise<ReservedAttempt | undefined> {
+  async function asItIsNow(
+    reserved: ReservedAttempt,
+    { readAtMs, givenAtMs }: AttemptTimes,
+  ): Promise<ReservedAttempt | undefined> {
     const nowMs = performance.now();
     const freshMs = FRESH_MS[run.kind];
     if (nowMs - readAtMs < freshMs) return reserved;
     let known = endpoints.get(reserved.endpointId);
-    if (known === undefined || nowMs - known.atMs >= freshMs) {
+    // Not what was read for others before: a change between that and this delivery would be missed.
+    if (known === undefined || nowMs - known.atMs >= freshMs || known.atMs < givenAtMs) {
       known = { atMs: nowMs, read: sendableEndpoint(db, reserved.endpointId) };
       endpoints.set(reserved.endpointId, known);
     }
@@ -148,22 +152,17 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
    *
    * @returns undefined if nothing was sent and nothing may be sent
    */
-  async function sendInTurn(
-    reserved: ReservedAttempt,
-    reservedAtMs: number,
-    readAtMs: number,
-    slot: Slot,
-  ): Promise<Sent | undefined> {
-    if (!(await recorder.ready(() => run.mayBegin(reservedAtMs)))) return undefined;
+  async function sendInTurn(reserved: ReservedAttempt, times: AttemptTimes, slot: Slot): Promise<Sent | undefined> {
+    if (!(await recorder.ready(() => run.mayBegin(times.reservedAtMs)))) return undefined;
     const leave = await sender.enter(reserved.url, run.kind !== 'fan-out');
     if (leave === undefined) return undefined;
     try {
-      const attempt = await asItIsNow(reserved, readAtMs);
+      const attempt = await asItIsNow(reserved, times);
       const payload = attempt === undefined ? undefined : await payloadOf(attempt);
       if (attempt === undefined || payload === undefined) return undefined;
       const context = isTracing() ? await keptContext(db, attempt.eventId) : undefined;
       // No other step may come between this check and the request.
-      if (!run.mayBegin(reservedAtMs) || !recorder.isWell) return undefined;
+      if (!run.mayBegin(times.reservedAtMs) || !recorder.isWell) return undefined;
       slot.begin();
       return { attempt, result: await send(attempt, payload, context) };
     } finally {
@@ -184,6 +183,7 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
   }
 
   return async (reserved, reservedAtMs, readAtMs = reservedAtMs) => {
+    const times = { reservedAtMs, readAtMs, givenAtMs: performance.now() };
     const slot = await slots.acquire(reserved.endpointId, run.kind);
     if (slot === undefined) return { kind: 'unsent', withoutSlot: true };
     if (!run.mayBegin(reservedAtMs)) {
@@ -193,7 +193,7 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
     let sent: Sent | undefined;
     let fault: unknown;
     try {
-      sent = await sendInTurn(reserved, reservedAtMs, readAtMs, slot);
+      sent = await sendInTurn(reserved, times, slot);
     } catch (error) {
       // A secret that does not open, a payload that cannot be read: nothing was sent.
       log.error({ deliveryId: reserved.id, error: reasonOf(error) }, 'a delivery could not be attempted');
@@ -202,6 +202,15 @@ export function attemptMaker(deps: AttemptDependencies, run: AttemptingRun): Mak
     slot.release(sent === undefined ? undefined : sent.result.error === null);
     return sent === undefined ? { kind: 'unsent', withoutSlot: false, fault } : record(sent);
   };
+}
+
+/** Times of `performance.now()`. */
+interface AttemptTimes {
+  readonly reservedAtMs: number;
+  /** When the fields of the endpoint were read. */
+  readonly readAtMs: number;
+  /** After the reservation was committed. */
+  readonly givenAtMs: number;
 }
 
 /** An attempt that was made. */
