@@ -159,11 +159,14 @@ export function startFastLane(
   let claimedAtMs = Number.NEGATIVE_INFINITY;
   let lookForDeadAtMs = Number.NEGATIVE_INFINITY;
   let woken = true; // what waited before this process began
+  /** Deliveries may wait for a claim: somebody said so, and no claim has found their end since. */
+  let someWait = true;
   const isClosed = () => draining.aborted;
   const { pause: sleep, wake: endSleep } = wakeablePause(isClosed);
 
   function wake(): void {
     woken = true;
+    someWait = true;
     endSleep();
   }
 
@@ -299,7 +302,9 @@ export function startFastLane(
     for (const [endpointId, sinceMs] of untaken)
       if (sinceMs < (mayBeMore ? askedAtMs - UNTAKEN_MAX_MS : askedAtMs)) untaken.delete(endpointId);
     if (claimed.length > 0) claimedAtMs = performance.now();
-    if (!mayBeMore) return;
+    if (!mayBeMore) someWait = woken;
+    // While organizations are passed over a claim cannot tell whether it has found all.
+    if (!mayBeMore || (claimed.length === 0 && !someWait)) return;
     woken = true;
     if (claimed.length === 0) await sleep(NOTHING_FOUND_MS);
   }

@@ -14,6 +14,7 @@
  */
 import { createHmac } from 'node:crypto';
 import type { Services } from '#core/platform/process/services.ts';
+import { pepperKey } from '#core/platform/secrets/credentials.ts';
 import { idempotencyAnswerPlace } from '#core/platform/secrets/sealed-secrets.ts';
 import type { Sql } from '#db/database.ts';
 import { CatalogueError } from '#domain/errors.ts';
@@ -82,7 +83,7 @@ export function keyedRequest(
       details: [{ path: 'header/idempotency-key', message: `must have 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} characters` }],
     });
   // Peppered, because bodies contain passwords.
-  const hash = createHmac('sha256', services.pepper)
+  const hash = createHmac('sha256', pepperKey(services.pepper))
     .update(JSON.stringify([request.method, request.path, request.organizationId, request.text]))
     .digest();
   return { principal, key, hash };

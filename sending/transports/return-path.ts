@@ -7,6 +7,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Services } from '#core/platform/process/services.ts';
+import { pepperKey } from '#core/platform/secrets/credentials.ts';
 import type { Sql } from '#db/database.ts';
 import { ID_PREFIXES } from '#domain/ids.ts';
 
@@ -26,7 +27,7 @@ const MAC_CHARACTERS = 32;
 const RETURN_PATH = /^b\+([0-9a-z]{26})(\d\d|xx)([0-9a-f]{32})@/i;
 
 const macOf = (pepper: Uint8Array, content: string): string =>
-  createHmac('sha256', pepper).update(`return-path\0${content}`).digest('hex').slice(0, MAC_CHARACTERS);
+  createHmac('sha256', pepperKey(pepper)).update(`return-path\0${content}`).digest('hex').slice(0, MAC_CHARACTERS);
 
 export function returnPathOf(pepper: Uint8Array, domain: string, { messageId, recipient }: ReturnPath): string {
   const number = recipient === null ? 'xx' : String(recipient).padStart(2, '0');

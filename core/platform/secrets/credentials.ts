@@ -36,16 +36,20 @@ export const replacingCredential = (
  * equality look-up by this value reveals nothing about the credential.
  */
 export function hashCredential(credential: string, pepper: Uint8Array): Buffer {
+  return createHmac('sha256', pepperKey(pepper)).update(credential).digest();
+}
+
+const keys = new WeakMap<Uint8Array, KeyObject>();
+
+/** The pepper as a key. Each request hashes with it: making the key of its bytes would take five times as long as the hash. */
+export function pepperKey(pepper: Uint8Array): KeyObject {
   let key = keys.get(pepper);
   if (key === undefined) {
     key = createSecretKey(pepper);
     keys.set(pepper, key);
   }
-  return createHmac('sha256', key).update(credential).digest();
+  return key;
 }
-
-/** Each request hashes a credential: making the key of its bytes would take five times as long as the hash. */
-const keys = new WeakMap<Uint8Array, KeyObject>();
 
 /** Characters of a credential that may be shown later, to identify it. */
 export const credentialHint = (credential: string): string => credential.slice(0, 8);

@@ -6,6 +6,7 @@ import {
   createHash,
   createHmac,
   createPrivateKey,
+  createSecretKey,
   generateKeyPairSync,
   type KeyObject,
   randomBytes,
@@ -40,7 +41,10 @@ export interface WebhookSigner {
  * @param privateKeys `whsk_…`, for endpoints that ask for `v1a` signatures
  */
 export function webhookSigner(secrets: readonly string[], privateKeys: readonly string[] = []): WebhookSigner {
-  const keys = secrets.map((secret) => Buffer.from(secret.replace(WEBHOOK_SECRET_PREFIX, ''), 'base64'));
+  // Made once: Node would make a key object of bytes for each signature, which takes three times as long as signing.
+  const keys = secrets.map((secret) =>
+    createSecretKey(Buffer.from(secret.replace(WEBHOOK_SECRET_PREFIX, ''), 'base64')),
+  );
   const pairs = privateKeys.map(privateKeyOf);
   return {
     sign(webhookId, timestamp, payload) {
