@@ -3,7 +3,6 @@
 /** Local parts that take them, at each domain served here. */
 export const REPORT_ADDRESSES = { dmarc: 'dmarc', tls: 'tls-reports' } as const;
 export type DomainReportKind = keyof typeof REPORT_ADDRESSES;
-export const DOMAIN_REPORT_KINDS = Object.keys(REPORT_ADDRESSES) as DomainReportKind[];
 
 /** Bytes of one report after unpacking. */
 export const REPORT_UNPACKED_MAX_BYTES = 4_194_304;
