@@ -31,7 +31,7 @@ export const sessionRoutes: readonly Route[] = [
     tag,
     summary: 'Sign in',
     description:
-      'After ten failures in 15 minutes, per source address and per account, the answer is 429. From an address the person has signed in from before, only the failures of this address for this account count. If the account has a second factor, the answer is 202 with a challenge: send it with a code to POST /api/sessions/second-factor within five minutes.',
+      'After ten failures in 15 minutes from a source address the answer is 429. After thirty for an account, from addresses the person has not signed in from, each network may try twice more. From an address the person has signed in from before, only the failures of this address for this account count. If the account has a second factor, the answer is 202 with a challenge: send it with a code to POST /api/sessions/second-factor within five minutes.',
     auth: 'public',
     body: SignIn,
     bodyExample: { email: 'ada@example.com', password: 'correct horse battery staple' },

@@ -52,8 +52,15 @@ export function isCredential(kind: CredentialKind, text: string): boolean {
 export const SESSION_LIFE_DAYS = 30;
 /** and this long after the sign-in, however often it is used: a stolen one does not live for ever. */
 export const SESSION_LIFE_MAX_DAYS = 90;
-/** Sign-in: tries per window, per address and per account. */
+/** Sign-in: failures per window, per address and per address and account. */
 export const SIGN_IN_TRIES = 10;
+/** Failures per window for one account, of all addresses the person has not signed in from: three addresses make them. */
+export const SIGN_IN_ACCOUNT_TRIES = 30;
+/** When there are more, each network may still try so often: guessing is slow, and the person gets in from anywhere. */
+export const SIGN_IN_NETWORK_TRIES = 2;
+/** Codes are short, so fewer may be guessed: per address and account, and per account. */
+export const SECOND_FACTOR_TRIES = 5;
+export const SECOND_FACTOR_ACCOUNT_TRIES = 10;
 export const SIGN_IN_WINDOW_SECONDS = 900;
 /** A source a person signed in from is known for this long after the last time. */
 export const SIGN_IN_SOURCE_KEPT_DAYS = 90;

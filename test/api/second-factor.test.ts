@@ -1,9 +1,10 @@
 /** The second factor: codes of an app (RFC 6238), recovery codes, the two steps of a sign-in, removal and reset. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { SIGN_IN_TRIES } from '#domain/access/credential-format.ts';
+import { SECOND_FACTOR_ACCOUNT_TRIES, SECOND_FACTOR_TRIES } from '#domain/access/credential-format.ts';
 import { CHALLENGE_TRIES } from '#domain/access/second-factor.ts';
 import { type ApiWorld, apiWorld, asBearer, at, errorCode, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { runAdmin } from '#test/support/run-admin.ts';
 import { challengeOf, type PersonWithApp, personWithTotp, totpCode } from '#test/support/second-factor.ts';
 
 let world: ApiWorld;
@@ -15,7 +16,9 @@ after(() => world?.close());
 const BASE = '/api/sessions/current/second-factor';
 const from = (address: string) => ({ 'x-forwarded-for': address });
 
-const answer = (challenge: string, code: string, headers = {}) =>
+let sources = 0;
+/** From a network of its own, unless it is said. */
+const answer = (challenge: string, code: string, headers = from(`203.0.${++sources % 250}.1`)) =>
   world.call('POST', '/api/sessions/second-factor', { body: { challenge, code }, headers });
 
 const isSignedIn = async (token: string) =>
@@ -182,7 +185,7 @@ describe('guesses of codes', () => {
     const person = await personWithTotp(world);
     const here = from('192.0.2.150');
     assert.equal((await answer(await challengeOf(world, person.email, here), await person.code(), here)).status, 201);
-    for (let n = 0; n < SIGN_IN_TRIES; n++) {
+    for (let n = 0; n < SECOND_FACTOR_ACCOUNT_TRIES; n++) {
       const source = from(`198.51.100.${100 + n}`);
       assert.equal((await answer(await challengeOf(world, person.email, source), '000000', source)).status, 401);
     }
@@ -190,6 +193,20 @@ describe('guesses of codes', () => {
     const limited = await answer(await challengeOf(world, person.email, elsewhere), await person.code(), elsewhere);
     assert.equal(errorCode(limited), 'rate_limited');
     assert.equal((await answer(await challengeOf(world, person.email, here), await person.code(), here)).status, 201);
+  });
+
+  test('from one address lock out that address alone', async () => {
+    const person = await personWithTotp(world);
+    const there = from('198.51.100.77');
+    for (let n = 0; n < SECOND_FACTOR_TRIES; n++)
+      assert.equal((await answer(await challengeOf(world, person.email, there), '000000', there)).status, 401);
+    for (let n = 0; n < 20; n++) {
+      const limited = await answer(await challengeOf(world, person.email, there), '000000', there);
+      assert.equal(errorCode(limited), 'rate_limited');
+    }
+    const elsewhere = from('203.0.113.77');
+    const signedIn = await answer(await challengeOf(world, person.email, elsewhere), await person.code(), elsewhere);
+    assert.equal(signedIn.status, 201);
   });
 
   test('a right password alone does not make a device known', async () => {
@@ -269,5 +286,23 @@ describe('a reset', () => {
       [person.userId, world.other.id],
     );
     assert.equal(errorCode(await reset(person.memberId)), 'conflict');
+  });
+
+  test('by the operator prints a link for a new password too', async () => {
+    const person = await personWithTotp(world, 'owner');
+    const { DATABASE_URL = '', MAIL_DOMAIN } = world.services.settings;
+    const environment = {
+      DATABASE_URL,
+      MAIL_DOMAIN,
+      CREDENTIAL_PEPPER: Buffer.from(world.services.pepper).toString('base64'),
+      PUBLIC_URL: world.api.url,
+    };
+    const plain = await runAdmin(['reset-password', person.email], { environment });
+    assert.equal(plain.code, 0, plain.stderr);
+    await challengeOf(world, person.email);
+    const done = await runAdmin(['reset-password', '--second-factor', person.email, '--json'], { environment });
+    assert.equal(done.code, 0, done.stderr);
+    assert.match(done.stdout, /"secondFactorRemoved":true/);
+    await assertReset(person);
   });
 });
