@@ -20,7 +20,7 @@ import { openUnitOfWork, type UnitOfWork } from '#db/unit-of-work.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { MailNotifier } from '#mailstore/changes/notifier.ts';
 import { authenticate } from './auth/authenticate.ts';
-import { authorize, requireReach, requireTokenAccess } from './auth/authorize.ts';
+import { authorize, requireReach, requireSecondFactor, requireTokenAccess } from './auth/authorize.ts';
 import {
   AnsweredMeanwhile,
   findAnswer,
@@ -113,6 +113,7 @@ export function handlerOf(route: Route, api: ApiContext): (context: Context) => 
       });
     authorize(route.auth, principal, params.id);
     requireTokenAccess(principal, route);
+    requireSecondFactor(principal, route);
     requireReach(principal, route);
     if (organization !== null && route.unlimited === undefined)
       context.set(await limitRate(services, organization, counted));

@@ -150,6 +150,8 @@ export interface ApiKeyWithSecret {
 export interface Approval {
   readonly member: ApprovingMember;
   readonly organization: ApprovingOrganization;
+  /** False: the organization requires a second factor, so the member signs in and decides on the page of approvals. */
+  readonly mayDecide: boolean;
   /** The link works until then, if nothing ends it before. */
   readonly linkExpiresAt: string;
   readonly message: ConsentMessage;
@@ -2841,6 +2843,8 @@ export interface OrganizationMembership {
   readonly slug: string;
   readonly plan: 'free' | 'team' | 'business' | 'unlimited';
   readonly role: 'member' | 'admin' | 'owner';
+  /** `settings.secondFactor` of the organization. */
+  readonly secondFactor: 'off' | 'approvers' | 'everyone';
 }
 
 export interface OrganizationSending {
@@ -2869,6 +2873,8 @@ export interface OrganizationSettings {
   readonly undoSeconds: number;
   /** Whether an API key may decide; otherwise only a signed-in person. */
   readonly consentByApiKey: boolean;
+  /** What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor. */
+  readonly secondFactor: 'off' | 'approvers' | 'everyone';
   /** Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`. */
   readonly screening: 'off' | 'suspicious' | 'first_senders';
   readonly retention: MailRetention;
@@ -2902,6 +2908,8 @@ export interface OrganizationSettingsChanges {
   readonly undoSeconds?: number;
   /** Whether an API key may decide; otherwise only a signed-in person. */
   readonly consentByApiKey?: boolean;
+  /** What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor. */
+  readonly secondFactor?: 'off' | 'approvers' | 'everyone';
   /** Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`. */
   readonly screening?: 'off' | 'suspicious' | 'first_senders';
   readonly retention?: MailRetention;

@@ -1,6 +1,7 @@
 /** The management tables as MikroORM's entities, for everything that is changed seldom (docs/adr/0007). */
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { type ApiScope, MEMBER_ROLES } from '#domain/access/api-scopes.ts';
+import type { SecondFactorPolicy } from '#domain/access/second-factor.ts';
 import type { MailRetention } from '#domain/mail/mail-retention.ts';
 import { SCREENING_MODES, type ScreeningMode } from '#domain/mail/screening.ts';
 import { MAILBOX_STATUSES, SYNC_STATUSES, UNAUTHENTICATED_MAIL } from '#domain/organizations/mailboxes.ts';
@@ -185,6 +186,8 @@ export interface OrganizationSettings {
   /** How long an approval can be taken back. */
   undoSeconds?: number;
   consentByApiKey?: boolean;
+  /** What sessions without a second factor may do. Absent: everything. */
+  secondFactor?: SecondFactorPolicy;
   /** Absent: off. */
   screening?: ScreeningMode;
   /** Of mailboxes without their own. Absent: mail is kept. */

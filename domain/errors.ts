@@ -41,6 +41,11 @@ export const ERROR_CATALOGUE = {
     message: 'This credential may not do that.',
     fix: 'Use a credential of the kind or role named in the message.',
   },
+  second_factor_required: {
+    status: 403,
+    message: 'The organization requires a second factor for this.',
+    fix: 'Add one on the page My account (/settings/account). If you have one, sign in again with it.',
+  },
   recipient_blocked: {
     status: 403,
     message: 'A recipient is on a block list of this organization.',

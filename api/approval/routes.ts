@@ -30,6 +30,10 @@ export const Approval = closed(
   {
     member: closed({ name: Type.String(), email: Type.String() }, { title: 'ApprovingMember' }),
     organization: closed({ name: Type.String() }, { title: 'ApprovingOrganization' }),
+    mayDecide: Type.Boolean({
+      description:
+        'False: the organization requires a second factor, so the member signs in and decides on the page of approvals.',
+    }),
     linkExpiresAt: dateTime('The link works until then, if nothing ends it before.'),
     message: ConsentMessage,
   },
@@ -39,6 +43,7 @@ export const Approval = closed(
 const approvalExample = {
   member: { name: 'Ada Byron', email: 'ada@example.com' },
   organization: { name: 'Example' },
+  mayDecide: true,
   linkExpiresAt: '2026-11-28T09:16:02.481Z',
   message: consentMessageExample,
 };
@@ -92,6 +97,7 @@ export const approvalRoutes: readonly Route[] = [
         body: {
           member: { name: principal.name, email: principal.email },
           organization: { name: organization.name },
+          mayDecide: !principal.missesSecondFactor,
           linkExpiresAt: principal.expiresAt.toISOString(),
           message: presentHeldMessage(held),
         },

@@ -7,6 +7,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { hashCredential } from '#core/platform/secrets/credentials.ts';
 import type { MemberRole } from '#domain/access/api-scopes.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
+import { CatalogueError } from '#domain/errors.ts';
 import {
   chooseOrganization,
   invalidCredential,
@@ -69,6 +70,11 @@ export async function authenticateSession(
   const needsOrganization = rule !== 'session';
   const members = rows.filter((each) => each.member_id !== null);
   const active = needsOrganization || members.length === 1 ? members[0] : undefined;
+  const organization = needsOrganization ? chooseOrganization(members, chosen) : undefined;
+  const policy = organization?.organization_second_factor ?? 'off';
+  const missesSecondFactor = policy !== 'off' && row.second_factor_at === null;
+  const acts = organization === undefined ? null : organizationOf(organization);
+  if (missesSecondFactor && policy === 'everyone') throw new CatalogueError('second_factor_required');
   return {
     principal: {
       kind: 'user',
@@ -78,9 +84,10 @@ export async function authenticateSession(
       sessionId: row.session_id,
       sessionExpiresAt: expiresAt,
       secondFactorAt: row.second_factor_at,
+      missesSecondFactor,
       memberId: active?.member_id ?? null,
       role: active?.role ?? null,
     },
-    organization: needsOrganization ? organizationOf(chooseOrganization(members, chosen)) : null,
+    organization: acts,
   };
 }

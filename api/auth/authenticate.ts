@@ -34,6 +34,7 @@ import {
   chooseOrganization,
   invalidCredential,
   LAST_USED_INTERVAL_MS,
+  LINK_NEEDS_SIGN_IN,
   ORGANIZATION_COLUMNS,
   type OrganizationColumns,
   organizationOf,
@@ -89,6 +90,8 @@ async function authenticateApprovalLink(
   const nowMs = services.now();
   const decided = ownDecision(row);
   const alive = row.expires_at.getTime() > nowMs && (row.status === 'pending' || (again && decided !== null));
+  const policy = row.organization_second_factor ?? 'off';
+  if (policy === 'everyone') throw new CatalogueError('second_factor_required', undefined, { fix: LINK_NEEDS_SIGN_IN });
   if (!alive || (row.status === 'pending' && row.request_expires_at.getTime() <= nowMs)) throw endedLink(row, decided);
   return {
     principal: {
@@ -99,6 +102,7 @@ async function authenticateApprovalLink(
       name: row.user_name,
       email: row.email,
       expiresAt: row.expires_at,
+      missesSecondFactor: policy !== 'off',
       decided,
     },
     organization: organizationOf(row),

@@ -3,6 +3,7 @@ import { type AuthRule, type RouteInfo, tokenNeedOf } from '#api/http/route.ts';
 import { type ApiScope, roleIncludes } from '#domain/access/api-scopes.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { reaches, tokenAllows } from '#domain/organizations/mailboxes.ts';
+import { LINK_NEEDS_SIGN_IN } from './credential-lookup.ts';
 
 /**
  * Whether a principal may call a route with this rule. The owner of a row is checked by the queries, all of which
@@ -69,6 +70,23 @@ export function requireTokenAccess(principal: Principal, route: RouteInfo): void
   throw new CatalogueError('insufficient_scope', `This mailbox token may only ${principal.access}.`, {
     fix: 'Use a token with the access it needs, or ask a member of the organization for one: POST /api/mailboxes/:id/tokens.',
   });
+}
+
+/**
+ * Checks that a person whose session lacks the second factor that the organization requires only reads. Every change is
+ * refused, and not decisions alone: with keys, settings or members decisions could be gained (docs/adr/0080). The link of
+ * a notice is no second factor.
+ *
+ * @throws {CatalogueError} second_factor_required
+ */
+export function requireSecondFactor(principal: Principal, { method }: RouteInfo): void {
+  if ((principal.kind !== 'user' && principal.kind !== 'approval_link') || !principal.missesSecondFactor) return;
+  if (method === 'GET') return;
+  throw new CatalogueError(
+    'second_factor_required',
+    'The organization requires a second factor: without one you can read, and change nothing.',
+    principal.kind === 'approval_link' ? { fix: LINK_NEEDS_SIGN_IN } : {},
+  );
 }
 
 /**

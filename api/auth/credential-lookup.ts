@@ -4,6 +4,7 @@
  */
 import type { ActiveOrganization } from '#api/http/principal.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import type { SecondFactorPolicy } from '#domain/access/second-factor.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import type { PlanName } from '#domain/organizations/plans.ts';
 
@@ -14,11 +15,13 @@ export interface OrganizationColumns {
   organization_slug: string;
   organization_plan: PlanName;
   organization_suspended: boolean;
+  organization_second_factor: SecondFactorPolicy | null;
 }
 
 /** Of a table `organizations o`. */
 export const ORGANIZATION_COLUMNS = `o.id as organization_id, o.name as organization_name, o.slug as organization_slug,
-  o.plan as organization_plan, o.suspended_at is not null as organization_suspended`;
+  o.plan as organization_plan, o.suspended_at is not null as organization_suspended,
+  o.settings ->> 'secondFactor' as organization_second_factor`;
 
 /** As the operator sees it, suspended or not. */
 export const anyOrganizationOf = (row: OrganizationColumns): ActiveOrganization => ({
@@ -38,6 +41,9 @@ export function organizationOf(row: OrganizationColumns): ActiveOrganization {
     );
   return anyOrganizationOf(row);
 }
+
+/** What the member of a link does where the link may not. */
+export const LINK_NEEDS_SIGN_IN = 'Sign in with your second factor, and decide on the page of approvals.';
 
 export const wrongOrganization = (message: string): CatalogueError =>
   new CatalogueError('invalid_request', undefined, { details: [{ path: 'header/x-organization-id', message }] });

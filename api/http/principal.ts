@@ -34,6 +34,8 @@ export interface UserPrincipal {
   readonly sessionExpiresAt: Date;
   /** When the person proved a second factor for this session; null: not at all. */
   readonly secondFactorAt: Date | null;
+  /** The active organization requires one, and there is none: it may read, and change nothing. */
+  readonly missesSecondFactor: boolean;
   readonly memberId: string | null;
   readonly role: MemberRole | null;
 }
@@ -71,6 +73,8 @@ export interface ApprovalPrincipal {
   readonly name: string;
   readonly email: string;
   readonly expiresAt: Date;
+  /** The organization requires a second factor, which a link is not: it may read, and decide nothing. */
+  readonly missesSecondFactor: boolean;
   /** What its member has decided; never where a route does not let a used link in (`againAfterDecision`). */
   readonly decided: 'approved' | 'denied' | 'returned' | null;
 }

@@ -328,6 +328,7 @@ export function errorsOf(route: RouteInfo): readonly ErrorCode[] {
   const codes = new Set<ErrorCode>(['invalid_request']);
   if (auth !== 'public') codes.add('unauthenticated').add('forbidden');
   if (auth === 'mailbox_token' || (typeof auth === 'object' && 'scope' in auth)) codes.add('insufficient_scope');
+  if (actsInOrganization(auth) && auth !== 'mailbox_token' && auth !== 'operator') codes.add('second_factor_required');
   if (route.params !== undefined) codes.add('not_found');
   if (route.method !== 'GET') codes.add('payload_too_large').add('unsupported_media_type');
   if (route.method === 'POST') codes.add('idempotency_conflict');

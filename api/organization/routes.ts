@@ -1,3 +1,4 @@
+import type { UserPrincipal } from '#api/http/principal.ts';
 import { type Route, route, SHOWN_TO_PERSONS } from '#api/http/route.ts';
 import { listBody, PageQuery, pageOf } from '#api/http/schema-parts.ts';
 import { invitationWithTokenExample, presentNewInvitation } from '#api/members/schema.ts';
@@ -6,6 +7,8 @@ import { changePlan, getOrganization, updateOrganization } from '#core/accounts/
 import { resumeOrganization, suspendOrganization } from '#core/accounts/suspension.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
+import type { SecondFactorPolicy } from '#domain/access/second-factor.ts';
+import { CatalogueError } from '#domain/errors.ts';
 import { organizationSending } from '#sending/limits/sending-limits.ts';
 import { signalDecided } from '#sending/submit/start-outbound.ts';
 import {
@@ -35,6 +38,7 @@ const example = {
     askAfterReadingMinutes: 10,
     undoSeconds: 10,
     consentByApiKey: false,
+    secondFactor: 'approvers',
     screening: 'suspicious',
     retention: { allMailDays: null, trashDays: 30, spamDays: 30 },
     sendingStopped: false,
@@ -64,6 +68,19 @@ const sendingExample = {
   mailboxesStopped: 1,
   messagesStopped: 0,
 };
+
+/**
+ * Whoever requires a second factor of others has one, and can still change it back.
+ *
+ * @throws {CatalogueError} conflict
+ */
+function requireOwnFactor({ secondFactorAt }: UserPrincipal, policy: SecondFactorPolicy | undefined): void {
+  if (policy === undefined || policy === 'off' || secondFactorAt !== null) return;
+  throw new CatalogueError('conflict', 'Your own session has no second factor, so you would lock yourself out.', {
+    fix: 'Add one on the page My account (/settings/account), or sign in with it; then turn this on.',
+    details: [{ path: '/settings/secondFactor', message: 'needs a session with a second factor' }],
+  });
+}
 
 export const organizationRoutes: readonly Route[] = [
   route({
@@ -97,7 +114,8 @@ export const organizationRoutes: readonly Route[] = [
     },
     responses: { 200: { description: 'The organization as it is now.', schema: Organization, example } },
     errors: ['conflict'],
-    async handler({ services, temporal, organization, caller, body }) {
+    async handler({ services, temporal, organization, principal, caller, body }) {
+      requireOwnFactor(principal, body.settings?.secondFactor);
       const { row, woken } = await updateOrganization(services, organization.id, caller, body);
       await signalDecided(services, temporal, woken);
       return { status: 200, body: presentOrganization(row, services.settings.MAIL_DOMAIN) };

@@ -14,6 +14,7 @@ import {
 import { InvitationWithToken } from '#api/members/schema.ts';
 import { Email } from '#api/sessions/schema.ts';
 import type { OrganizationRow } from '#db/entities.ts';
+import { SECOND_FACTOR_POLICIES } from '#domain/access/second-factor.ts';
 import { idPattern } from '#domain/ids.ts';
 import { KEPT_FOR_EVER } from '#domain/mail/mail-retention.ts';
 import { NEW_ORGANIZATION_SCREENING, SCREENING_MODES } from '#domain/mail/screening.ts';
@@ -71,6 +72,11 @@ const consentByApiKey = Type.Boolean({
   description: 'Whether an API key may decide; otherwise only a signed-in person.',
 });
 
+const secondFactor = Type.Enum([...SECOND_FACTOR_POLICIES], {
+  description:
+    'What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.',
+});
+
 const screening = Type.Enum([...SCREENING_MODES], {
   description: `Which arriving mail waits until a member has decided about it: \`off\`: none; \`suspicious\`: mail with suspicious combinations of signals; \`first_senders\`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have \`${NEW_ORGANIZATION_SCREENING}\`.`,
 });
@@ -103,6 +109,7 @@ const organizationFields = {
       askAfterReadingMinutes,
       undoSeconds,
       consentByApiKey,
+      secondFactor,
       screening,
       retention: MailRetentionSchema,
       sendingStopped,
@@ -169,6 +176,7 @@ export const UpdateOrganization = closed(
           askAfterReadingMinutes: Type.Optional(askAfterReadingMinutes),
           undoSeconds: Type.Optional(undoSeconds),
           consentByApiKey: Type.Optional(consentByApiKey),
+          secondFactor: Type.Optional(secondFactor),
           screening: Type.Optional(screening),
           retention: Type.Optional(MailRetentionSchema),
           sendingStopped: Type.Optional(sendingStopped),
@@ -224,6 +232,7 @@ export function presentOrganization(row: OrganizationRow, defaultDomain: string)
       askAfterReadingMinutes: row.settings.askAfterReadingMinutes ?? 0,
       undoSeconds: row.settings.undoSeconds ?? UNDO_DEFAULT_SECONDS,
       consentByApiKey: row.settings.consentByApiKey ?? false,
+      secondFactor: row.settings.secondFactor ?? 'off',
       screening: row.settings.screening ?? 'off',
       retention: { ...KEPT_FOR_EVER, ...row.settings.retention },
       sendingStopped: row.settings.sendingStopped ?? false,

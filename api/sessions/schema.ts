@@ -4,6 +4,7 @@ import type { SignInChallenge } from '#core/accounts/second-factor/sign-in-chall
 import type { NewSession, OrganizationOfUser, SessionView, SignedInUser } from '#core/accounts/sessions.ts';
 import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/access/credential-format.ts';
+import { SECOND_FACTOR_POLICIES } from '#domain/access/second-factor.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ANY_TEXT } from '#domain/mail/text-forms.ts';
 import { PLAN_NAMES } from '#domain/organizations/plans.ts';
@@ -40,6 +41,9 @@ const OrganizationOfUser = closed(
     slug: Type.String(),
     plan: Type.Enum(PLAN_NAMES),
     role: Type.Enum(MEMBER_ROLES),
+    secondFactor: Type.Enum([...SECOND_FACTOR_POLICIES], {
+      description: '`settings.secondFactor` of the organization.',
+    }),
   },
   { title: 'OrganizationMembership' },
 );
@@ -137,7 +141,14 @@ const signedInExample = {
   expiresAt: '2026-12-21T09:15:00.000Z',
   user: { id: 'usr_01k8e8f2c0e4x9w2v7a3r5t6y8', name: 'Ada Byron', email: 'ada@example.com' },
   organizations: [
-    { id: 'org_01k8e8f2c0e4x9w2v7a3r5t6y8', name: 'Example', slug: 'example', plan: 'team', role: 'owner' },
+    {
+      id: 'org_01k8e8f2c0e4x9w2v7a3r5t6y8',
+      name: 'Example',
+      slug: 'example',
+      plan: 'team',
+      role: 'owner',
+      secondFactor: 'off',
+    },
   ],
 };
 
@@ -176,7 +187,14 @@ const presentSignedIn = (session: {
   secondFactor: session.secondFactor,
   expiresAt: session.expiresAt.toISOString(),
   user: { id: session.user.id, name: session.user.name, email: session.user.email },
-  organizations: session.organizations.map(({ id, name, slug, plan, role }) => ({ id, name, slug, plan, role })),
+  organizations: session.organizations.map(({ id, name, slug, plan, role, secondFactor }) => ({
+    id,
+    name,
+    slug,
+    plan,
+    role,
+    secondFactor,
+  })),
 });
 
 export const presentSession = (

@@ -46,7 +46,7 @@ interface Guess {
 }
 
 /** A guess that was counted, and whose secret has not been compared yet. */
-export interface CountedGuess {
+interface CountedGuess {
   /** It was right, so it does not count. */
   passed(): Promise<void>;
   /** Writes the failure to the log. */

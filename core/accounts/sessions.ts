@@ -12,6 +12,7 @@ import {
   SESSION_LIFE_MAX_DAYS,
   USER_AGENT_MAX_CHARACTERS,
 } from '#domain/access/credential-format.ts';
+import type { SecondFactorPolicy } from '#domain/access/second-factor.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { oneLine } from '#domain/mail/text-forms.ts';
 import type { AuditAction } from '#domain/organizations/audit-actions.ts';
@@ -40,6 +41,8 @@ export interface SignedInUser {
 export interface OrganizationOfUser extends EnvelopeOrganization {
   readonly plan: PlanName;
   readonly role: MemberRole;
+  /** What it requires of sessions without a second factor. */
+  readonly secondFactor: SecondFactorPolicy;
 }
 
 export interface NewSession {
@@ -59,7 +62,8 @@ export const sessionEnd = (signedInAtMs: number, nowMs: number): Date =>
 /** Organizations a person is a member of. */
 export function organizationsOf(sql: Sql, userId: string): Promise<OrganizationOfUser[]> {
   return sql.query<OrganizationOfUser>(
-    `select o.id, o.name, o.slug, o.plan, m.role from members m join organizations o on o.id = m.organization_id
+    `select o.id, o.name, o.slug, o.plan, m.role, coalesce(o.settings ->> 'secondFactor', 'off') as "secondFactor"
+       from members m join organizations o on o.id = m.organization_id
       where m.user_id = $1 order by m.id`,
     [userId],
   );

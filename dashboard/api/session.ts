@@ -53,6 +53,8 @@ interface SignedIn {
   readonly changesId: string;
   readonly organizations: readonly OrganizationOfUser[];
   readonly organization: OrganizationOfUser | undefined;
+  /** The organization requires one, and the session has none. */
+  readonly missesSecondFactor: boolean;
 }
 
 /** For pages behind the sign-in. */
@@ -60,11 +62,13 @@ export function useSignedIn(): SignedIn {
   const { data } = useSuspenseQuery(sessionQuery);
   if (data === null) throw new Error('a page for signed-in people was shown without a session');
   const id = activeOrganizationId();
+  const organization = data.organizations.find((each) => each.id === id);
   return {
     user: data.user,
     changesId: data.changesId,
     organizations: data.organizations,
-    organization: data.organizations.find((each) => each.id === id),
+    organization,
+    missesSecondFactor: !data.secondFactor && (organization?.secondFactor ?? 'off') !== 'off',
   };
 }
 

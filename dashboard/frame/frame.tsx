@@ -10,12 +10,13 @@ import { AccountButton, OrganizationButton } from './menu-buttons.tsx';
 import { Navigation } from './navigation.tsx';
 
 const KeyHelp = lazy(async () => ({ default: (await import('./key-help.tsx')).KeyHelp }));
+const SecondFactorNote = lazy(() => import('./second-factor-note.tsx'));
 const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }));
 
 /** What is around every page of a signed-in person: beside it, or above and below it on a phone. */
 export function Frame() {
   useLive();
-  const { organization } = useSignedIn();
+  const { organization, missesSecondFactor } = useSignedIn();
   const [shown, setShown] = useState<'palette' | 'keys'>();
   const close = () => setShown(undefined);
   useGlobalKeys({ palette: () => setShown('palette'), help: () => setShown('keys') });
@@ -48,6 +49,11 @@ export function Frame() {
         <AccountButton onShowKeys={() => setShown('keys')} />
       </header>
       <main id="content" tabIndex={-1} className="w-full max-w-[1184px] px-8 pt-6 pb-16 outline-none max-sm:p-3">
+        {missesSecondFactor ? (
+          <Suspense>
+            <SecondFactorNote />
+          </Suspense>
+        ) : null}
         {/* Nothing that a page remembers of one organization is shown in another. */}
         <Outlet key={organization?.id} />
       </main>

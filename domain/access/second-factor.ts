@@ -1,5 +1,12 @@
 /** The second factor of people who sign in: codes of an app by time (RFC 6238), and recovery codes. */
 
+/**
+ * What an organization requires of sessions without a second factor: nothing; that they only read (`approvers`: whoever
+ * decides needs one); that they do not act in the organization at all.
+ */
+export const SECOND_FACTOR_POLICIES = ['off', 'approvers', 'everyone'] as const;
+export type SecondFactorPolicy = (typeof SECOND_FACTOR_POLICIES)[number];
+
 /** What authenticator apps support without settings: SHA-1, six digits, thirty seconds (RFC 6238 §1.2). */
 export const TOTP_DIGITS = 6;
 export const TOTP_PERIOD_SECONDS = 30;
@@ -24,7 +31,7 @@ export const shownRecoveryCode = (code: string): string =>
   `${code.slice(0, RECOVERY_CODE_LENGTH / 2)}-${code.slice(RECOVERY_CODE_LENGTH / 2)}`;
 
 /** A typed code, without what only helps reading. */
-export type SecondFactorCode =
+type SecondFactorCode =
   | { readonly kind: 'totp'; readonly digits: string }
   | { readonly kind: 'recovery_code'; readonly code: string };
 

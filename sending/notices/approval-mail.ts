@@ -71,13 +71,16 @@ export async function writeApprovalMail(
   }
   const isHosted = await isHostedAddress(db, settings.MAIL_DOMAIN, [about.organizationId], notice.recipient);
   const publicUrl = await publicAddress(services);
-  const [organization] = await db.query<{ name: string }>(`select name from organizations where id = $1`, [
-    about.organizationId,
-  ]);
+  const [organization] = await db.query<{ name: string; secondFactor: boolean }>(
+    `select name, coalesce(settings ->> 'secondFactor', 'off') <> 'off' as "secondFactor" from organizations where id = $1`,
+    [about.organizationId],
+  );
   const scope = { kind, organizationName: organization?.name ?? '', publicUrl, detailed: !isHosted };
   const text = approvalText(consents, scope);
   const subject = approvalSubject(kind, isHosted ? null : consents.map((consent) => consent.subject));
-  const linked = isHosted || kind === 'approval_expired' ? [] : consents.slice(0, APPROVAL_DIGEST_ITEMS_MAX);
+  // A link decides nothing where a second factor is required: the mail leads to the sign-in.
+  const withoutLinks = isHosted || kind === 'approval_expired' || organization?.secondFactor === true;
+  const linked = withoutLinks ? [] : consents.slice(0, APPROVAL_DIGEST_ITEMS_MAX);
   const tokens = await db.transaction((sql) => keepText(services, sql, { notice, about, subject, text, linked }));
   const withLinks = linked.reduce((mail, { id }) => {
     const token = tokens[id];

@@ -37,6 +37,7 @@ test('settings that are not named keep their value', async () => {
     askAfterReadingMinutes: 0,
     undoSeconds: 0,
     consentByApiKey: false,
+    secondFactor: 'off',
     screening: 'off',
     sendingStopped: false,
     dailyMessages: null,

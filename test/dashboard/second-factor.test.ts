@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { buildDashboard } from '#dev/build/build-dashboard.ts';
+import { holdMessage } from '#test/api/approval-link-world.ts';
 import { type ApiWorld, apiWorld, TEST_PASSWORD } from '#test/support/api-world.ts';
 import { assertAccessible, type TestBrowser, testBrowser } from '#test/support/browser.ts';
 import { SIGNED_OUT, signedInPage } from '#test/support/dashboard-sign-in.ts';
-import { personWithTotp, totpCode } from '#test/support/second-factor.ts';
+import { addTotp, personWithTotp, totpCode } from '#test/support/second-factor.ts';
 
 let world: ApiWorld;
 let browser: TestBrowser;
@@ -91,4 +92,39 @@ test('an owner sees who has a second factor, and resets it', async () => {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await row.getByText('second factor').waitFor({ state: 'detached' });
   assertNoFaults(SIGNED_OUT);
+});
+
+test('an owner requires a second factor; a member without one is led to the set-up, and can decide after it', async () => {
+  const of = await world.newOrganization('business');
+  await addTotp(world, of.owner);
+  const turnedOn = await world.call('PATCH', '/api/organization', {
+    as: of.owner.session,
+    body: { settings: { secondFactor: 'approvers' } },
+  });
+  assert.equal(turnedOn.status, 200, turnedOn.text);
+  await holdMessage(world, of);
+  const { page, assertNoFaults } = await signedInPage(browser, world.api.url, of.member.email, '/approvals');
+  await page.getByRole('status').getByText('requires a second factor').waitFor();
+  await assertAccessible(page, 'approvals without a second factor');
+  await page.getByRole('link', { name: 'Add one to your account' }).click();
+  await page.getByRole('button', { name: 'Add an authenticator app' }).click();
+  await page.getByLabel('Your password').fill(TEST_PASSWORD);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  const secret = (await page.getByLabel('Secret', { exact: true }).textContent()) ?? '';
+  await page.getByLabel('Code of the app').fill(totpCode(secret, Date.now()));
+  await page.getByRole('button', { name: 'Add the app' }).click();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByText('requires a second factor').waitFor({ state: 'detached' });
+  await page.goto('/approvals');
+  await page.getByRole('heading', { name: 'Linked' }).waitFor();
+  assertNoFaults(SIGNED_OUT);
+});
+
+test('an owner without a second factor is told to add one before requiring it', async () => {
+  const of = await world.newOrganization('business');
+  const { page, assertNoFaults } = await signedInPage(browser, world.api.url, of.owner.email, '/settings/organization');
+  await page.getByRole('radio', { name: /Whoever decides/ }).check();
+  await page.getByRole('button', { name: 'Save the second factor rule' }).click();
+  await page.getByRole('alert').getByText('Your own session has no second factor').waitFor();
+  assertNoFaults([...SIGNED_OUT, 409]);
 });

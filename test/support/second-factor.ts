@@ -30,12 +30,7 @@ export interface PersonWithApp extends TestPerson {
   code(): Promise<string>;
 }
 
-/** The secret was shown; no code of it was entered. */
-export async function personWithBegunTotp(
-  world: ApiWorld,
-  role: 'member' | 'owner' = 'member',
-): Promise<PersonWithApp> {
-  const person = await world.newPerson(world.organization.id, role);
+async function beginTotp(world: ApiWorld, person: TestPerson): Promise<PersonWithApp> {
   const begun = await world.call('POST', '/api/sessions/current/second-factor/totp', {
     as: person.session,
     body: { password: TEST_PASSWORD },
@@ -52,12 +47,11 @@ export async function personWithBegunTotp(
   };
 }
 
-/** The app is on, and the session has the second factor. */
-export async function personWithTotp(
-  world: ApiWorld,
-  role: 'member' | 'owner' = 'member',
-): Promise<PersonWithApp & { readonly recoveryCodes: readonly string[] }> {
-  const person = await personWithBegunTotp(world, role);
+type PersonWithFactor = PersonWithApp & { readonly recoveryCodes: readonly string[] };
+
+/** Adds an app to an account; the person's session has the second factor then. */
+export async function addTotp(world: ApiWorld, to: TestPerson): Promise<PersonWithFactor> {
+  const person = await beginTotp(world, to);
   const confirmed = await world.call('POST', '/api/sessions/current/second-factor/totp/confirm', {
     as: person.session,
     body: { code: await person.code() },
@@ -66,6 +60,14 @@ export async function personWithTotp(
   const recoveryCodes = Array.from({ length: 10 }, (_, index) => textAt(confirmed.body, 'recoveryCodes', index));
   return { ...person, recoveryCodes };
 }
+
+/** The secret was shown; no code of it was entered. */
+export const personWithBegunTotp = async (world: ApiWorld): Promise<PersonWithApp> =>
+  beginTotp(world, await world.newPerson(world.organization.id, 'member'));
+
+/** The app is on, and the session has the second factor. */
+export const personWithTotp = async (world: ApiWorld, role: 'member' | 'owner' = 'member'): Promise<PersonWithFactor> =>
+  addTotp(world, await world.newPerson(world.organization.id, role));
 
 /** What a right password leads to. */
 export async function challengeOf(world: ApiWorld, email: string, headers: Readonly<Record<string, string>> = {}) {

@@ -30,7 +30,7 @@ export interface FactorOwner extends FactorPerson {
 
 type CallerFrom = Caller & { readonly ipAddress: string };
 
-export interface SecondFactorView {
+interface SecondFactorView {
   /** Since when codes of an app are asked for; null: they are not. */
   readonly totpSince: Date | null;
   readonly recoveryCodesLeft: number;

@@ -25,6 +25,7 @@ export function OrganizationPage() {
             {mayManage ? null : <p className="text-muted">Admins and owners can change these settings.</p>}
             <Names organization={data} mayChange={mayManage} />
             <ConsentRules organization={data} mayChange={mayManage} />
+            <SecondFactorRule organization={data} mayChange={mayManage} />
             <Screening organization={data} mayChange={mayManage} />
             <SendingLimits organization={data} mayChange={mayManage} />
             <Keeping organization={data} mayChange={mayManage} />
@@ -216,6 +217,43 @@ const LOOSENED = {
     consequence: 'What an agent read in any mailbox can then leave in a message to anybody it may write to.',
   },
 } as const;
+
+const FACTOR_POLICIES = [
+  ['off', 'Nobody needs one', 'A password is enough.'],
+  ['approvers', 'Whoever decides or changes something', 'Without a second factor a member can read, and nothing else.'],
+  ['everyone', 'Everybody', 'Without a second factor a member sees nothing of the organization.'],
+] as const;
+
+/** What sessions without a second factor may do. */
+function SecondFactorRule({ organization: { settings }, mayChange }: OrganizationProps) {
+  const update = useUpdateOrganization();
+  const [policy, setPolicy] = useState(settings.secondFactor);
+  const [saved, setSaved] = useState(false);
+  return (
+    <Form
+      aria-label="Second factor"
+      onSubmit={() => update.mutate({ settings: { secondFactor: policy } }, { onSuccess: () => setSaved(true) })}
+      onChange={() => setSaved(false)}
+      className="grid gap-4 rounded-lg border border-line bg-panel p-4"
+    >
+      <h2>Second factor</h2>
+      <ProblemNote error={update.error} />
+      <fieldset disabled={!mayChange} className="grid gap-2">
+        <legend className="mb-1 font-medium">Who needs a second factor</legend>
+        {FACTOR_POLICIES.map(([value, title, sentence]) => (
+          <Tick key={value} type="radio" name="factor" checked={policy === value} onChange={() => setPolicy(value)}>
+            <span className="font-medium">{title}</span> <span className="block text-muted">{sentence}</span>
+          </Tick>
+        ))}
+      </fieldset>
+      {mayChange ? (
+        <SaveRow done={saved ? 'Saved' : ''} busy={update.isPending}>
+          Save the second factor rule
+        </SaveRow>
+      ) : null}
+    </Form>
+  );
+}
 
 /** When mail of agents waits for a person, for how long, and who may decide. */
 function ConsentRules({ organization: { settings }, mayChange }: OrganizationProps) {

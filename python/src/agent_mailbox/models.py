@@ -157,6 +157,8 @@ class ApiKeyWithSecret(Model):
 class Approval(Model):
     member: ApprovingMember
     organization: ApprovingOrganization
+    # False: the organization requires a second factor, so the member signs in and decides on the page of approvals.
+    may_decide: bool
     # The link works until then, if nothing ends it before.
     link_expires_at: datetime
     message: ConsentMessage
@@ -2885,6 +2887,8 @@ class OrganizationMembership(Model):
     slug: str
     plan: Annotated[Literal["free", "team", "business", "unlimited"], OPEN]
     role: Annotated[Literal["member", "admin", "owner"], OPEN]
+    # `settings.secondFactor` of the organization.
+    second_factor: Annotated[Literal["off", "approvers", "everyone"], OPEN]
 
 
 class OrganizationSending(Model):
@@ -2913,6 +2917,8 @@ class OrganizationSettings(Model):
     undo_seconds: int
     # Whether an API key may decide; otherwise only a signed-in person.
     consent_by_api_key: bool
+    # What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.
+    second_factor: Annotated[Literal["off", "approvers", "everyone"], OPEN]
     # Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN]
     retention: MailRetention
@@ -2947,6 +2953,8 @@ class OrganizationSettingsChanges(Model):
     undo_seconds: int | None = None
     # Whether an API key may decide; otherwise only a signed-in person.
     consent_by_api_key: bool | None = None
+    # What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.
+    second_factor: Annotated[Literal["off", "approvers", "everyone"], OPEN] | None = None
     # Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN] | None = None
     retention: MailRetention | None = None

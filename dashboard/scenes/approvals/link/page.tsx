@@ -74,6 +74,12 @@ function LinkedRequest({ token }: { readonly token: string }) {
         You decide as {member.name} for {organization.name}. The link is yours alone and expires{' '}
         <Time value={linkExpiresAt} />.
       </p>
+      {message.data.mayDecide ? null : (
+        <p role="status" className="mb-3 rounded-lg border border-line bg-panel px-4 py-3">
+          {organization.name} requires a second factor for decisions.{' '}
+          <a href={`/approvals?open=${message.data.message.consent.id}`}>Sign in to decide</a>
+        </p>
+      )}
       <HeldRequest
         message={message.data.message}
         loadAttachment={(aid) => loadLinkAttachment(token, aid)}
@@ -119,6 +125,13 @@ function Done({ consent, children }: { readonly consent: Consent; readonly child
 
 function Refused({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   if (!endsTheLink(error)) return <ProblemNote error={error} {...(onRetry === undefined ? {} : { onRetry })} />;
+  if (error.code === 'second_factor_required')
+    return (
+      <Card title="Sign in to decide">
+        <p role="alert">{error.message}</p>
+        <SignIn />
+      </Card>
+    );
   return (
     <Card title="This link is no longer valid">
       <p role="alert">{error.message}</p>
