@@ -30,7 +30,7 @@ import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE, type PatientDatabase } from '#core/platform/process/patient-database.ts';
 import type { SealedSecrets } from '#core/platform/secrets/sealed-secrets.ts';
 import { keptContext } from '#core/platform/tracing/kept-context.ts';
-import { inSpan, isTracing } from '#core/platform/tracing/trace.ts';
+import { isTracing } from '#core/platform/tracing/trace.ts';
 import type { AttemptResult, WebhookSender } from '#core/webhooks/requests/webhook-sender.ts';
 import {
   authHeaderPlace,
@@ -52,6 +52,7 @@ import {
 import { timeOfIdMs } from '#domain/ids.ts';
 import { type AttemptKind, endpointDeliveryId } from '#domain/webhooks/delivery-workflows.ts';
 import { retryDelayMs } from '#domain/webhooks/retry-ladder.ts';
+import { inAttemptSpan } from './attempt-span.ts';
 import type { EndpointHealth } from './endpoint-health.ts';
 import type { EndpointSlots, Slot } from './endpoint-slots.ts';
 
@@ -218,38 +219,6 @@ interface Sent {
   readonly attempt: ReservedAttempt;
   readonly result: AttemptResult;
 }
-
-/** @param context of the event */
-const inAttemptSpan = (
-  attempt: ReservedAttempt,
-  run: AttemptingRun,
-  context: string | undefined,
-  work: (traceparent: string | undefined) => Promise<AttemptResult>,
-): Promise<AttemptResult> =>
-  inSpan(
-    'webhook.attempt',
-    {
-      kind: 'client',
-      parent: context ?? null,
-      attributes: {
-        'http.request.method': 'POST',
-        'server.address': URL.parse(attempt.url)?.hostname,
-        'agent_mailbox.event.id': attempt.eventId,
-        'agent_mailbox.event.type': attempt.eventType,
-        'agent_mailbox.delivery.id': attempt.id,
-        'agent_mailbox.endpoint.id': attempt.endpointId,
-        'agent_mailbox.attempt.number': attempt.number,
-        'agent_mailbox.attempt.kind': run.kind,
-        'temporal.workflow.id': run.workflowId ?? undefined,
-      },
-    },
-    async (span) => {
-      const result = await work(span.context);
-      span.set({ 'http.response.status_code': result.responseCode ?? undefined });
-      if (result.error !== null) span.fail(result.error);
-      return result;
-    },
-  );
 
 function recordOf(attempt: ReservedAttempt, result: AttemptResult, run: AttemptingRun, nowMs: number): AttemptRecord {
   const manual = run.kind === 'manual' || run.kind === 'recovery';

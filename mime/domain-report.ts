@@ -211,12 +211,12 @@ function tlsReport(text: string): DomainReport {
   if (!isRecord(report)) throw new NoDomainReport('its JSON is no object');
   const policies = recordsOf(report['policies']);
   const range = isRecord(report['date-range']) ? report['date-range'] : {};
-  const time = (name: string) => Date.parse(String(range[name] ?? ''));
+  const time = (name: string) => Date.parse(textOf(range[name]));
   let [succeeded, failed, domain] = [0, 0, ''];
   const failures = new Map<string, TlsFailure>();
   for (const { policy, summary, 'failure-details': details } of policies) {
     // One report is about one domain (RFC 8460 §4.4); its policies are those of that domain.
-    if (isRecord(policy) && domain === '') domain = String(policy['policy-domain'] ?? '');
+    if (isRecord(policy) && domain === '') domain = textOf(policy['policy-domain']);
     const counted = isRecord(summary) ? summary : {};
     succeeded += countOf(counted['total-successful-session-count']) ?? 0;
     failed += countOf(counted['total-failure-session-count']) ?? 0;

@@ -91,6 +91,7 @@ async function composed(
       content: bytesOf(file),
     })),
   });
+  if (!Buffer.isBuffer(message)) throw new Error('the transport gives a stream');
   return message.toString();
 }
 

@@ -195,13 +195,12 @@ export async function thoseToDecide<Request extends DecidedConsent>(
   if (!(await hasDecisionRules(sql, organizationId))) return named;
   const own: Request[] = [];
   for (const consent of named) {
-    const may = requireResponsible(sql, organizationId, consent, caller, nowMs);
-    const refused = await may.then(
-      () => undefined,
-      (error: unknown) => error,
-    );
-    if (refused === undefined) own.push(consent);
-    else if (!(refused instanceof CatalogueError)) throw refused;
+    try {
+      await requireResponsible(sql, organizationId, consent, caller, nowMs);
+      own.push(consent);
+    } catch (error) {
+      if (!(error instanceof CatalogueError)) throw error;
+    }
   }
   return own;
 }

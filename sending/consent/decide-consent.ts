@@ -199,18 +199,6 @@ export async function approveCovered(
   return { messageIds: done.decided.map(({ messageId }) => messageId), more: done.more };
 }
 
-/** Approvals whose process ended, or whose request was over, before all that they cover was decided. */
-export const approvalsToContinue = (
-  sql: Sql,
-  decidedBefore: Date,
-  limit: number,
-): Promise<{ id: string; organizationId: string }[]> =>
-  sql.query(
-    `select id, organization_id as "organizationId" from consent
-      where releases_others and decided_at < $1 order by decided_at limit $2`,
-    [decidedBefore, limit],
-  );
-
 const approvalOf = (scope: ConsentScope) => ({ status: 'approved', scope, reason: null, expired: false }) as const;
 
 const rememberedBy = (scope: ConsentScope, consent: ConsentRow) =>

@@ -185,3 +185,15 @@ export async function summarizeConsents(
   );
   return row ?? { total: 0, oldestAt: null, byMailbox: [], byRecipient: [], byReason: [] };
 }
+
+/** Approvals whose process ended, or whose request was over, before all that they cover was decided. */
+export const approvalsToContinue = (
+  sql: Sql,
+  decidedBefore: Date,
+  limit: number,
+): Promise<{ id: string; organizationId: string }[]> =>
+  sql.query(
+    `select id, organization_id as "organizationId" from consent
+      where releases_others and decided_at < $1 order by decided_at limit $2`,
+    [decidedBefore, limit],
+  );

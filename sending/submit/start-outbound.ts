@@ -24,7 +24,8 @@ import {
   type OutboundInput,
   outboundWorkflowId,
 } from '#domain/sending/outbound-workflow.ts';
-import { approvalsToContinue, approveCovered } from '#sending/consent/decide-consent.ts';
+import { approveCovered } from '#sending/consent/decide-consent.ts';
+import { approvalsToContinue } from '#sending/consent/find-consents.ts';
 
 interface OutboundToStart {
   readonly messageId: string;

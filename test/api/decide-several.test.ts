@@ -50,13 +50,11 @@ test('what was shown is decided; what changed, was decided or belongs to others 
   const codes = new Map(left.map((each) => [textAt(each, 'consentId'), textAt(each, 'code')]));
   assert.deepEqual(
     codes,
-    new Map(
-      [
-        [edited.consentId, 'conflict'],
-        [decided.consentId, 'conflict'],
-        [foreign.consentId, 'not_found'],
-      ].toSorted() as [string, string][],
-    ),
+    new Map([
+      [edited.consentId, 'conflict'],
+      [decided.consentId, 'conflict'],
+      [foreign.consentId, 'not_found'],
+    ]),
   );
   assert.match(JSON.stringify(left), /has changed since it was shown/);
   assert.match(JSON.stringify(left), /already denied/);

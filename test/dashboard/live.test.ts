@@ -48,8 +48,13 @@ test('no query asks again by time: the stream says when', () => {
   const asking = code.filter((file) =>
     /refetchInterval|setInterval\(/.test(readFileSync(path.join(dashboard, file), 'utf8')),
   );
-  // A clock, what has DNS looked at again, and what takes the place of a stream that is away.
-  assert.deepEqual(asking.sort(), ['api/live.ts', 'components/shown/countdown.tsx', 'scenes/domains/domain-page.tsx']);
+  // A clock, what has DNS looked at again, what takes the place of a stream that is away, and operators, who have none.
+  assert.deepEqual(asking.sort(), [
+    'api/live.ts',
+    'components/shown/countdown.tsx',
+    'scenes/domains/domain-page.tsx',
+    'scenes/operators/queries.ts',
+  ]);
 });
 
 test('a message that is held appears in the open queue without a reload, and leaves it when somebody else decides', async () => {

@@ -83,12 +83,12 @@ test('a mailbox is added, connected, changed, rotated, suspended, resumed and de
   await page.getByLabel('Display name').fill('Reception');
   await page.getByLabel('Purpose').fill('Answers guests who ask for a room.');
   await page.getByLabel('Metadata').fill('no value');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('is not of the form key = value').waitFor();
   await page.getByLabel('Metadata').fill('team = guests\nfloor = 1');
   await page.getByLabel('Group').fill('front');
   await assertAccessible(page, 'settings');
-  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved').waitFor();
   const { body } = await world.call('GET', '/api/mailbox', { as: asBearer(token) });
   assert.equal(textAt(body, 'name'), 'Reception');

@@ -44,7 +44,7 @@ function isForPeople(auth: AuthRule): boolean {
   return auth === 'session' || auth === 'approval_link';
 }
 
-const CALL = /service\.(GET|POST|PUT|PATCH|DELETE)\(\s*'(\/[^']+)'/g;
+const CALL = /(?:service|operator)\.(GET|POST|PUT|PATCH|DELETE)\(\s*'(\/[^']+)'/g;
 /** The page of the lists makes the address of each from its direction and what it does. */
 const LIST = '`/api/lists/${direction}/${action}`';
 const LIST_CALL = /service\.(GET|POST|DELETE)\((`\$\{)?pathOf\(direction, action\)/g;

@@ -54,9 +54,8 @@ async function withParts<Result>(
   const dependencies = { services, sender, draining: ending.signal, onEndpointGone() {}, onDisabled() {} };
   try {
     // Its sender serves all tests of the file.
-    return await work(
-      attemptDependencies({ ...dependencies, sender: { ...sender, drain() {} } }),
-      () => void ending.abort(),
+    return await work(attemptDependencies({ ...dependencies, sender: { ...sender, drain() {} } }), () =>
+      ending.abort(),
     );
   } finally {
     ending.abort();

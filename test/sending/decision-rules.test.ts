@@ -223,7 +223,7 @@ test('two persons: the first approval waits, and nothing wider or earlier replac
   assert.equal(at(second.body, 'status'), 'approved');
   const actions = await world.call('GET', '/api/audit', { as: of.owner.session });
   const about = Object.values(Object(at(actions.body, 'data'))).filter((each) => at(each, 'targetId') === id);
-  assert.deepEqual(about.map((each) => at(each, 'action')).toSorted(), [
+  assert.deepEqual(about.map((each) => textAt(each, 'action')).toSorted(), [
     'consent.approved',
     'consent.first_approved',
     'consent.first_approved',
