@@ -1,5 +1,6 @@
 import { newId } from '#core/platform/new-id.ts';
 import { keepEventContexts } from '#core/platform/tracing/kept-context.ts';
+import { isTracing } from '#core/platform/tracing/trace.ts';
 import type { Sql } from '#db/database.ts';
 import { recordEventRows, recordMoreDeliveries } from '#db/queries/events/record-events.ts';
 import { firstIdAt, isId } from '#domain/ids.ts';
@@ -130,15 +131,18 @@ export async function recordEvents(sql: Sql, events: readonly NewEvent[]): Promi
       mailboxScope: EVENT_SCOPES[event.type].mailbox,
       deliveryIds: Array.from({ length: idsEach }, () => newId('delivery', timeMs)),
     }));
-  await keepEventContexts(sql, () =>
-    prepared.map(({ event, id }) => ({
-      id,
-      type: event.type,
-      organizationId: event.organization.id,
-      mailboxId: event.mailbox?.id ?? null,
-      context: event.traceContext,
-    })),
-  );
+  // Awaited only then: statements of one turn leave in one write.
+  if (isTracing())
+    await keepEventContexts(
+      sql,
+      prepared.map(({ event, id }) => ({
+        id,
+        type: event.type,
+        organizationId: event.organization.id,
+        mailboxId: event.mailbox?.id ?? null,
+        context: event.traceContext,
+      })),
+    );
   const organizationIds = [...new Set(events.map(({ organization }) => organization.id))];
   const lease = sql.leaseDirectly?.(organizationIds);
   const { leased, untaken, most } = await recordEventRows(sql, inserts(DELIVERY_IDS_AHEAD), lease);

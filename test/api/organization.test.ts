@@ -38,6 +38,7 @@ test('settings that are not named keep their value', async () => {
     undoSeconds: 0,
     consentByApiKey: false,
     secondFactor: 'off',
+    retention: { allMailDays: null, trashDays: null, spamDays: null },
     screening: 'off',
     sendingStopped: false,
     dailyMessages: null,

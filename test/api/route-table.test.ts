@@ -124,6 +124,7 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
       endsAt: new Date(Date.now() + 3_600_000).toISOString(),
       messagesMax: 1,
     }),
+    rul_: await make('/api/decision-rules', { mailboxGroup: 'foreign', persons: 2 }),
     lgh_: await make('/api/legal-holds', { mailboxId: other.mailbox.id, reason: 'Foreign' }),
     mbx_: other.mailbox.id,
     mem_: other.member.memberId,

@@ -16,9 +16,8 @@ export interface TracedEvent {
 }
 
 /** Call it in the transaction that records the events: each gets a span, below which its deliveries are attempted. */
-export async function keepEventContexts(sql: Sql, events: () => readonly TracedEvent[]): Promise<void> {
-  if (!isTracing()) return;
-  const rows = events().flatMap(({ id, type, organizationId, mailboxId, context = currentTraceContext() }) => {
+export async function keepEventContexts(sql: Sql, events: readonly TracedEvent[]): Promise<void> {
+  const rows = events.flatMap(({ id, type, organizationId, mailboxId, context = currentTraceContext() }) => {
     if (context === undefined) return [];
     const span = beginSpan('event.record', {
       kind: 'producer',

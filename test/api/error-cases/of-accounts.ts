@@ -223,6 +223,17 @@ export const accountCases: Readonly<Record<string, Reach>> = {
       as: world.operator,
       body: { kind: 'mailbox', subject: newId('mailbox'), yes: true },
     }),
+  async 'eraseContent conflict'(world) {
+    const { owner, mailbox } = await world.newOrganization('business');
+    await world.call('POST', '/api/legal-holds', {
+      as: owner.session,
+      body: { mailboxId: mailbox.id, reason: 'Case' },
+    });
+    return world.call('POST', '/api/operator/erasures', {
+      as: world.operator,
+      body: { kind: 'mailbox', subject: mailbox.id, yes: true },
+    });
+  },
   'controlOperatorQueue not_found': (world) =>
     world.call('PUT', '/api/operator/queue', {
       as: world.operator,
