@@ -265,7 +265,7 @@ export function startFastLane(
       reservation,
       fanOutId: ofLease?.fanOutId ?? null,
       passedOver,
-      wrote(leased, endpointIds) {
+      wrote(leased: readonly LaneDelivery[], endpointIds) {
         taken = leased;
         left = endpointIds;
         for (const endpointId of left) untaken.set(endpointId, performance.now());

@@ -1867,7 +1867,7 @@ export interface MailboxChanges {
   readonly carriedMail?: 'off' | 'hold' | 'refuse' | null;
   /** Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it. */
   readonly askAfterReadingMinutes?: number | null;
-  /** From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. In the past: it is expired at once. */
+  /** From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. A time in the past becomes now. */
   readonly expiresAt?: string | null;
   /** How long its mail is kept, instead of the retention of the organization; null: as the organization. */
   readonly retention?: MailRetention | null;

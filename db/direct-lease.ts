@@ -6,7 +6,6 @@
  *                                             ├─▶ rollback ──▶ ended('rolled back'): there are no rows
  *                                             └─▶ no answer ─▶ ended('unknown'): a workflow reads whether there are rows
  */
-import type { LaneDelivery } from './queries/deliveries/claim-deliveries.ts';
 import type { TransactionEnd } from './transaction-connection.ts';
 
 /** A lane that takes deliveries at once. */
@@ -27,8 +26,13 @@ export interface DirectLease {
   readonly fanOutId: string | null;
   /** Endpoints and organizations whose deliveries the lane leaves to a claim. */
   readonly passedOver: { readonly endpointIds: readonly string[]; readonly organizationIds: readonly string[] };
-  /** What the statement has written. @param untaken endpoints of deliveries that wait for a claim */
-  wrote(leased: readonly LaneDelivery[], untaken: readonly string[]): void;
+  /**
+   * What the statement has written.
+   *
+   * @param leased rows of the kind that a lane claims (`queries/deliveries/claim-deliveries.ts`)
+   * @param untaken endpoints of deliveries that wait for a claim
+   */
+  wrote(leased: readonly { readonly id: string }[], untaken: readonly string[]): void;
   ended(end: TransactionEnd): void;
 }
 

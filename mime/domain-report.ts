@@ -114,7 +114,23 @@ async function firstOfZip(packed: Buffer): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Elements of which the text is read, by their path below `feedback`, without prefixes of namespaces. */
+/** Elements of which the text is read, by their path, without prefixes of namespaces. */
+const META = 'feedback/report_metadata';
+const ROW = 'feedback/record/row';
+const READ_OF_REPORT: ReadonlySet<string> = new Set([
+  `${META}/report_id`,
+  `${META}/date_range/begin`,
+  `${META}/date_range/end`,
+  'feedback/policy_published/domain',
+]);
+const READ_OF_RECORD: ReadonlySet<string> = new Set([
+  `${ROW}/source_ip`,
+  `${ROW}/count`,
+  ...['disposition', 'dkim', 'spf'].map((name) => `${ROW}/policy_evaluated/${name}`),
+]);
+/** The longest that RFC 7489 defines has 21. */
+const ELEMENT_NAME_MAX_CHARACTERS = 64;
+
 function dmarcReport(text: string): DomainReport {
   const facts = new Map<string, string>();
   const sources = new Map<string, { messages: number; passed: number; quarantined: number; rejected: number }>();
@@ -124,6 +140,7 @@ function dmarcReport(text: string): DomainReport {
   const parser = new Parser(
     {
       onopentag(name) {
+        if (name.length > ELEMENT_NAME_MAX_CHARACTERS) throw new NoDomainReport('its XML has too long a name');
         path.push(name.slice(name.indexOf(':') + 1).toLowerCase());
         if (path.length > REPORT_XML_DEPTH_MAX) throw new NoDomainReport('its XML is nested too deeply');
         value = '';
@@ -133,11 +150,11 @@ function dmarcReport(text: string): DomainReport {
       },
       onclosetag() {
         const at = path.join('/');
-        if (at.startsWith('feedback/record/')) record.set(at, value.trim());
+        if (READ_OF_RECORD.has(at)) record.set(at, value.trim());
         else if (at === 'feedback/record') {
           addRecord(sources, record);
           record = new Map();
-        } else if (!facts.has(at)) facts.set(at, value.trim());
+        } else if (READ_OF_REPORT.has(at) && !facts.has(at)) facts.set(at, value.trim());
         path.pop();
         value = '';
       },
@@ -148,12 +165,11 @@ function dmarcReport(text: string): DomainReport {
     { xmlMode: true, decodeEntities: true },
   );
   parser.end(text);
-  const meta = 'feedback/report_metadata';
-  const seconds = (name: string) => Number(facts.get(`${meta}/date_range/${name}`)) * 1_000;
+  const seconds = (name: string) => Number(facts.get(`${META}/date_range/${name}`)) * 1_000;
   return {
     kind: 'dmarc',
     ...reportFacts(
-      facts.get(`${meta}/report_id`),
+      facts.get(`${META}/report_id`),
       facts.get('feedback/policy_published/domain'),
       seconds('begin'),
       seconds('end'),
@@ -169,11 +185,10 @@ function addRecord(
   sources: Map<string, { messages: number; passed: number; quarantined: number; rejected: number }>,
   record: ReadonlyMap<string, string>,
 ): void {
-  const row = 'feedback/record/row';
-  const address = record.get(`${row}/source_ip`) ?? '';
-  const count = countOf(record.get(`${row}/count`));
+  const address = record.get(`${ROW}/source_ip`) ?? '';
+  const count = countOf(record.get(`${ROW}/count`));
   if (count === undefined || !ipaddr.isValid(address)) throw new NoDomainReport('a record has no address or count');
-  const evaluated = (name: string) => record.get(`${row}/policy_evaluated/${name}`)?.toLowerCase();
+  const evaluated = (name: string) => record.get(`${ROW}/policy_evaluated/${name}`)?.toLowerCase();
   const passed = evaluated('dkim') === 'pass' || evaluated('spf') === 'pass';
   const disposition = evaluated('disposition');
   const name = ipaddr.process(address).toString();
@@ -238,7 +253,7 @@ function tlsReport(text: string): DomainReport {
 }
 
 const textOf = (value: unknown): string =>
-  typeof value === 'string' ? oneLine(value).slice(0, REPORT_TEXT_MAX_CHARACTERS) : '';
+  typeof value === 'string' ? oneLine(value).slice(0, REPORT_TEXT_MAX_CHARACTERS).toWellFormed() : '';
 
 /** Times of a report: between these, in milliseconds since 1970. */
 const [TIME_MIN, TIME_MAX] = [Date.UTC(2012, 0), Date.UTC(2999, 0)];

@@ -3,7 +3,7 @@ import { callAfterCommit, startOptions } from '#core/platform/engine/start-workf
 import type { TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { ERASE_CONTENT, erasureWorkflowId } from '#domain/erasure-workflow.ts';
-import { beginErasure, type ErasureRow, requireNoLegalHold, type Target } from './erase.ts';
+import { beginErasure, type ErasureRow, type Target } from './erase.ts';
 
 /**
  * Begins an erasure, or goes on with one that has not ended. The engine may be away: asked for again, it starts.
@@ -15,8 +15,7 @@ export async function eraseInBackground(
   temporal: TemporalClient,
   target: Target,
 ): Promise<ErasureRow> {
-  await requireNoLegalHold(services.db, target);
-  const row = await beginErasure(services.db, target, new Date(services.now()));
+  const row = await beginErasure(services.db, target, new Date(services.now()), { despiteHolds: false });
   if (row.receipt === null)
     await callAfterCommit(
       services,

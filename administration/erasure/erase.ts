@@ -14,6 +14,7 @@ import type { Services } from '#core/platform/process/services.ts';
 import { productVersion } from '#core/platform/product-version.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { allPortions } from '#db/delete-portion.ts';
+import { holdsStay } from '#db/queries/mailboxes/legal-hold.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { removeFreeObjects } from '#mailstore/blobs/move-blobs.ts';
 import { endWorkflows } from './end-workflows.ts';
@@ -118,7 +119,8 @@ export async function correspondentTarget(
  *
  * @throws {CatalogueError} conflict, if something of it is on legal hold
  */
-export async function requireNoLegalHold(sql: Sql, { pending }: Target): Promise<void> {
+async function requireNoLegalHold(sql: Sql, { pending }: Target): Promise<void> {
+  await holdsStay(sql);
   const { mailbox, organizationId, organizationIds } = pending ?? {};
   const [hold] = await sql.query<{ id: string; organizationId: string; reason: string }>(
     `select id, organization_id as "organizationId", reason from legal_hold
@@ -136,6 +138,8 @@ export interface EraseOptions {
   /** To be named in the receipt, if they were made before; undefined: nobody looked. */
   readonly backups: readonly KnownBackup[] | undefined;
   readonly onPortion: (table: string) => void;
+  /** Legal holds of today say nothing about what was erased before, and is there again by a restore. */
+  readonly despiteHolds: boolean;
 }
 
 export interface Erased {
@@ -160,9 +164,21 @@ export interface ErasureRow {
 
 const ROW = `id, kind, subject, started_at as "startedAt", pending, counts, receipt`;
 
-/** The row of an erasure: that of one that was interrupted or has ended, else a new one. @throws {CatalogueError} not_found */
-export async function beginErasure(db: Database, { kind, subject, pending }: Target, now: Date): Promise<ErasureRow> {
+/**
+ * The row of an erasure: that of one that was interrupted or has ended, else a new one. While it has not ended no legal
+ * hold is set on what it erases.
+ *
+ * @throws {CatalogueError} not_found; conflict, if something of it is on legal hold, unless it is erased despite that
+ */
+export async function beginErasure(
+  db: Database,
+  target: Target,
+  now: Date,
+  { despiteHolds }: { readonly despiteHolds: boolean },
+): Promise<ErasureRow> {
+  const { kind, subject, pending } = target;
   return db.transaction(async (sql) => {
+    if (!despiteHolds) await requireNoLegalHold(sql, target);
     // Two commands for the same thing begin one erasure.
     await sql.query(`select pg_advisory_xact_lock(hashtextextended('erasure ' || $1, 0))`, [JSON.stringify(subject)]);
     const [open, ended] = [
@@ -278,14 +294,15 @@ const KEEP_RECEIPT = `
 
 /** Erases, or goes on with an erasure that was interrupted. @throws {CatalogueError} not_found, conflict */
 export async function erase(services: Services, target: Target, options: EraseOptions): Promise<Erased> {
-  return finishErasure(services, await beginErasure(services.db, target, new Date(services.now())), options);
+  const row = await beginErasure(services.db, target, new Date(services.now()), options);
+  return finishErasure(services, row, options);
 }
 
 /** Does what is left of an erasure that began. */
 export async function finishErasure(
   services: Services,
   row: ErasureRow,
-  { backups, onPortion }: EraseOptions,
+  { backups, onPortion }: Omit<EraseOptions, 'despiteHolds'>,
 ): Promise<Erased> {
   const { db, settings, pepper, now } = services;
   if (row.receipt === null && row.pending !== null) {

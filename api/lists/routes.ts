@@ -94,7 +94,8 @@ function routesOf(direction: ListDirection, action: ListAction): Route[] {
   const name = `${capital(direction)}${capital(action)}`;
   const title = `the ${direction} ${action} list`;
   const description = `${MEANING[direction][action]} The most specific entry decides: mailbox before organization, address before domain, allow before block.`;
-  const decides = direction === 'outbound' && action === 'allow';
+  // Who is allowed is a decision of a person: it excuses mail from screening, and what is sent after it was read.
+  const decides = action === 'allow';
   return [
     route({
       method: 'GET',

@@ -160,7 +160,7 @@ export const UpdateMailbox = closed(
     screening: Type.Optional(Screening),
     carriedMail: Type.Optional(CarriedMail),
     askAfterReadingMinutes: Type.Optional(AskAfterReadingMinutes),
-    expiresAt: Type.Optional({ ...ExpiresAt, description: `${EXPIRY} In the past: it is expired at once.` }),
+    expiresAt: Type.Optional({ ...ExpiresAt, description: `${EXPIRY} A time in the past becomes now.` }),
     retention: Type.Optional(Retention),
     canary: Type.Optional(Canary),
     sendingMode: Type.Optional(SendingModeSchema),

@@ -58,6 +58,11 @@ export async function setLegalHold(
   const id = newId('legalHold', at.getTime());
   return services.db.transaction(async (sql) => {
     await awaitDeletions(sql);
+    const [erasing] = await sql.query<{ id: string }>(ERASING, [organizationId, mailboxId]);
+    if (erasing !== undefined)
+      throw new CatalogueError('conflict', 'Content that the hold is about is being erased.', {
+        fix: `Ask the operator about the erasure ${erasing.id}.`,
+      });
     const [found] = await sql.query<{ known: boolean; holds: number }>(
       `select $2::text is null or exists (select from mailboxes where id = $2 and organization_id = $1) as known,
               (select count(*)::int from legal_hold where organization_id = $1) as holds
@@ -85,6 +90,12 @@ export async function setLegalHold(
     return hold;
   });
 }
+
+/** An erasure that has not ended, of the organization, of one of its mailboxes, or of a correspondent of it. */
+const ERASING = `
+  select id from erasure
+   where finished_at is null and coalesce(subject ->> 'organizationId', $1) = $1
+     and ($2::text is null or coalesce(subject ->> 'mailboxId', $2) = $2) limit 1`;
 
 /** What only it kept is deleted by the next run of retention. @throws {CatalogueError} not_found */
 export async function liftLegalHold(

@@ -105,7 +105,8 @@ export async function updateMailbox(
     if (changes.unauthenticatedMail !== undefined) mailbox.unauthenticatedMail = changes.unauthenticatedMail;
     if (changes.retention !== undefined) mailbox.retention = changes.retention;
     if (changes.expiresAt !== undefined) {
-      mailbox.expiresAt = changes.expiresAt;
+      // Not before now: what follows an expiry comes days after it, and a person may still change their mind.
+      mailbox.expiresAt = notBefore(changes.expiresAt, services.now());
       await announceMailboxAccess(sqlOfEntityManager(em), mailboxId);
     }
     await recordAudit(sqlOfEntityManager(em), caller, {
@@ -119,6 +120,9 @@ export async function updateMailbox(
   if (changes.sendingMode === 'stopped') await handOversEnded(services.db, { organizationId, mailboxId });
   return woken;
 }
+
+const notBefore = (time: Date | null, nowMs: number): Date | null =>
+  time === null ? null : new Date(Math.max(time.getTime(), nowMs));
 
 function requirePerson({ actor }: Caller, what: string): void {
   if (actor.type !== 'user')

@@ -7,7 +7,6 @@ import {
   mailboxTarget,
   organizationTarget,
   rehearse,
-  requireNoLegalHold,
   type Target,
 } from '#administration/erasure/erase.ts';
 import type { Counts } from '#administration/erasure/portions.ts';
@@ -93,11 +92,10 @@ async function runErasure(
     );
     return 'done';
   }
-  await requireNoLegalHold(services.db, target);
   // Before anything is erased: a folder that cannot be read must be named differently.
   const backups = options.backups === undefined ? undefined : await backupsIn(options.backups);
   const erased = await passingStep(context, `Erasing the ${target.kind}`, (note) =>
-    erase(services, target, { backups, onPortion: note }),
+    erase(services, target, { backups, onPortion: note, despiteHolds: false }),
   );
   const file = writeReceipt(context.settings().DATA_DIR, options.receipt, erased);
   context.output({ ...erased.statement, before: erased.before, receipt: file }, erasedText(erased, file));
@@ -220,7 +218,7 @@ export const eraseAgainCommand = command({
         continue;
       }
       const erased = await passingStep(context, `Erasing the ${target.kind}`, (note) =>
-        erase(services, target, { backups, onPortion: note }),
+        erase(services, target, { backups, onPortion: note, despiteHolds: true }),
       );
       const file = writeReceipt(context.settings().DATA_DIR, undefined, erased);
       done.push({ ...erased.statement, receipt: file });

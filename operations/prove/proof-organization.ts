@@ -45,7 +45,7 @@ export async function makeProofOrganization(services: Services): Promise<ProofOr
 /** @returns id of the erasure */
 export async function eraseProofOrganization(services: Services, id: string): Promise<string> {
   const target = await organizationTarget(services.db, id);
-  const { statement } = await erase(services, target, { backups: undefined, onPortion: () => {} });
+  const { statement } = await erase(services, target, { backups: undefined, onPortion: () => {}, despiteHolds: false });
   return statement.id;
 }
 

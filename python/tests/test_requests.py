@@ -116,7 +116,7 @@ class Requests(BothWays):
 
 
     def test_a_page_has_what_a_model_reads_of_it(self) -> None:
-        answer = {"data": [], "nextCursor": None, "modelText": "Mail follows."}
+        answer: dict[str, object] = {"data": [], "nextCursor": None, "modelText": "Mail follows."}
         for listed in ("list_messages", "list_threads"):
             recorder = Recorder(httpx.Response(200, json=answer))
             page = done(getattr(self.mailbox(recorder), listed)(format="model").page())

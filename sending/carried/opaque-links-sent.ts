@@ -2,7 +2,7 @@
  * Links of an outgoing message that could carry something away (`mime/carried/opaque-links.ts`) and that nobody has excused:
  *
  *   to a domain of the organization, or one on its outbound allow list ─▶ excused
- *   exactly this link in the newest messages of the thread that is answered ─▶ excused
+ *   exactly this link in the newest messages of the thread that came in or were sent ─▶ excused
  */
 import type { Database, Sql } from '#db/database.ts';
 import { domainOf } from '#domain/mail/mailbox-address.ts';
@@ -56,7 +56,10 @@ async function linksOfThread(db: Database, mailboxId: string, threadId: string):
   const ids = await newestOfThread(db, mailboxId, threadId, THREAD_MESSAGES);
   const rows = await db.query<{ blob: Buffer; parts: Parameters<typeof readHtml>[1]['parts']; body: string | null }>(
     `select m.blob, m.parts, c.body from message m left join message_content c on c.message_id = m.id
-      where m.mailbox_id = $1 and m.id = any($2::text[])`,
+      where m.mailbox_id = $1 and m.id = any($2::text[]) and m.origin in ('smtp', 'local', 'submission')
+        -- What the agent stored, or sent to itself, excuses nothing.
+        and (m.origin <> 'local' or not exists (
+          select from mailboxes x where x.id = $1 and x.address = lower(m.envelope_from)))`,
     [mailboxId, ids],
   );
   const known = new Set<string>();

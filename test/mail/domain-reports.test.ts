@@ -204,6 +204,11 @@ test('what is no report, or about another domain, is refused with the reason and
     ['damaged packing', Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(40, 7)]), /unpacked/],
     ['a bomb', gzipSync(Buffer.alloc(REPORT_UNPACKED_MAX_BYTES + 1, 0x20)), /unpacked, or is too large/],
     ['deep XML', Buffer.from('<a>'.repeat(100_000)), /nested too deeply/],
+    [
+      'a long name with many children',
+      Buffer.from(`<${'n'.repeat(1_000)}>${'<a/>'.repeat(100_000)}`),
+      /too long a name/,
+    ],
     ['entities', Buffer.from('<!DOCTYPE a [<!ENTITY b "c">]><feedback/>'), /entities/],
     ['no address', xml([{ address: 'not-an-address', count: 1, result: 'pass' }]), /no address or count/],
     ['too large a count', xml([{ address: '192.0.2.1', count: 1e12, result: 'pass' }]), /no address or count/],

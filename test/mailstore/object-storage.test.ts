@@ -307,7 +307,7 @@ test('an erasure takes the object with its mail', needs('versitygw'), async () =
   await moveAll();
   assert.equal(files().length, 1);
   const { services } = world;
-  const options = { backups: undefined, onPortion() {} };
+  const options = { backups: undefined, onPortion() {}, despiteHolds: false };
   const { statement } = await erase(services, await mailboxTarget(services.db, mailbox.id), options);
   assert.equal(statement.counts['blob'], 1);
   assert.deepEqual(files(), []);

@@ -67,7 +67,10 @@ test('an expired mailbox is refused on every protocol, opens again with a later 
   const past = new Date(Date.now() - 1_000).toISOString();
   const changed = await expire(past);
   assert.equal(changed.status, 200, changed.text);
-  assert.deepEqual([at(changed.body, 'status'), at(changed.body, 'expiresAt')], ['expired', past]);
+  assert.equal(at(changed.body, 'status'), 'expired');
+  // What is deleted days after the expiry does not go because of a time in the past.
+  const longAgo = await expire('2016-01-01T00:00:00.000Z');
+  assert.ok(Date.parse(textAt(longAgo.body, 'expiresAt')) >= Date.parse(past), longAgo.text);
   await open.client.ended();
   open.client.close();
   // A process remembers a recipient for some seconds.

@@ -344,6 +344,8 @@ describe('a sender is known', () => {
   };
 
   test('who is on an allow list and proven, and not one who is only named so', async () => {
+    const byKey = await call('POST', '/api/lists/inbound/allow', { value: 'proven.example' }, organization.key);
+    assert.equal(byKey.status, 403, 'a program allows nobody');
     for (const value of ['ann@proven.example', 'unproven.example']) {
       const listed = await call('POST', '/api/lists/inbound/allow', { value }, organization.owner.session);
       assert.equal(listed.status, 201, listed.text);

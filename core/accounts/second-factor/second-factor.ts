@@ -94,7 +94,6 @@ export function confirmTotp(
     await sql.query(`update totp_factor set confirmed_at = $2 where user_id = $1`, [person.id, now]);
     await sql.query(`update sessions set second_factor_at = $2 where id = $1`, [person.sessionId, now]);
     await sql.query(`delete from sessions where user_id = $1 and id <> $2`, [person.id, person.sessionId]);
-    await sql.query(`delete from device_sign_ins where user_id = $1`, [person.id]);
     const recoveryCodes = await replaceRecoveryCodes(services, sql, person.id);
     const notices = await recordFactorChange(services, sql, person, caller, {
       action: 'user.second_factor_added',
@@ -171,6 +170,8 @@ async function deleteFactors(sql: Sql, userId: string): Promise<void> {
   await sql.query(`delete from totp_factor where user_id = $1`, [userId]);
   await sql.query(`delete from recovery_code where user_id = $1`, [userId]);
   await sql.query(`delete from sign_in_challenges where user_id = $1`, [userId]);
+  // Approved ones become sessions that count as proven.
+  await sql.query(`delete from device_sign_ins where user_id = $1`, [userId]);
 }
 
 /**

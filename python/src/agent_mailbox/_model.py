@@ -25,6 +25,7 @@ _SECRETS = frozenset(
         "new_password",
         "device_code",
         "user_code",
+        "challenge",
         "accept_url",
         "reset_url",
         "redirect_url",

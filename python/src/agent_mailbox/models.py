@@ -1902,7 +1902,7 @@ class MailboxChanges(Model):
     carried_mail: Annotated[Literal["off", "hold", "refuse"], OPEN] | None = None
     # Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
     ask_after_reading_minutes: int | None = None
-    # From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. In the past: it is expired at once.
+    # From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. A time in the past becomes now.
     expires_at: datetime | None = None
     # How long its mail is kept, instead of the retention of the organization; null: as the organization.
     retention: MailRetention | None = None

@@ -105,7 +105,7 @@ class AsyncMailboxes(AsyncResource):
         screening: Which arriving mail waits until a member has decided about it, as `screening` of the organization says it; null: that of the organization. Only a session may change it.
         carried_mail: What happens to its mail that carries other mail, as `carriedMail` of the organization says it; null: that of the organization. Only a session may change it.
         ask_after_reading_minutes: Minutes, as `askAfterReadingMinutes` of the organization says it; null: that of the organization. Only a session may change it.
-        expires_at: From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. In the past: it is expired at once.
+        expires_at: From then on the mailbox is refused on every protocol, as one that was deleted; null: never. A later time opens it again. 14 days after its expiry it is deleted with its mail, and `mailbox_deleted` is sent. A time in the past becomes now.
         retention: How long its mail is kept, instead of the retention of the organization; null: as the organization.
         canary: Whether the mailbox has a planted message that nobody needs. A message to somebody outside with its text is refused, and sending from the mailbox is stopped until a person ends the stop. Only a session may change it.
         sending_mode: `drafts_only`: an agent cannot send; it saves a draft, and a signed-in person sends that. `stopped`: nothing is sent; queued messages wait and are sent when the stop ends.
