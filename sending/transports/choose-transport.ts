@@ -69,6 +69,7 @@ export function chooseTransport(settings: Settings): Transport {
       hostname: MAIL_HOSTNAME,
       port: settings.MX_PORT,
       dnsServers: settings.DNS_SERVERS,
+      dane: settings.OUTBOUND_DANE === 'on',
       allowDestinations: settings.MX_ALLOW_DESTINATIONS,
       messagesPerMinute: settings.MX_MESSAGES_PER_MINUTE,
     });

@@ -5,8 +5,10 @@
  *
  * Up to EHLO and STARTTLS a failure leads to the next address; after MAIL was sent to a host, its answer is that of the
  * attempt. TLS is used if it is offered; if it fails, a session without TLS follows, unless the domain enforces
- * MTA-STS: then it is TLS with a valid certificate of a host that the policy names, or a later attempt.
+ * MTA-STS: then it is TLS with a valid certificate of a host that the policy names, or a later attempt. A host with TLSA
+ * records (DANE) is used by TLS with one of their certificates only.
  */
+import type { TLSSocket } from 'node:tls';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import type { MTASTSPolicy } from 'mailauth';
@@ -14,12 +16,14 @@ import { validateMx } from 'mailauth/lib/mta-sts.js';
 import { type DestinationPolicy, dnsResolver, isPublicAddress } from '#core/webhooks/requests/destination-guard.ts';
 import { domainOf } from '#domain/mail/mailbox-address.ts';
 import { MX_ADDRESSES_TRIED_MAX, MX_TRYING_MAX_MS, OUTBOUND_SILENCE_TIMEOUT_MS } from '#domain/sending/outbound.ts';
+import { dane, isAllowedByTlsa, type TlsaRecord } from './dane.ts';
 import { domainGate } from './domain-gate.ts';
 import { mailHosts } from './mail-hosts.ts';
 import { stsPolicies } from './mta-sts.ts';
 import { NOT_ANY_MORE, resultsOf, type Said } from './smtp-outcome.ts';
 import { type SessionEnd, smtpSession } from './smtp-session.ts';
 import type { OutgoingMail, RecipientResult, Transport } from './transport.ts';
+import { validatedDns } from './validated-dns.ts';
 
 export interface MxOptions {
   /** Of this host, in EHLO. */
@@ -37,6 +41,8 @@ export interface MxOptions {
   readonly sessionMs?: number;
   /** Root certificates instead of Node's own, PEM. */
   readonly ca?: readonly string[];
+  /** Whether TLSA records count; default: where all resolvers are on this machine. */
+  readonly dane?: boolean;
   /** Port of the web servers with MTA-STS policies; default 443. */
   readonly policyPort?: number;
 }
@@ -47,6 +53,8 @@ const failed = (code: string, reply: string): Said => ({ kind: 'failed', code, r
 export function mxTransport(options: MxOptions): Transport {
   const { hostname, port, dnsServers, ca, sessionMs, silenceMs = OUTBOUND_SILENCE_TIMEOUT_MS } = options;
   const hosts = mailHosts(dnsServers, hostname);
+  const ask = options.dane === false ? undefined : validatedDns(dnsServers);
+  const signed = ask === undefined ? undefined : dane(ask);
   const gate = domainGate(options.messagesPerMinute);
   const destinations: DestinationPolicy = {
     resolve: dnsResolver({ DNS_SERVERS: dnsServers }),
@@ -59,8 +67,21 @@ export function mxTransport(options: MxOptions): Transport {
     ...(options.policyPort === undefined ? {} : { port: options.policyPort }),
   });
 
-  async function talk(mail: OutgoingMail, host: string, address: string, enforced: boolean): Promise<SessionEnd> {
+  async function talk(
+    mail: OutgoingMail,
+    { host, domain, address }: { readonly host: string; readonly domain: string; readonly address: string },
+    enforced: boolean,
+    records: readonly TlsaRecord[] | undefined,
+  ): Promise<SessionEnd> {
     const session = { host, address, port, hostname, ca, silenceMs, sessionMs };
+    if (records !== undefined) {
+      const isAllowed = (socket: TLSSocket) => isAllowedByTlsa(socket, records, [host, domain]);
+      // Where a policy demands a valid certificate as well, it must be both (RFC 8461 §2).
+      const end = await smtpSession({ ...session, tls: enforced ? 'verified' : 'required', isAllowed }, mail);
+      if (end.asked || !end.tlsFailed) return end;
+      const reply = `No TLS with a certificate that the TLSA records of ${host} allow (DANE): ${end.failure.reply}`;
+      return { ...end, failure: deferred('4.7.5', reply) };
+    }
     const end = await smtpSession({ ...session, tls: enforced ? 'verified' : 'offered' }, mail);
     if (end.asked || !end.tlsFailed) return end;
     if (!enforced) return smtpSession({ ...session, tls: 'none' }, mail);
@@ -77,6 +98,9 @@ export function mxTransport(options: MxOptions): Transport {
     const enforced = policy?.mode === 'enforce';
     const until = performance.now() + MX_TRYING_MAX_MS;
     const all = (said: Said) => resultsOf(mail, new Map(), said);
+    const covered = (await signed?.covers(domain)) ?? 'no';
+    if (covered === 'unknown')
+      return all(deferred('4.4.3', `DNS does not say for certain what the mail hosts of ${domain} are`));
     let tried = 0;
     let temporary: Said | undefined;
     let final = failed('5.4.4', `The mail hosts of ${domain} have no address`);
@@ -86,6 +110,11 @@ export function mxTransport(options: MxOptions): Transport {
         continue;
       }
       const { addresses, trouble } = await hosts.addresses(host);
+      const wanted = covered === 'yes' ? await signed?.of(host, port) : undefined;
+      if (wanted?.kind === 'unknown') {
+        temporary ??= deferred('4.4.3', `DNS does not say for certain whether ${host} has TLSA records (DANE)`);
+        continue;
+      }
       if (trouble) temporary ??= deferred('4.4.3', `DNS does not answer for the addresses of ${host}`);
       for (const address of addresses) {
         if (!isPublicAddress(address, destinations)) {
@@ -94,7 +123,8 @@ export function mxTransport(options: MxOptions): Transport {
         }
         if (tried >= MX_ADDRESSES_TRIED_MAX || performance.now() > until) break;
         tried++;
-        const end = await talk(mail, host, address, enforced);
+        const records = wanted?.kind === 'required' ? wanted.records : undefined;
+        const end = await talk(mail, { host, domain, address }, enforced, records);
         if (end.asked) return end.results;
         temporary = { ...end.failure, reply: `${host} [${address}]: ${end.failure.reply}` };
       }

@@ -1,6 +1,7 @@
 /** One SMTP session with one address of a mail host, which transmits one message. */
 import { isIP } from 'node:net';
 import { Readable } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { OUTBOUND_GREETING_TIMEOUT_MS, OUTBOUND_SESSION_MAX_MS } from '#domain/sending/outbound.ts';
 import {
@@ -32,9 +33,11 @@ export interface SmtpSession {
   /**
    * `verified`: STARTTLS with a valid certificate, or nothing. `checked`: the same where the host offers STARTTLS.
    * `offered`: STARTTLS if the host offers it, whatever its certificate (RFC 7435). `none`: without TLS. `implicit`:
-   * from the first byte, with a valid certificate.
+   * from the first byte, with a valid certificate. `required`: STARTTLS with any certificate, or nothing.
    */
-  readonly tls: 'verified' | 'checked' | 'offered' | 'none' | 'implicit';
+  readonly tls: 'verified' | 'checked' | 'offered' | 'none' | 'implicit' | 'required';
+  /** Decides about the certificate too, before anything is sent; where it is given, there is no session without TLS. */
+  readonly isAllowed?: (socket: TLSSocket) => boolean;
   /** Given where the host offers AUTH. */
   readonly login?: { readonly user: string; readonly pass: string } | undefined;
   /** Root certificates instead of Node's own, PEM. */
@@ -71,9 +74,16 @@ const inside = (connection: SMTPConnection): Inside => connection as SMTPConnect
 const isOpen = ({ _socket: socket }: SMTPConnection): boolean =>
   Boolean(socket) && Reflect.get(Object(socket), 'writable') === true;
 
+/** Code that nodemailer gives failures of TLS. */
+const TLS_FAILED = 'ETLS';
+
+const isTrusted = (socket: unknown, isAllowed: (socket: TLSSocket) => boolean): boolean =>
+  socket instanceof TLSSocket && isAllowed(socket);
+
 /** Never rejects: failures are outcomes. */
 export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<SessionEnd> {
-  const { host, address, port, hostname, tls, login, ca, silenceMs, sessionMs = OUTBOUND_SESSION_MAX_MS } = session;
+  const { host, address, port, hostname, tls, isAllowed, login, ca, silenceMs } = session;
+  const { sessionMs = OUTBOUND_SESSION_MAX_MS } = session;
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const connection = new SMTPConnection({
     host: address,
@@ -81,7 +91,7 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
     name: hostname,
     ...servername,
     secure: tls === 'implicit',
-    requireTLS: tls === 'verified',
+    requireTLS: tls === 'verified' || tls === 'required',
     opportunisticTLS: tls === 'offered',
     ignoreTLS: tls === 'none',
     tls: {
@@ -111,7 +121,7 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
         const rejected = new Map([...rejections(transaction, host), ...leftOut]);
         return resolve({ asked, results: resultsOf(mail, rejected, said) });
       }
-      const tlsFailed = connection.upgrading === true || Reflect.get(Object(error), 'code') === 'ETLS';
+      const tlsFailed = connection.upgrading === true || Reflect.get(Object(error), 'code') === TLS_FAILED;
       resolve({ asked: false, tlsFailed, failure: { ...said, kind: 'deferred' } });
     };
     const failed = (error: unknown, said: Said = failure(error, host)) => {
@@ -203,6 +213,8 @@ export function smtpSession(session: SmtpSession, mail: OutgoingMail): Promise<S
     connection.connect((error) => {
       if (error) return failed(error);
       if (connection._socket) connection._socket.on('data', processReplies);
+      if (isAllowed !== undefined && !isTrusted(connection._socket, isAllowed))
+        return failed(Object.assign(new Error('the certificate is not one of the TLSA records'), { code: TLS_FAILED }));
       if (login === undefined || !connection.allowsAuth) return begin();
       connection.login(login, (error) => (error ? refused(error) : begin()));
     });

@@ -1,10 +1,11 @@
-/** A name server on loopback with the records of a test (RFC 1035 §4). */
-import { createSocket } from 'node:dgram';
+/** A name server on loopback with the records of a test (RFC 1035 §4), which can pose as a validating resolver. */
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import net from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 export type DnsRecord = {
-  readonly type: 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'TXT' | 'SRV';
+  readonly type: 'A' | 'AAAA' | 'CNAME' | 'MX' | 'PTR' | 'TXT' | 'SRV' | 'TLSA';
   readonly name: string;
   readonly value: string;
 };
@@ -17,17 +18,21 @@ export interface TestDns {
   /** Set to leave every question without an answer. */
   silent: boolean;
   /** What becomes of a question about a name (in lower case); set it to lose, fail or delay some. */
-  treat: (name: string) => 'answered' | 'slow' | 'lost' | 'failed';
+  treat: (name: string) => 'answered' | 'slow' | 'lost' | 'failed' | 'truncated';
+  /** Whether answers about a name (in lower case) are said to be validated, to those who ask for that. */
+  validated: (name: string) => boolean;
   /** Questions so far, by name. */
   readonly asked: ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
-const TYPES = { A: 1, AAAA: 28, CNAME: 5, MX: 15, PTR: 12, TXT: 16, SRV: 33 } as const;
+const TYPES = { A: 1, AAAA: 28, CNAME: 5, MX: 15, PTR: 12, TXT: 16, SRV: 33, TLSA: 52 } as const;
 /** Just in time for a resolver that waits two seconds: several in a row take longer than anybody waits. */
 const SLOW_ANSWER_MS = 1_600;
 const TTL_SECONDS = 1;
 const RESPONSE = 0x8580;
+const AUTHENTIC = 0x0020;
+const TRUNCATED = 0x0200;
 const SERVER_FAILURE = 2;
 const NAME_ERROR = 3;
 const HEADER_BYTES = 12;
@@ -43,6 +48,10 @@ function encodeName(name: string): Buffer {
 
 function encodeData({ type, value }: DnsRecord): Buffer {
   if (type === 'A' || type === 'AAAA') return Buffer.from(ipaddr.parse(value).toByteArray());
+  if (type === 'TLSA') {
+    const [usage, selector, matching, data = ''] = value.split(' ');
+    return Buffer.concat([Buffer.from([usage, selector, matching].map(Number)), Buffer.from(data, 'hex')]);
+  }
   if (type === 'CNAME' || type === 'PTR') return encodeName(value);
   if (type === 'MX') {
     const [preference = '0', host = ''] = value.split(' ');
@@ -105,10 +114,25 @@ function failure(question: Buffer): Buffer {
   return reply;
 }
 
+/** UDP and TCP on one port, which the system chooses. */
+async function openBoth(): Promise<{ socket: Socket; stream: net.Server }> {
+  for (;;) {
+    const stream = net.createServer().listen(0, '127.0.0.1');
+    await once(stream, 'listening');
+    const socket = createSocket('udp4');
+    socket.bind((stream.address() as net.AddressInfo).port, '127.0.0.1');
+    // Another program may have the port for UDP.
+    const isOpen = await once(socket, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (isOpen) return { socket, stream };
+    stream.close();
+  }
+}
+
 export async function testDns(): Promise<TestDns> {
-  const socket = createSocket('udp4');
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
+  const { socket, stream } = await openBoth();
   const asked = new Map<string, number>();
   let closed = false;
   const dns: TestDns = {
@@ -116,18 +140,40 @@ export async function testDns(): Promise<TestDns> {
     records: [],
     silent: false,
     treat: () => 'answered',
+    validated: () => false,
     asked,
     close() {
       closed = true;
+      stream.close();
       return new Promise((resolve) => socket.close(() => resolve()));
     },
   };
+  const replyTo = (message: Buffer, fate: ReturnType<TestDns['treat']>): Buffer => {
+    if (fate === 'failed') return failure(message);
+    const reply = answer(message, fate === 'truncated' ? [] : dns.records);
+    const asksForIt = (message.readUInt16BE(2) & AUTHENTIC) !== 0;
+    const flags =
+      (asksForIt && dns.validated(readName(message).name) ? AUTHENTIC : 0) | (fate === 'truncated' ? TRUNCATED : 0);
+    reply.writeUInt16BE(reply.readUInt16BE(2) | flags, 2);
+    return reply;
+  };
+  // By TCP, where an answer was truncated.
+  stream.on('connection', (client) =>
+    client
+      .on('error', () => {})
+      .on('data', (bytes) => {
+        const reply = replyTo(bytes.subarray(2), 'answered');
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(reply.length);
+        client.end(Buffer.concat([length, reply]));
+      }),
+  );
   socket.on('message', (message, from) => {
     const { name } = readName(message);
     asked.set(name, (asked.get(name) ?? 0) + 1);
     const fate = dns.silent ? 'lost' : dns.treat(name);
     if (fate === 'lost') return;
-    const reply = fate === 'failed' ? failure(message) : answer(message, dns.records);
+    const reply = replyTo(message, fate);
     const send = () => void (closed || socket.send(reply, from.port, from.address));
     if (fate === 'slow') setTimeout(send, SLOW_ANSWER_MS).unref();
     else send();

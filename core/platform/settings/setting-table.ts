@@ -278,6 +278,10 @@ export const SETTINGS = {
       secret: true,
       text: 'The smarthost, as `smtp://user:password@host:587` (STARTTLS where offered) or `smtps://…:465`; user and password in percent-encoding.',
     }),
+    OUTBOUND_DANE: setting(choice('on', 'off'), {
+      fallback: 'on',
+      text: 'Whether the transport `mx` requires TLS with a certificate of the TLSA records of a mail host (DANE, RFC 7672). It takes effect where all resolvers are on this machine (DNS_SERVERS, or those of the system) and validate DNSSEC: what another machine says could be forged on its way. See [DNS](operations/dns.md#dane).',
+    }),
     MX_PORT: setting(integer(1, 65_535), {
       fallback: '25',
       text: 'Port of the mail hosts that the transport `mx` connects to. Values other than 25 are for tests.',
