@@ -104,6 +104,8 @@ export function transactionConnection(
     isTransaction: kind === 'transaction',
     run,
     runWithNext(text) {
+      // What was given before goes before it.
+      if (waiting.length > 0) send();
       first.push(text);
       if (text.startsWith(SAVEPOINT)) before.set(text.slice(SAVEPOINT.length), listeners.length);
     },

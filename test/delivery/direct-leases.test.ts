@@ -207,16 +207,19 @@ test('a part of a request that is rolled back sends nothing, the other parts are
 });
 
 /** A lane of a process that dies before it learns of the commit: alive when it takes the delivery. */
-async function dyingLane(during: (organization: NewEvent['organization']) => Promise<unknown>) {
+async function dyingLane(
+  during: (organization: NewEvent['organization']) => Promise<unknown>,
+  passesOver: 'all organizations' | 'none' = 'none',
+) {
   const { lanes } = world.services.db;
   const living = [...lanes];
   const [lane, fanOutId] = [randomUUID(), newFanOutId(Date.now())];
   const dying: LeasingLane = {
-    open: () => ({
+    open: (organizationIds) => ({
       lane,
       reservation: randomUUID(),
       fanOutId,
-      passedOver: { endpointIds: [], organizationIds: [] },
+      passedOver: { endpointIds: [], organizationIds: passesOver === 'none' ? [] : organizationIds },
       wrote: () => {},
       ended: () => {},
     }),
@@ -242,6 +245,19 @@ test('a process that dies after the commit: another lane makes the attempt, and 
   assert.equal(receiver.of(done.id).length, 1);
   await fanOutEnded(fanOutId);
 });
+
+for (const events of [1, 2])
+  test(`an organization that the lane passes over has its deliveries claimed: ${events} events`, async () => {
+    const { endpoint, lane } = await dyingLane(
+      (organization) =>
+        world.services.db.transaction(async (sql) => {
+          const all = Array.from({ length: events }, () => eventOf(organization));
+          assert.equal(await recordEvents(sql, all), events);
+        }),
+      'all organizations',
+    );
+    assert.ok((await leasesOf(endpoint.id)).every((row) => row.lease !== lane));
+  });
 
 test('a fan-out that was started without a delivery carries it when it is added', async () => {
   receiver.answer(500);

@@ -131,7 +131,7 @@ const RECORD_ONE = /* sql */ `
   with matching as (
     select e.id, e.include_extracts and $11::text is not null as with_extracts,
            row_number() over (order by e.id) as rank, o.plan, ${ENDPOINT_COLUMNS},
-           o.suspended_at is null and ${takenAtOnce('$12', '$15')} as direct
+           o.suspended_at is null and $2 <> all($16::text[]) and ${takenAtOnce('$12', '$15')} as direct
       from organizations o join webhook_endpoints e on e.organization_id = o.id
      where o.id = $2 and o.plan = any($9) and e.organization_id = $2 and e.active and e.deleted_at is null
        and $4 = any(e.event_types) and (e.mailbox_id is null or ($7 and e.mailbox_id = $3))
@@ -204,10 +204,10 @@ export async function recordEventRows(
   lease: DirectLease | undefined,
 ): Promise<RecordedDeliveries> {
   const { lane = null, reservation = null, fanOutId = null, passedOver } = lease ?? {};
-  const leasing = [lane, reservation, fanOutId, passedOver?.endpointIds ?? []];
+  const leasing = [lane, reservation, fanOutId, passedOver?.endpointIds ?? [], passedOver?.organizationIds ?? []];
   const [one, ...more] = events;
   if (one === undefined || more.length > 0) {
-    const values = [...columns(events), ...leasing, passedOver?.organizationIds ?? []];
+    const values = [...columns(events), ...leasing];
     return recorded(await sql.query<RecordedRow>(RECORD, values), events);
   }
   const { id, organizationId, mailboxId, type, payload, occurredAt, mailboxScope, deliveryIds } = one;
