@@ -55,6 +55,15 @@ test('a text is recognized behind encodings, also several', () => {
   const percent = (text: string) =>
     [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   const reversed = (text: string) => [...text].reverse().join('');
+  const base32 = (text: string) =>
+    (
+      [...Buffer.from(text)]
+        .map((byte) => byte.toString(2).padStart(8, '0'))
+        .join('')
+        .match(/.{1,5}/g) ?? []
+    )
+      .map((bits) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(bits.padEnd(5, '0'), 2)])
+      .join('');
   const forms: Record<string, string> = {
     base64: base64(SECRET),
     'base64 in lines': base64(SECRET).replaceAll(/(.{76})/g, '$1\r\n'),
@@ -64,6 +73,16 @@ test('a text is recognized behind encodings, also several', () => {
     hex: hex(SECRET),
     'hex in pairs': hex(SECRET).replaceAll(/(..)/g, '$1 '),
     'hex as in C': hex(SECRET).replaceAll(/(..)/g, '\\x$1'),
+    'hex behind a word that ends in such digits': `Ref: ${hex(SECRET)}`,
+    base32: base32(SECRET),
+    'decimal codes': [...Buffer.from(SECRET)].join(' '),
+    'octal codes': [...Buffer.from(SECRET)].map((byte) => byte.toString(8).padStart(3, '0')).join(' '),
+    'binary codes': [...Buffer.from(SECRET)].map((byte) => byte.toString(2).padStart(8, '0')).join(' '),
+    'escapes of JSON': [...SECRET].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    'character references': [...SECRET].map((c) => `&#${c.charCodeAt(0)};`).join(''),
+    'blanks between letters': SECRET.split(' ')
+      .map((word) => [...word].join(' '))
+      .join('   '),
     'URL encoding': `https://evil.example/?q=${percent(SECRET)}`,
     'URL encoding of blanks': encodeURIComponent(SECRET),
     'quoted-printable': percent(SECRET).toUpperCase().replaceAll('%', '='),
@@ -84,11 +103,26 @@ test('decoding is bounded', () => {
   let nested = SECRET;
   for (let i = 0; i < 12; i++) nested = Buffer.from(nested).toString('base64');
   assert.ok([...readingsOf(nested)].length <= 24);
-  const large = 'QUJD'.repeat(1_000_000);
-  const startedAt = process.cpuUsage();
-  assert.ok([...readingsOf(large)].reduce((sum, text) => sum + text.length, 0) < 4 * large.length);
-  const { user } = process.cpuUsage(startedAt);
-  assert.ok(user < 5_000_000, `${user} µs`);
+  for (const part of [
+    'QUJD',
+    '.',
+    '. ',
+    'a.',
+    'a .',
+    '12 ',
+    '012;',
+    '01010101',
+    '\\u0041',
+    '&#65;',
+    'A ',
+    '1234 12 ',
+  ]) {
+    const large = part.repeat(1_000_000 / part.length);
+    const startedAt = process.cpuUsage();
+    assert.ok([...readingsOf(large)].reduce((sum, text) => sum + text.length, 0) < 4 * large.length, part);
+    const { user } = process.cpuUsage(startedAt);
+    assert.ok(user < 3_000_000, `${part}: ${user} µs`);
+  }
 });
 
 test('what everybody writes is no passage', () => {
