@@ -305,7 +305,7 @@ describe('a reset', () => {
     await challengeOf(world, person.email);
     const done = await runAdmin(['reset-password', '--second-factor', person.email, '--json'], { environment });
     assert.equal(done.code, 0, done.stderr);
-    assert.match(done.stdout, /"secondFactorRemoved":true/);
+    assert.match(done.stdout, /"secondFactorRemoved": ?true/);
     await assertReset(person);
   });
 });
