@@ -61,6 +61,7 @@ const RESERVED_LOCAL_PARTS = new Set([
   'tls-reports',
   'usenet',
   'uucp',
+  'vault',
   'webmaster',
   'www',
 ]);

@@ -6,20 +6,23 @@ import { CatalogueError } from '#domain/errors.ts';
 import type { FirstApproval } from './find-consents.ts';
 
 /**
- * Whether nobody else has approved the message as it is. Locks the request.
+ * Whether nobody else, who still is a member, has approved the message as it is. Locks the request.
  *
  * @throws {CatalogueError} conflict: this person has
  */
 export async function isFirstApproval(sql: Sql, consentId: string, caller: Caller, now: Date): Promise<boolean> {
-  const [open] = await sql.query<{ first: FirstApproval | null; sha256: string }>(
-    `select first_approval as first, encode(content_hash, 'hex') as sha256 from consent
+  const [open] = await sql.query<{ first: FirstApproval | null; sha256: string; counts: boolean }>(
+    `select first_approval as first, encode(content_hash, 'hex') as sha256,
+            exists (select from members m where m.organization_id = consent.organization_id
+                       and m.user_id = first_approval #>> '{by,id}') as counts
+       from consent
       where id = $1 and status = 'pending' and expires_at > $2 for no key update`,
     [consentId, now],
   );
   // Decided or expired: the decision that follows says so.
   if (open === undefined) return false;
-  const { first, sha256 } = open;
-  if (first === null || first.sha256 !== sha256) return true;
+  const { first, sha256, counts } = open;
+  if (first === null || !counts || first.sha256 !== sha256) return true;
   if (first.by.id === caller.actor.id)
     throw new CatalogueError('conflict', 'You have approved it already. A rule asks for a second person.', {
       fix: 'Ask another person who may decide to read and approve it.',

@@ -228,6 +228,13 @@ test('two persons: the first approval waits, and nothing wider or earlier replac
     'consent.first_approved',
     'consent.first_approved',
   ]);
+  // Nor does the approval of somebody who has left since.
+  const left = await hold(of, 'coo@board.example');
+  const leaving = await world.newPerson(of.id, 'member');
+  assert.equal(at((await approve(left, leaving.session)).body, 'status'), 'pending');
+  await world.sql(`delete from members where user_id = $1`, [leaving.userId]);
+  assert.equal(at((await approve(left, of.owner.session)).body, 'status'), 'pending');
+  assert.equal(at((await approve(left, of.member.session)).body, 'status'), 'approved');
   const again = await hold(of, 'cfo@board.example');
   assert.equal(
     (await world.call('POST', `/api/consents/${again}/deny`, { as: of.member.session, body: {} })).status,
