@@ -235,9 +235,9 @@ export const postRequests: Readonly<Record<string, Make>> = {
     as: world.organization.owner.session,
     body: { comment: 'Shorter, please.' },
   }),
-  addInboundAllow: listEntry('inbound', 'allow'),
   addInboundBlock: listEntry('inbound', 'block'),
-  // For a person: what is sent to these needs no consent.
+  // For a person: mail of these is not screened, and what is sent to these needs no consent.
+  addInboundAllow: ofOwner('/api/lists/inbound/allow', () => ({ value: `${unique()}.example` })),
   addOutboundAllow: ofOwner('/api/lists/outbound/allow', () => ({ value: `${unique()}.example` })),
   addOutboundBlock: listEntry('outbound', 'block'),
   testLists: ofKey('/api/lists/test', () => ({ direction: 'inbound', address: 'x@y.example' })),
