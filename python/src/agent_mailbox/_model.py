@@ -26,6 +26,8 @@ _SECRETS = frozenset(
         "device_code",
         "user_code",
         "challenge",
+        "recovery_codes",
+        "uri",
         "accept_url",
         "reset_url",
         "redirect_url",
@@ -51,7 +53,7 @@ class Model(BaseModel):
         """Without secrets: programs write models to logs, and errors of tests and type checkers show them."""
         own = _SECRETS_OF.get(type(self).__name__)
         for name, value in super().__repr_args__():
-            is_secret = isinstance(value, str) and (name in _SECRETS or name == own)
+            is_secret = isinstance(value, (str, list)) and (name in _SECRETS or name == own)
             yield name, "(secret)" if is_secret else value
 
 
