@@ -2873,7 +2873,7 @@ export interface OrganizationSettings {
   readonly undoSeconds: number;
   /** Whether an API key may decide; otherwise only a signed-in person. */
   readonly consentByApiKey: boolean;
-  /** What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor. */
+  /** What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: people who decide need one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor. */
   readonly secondFactor: 'off' | 'approvers' | 'everyone';
   /** Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`. */
   readonly screening: 'off' | 'suspicious' | 'first_senders';
@@ -2908,7 +2908,7 @@ export interface OrganizationSettingsChanges {
   readonly undoSeconds?: number;
   /** Whether an API key may decide; otherwise only a signed-in person. */
   readonly consentByApiKey?: boolean;
-  /** What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor. */
+  /** What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: people who decide need one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor. */
   readonly secondFactor?: 'off' | 'approvers' | 'everyone';
   /** Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`. */
   readonly screening?: 'off' | 'suspicious' | 'first_senders';

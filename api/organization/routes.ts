@@ -70,7 +70,7 @@ const sendingExample = {
 };
 
 /**
- * Whoever requires a second factor of others has one, and can still change it back.
+ * A person who requires a second factor of others has one, and can still change it back.
  *
  * @throws {CatalogueError} conflict
  */

@@ -74,7 +74,7 @@ const consentByApiKey = Type.Boolean({
 
 const secondFactor = Type.Enum([...SECOND_FACTOR_POLICIES], {
   description:
-    'What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.',
+    'What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: people who decide need one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.',
 });
 
 const screening = Type.Enum([...SCREENING_MODES], {

@@ -5,7 +5,7 @@
  * nobody elsewhere can lock the person out there. From other sources three counts refuse: of the source, of the source for
  * this account, and of the account. One source cannot fill the last one. When many sources have filled it, passwords can
  * still be tried twice from each network: guessing gets slow, and the person still signs in from a new place. Codes cannot,
- * because they are short, and whoever guesses them knows the password already.
+ * because they are short, and an attacker who guesses them knows the password already.
  */
 import { networkOf, sourceOf } from '#core/platform/addresses/source-address.ts';
 import { loginsTotal } from '#core/platform/log/metrics.ts';

@@ -1,6 +1,6 @@
 /**
  * The certificate of the mail listeners as files in `DATA_DIR/tls`, while it comes by ACME: the newest of the database,
- * or, before the first one, one that the process makes itself, since an order must not hold up a start. Whoever reads
+ * or, before the first one, one that the process makes itself, since an order must not hold up a start. A reader of
  * the files takes a new certificate without a restart.
  */
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** Retention and expiry of mailboxes, and legal holds, under which content is kept whatever is deleted. */
+/** Retention and expiry of mailboxes, and legal holds, under which content is kept in spite of deletions. */
 export class Migration20261128001600_mail_retention extends Migration {
   override up(): void {
     this.addSql(/* sql */ `

@@ -25,7 +25,7 @@ export class Migration20261128001610_blob_objects extends Migration {
       create unique index blob_object_name on blob (object) where object is not null;
       create index blob_in_rows on blob (created_at) where object is null;
 
-      -- Whoever deletes a blob frees its object, in the same transaction.
+      -- The deletion of a blob frees its object, in the same transaction.
       create function free_blob_objects() returns trigger language plpgsql as $$
         begin
           update blob_object set state = 'free', since = now()

@@ -1,8 +1,8 @@
 /** The second factor of people who sign in: codes of an app by time (RFC 6238), and recovery codes. */
 
 /**
- * What an organization requires of sessions without a second factor: nothing; that they only read (`approvers`: whoever
- * decides needs one); that they do not act in the organization at all.
+ * What an organization requires of sessions without a second factor: nothing; that they only read (`approvers`: people who
+ * decide need one); that they do not act in the organization at all.
  */
 export const SECOND_FACTOR_POLICIES = ['off', 'approvers', 'everyone'] as const;
 export type SecondFactorPolicy = (typeof SECOND_FACTOR_POLICIES)[number];

@@ -1,5 +1,5 @@
 /**
- * What of a message a valid DKIM signature covers. Text that it does not cover may be of anybody: whoever has one signed
+ * What of a message a valid DKIM signature covers. Text that it does not cover may be of anybody: a person who has one signed
  * message can send it again with other words. So a signature says something about an author only if
  *
  * - it covers the whole body: `l=` signs only a beginning of it (RFC 6376 §8.2);

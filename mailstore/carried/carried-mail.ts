@@ -142,7 +142,7 @@ function kindOf({ origin, own_address, sent_to, sent_outside }: MailRow, author:
 }
 
 /**
- * Whoever has a mailbox here writes any header into mail within this host and into what a client files: of these only the
+ * A program with a mailbox here can write any header into mail within this host and into what a client files: of these only the
  * envelope counts.
  */
 function partiesOf(row: MailRow): string[] {

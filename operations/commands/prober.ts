@@ -30,7 +30,7 @@ function record(results: readonly LegResult[]): void {
   }
 }
 
-/** `/metrics`, and `/healthz` and `/readyz` for whoever watches containers. */
+/** `/metrics`, and `/healthz` and `/readyz` for the supervisor of containers. */
 async function serveMetrics(host: string, port: number): Promise<Server> {
   const names = METRICS.filter(({ of }) => of.includes('prober')).map(({ name }) => name);
   const server = createServer(

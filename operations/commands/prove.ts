@@ -46,7 +46,7 @@ export const proveCommand = command({
     seconds: { text: 'length of the load', value: 'number', form: integer(1, SECONDS_MAX), fallback: '60' },
     rate: { text: 'operations a second', value: 'number', form: integer(1, RATE_MAX), fallback: '10' },
     killCommand: {
-      text: 'command for a shell that kills a part, such as `systemctl kill -s KILL agent-mailbox-worker`; whatever watches the part starts it again',
+      text: 'command for a shell that kills a part, such as `systemctl kill -s KILL agent-mailbox-worker`; its supervisor starts it again',
       value: 'command',
       form: text,
     },

@@ -135,7 +135,7 @@ export class Prober {
       connectionTimeout: withinMs,
       greetingTimeout: withinMs,
       socketTimeout: withinMs,
-      // As most hosts: encrypted, whoever issued the certificate. The leg by IMAP checks it.
+      // As most hosts: encrypted, with a certificate of any issuer. The leg by IMAP checks it.
       tls: { servername: serverName, rejectUnauthorized: false },
     });
     try {

@@ -78,7 +78,7 @@ const noticeText = (
 
   ${recipients.slice(0, RECIPIENTS_NAMED_MAX).join('\n  ')}
 
-Nobody needs that text. Whoever sends it was probably told to search the mailbox for others. The message was refused, and nothing leaves the mailbox until a person ends the stop:
+Nobody needs that text. A program that sends it was probably commanded to search the mailbox for others. The message was refused, and nothing leaves the mailbox until a person ends the stop:
 
   1. Read the last mail that the agent got, and what it sent before.
   2. Block the sender that told it so.

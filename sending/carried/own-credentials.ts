@@ -1,6 +1,6 @@
 /**
  * Credentials of this service in outgoing mail: API keys, tokens, sessions, links that decide, signing secrets. Nobody needs
- * them in a mail, and who reads them is whoever they belong to.
+ * them in a mail, and their owner reads them elsewhere.
  */
 import { leaves } from '@agent-mailbox/mime-structure/parts';
 import { decodeTransfer } from '@agent-mailbox/mime-structure/transfer-encoding';
@@ -34,7 +34,7 @@ export const credentialRefused = (): CatalogueError =>
   new CatalogueError(
     'content_refused',
     'The message contains a key, token or secret of this service. Nothing was sent.',
-    { fix: 'Remove it. Whoever needs access gets a credential of their own.' },
+    { fix: 'Remove it. A person or program that needs access gets a credential of its own.' },
   );
 
 const SLICE_BYTES = 1_048_576;

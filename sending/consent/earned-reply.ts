@@ -103,7 +103,7 @@ const COLUMNS = `
   m.id, m.thread_id as "threadId", m.origin, m.from_addresses as "from", m.to_addresses as "to", m.cc_addresses as cc,
   m.subject, m.auth, m.blob, m.size, m.parts, m.text_status as "textStatus"`;
 
-/** Several may have the Message-ID: whoever knows it can write it into another message. */
+/** Several may have the Message-ID: a sender that knows it can write it into another message. */
 const ANSWERED_MAX = 20;
 
 /**
@@ -194,7 +194,7 @@ function isGenuine(message: ThreadMessage): boolean {
 
 /**
  * Whether Reply-To is as its author wrote it: it came from a host of the author, or the signature covers it. Of a mail
- * that is sent again, whoever has an address of the same large domain could set it.
+ * that is sent again, anybody with an address of the same large domain could set it.
  */
 function isReplyToGenuine({ auth, from }: ThreadMessage): boolean {
   const author = organizationalDomain(domainOf(from[0]?.address ?? ''));

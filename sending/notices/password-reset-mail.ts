@@ -55,7 +55,7 @@ It is valid for ${PASSWORD_RESET_LIFE_MINUTES} minutes and works once. Anybody w
 
 const hostedText = (publicUrl: string): string => `Somebody asked to reset your password at ${publicUrl}.
 
-Mail to this address is stored by that service itself, where agents may read it, so no link is sent to it. Ask another owner of your organization to reset your password (Settings, People), or whoever runs the service.
+Mail to this address is stored by that service itself, where agents may read it, so no link is sent to it. Ask another owner of your organization to reset your password (Settings, People), or the operator of the service.
 
 If you did not ask for it, delete this mail: nothing happens then.
 `;

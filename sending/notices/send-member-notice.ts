@@ -23,15 +23,12 @@ import {
 } from '#domain/organizations/member-notices.ts';
 import { isApprovalNotice } from '#domain/sending/approval-notices.ts';
 import { OUTBOUND_GIVE_UP_MS, OUTBOUND_RETRY_DELAYS_MS, retryDelayMs } from '#domain/sending/outbound.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
 import type { Recipient } from '#mailstore/delivery/recipients.ts';
-import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
-import { readMessage } from '#mime/read-message.ts';
 import type { RoundControl } from '#sending/attempt/attempt-message.ts';
 import { composeMessage } from '#sending/compose/compose-message.ts';
-import { afterCommit } from '#sending/local-delivery/release-message.ts';
+import { putSystemMail } from '#sending/local-delivery/system-mail.ts';
 import { directoryOf } from '#sending/outbox/local-addresses.ts';
-import { newMessage, type SendingServices } from '#sending/outbox/outbound-message.ts';
+import type { SendingServices } from '#sending/outbox/outbound-message.ts';
 import { recordingWorks, untilRecorded } from '#sending/outbox/until-recorded.ts';
 import { signMessage } from '#sending/transports/dkim.ts';
 import type { RecipientResult, Transport } from '#sending/transports/transport.ts';
@@ -224,39 +221,12 @@ async function putIntoInbox(
   recipient: Recipient,
   bytes: Buffer,
 ): Promise<NoticeResult> {
-  const message = newMessage({ bytes, read: readMessage(bytes) }, 'system', {
-    correspondent: `no-reply@${services.settings.MAIL_DOMAIN}`,
-    envelopeFrom: '',
-    at: new Date(services.now()),
-    auth: null,
-  });
   const now = new Date(services.now());
   const reply = 'delivered here';
-  const { outcomes, owed } = await services.db.transaction(async (sql) => {
-    const delivered = await deliverBatch(sql, [
-      {
-        message,
-        deliveries: [
-          {
-            recipient,
-            deliveredTo: notice.recipient,
-            folderId: recipient.inboxId,
-            labels: [],
-            deliveryHash: undefined,
-          },
-        ],
-        event: (delivery, messageId, threadId) => ({
-          ...receivedEvent(message, delivery, messageId, threadId),
-          actor: SYSTEM_ACTOR,
-        }),
-      },
-    ]);
-    if (delivered.outcomes[0]?.kind === 'delivered')
-      await recordNoticeAttempt(sql, notice, { state: 'sent', reply, next: null, now });
-    return delivered;
-  });
-  const [outcome] = outcomes;
-  if (outcome?.kind !== 'delivered') return { kind: 'deferred', reply: `The mailbox takes no mail: ${outcome?.kind}` };
-  afterCommit(services, { folderIds: [recipient.inboxId], owed });
+  const mail = { recipient, deliveredTo: notice.recipient, fromLocalPart: 'no-reply', bytes, hasEvent: true };
+  const outcome = await putSystemMail(services, mail, (sql) =>
+    recordNoticeAttempt(sql, notice, { state: 'sent', reply, next: null, now }),
+  );
+  if (outcome.kind !== 'delivered') return { kind: 'deferred', reply: `The mailbox takes no mail: ${outcome.kind}` };
   return { kind: 'sent', reply, recorded: true };
 }

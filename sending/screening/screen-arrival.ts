@@ -81,7 +81,7 @@ async function knownAs(
   return row ?? { released: false, known: false };
 }
 
-/** Whoever forges an author that proves nothing has to know a Message-ID of the thread. */
+/** A sender that forges an author without proof has to know a Message-ID of the thread. */
 const KNOWN = `
   select exists (
            select from released_thread t

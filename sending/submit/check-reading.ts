@@ -1,6 +1,6 @@
 /**
  * Whether a message is asked about because its agent read mail of an unknown sender before. It may answer one of these
- * senders, and whoever earned a reply; a message to anybody else, or to several, waits for a person.
+ * senders, and people who earned a reply; a message to anybody else, or to several, waits for a person.
  */
 import { placeOf } from '#mailstore/carried/carried-mail.ts';
 import { unknownSendersRead } from '#sending/consent/unknown-senders-read.ts';

@@ -3,17 +3,11 @@
 import { getMailbox } from '#core/mailboxes/mailbox-queries.ts';
 import { recordAudit } from '#core/organizations/audit.ts';
 import type { Caller } from '#core/platform/caller.ts';
-import { newId } from '#core/platform/new-id.ts';
 import { countUse } from '#db/queries/platform/count-use.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { TEST_MAILS_PER_HOUR } from '#domain/mail/mail-limits.ts';
-import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
-import { deliverBatch, receivedEvent } from '#mailstore/delivery/write-delivery.ts';
-import { readMessage } from '#mime/read-message.ts';
-import { composeMessage } from '#sending/compose/compose-message.ts';
-import { afterCommit } from '#sending/local-delivery/release-message.ts';
-import { directoryOf } from '#sending/outbox/local-addresses.ts';
-import { newMessage, type SendingServices } from '#sending/outbox/outbound-message.ts';
+import { composeSystemMail, putSystemMail, requireDelivered } from '#sending/local-delivery/system-mail.ts';
+import type { SendingServices } from '#sending/outbox/outbound-message.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -48,58 +42,15 @@ export async function sendTestMail(
     throw new CatalogueError('rate_limited', `A mailbox gets at most ${TEST_MAILS_PER_HOUR} test mails an hour.`, {
       retryAfterSeconds: Math.max(1, Math.ceil(resetsInMs / 1_000)),
     });
-  const recipient = await directoryOf(services).find(address, 'fresh');
-  if (recipient === undefined) throw closed();
-  const from = `no-reply@${services.settings.MAIL_DOMAIN}`;
-  const bytes = await composeMessage({
-    from: { name: 'Agent Mailbox test', address: from },
-    to: [{ name: '', address }],
-    cc: [],
-    bcc: [],
-    replyTo: [],
+  const mail = await composeSystemMail(services, {
+    from: { name: 'Agent Mailbox test', localPart: 'no-reply' },
+    to: address,
     subject: 'Test mail: this mailbox works',
     text: textFor(person, address),
-    html: undefined,
-    attachments: [],
     headers: { 'Auto-Submitted': 'auto-generated' },
-    inReplyTo: undefined,
-    references: [],
-    date: new Date(nowMs),
-    messageId: `<${newId('message', nowMs)}@${services.settings.MAIL_DOMAIN}>`,
   });
-  const message = newMessage({ bytes, read: readMessage(bytes) }, 'system', {
-    correspondent: from,
-    envelopeFrom: '',
-    at: new Date(nowMs),
-    auth: null,
-  });
-  const { outcomes, owed } = await services.db.transaction(async (sql) => {
-    const delivered = await deliverBatch(sql, [
-      {
-        message,
-        deliveries: [
-          { recipient, deliveredTo: address, folderId: recipient.inboxId, labels: [], deliveryHash: undefined },
-        ],
-        event: (delivery, messageId, threadId) => ({
-          ...receivedEvent(message, delivery, messageId, threadId),
-          actor: SYSTEM_ACTOR,
-        }),
-      },
-    ]);
-    if (delivered.outcomes[0]?.kind === 'delivered')
-      await recordAudit(sql, caller, { organizationId, action: 'mailbox.test_mail_sent', targetId: mailboxId });
-    return delivered;
-  });
-  const [outcome] = outcomes;
-  if (outcome?.kind === 'over-quota')
-    throw new CatalogueError('conflict', 'The mailbox is full.', { fix: 'Delete mail that is no longer needed.' });
-  const [filed] = outcome?.kind === 'delivered' ? outcome.deliveries : [];
-  if (filed === undefined) throw closed();
-  afterCommit(services, { folderIds: [recipient.inboxId], owed });
-  return filed.messageId;
+  const outcome = await putSystemMail(services, { ...mail, hasEvent: true }, (sql) =>
+    recordAudit(sql, caller, { organizationId, action: 'mailbox.test_mail_sent', targetId: mailboxId }),
+  );
+  return requireDelivered(outcome).messageId;
 }
-
-const closed = (): CatalogueError =>
-  new CatalogueError('conflict', 'The mailbox takes no mail.', {
-    fix: 'If it is suspended, resume it; if it is pending, verify its domain.',
-  });

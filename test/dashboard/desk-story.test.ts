@@ -59,7 +59,7 @@ function letter(n: number, mayReturn: boolean): Letter {
   if (n % 7 === 2)
     return { to: [own], subject, text: `${greeting}${filler}The password is pear-${n}.\n`, right: 'denied' };
   if (mayReturn && n % 9 === 4)
-    return { to: [own], subject, text: `${greeting}TODO: add the date.\n`, right: 'returned' };
+    return { to: [own], subject, text: `${greeting}It leaves on DATE MISSING.\n`, right: 'returned' };
   return { to: [own], subject, text: greeting + filler, right: 'approved' };
 }
 
@@ -72,7 +72,7 @@ async function decisionOf(card: Locator): Promise<Outcome> {
   assert.ok(customer !== undefined && recipients.length > 0, `the card shows no order: ${subject}`);
   if (!recipients.every((address) => address.endsWith(`@${customer}.example`))) return 'denied';
   if (/password/i.test(text)) return 'denied';
-  return text.includes('TODO') ? 'returned' : 'approved';
+  return text.includes('DATE MISSING') ? 'returned' : 'approved';
 }
 
 async function hold(as: Credential, { to, subject, text }: Letter): Promise<string> {

@@ -123,7 +123,7 @@ test('an owner requires a second factor; a member without one is led to the set-
 test('an owner without a second factor is told to add one before requiring it', async () => {
   const of = await world.newOrganization('business');
   const { page, assertNoFaults } = await signedInPage(browser, world.api.url, of.owner.email, '/settings/organization');
-  await page.getByRole('radio', { name: /Whoever decides/ }).check();
+  await page.getByRole('radio', { name: /People who decide/ }).check();
   await page.getByRole('button', { name: 'Save the second factor rule' }).click();
   await page.getByRole('alert').getByText('Your own session has no second factor').waitFor();
   assertNoFaults([...SIGNED_OUT, 409]);

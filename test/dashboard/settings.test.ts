@@ -331,6 +331,8 @@ test('an owner sets how long mail is kept, puts all mailboxes on legal hold, and
   const hold = page.getByRole('listitem').filter({ hasText: 'Case 11' });
   await hold.getByRole('button', { name: 'Lift' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Lift the hold' }).click();
+  // While it is open, what is behind it has no role.
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await hold.waitFor({ state: 'detached' });
   assert.deepEqual((await world.call('GET', '/api/legal-holds', { as })).body, { data: [] });
 

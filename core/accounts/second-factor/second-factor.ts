@@ -176,7 +176,7 @@ async function deleteFactors(sql: Sql, userId: string): Promise<void> {
 
 /**
  * Removes the second factor of a person who cannot prove it, in somebody's transaction. All sessions and links of the
- * person end: whoever found the device may have opened them. Send the notices after the commit.
+ * person end: a thief of the device may have opened them. Send the notices after the commit.
  */
 export async function resetSecondFactor(
   services: Pick<Services, 'now'>,

@@ -40,7 +40,7 @@ export function blobObjectsOf(settings: Settings): BlobObjects | undefined {
 }
 
 /**
- * Names are random: whoever can list or guess objects learns nothing about contents, and the name of a removed object is
+ * Names are random: a list of the objects shows nothing about contents, and the name of a removed object is
  * never used again, so a late removal takes nothing that is needed.
  */
 export function blobObjects(store: ObjectStore, secrets: SealedSecrets): BlobObjects {

@@ -3,13 +3,13 @@ import { useState } from 'react';
 import { bodyOf, service } from '../../api/client.ts';
 import { singleQuery } from '../../api/queries.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
-import { Field } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { Dialog } from '../../components/frame/dialog.tsx';
 import { Failure, Skeleton } from '../../components/frame/page.tsx';
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { Time } from '../../components/shown/time.tsx';
 import type { Consent } from './queries.ts';
+import { ReasonField } from './reason-field.tsx';
 
 /** As many as one call takes, and as a person can look through. */
 const PORTION = 200;
@@ -92,15 +92,7 @@ export function DenyAll({ mailboxId, address, onClose }: DenyAllProps) {
         onConfirm={() => deny.mutate(reason.trim())}
         onClose={onClose}
       >
-        <Field
-          label="Reason"
-          name="reason"
-          autoComplete="off"
-          hint="Optional."
-          maxLength={1_000}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
+        <ReasonField value={reason} onChange={setReason} />
       </Confirm>
     );
   return (

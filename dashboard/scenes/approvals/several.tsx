@@ -3,12 +3,12 @@ import { useEffect, useRef, useState } from 'react';
 import { bodyOf, type Schemas, service } from '../../api/client.ts';
 import { mailboxNameQuery, singleQuery } from '../../api/queries.ts';
 import { Confirm } from '../../components/forms/confirm.tsx';
-import { Field } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { isTaken, useKeys } from '../../components/frame/keys.ts';
 import { Empty, Failure, Skeleton } from '../../components/frame/page.tsx';
 import { visibleText } from '../../components/mail/unseen-characters.ts';
 import { type ConsentMessage, loadAttachment, loadRaw, requestQuery } from './queries.ts';
+import { ReasonField } from './reason-field.tsx';
 import { Request } from './request/request.tsx';
 
 /** As many as one call decides. */
@@ -249,17 +249,7 @@ function Sure({ decision, picked, change, onClose }: SureProps) {
           </li>
         ))}
       </ul>
-      {approves ? null : (
-        <Field
-          label="Reason"
-          name="reason"
-          autoComplete="off"
-          hint="Optional."
-          maxLength={1_000}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-      )}
+      {approves ? null : <ReasonField value={reason} onChange={setReason} />}
     </Confirm>
   );
 }

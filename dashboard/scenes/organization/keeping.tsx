@@ -19,7 +19,7 @@ import {
   useUpdateOrganization,
 } from './queries.ts';
 
-/** How long mail is kept in mailboxes without days of their own, and what is kept whatever deletes it. */
+/** How long mail is kept in mailboxes without days of their own, and what is kept in spite of deletions. */
 export function Keeping({ organization, mayChange }: OrganizationProps) {
   const isOwner = useSignedIn().organization?.role === 'owner';
   return (

@@ -220,7 +220,11 @@ const LOOSENED = {
 
 const FACTOR_POLICIES = [
   ['off', 'Nobody needs one', 'A password is enough.'],
-  ['approvers', 'Whoever decides or changes something', 'Without a second factor a member can read, and nothing else.'],
+  [
+    'approvers',
+    'People who decide or change something',
+    'Without a second factor a member can read, and nothing else.',
+  ],
   ['everyone', 'Everybody', 'Without a second factor a member sees nothing of the organization.'],
 ] as const;
 
@@ -328,41 +332,29 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
           </Tick>
         ))}
       </fieldset>
-      <Field
+      <NumberField
         label="Minutes of approval after mail of an unknown sender"
-        type="number"
-        min={0}
-        max={1440}
-        required
+        range={[0, 1440]}
         disabled={!mayChange}
         value={minutes}
-        onChange={(event) => setMinutes(event.target.value)}
+        onChange={setMinutes}
         hint="So long after an agent read it, mail to anybody else waits for a person. 0: it does not."
-        className="max-w-32"
       />
-      <Field
+      <NumberField
         label="Days until a request expires and is denied"
-        type="number"
-        min={1}
-        max={30}
-        required
+        range={[1, 30]}
         disabled={!mayChange}
         value={days}
-        onChange={(event) => setDays(event.target.value)}
+        onChange={setDays}
         error={aboutDays}
-        className="max-w-32"
       />
-      <Field
+      <NumberField
         label="Seconds in which an approval can be taken back"
-        type="number"
-        min={0}
-        max={60}
-        required
+        range={[0, 60]}
         disabled={!mayChange}
         value={undo}
-        onChange={(event) => setUndo(event.target.value)}
+        onChange={setUndo}
         hint="An approved message waits so long before it is sent."
-        className="max-w-32"
       />
       <Tick
         type="checkbox"
@@ -392,5 +384,30 @@ function ConsentRules({ organization: { settings }, mayChange }: OrganizationPro
         />
       ) : null}
     </Form>
+  );
+}
+
+interface NumberFieldProps {
+  readonly label: string;
+  /** Smallest and largest value. */
+  readonly range: readonly [number, number];
+  readonly disabled: boolean;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly hint?: string;
+  readonly error?: string | undefined;
+}
+
+function NumberField({ range: [min, max], onChange, ...field }: NumberFieldProps) {
+  return (
+    <Field
+      {...field}
+      type="number"
+      min={min}
+      max={max}
+      required
+      onChange={(event) => onChange(event.target.value)}
+      className="max-w-32"
+    />
   );
 }

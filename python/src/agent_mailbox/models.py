@@ -2917,7 +2917,7 @@ class OrganizationSettings(Model):
     undo_seconds: int
     # Whether an API key may decide; otherwise only a signed-in person.
     consent_by_api_key: bool
-    # What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.
+    # What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: people who decide need one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.
     second_factor: Annotated[Literal["off", "approvers", "everyone"], OPEN]
     # Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN]
@@ -2953,7 +2953,7 @@ class OrganizationSettingsChanges(Model):
     undo_seconds: int | None = None
     # Whether an API key may decide; otherwise only a signed-in person.
     consent_by_api_key: bool | None = None
-    # What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: whoever decides needs one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.
+    # What sessions without a second factor may do: everything (`off`); read and change nothing (`approvers`: people who decide need one); nothing (`everyone`). The links of notices are no second factor. It can be turned on by a session with a second factor.
     second_factor: Annotated[Literal["off", "approvers", "everyone"], OPEN] | None = None
     # Which arriving mail waits until a member has decided about it: `off`: none; `suspicious`: mail with suspicious combinations of signals; `first_senders`: that, and all mail of unknown senders. A mailbox may have a mode of its own. New organizations have `suspicious`.
     screening: Annotated[Literal["off", "suspicious", "first_senders"], OPEN] | None = None
