@@ -21,6 +21,9 @@ export const CARRIED_READINGS_MAX = 200;
 /** Stored mail that has not been read in the background yet and is compared directly, newest first. */
 export const CARRIED_DUE_MESSAGES_MAX = 500;
 export const CARRIED_DUE_MAX_CHARACTERS = 2_097_152;
+/** Of these the files of the newest are read for the check, as far as it takes no longer. */
+export const CARRIED_DUE_FILES_MAX = 5;
+export const CARRIED_DUE_FILES_MAX_MS = 4_000;
 /** Messages whose texts are compared word by word, and the sources that a person is shown. */
 export const CARRIED_COMPARED_MAX = 12;
 export const CARRIED_SOURCES_MAX = 5;

@@ -8,7 +8,12 @@ import type { MailAddress } from '@agent-mailbox/mime-structure/addresses';
 import { withAsciiDomain } from '#core/platform/addresses/domain-names.ts';
 import type { Database, Sql } from '#db/database.ts';
 import { OTP_CONFIDENCE_MIN } from '#domain/mail/mail-limits.ts';
-import { CARRIED_DUE_MAX_CHARACTERS, CARRIED_DUE_MESSAGES_MAX } from '#domain/sending/carried-mail.ts';
+import {
+  CARRIED_DUE_FILES_MAX,
+  CARRIED_DUE_FILES_MAX_MS,
+  CARRIED_DUE_MAX_CHARACTERS,
+  CARRIED_DUE_MESSAGES_MAX,
+} from '#domain/sending/carried-mail.ts';
 import type { ContentExtracts, MessageOrigin } from '#mailstore/delivery/insert-messages.ts';
 import { type CarriedText, readCarriedText } from '#mime/carried/carried-text.ts';
 import { keptPhrases } from '#mime/carried/phrases.ts';
@@ -34,7 +39,8 @@ export interface CarriedMail {
   readonly receivedAt: Date;
   /** Surely one-time codes. */
   readonly codes: readonly string[];
-  /** Subject, text, and the text of files. */
+  readonly hasFiles: boolean;
+  /** Subject, text, and the text of files, once it was read. */
   readonly text: string;
 }
 
@@ -63,6 +69,7 @@ interface MailRow {
   readonly extracts: ContentExtracts | null;
   readonly body: string | null;
   readonly document: string | null;
+  readonly has_files: boolean;
 }
 
 /** Characters of a text that are compared. */
@@ -108,6 +115,7 @@ const mailsOf = (rows: readonly MailRow[]): CarriedMail[] =>
         codes: (row.extracts?.codes ?? []).flatMap(({ code, confidence }) =>
           confidence >= OTP_CONFIDENCE_MIN ? [code] : [],
         ),
+        hasFiles: row.has_files,
         text: `${row.subject}\n\n${row.body ?? ''}${row.document === null ? '' : `\n\n${row.document}`}`,
       },
     ];
@@ -116,7 +124,8 @@ const mailsOf = (rows: readonly MailRow[]): CarriedMail[] =>
 const mailsStatement = (condition: string): string => `
   select m.id as message_id, x.organization_id, m.mailbox_id, m.thread_id, m.origin, m.envelope_from, m.delivered_to,
          m.from_addresses, m.to_addresses, m.cc_addresses, m.subject, m.received_at, x.address as own_address,
-         sent.addresses as sent_to, coalesce(sent.outside, false) as sent_outside, c.extracts, left(c.body, $3) as body, d.text as document
+         sent.addresses as sent_to, coalesce(sent.outside, false) as sent_outside, c.extracts, left(c.body, $3) as body, d.text as document,
+         m.attachments <> '[]' as has_files
     from message m join mailboxes x on x.id = m.mailbox_id
     left join message_content c on c.message_id = m.id
     left join carried_document d on d.message_id = m.id
@@ -205,6 +214,23 @@ export async function storeCarriedMails(
     marks.map(([, mark]) => mark),
     JSON.stringify([...documents].map(([messageId, text]) => ({ message_id: messageId, text }))),
   ]);
+}
+
+/**
+ * Stores the newest of these waiting messages that have files: what an agent sends on at once is not to leave because the
+ * background has not read it yet.
+ *
+ * @returns whether any was stored
+ */
+export async function storeWaitingFiles(db: Database, waiting: readonly CarriedMail[]): Promise<boolean> {
+  const newest = waiting
+    .filter(({ hasFiles }) => hasFiles)
+    .toSorted((a, b) => (a.messageId < b.messageId ? 1 : -1))
+    .slice(0, CARRIED_DUE_FILES_MAX);
+  const untilMs = performance.now() + CARRIED_DUE_FILES_MAX_MS;
+  for (const { organizationId, messageId } of newest)
+    if (performance.now() < untilMs) await storeCarriedMails(db, organizationId, [messageId]);
+  return newest.length > 0;
 }
 
 /** Texts of files, by message. */

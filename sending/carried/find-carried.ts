@@ -26,6 +26,7 @@ import {
   readDueMails,
   rest,
   saltOf,
+  storeWaitingFiles,
 } from '#mailstore/carried/carried-mail.ts';
 import {
   fileMark,
@@ -128,9 +129,12 @@ async function sourcesOf(
   for (const code of codes) wanted.add(code);
   if (wanted.size === 0 && question.files.length === 0) return [];
   // In this order: what the background stores meanwhile is in both.
-  const [waiting, stored] = await db.together((sql) =>
-    Promise.all([readDueMails(sql, organizationId), findMarked(sql, organizationId, [...wanted])]),
-  );
+  const look = () =>
+    db.together((sql) =>
+      Promise.all([readDueMails(sql, organizationId), findMarked(sql, organizationId, [...wanted])]),
+    );
+  const seen = await look();
+  const [waiting, stored] = (await storeWaitingFiles(db, seen[0])) ? await look() : seen;
   const due = await markedAmong(waiting, organizationId, wanted);
   const digests = question.files.map(({ digest }) => digest);
   const holders = merged(merged(due, stored), await findWithFiles(db, organizationId, digests));

@@ -49,7 +49,11 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 let number = 0;
-async function receive(text: string, file?: readonly [name: string, bytes: Buffer]): Promise<void> {
+async function receive(
+  text: string,
+  file?: readonly [name: string, bytes: Buffer],
+  read: 'in the background' | 'not yet' = 'in the background',
+): Promise<void> {
   const client = await SmtpClient.open(world.mail.smtp.host, world.mail.smtp.port);
   const head = [
     'From: bank@bank.example',
@@ -83,6 +87,7 @@ async function receive(text: string, file?: readonly [name: string, bytes: Buffe
   );
   client.close();
   assert.match(answer, /^250/);
+  if (read === 'not yet') return;
   await waitUntil(
     'stored mail to be read',
     async () => (await world.api.sql('select 1 from carried_due')).length === 0,
@@ -114,6 +119,29 @@ for (const [name, bytes] of Object.entries(FILES))
     assert.match(textAt(shown.body, 'carried', 0, 'passages', 0, 'source'), /merger with Nordwind/);
     assert.equal(await heldBecause(await send({ text: 'We wait in Bergen.' })), null);
   });
+
+test('the text of files of mail that came a moment ago, which the background has not read', async () => {
+  // Another process has the turn, as it seems.
+  const turn = (at: string) =>
+    world.api.sql(
+      `insert into sweeps (name, next_at) values ('carried mail', ${at}) on conflict (name) do update set next_at = excluded.next_at`,
+    );
+  await waitUntil('the turn', async () => {
+    await turn(`now() + interval '1 hour'`);
+    const [row] = await world.api.sql(
+      `select next_at > now() + interval '30 minutes' as taken from sweeps where name = 'carried mail'`,
+    );
+    return row?.['taken'] === true;
+  });
+  try {
+    for (const [name, bytes] of Object.entries(FILES)) await receive('Please see the file.', [name, bytes], 'not yet');
+    const waiting = await world.api.sql('select 1 from carried_due');
+    assert.ok(waiting.length >= Object.keys(FILES).length, `${waiting.length} wait`);
+    assert.equal(await heldBecause(await send({ text: `He wrote that the ${ALL.slice(4)}.` })), 'carries_other_mail');
+  } finally {
+    await turn('now()');
+  }
+});
 
 for (const [name, bytes] of Object.entries(FILES))
   test(`the text of other mail in ${name}, whatever its name and type`, async () => {
