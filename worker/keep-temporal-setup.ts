@@ -33,8 +33,12 @@ export function keepTemporalSetup(
   temporal: TemporalClient,
   {
     lookEveryMs = LOOK_EVERY_MS,
-    onNamespaceMadeAnew,
-  }: { readonly lookEveryMs?: number; onNamespaceMadeAnew?(namespaceId: string): Promise<void> } = {},
+    onNamespace,
+  }: {
+    readonly lookEveryMs?: number;
+    /** At the first look, and again for a namespace that was made anew meanwhile. */
+    onNamespace?(namespaceId: string): Promise<void>;
+  } = {},
 ): KeptSetup {
   const outage = outageLog(log, 'Temporal');
   const closing = new AbortController();
@@ -46,7 +50,7 @@ export function keepTemporalSetup(
     const { client, namespace } = temporal;
     const made = await completeTemporal(client.connection, namespace);
     const found = await namespaceIdOf(client.connection, namespace);
-    if (found !== undefined && namespaceId !== undefined && found !== namespaceId) await onNamespaceMadeAnew?.(found);
+    if (found !== undefined && found !== namespaceId) await onNamespace?.(found);
     namespaceId = found ?? namespaceId;
     const schedules = await client.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => keepSchedules(temporal, defined));
     made.push(...schedules.map((id) => `Schedule ${id}`));

@@ -30,7 +30,7 @@ import type { Logger } from '#core/platform/log/logger.ts';
 import { outageLog } from '#core/platform/log/outage-log.ts';
 import { FURTHER_CONNECTIONS } from '#core/platform/process/database-connections.ts';
 import type { Services } from '#core/platform/process/services.ts';
-import { storeAgreedTemporal } from '#core/platform/settings/agreed-settings.ts';
+import { agreedTemporal, storeAgreedTemporal } from '#core/platform/settings/agreed-settings.ts';
 import { retryDelaysMs, type Settings } from '#core/platform/settings/settings.ts';
 import { laneBatches } from '#core/webhooks/dispatcher/lane-batches.ts';
 import { stopDeliveries } from '#core/webhooks/endpoints/stop-deliveries.ts';
@@ -39,6 +39,7 @@ import { createWebhookSender, type WebhookSender } from '#core/webhooks/requests
 import { deliverToReceiver } from '#core/webhooks/webhook-receiver.ts';
 import { openSteadyPlans } from '#db/database.ts';
 import { loadCommandRules } from '#mailstore/reading/command-rules-file.ts';
+import { startAllOutboundAgain } from '#sending/submit/start-outbound.ts';
 import { workflowBundle } from './bundle.ts';
 import { keepTemporalSetup } from './keep-temporal-setup.ts';
 import { watchWorker } from './watch-worker.ts';
@@ -157,9 +158,12 @@ export async function startWorker(
   };
   const worker = await (extras.createWorker ?? Worker.create.bind(Worker))(options);
   const setup = keepTemporalSetup(services, temporal, {
-    async onNamespaceMadeAnew(namespaceId) {
-      const address = settings.TEMPORAL_ADDRESS;
-      if (address !== undefined) await storeAgreedTemporal(services.db, { namespaceId, address });
+    // Processes may have been restarted since Temporal lost its state, so it is compared with what was agreed.
+    async onNamespace(namespaceId) {
+      const [address, agreed] = [settings.TEMPORAL_ADDRESS, await agreedTemporal(services.db)];
+      if (address === undefined || agreed === undefined || agreed.namespaceId === namespaceId) return;
+      await storeAgreedTemporal(services.db, { namespaceId, address });
+      await startAllOutboundAgain(services.db, new Date(services.now()));
     },
   });
   const watch = watchWorker(worker, () => lastComplaint);

@@ -5,6 +5,7 @@
 import { recordAudits } from '#core/organizations/audit.ts';
 import type { Sql } from '#db/database.ts';
 import { SYSTEM_ACTOR } from '#domain/webhooks/event-types.ts';
+import { startAllOutboundAgain } from '#sending/submit/start-outbound.ts';
 
 /** Between the backup and the loss so little was sent that a duplicate is better than a delay. */
 export const SEND_AGAIN_UP_TO_MS = 5 * 60_000;
@@ -46,6 +47,7 @@ export async function settleOutgoing(sql: Sql, now: Date, stop: boolean): Promis
     );
   const [counts] = await sql.query<Pick<RestoredMail, 'held' | 'scheduled' | 'deliveries' | 'notices'>>(COUNTS, [now]);
   if (counts === undefined) throw new Error('a count without a row');
+  await startAllOutboundAgain(sql, now);
   return {
     ...counts,
     mailboxes,

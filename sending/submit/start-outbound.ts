@@ -14,6 +14,7 @@ import { outageLog } from '#core/platform/log/outage-log.ts';
 import { DATABASE } from '#core/platform/process/patient-database.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { inSpan } from '#core/platform/tracing/trace.ts';
+import type { Sql } from '#db/database.ts';
 import { isInfrastructureError } from '#db/infrastructure-error.ts';
 import { DECIDED_PORTIONS_MAX } from '#domain/sending/consent.ts';
 import { OUTBOUND_DECIDED_OVERDUE_MS, OUTBOUND_SWEEP_AGAIN_MS } from '#domain/sending/outbound.ts';
@@ -136,6 +137,15 @@ const leaveToSweep = ({ db, now }: Pick<Services, 'db' | 'now'>, messageIds: rea
 const DUE_NOW = `
   update outbound_message set due_at = $2
    where id = any($1::text[]) and state in ('held', 'scheduled', 'sending') and due_at > $2`;
+
+/**
+ * Lets the sweep start the workflow of every unfinished message, also of those that wait for a person or a time: after a
+ * restore, and with a namespace made anew, no timer of Temporal waits for them. A workflow that still runs goes on.
+ */
+export const startAllOutboundAgain = (sql: Sql, now: Date): Promise<unknown> =>
+  sql.query(`update outbound_message set due_at = $1 where state in ('held', 'scheduled', 'sending') and due_at > $1`, [
+    now,
+  ]);
 
 export interface OutboundSweep {
   close(): Promise<void>;

@@ -9,12 +9,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import { createTransport } from 'nodemailer';
 import { OrganizationClient } from '#client/index.ts';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
 import { openDatabase } from '#db/database.ts';
 import type { ServiceFacts } from '#dev/launcher/service-file.ts';
+import { outboundWorkflowId } from '#domain/sending/outbound-workflow.ts';
 import { deliverBySmtp } from '#test/support/deliver-by-smtp.ts';
 import { startPeer } from '#test/support/outbound-world.ts';
 import { startReceiver, verified } from '#test/support/receiver.ts';
@@ -77,6 +79,12 @@ async function signIn({ apiUrl: url, email, password }: { apiUrl: string; email:
   });
   const { token: session } = (await answer.json()) as { token: string };
   return new OrganizationClient({ url, session });
+}
+
+/** @throws any other error */
+function isNotFound(error: unknown): false {
+  if (error instanceof WorkflowNotFoundError) return false;
+  throw error;
 }
 
 /** Of a message that was submitted. */
@@ -265,7 +273,14 @@ async function loseAndRestore(isEmpty: boolean): Promise<void> {
           `ExecutionStatus = '${status}' and WorkflowType != 'temporal-sys-scheduler-workflow'`,
         )
       ).count;
+    const ofScheduled = client.workflow.getHandle(outboundWorkflowId(scheduled.id));
     try {
+      // Started by the sweep, long before the message would be overdue.
+      await waitUntil(
+        'the workflow of the scheduled message',
+        () => ofScheduled.describe().then(({ status }) => status.name === 'RUNNING', isNotFound),
+        PATIENCE_MS,
+      );
       await waitUntil('the end of all other workflows', async () => (await count('Running')) === 1, PATIENCE_MS);
       assert.equal(await count('Failed'), 0);
     } finally {

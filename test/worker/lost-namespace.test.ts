@@ -5,11 +5,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { connectTemporal, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
+import { connectTemporal, namespaceIdOf, type TemporalClient } from '#core/platform/engine/temporal-client.ts';
 import { requireTemporal } from '#core/platform/engine/temporal-setup.ts';
 import { openServices } from '#core/platform/process/services.ts';
-import { storeAgreedSettings } from '#core/platform/settings/agreed-settings.ts';
+import { agreedTemporal, storeAgreedSettings, storeAgreedTemporal } from '#core/platform/settings/agreed-settings.ts';
 import { readSettings } from '#core/platform/settings/settings.ts';
+import { openDatabase } from '#db/database.ts';
 import { temporalProgram } from '#dev/launcher/temporal-program.ts';
 import { startTemporalServer } from '#dev/launcher/temporal-server.ts';
 import { SEARCH_ATTRIBUTES } from '#domain/webhooks/delivery-status.ts';
@@ -134,6 +135,12 @@ test('a worker that stops polling is given up after its time, with states and re
   watch.close();
 });
 
+const WAITING = `
+  insert into outbound_message (id, organization_id, mailbox_id, blob, size, content_hash, message_id_header, thread_id,
+    from_address, to_addresses, cc_addresses, subject, preview, labels, via, actor, filed, state, submitted_at, due_at, send_at)
+  values ('out_1', 'org_1', 'mbx_1', '', 1, '', '', 'thr_1', '{}', '[]', '[]', '', '', '{}', 'api', '{}', false, 'scheduled', now(),
+    now(), now() + interval '1 day')`;
+
 test('no worker stays alive without taking tasks after Temporal has lost its state', async () => {
   const engineFolder = path.join(folder, 'engine');
   const program = await temporalProgram({ configured: process.env['TEMPORAL_CLI'], onProgress() {} });
@@ -157,6 +164,8 @@ test('no worker stays alive without taking tasks after Temporal has lost its sta
     }
   })();
   const isReady = async () => (await worker.readiness())?.status === 'ready';
+  const db = await openDatabase({ url: database.url, poolMax: 1 });
+  const namespaceIdNow = () => namespaceIdOf(client.client.connection, client.namespace);
   let run = 0;
   const runsWorkflow = () =>
     client.client
@@ -174,7 +183,17 @@ test('no worker stays alive without taking tasks after Temporal has lost its sta
   try {
     await waitUntil('the worker to be ready', isReady, 60_000);
     assert.ok(await waitUntil('a workflow', runsWorkflow, 60_000));
+    // As `migrate` does.
+    const namespaceId = await namespaceIdNow();
+    assert.ok(namespaceId !== undefined);
+    await storeAgreedTemporal(db, { namespaceId, address: engine.address });
+    // A message whose time to be sent is known to Temporal alone.
+    await db.transaction(async (sql) => {
+      await sql.query(`set local session_replication_role = replica`);
+      await sql.query(WAITING);
+    });
     for (let drop = 0; drop < 2; drop++) {
+      await db.query(`update outbound_message set due_at = now() + interval '1 day'`);
       await engine.stop();
       await waitUntil('the worker not to be ready', async () => !(await isReady()), 30_000);
       for (const name of readdirSync(engineFolder))
@@ -190,6 +209,11 @@ test('no worker stays alive without taking tasks after Temporal has lost its sta
           () => false,
         );
       await waitUntil('the Schedule made anew', isThere, 30_000);
+      await waitUntil('the message to be started again by the next sweep', async () => {
+        const [row] = await db.query<{ due: boolean }>('select due_at <= now() as due from outbound_message');
+        return row?.due;
+      });
+      assert.equal((await agreedTemporal(db))?.namespaceId, await namespaceIdNow());
     }
     for (const reason of reasons) assert.match(reason ?? '', /\S/);
   } catch (error) {
@@ -198,6 +222,7 @@ test('no worker stays alive without taking tasks after Temporal has lost its sta
     ending = true;
     await worker.stop();
     await supervised;
+    await db.close();
     await client.close();
     await engine.stop();
   }
