@@ -4,8 +4,9 @@
  * customer: an organization with mailboxes and endpoints.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
@@ -38,10 +39,10 @@ import {
 export const SERVICE_DATABASE = 'agent_mailbox';
 export const SENDER = 'load@sender.test';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const START = path.join(ROOT, 'dev/start.mjs');
 const READY_WITHIN_MS = 120_000;
 const STOP_WITHIN_MS = 40_000;
 const ANSWER_WITHIN_MS = 2_000;
+const DEPLOY_LOOK_MS = 300;
 const MAIL_DISK_MEGABYTES = 32;
 const MAILBOXES = 20;
 /** Waits of the retry ladders: short, so that a delivery that is wrongly exhausted shows within the run. */
@@ -95,16 +96,35 @@ export interface Cluster {
   readonly customer: Customer;
   /** Root certificate of the mail processes, PEM. */
   readonly ca: string;
+  /** Another version than this one, whose programs the cluster was started with. */
+  readonly olderVersion: string | undefined;
+  /**
+   * Ends the processes of the service one after another, as a deployment does, and waits until each runs again and is
+   * ready. Before that the schema is migrated by this version, which a version before it can use too.
+   *
+   * @param version the folder of a checkout; undefined: this one
+   */
+  deploy(version?: string): Promise<void>;
   /** All server programs, those of the engine included. */
   programs(): readonly Program[];
   close(): Promise<void>;
 }
 
-/** @param folder empty; for disks, logs and spools */
+const answers = (url: string): Promise<boolean> =>
+  fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+/**
+ * @param folder empty; for disks, logs and spools
+ * @param olderVersion a checkout with its packages, whose programs the cluster is started with; undefined: this one
+ */
 export async function openCluster(
   folder: string,
   endpoints: readonly WantedEndpoint[],
   say: (text: string) => void,
+  olderVersion?: string,
 ): Promise<Cluster> {
   const toClose: (() => Promise<unknown>)[] = [];
   const watched: Program[] = [];
@@ -159,12 +179,19 @@ export async function openCluster(
       WEBHOOK_RETRY_DELAYS_MS: RETRY_DELAYS_MS,
     });
     const env = (own: Record<string, string>) => ({ ...process.env, ...environment, ...own });
-    await promisify(execFile)(process.execPath, [START, 'operations/admin.ts', 'migrate'], {
-      cwd: ROOT,
-      env: env({ DATA_DIR: inFolder('migrate') }),
-    });
+    /** Where the programs are: whatever starts next is of the version that this link names. */
+    const version = inFolder('version');
+    const start = path.join(version, 'dev/start.mjs');
+    function useVersion(root: string): void {
+      rmSync(version, { force: true });
+      symlinkSync(root, version);
+    }
+    const migrate = () =>
+      promisify(execFile)('npm', ['run', 'migrate'], { cwd: version, env: env({ DATA_DIR: inFolder('migrate') }) });
+    useVersion(olderVersion ?? ROOT);
+    await migrate();
     const mailDisks: SmallDisk[] = [];
-    async function start(kind: ProcessKind, copy: number): Promise<ServiceProcess> {
+    async function startCopy(kind: ProcessKind, copy: number): Promise<ServiceProcess> {
       const name = `${kind}-${copy}`;
       mkdirSync(inFolder(name), { recursive: true });
       const [data, logFile] = [inFolder(`${name}/data`), inFolder(`${name}/server.log`)];
@@ -174,26 +201,22 @@ export async function openCluster(
       const child = await startWatched({
         name,
         command: process.execPath,
-        args: [START, `${kind}/main.ts`],
-        cwd: ROOT,
+        args: [start, `${kind}/main.ts`],
+        cwd: version,
         env: env({ ...ports, DATA_DIR: data }),
         logFile,
         stopSignal: 'SIGTERM',
         stopWithinMs: STOP_WITHIN_MS,
         readyWithinMs: READY_WITHIN_MS,
         restartDelaysMs: RESTART_DELAYS_MS,
-        isReady: () =>
-          fetch(`${healthUrl}/healthz`, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) }).then(
-            ({ ok }) => ok,
-            () => false,
-          ),
+        isReady: () => answers(`${healthUrl}/healthz`),
       });
       toClose.push(() => child.stop());
       return { ...child, name, logFile, kind, healthUrl, port: (setting) => Number(ports[setting]) };
     }
     const processes: ServiceProcess[] = [];
     for (const kind of ['worker', 'api', 'mail'] as const)
-      processes.push(...(await Promise.all([1, 2].map((copy) => start(kind, copy)))));
+      processes.push(...(await Promise.all([1, 2].map((copy) => startCopy(kind, copy)))));
     watched.push(...processes);
     disks.push(...mailDisks);
     const of = (kind: ProcessKind) => processes.filter((each) => each.kind === kind);
@@ -219,8 +242,24 @@ export async function openCluster(
       await sink.call('expect', { path: at, secret: secret ?? '' });
       made.push({ id, eventTypes });
     }
+    async function deploy(root = ROOT): Promise<void> {
+      if (root === ROOT) {
+        useVersion(ROOT);
+        await migrate();
+      }
+      useVersion(root);
+      for (const { name, pid, healthUrl } of processes) {
+        const before = pid();
+        process.kill(before, 'SIGTERM');
+        const deadline = Date.now() + STOP_WITHIN_MS + READY_WITHIN_MS;
+        while (pid() === before || !(await answers(`${healthUrl}/readyz`))) {
+          if (Date.now() > deadline) throw new Error(`${name} is not ready after its deployment`);
+          await delay(DEPLOY_LOOK_MS);
+        }
+      }
+    }
     return {
-      ...{ postgres, enginePostgres, temporal, processes, of, mailDisks, sink, relay },
+      ...{ postgres, enginePostgres, temporal, processes, of, mailDisks, sink, relay, olderVersion, deploy },
       customer: { organizationId: organization.id, apiKey, mailboxes, endpoints: made },
       ca: readFileSync(tls.caFile, 'utf8'),
       programs: () => [...processes, postgres, enginePostgres, temporal.program()],

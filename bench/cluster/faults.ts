@@ -60,7 +60,15 @@ const dropEngineState = (time: string): Fault => ({
   missing: ({ temporal }) => temporal.missing(),
 });
 
+/** With another version at the beginning: to this one, back, and to this one again. */
+export const UPGRADES: readonly Fault[] = [
+  { name: 'upgrade', carryOut: ({ deploy }) => deploy() },
+  { name: 'roll back', carryOut: ({ deploy, olderVersion }) => deploy(olderVersion) },
+  { name: 'upgrade again', carryOut: ({ deploy }) => deploy() },
+];
+
 export const FAULTS: readonly Fault[] = [
+  { name: 'deploy process by process', carryOut: ({ deploy }) => deploy() },
   ...ofEachProgram('kill', async ({ pid }) => signalTree(pid(), 'SIGKILL')),
   ...ofEachProgram('pause', async ({ pid }) => {
     const paused = pid();

@@ -13,7 +13,7 @@ import { machineCpuSeconds, memoryMegabytes, visibleCpuSeconds } from '#bench/pr
 import { account } from '#operations/prove/account.ts';
 import { type ClusterReport, duplicatesBySpan, failures, readFacts, reportText } from './accounting.ts';
 import { type Cluster, openCluster, SERVICE_DATABASE } from './cluster.ts';
-import { FAULTS, type Fault, type FaultFigures, openBefore, runFault } from './faults.ts';
+import { FAULTS, type Fault, type FaultFigures, openBefore, runFault, UPGRADES } from './faults.ts';
 import { LOAD_ENDPOINTS, startLoad } from './load.ts';
 import { IDLE_ENDPOINTS, idleReport } from './lone.ts';
 import { folderInNamespace, leaveNamespace, runInNamespace, TEMPORAL_VERSION } from './servers.ts';
@@ -30,12 +30,16 @@ Options
   --minutes <n>   rounds of all faults begin until so much time has passed; default: one round, about 15 minutes
   --only <text>   only faults whose name has this text in it; may be given several times
   --rate <n>      operations that begin in a second (${RATE})
+  --from <folder> begins with the programs of this checkout, whose packages are installed, and upgrades to this one
+                  under load, back, and again, before the faults
   --idle <n>      instead of load and faults: so many events one after another, how soon each arrives
   --json <file>   the report as JSON
   --logs <folder> keeps the logs of all processes there
 
 Faults
-${FAULTS.map(({ name }) => `  ${name}`).join('\n')}`;
+${FAULTS.map(({ name }) => `  ${name}`).join('\n')}
+with --from
+${UPGRADES.map(({ name }) => `  ${name}`).join('\n')}`;
 
 const { values } = parseArgs({
   options: {
@@ -43,6 +47,7 @@ const { values } = parseArgs({
     only: { type: 'string', multiple: true, default: [] },
     rate: { type: 'string', default: String(RATE) },
     idle: { type: 'string' },
+    from: { type: 'string' },
     json: { type: 'string' },
     logs: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -52,7 +57,7 @@ const { values } = parseArgs({
 const say = (text: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${text}\n`);
 
 function wanted(): Fault[] {
-  const faults = FAULTS.filter(
+  const faults = [...(values.from === undefined ? [] : UPGRADES), ...FAULTS].filter(
     ({ name }) => values.only.length === 0 || values.only.some((text) => name.includes(text)),
   );
   if (faults.length === 0) throw new Error(`--only takes a part of the name of a fault\n${USAGE}`);
@@ -158,7 +163,8 @@ async function runHere(folder: string): Promise<void> {
   try {
     const faults = wanted();
     const idle = values.idle === undefined ? undefined : number('idle', 1);
-    const cluster = await openCluster(folder, idle === undefined ? LOAD_ENDPOINTS : IDLE_ENDPOINTS, say);
+    const older = values.from === undefined ? undefined : path.resolve(values.from);
+    const cluster = await openCluster(folder, idle === undefined ? LOAD_ENDPOINTS : IDLE_ENDPOINTS, say, older);
     try {
       if (idle !== undefined) {
         console.log(await idleReport(cluster, idle));

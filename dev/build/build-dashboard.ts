@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildWhole, compressFiles, type OnBuildProgress } from './build-whole.ts';
+import { buildAsAsked, buildInOwnProcess, buildWhole, compressFiles, type OnBuildProgress } from './build-whole.ts';
 
+const PROGRAM = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const source = path.join(root, 'dashboard');
 const result = path.join(source, 'dist');
@@ -40,20 +41,21 @@ function sourceHash(): string {
  * @param onProgress called during a build, which takes some seconds; never if they are built
  * @throws if a page does not compile
  */
-export async function buildDashboard(onProgress: OnBuildProgress = () => {}): Promise<void> {
-  await buildWhole(result, sourceHash(), async (folder) => {
-    onProgress('reading modules');
-    const { build } = await import('vite');
-    let modules = 0;
-    await build({
-      root: source,
-      configFile: path.join(source, 'vite.config.ts'),
-      logLevel: 'error',
-      build: { outDir: folder, emptyOutDir: true },
-      plugins: [{ name: 'progress', moduleParsed: () => onProgress(`reading modules: ${++modules}`) }],
-    });
-    await compressFiles(folder, 'assets/*.{js,css}', onProgress);
+export const buildDashboard = (onProgress: OnBuildProgress = () => {}): Promise<void> =>
+  buildWhole(result, sourceHash(), (folder) => buildInOwnProcess(PROGRAM, folder, onProgress));
+
+async function build(folder: string, onProgress: OnBuildProgress): Promise<void> {
+  onProgress('reading modules');
+  const vite = await import('vite');
+  let modules = 0;
+  await vite.build({
+    root: source,
+    configFile: path.join(source, 'vite.config.ts'),
+    logLevel: 'error',
+    build: { outDir: folder, emptyOutDir: true },
+    plugins: [{ name: 'progress', moduleParsed: () => onProgress(`reading modules: ${++modules}`) }],
   });
+  await compressFiles(folder, 'assets/*.{js,css}', onProgress);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildDashboard();
+await buildAsAsked(PROGRAM, build, buildDashboard);

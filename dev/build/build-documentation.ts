@@ -7,8 +7,9 @@ import { createHash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildWhole, type OnBuildProgress } from './build-whole.ts';
+import { buildAsAsked, buildInOwnProcess, buildWhole, type OnBuildProgress } from './build-whole.ts';
 
+const PROGRAM = fileURLToPath(import.meta.url);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const result = path.join(root, 'docs/dist');
 
@@ -42,12 +43,13 @@ function sourceHash(): string {
  * @param onProgress called during a build, which takes some seconds; never if they are built
  * @throws if a document names a page that does not exist
  */
-export async function buildDocumentation(onProgress: OnBuildProgress = () => {}): Promise<void> {
-  await buildWhole(result, sourceHash(), async (folder) => {
-    onProgress('reading documents');
-    const { writeDocumentation } = await import('#dev/documentation/write-documentation.ts');
-    await writeDocumentation(root, folder, onProgress);
-  });
+export const buildDocumentation = (onProgress: OnBuildProgress = () => {}): Promise<void> =>
+  buildWhole(result, sourceHash(), (folder) => buildInOwnProcess(PROGRAM, folder, onProgress));
+
+async function build(folder: string, onProgress: OnBuildProgress): Promise<void> {
+  onProgress('reading documents');
+  const { writeDocumentation } = await import('#dev/documentation/write-documentation.ts');
+  await writeDocumentation(root, folder, onProgress);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildDocumentation();
+await buildAsAsked(PROGRAM, build, buildDocumentation);

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,6 +10,7 @@ const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
 const STAMP = '.source-hash';
+const BUILD_INTO = '--build-into';
 /** Smaller files cost more to encode than to send. */
 const COMPRESS_FROM_BYTES = 1_024;
 /** As many as Node compresses at the same time. */
@@ -77,4 +80,52 @@ export async function buildWhole(
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
+}
+
+/**
+ * Lets a program build in a process of its own: compilers keep half a gigabyte, which `npm start` would keep as long as
+ * it runs.
+ *
+ * @param program a file that calls `buildAsAsked`
+ * @throws with what the program wrote
+ */
+export async function buildInOwnProcess(
+  program: string,
+  unfinished: string,
+  onProgress: OnBuildProgress,
+): Promise<void> {
+  const child = fork(program, [BUILD_INTO, unfinished], { stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.on('message', (text) => onProgress(String(text)));
+  const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+  if (code !== 0) throw new Error(`${path.basename(program)} ended with ${signal ?? code}:\n${output.trimEnd()}`);
+}
+
+/**
+ * For a program that builds a folder: in a process of its own it builds; started by a person it makes sure that
+ * everything is built.
+ *
+ * @param program its own file; nothing happens where it is only imported
+ */
+export async function buildAsAsked(
+  program: string,
+  build: (unfinished: string, onProgress: OnBuildProgress) => Promise<void>,
+  makeSure: () => Promise<void>,
+): Promise<void> {
+  if (process.argv[1] !== program) return;
+  const [, , asked, unfinished] = process.argv;
+  if (asked !== BUILD_INTO || unfinished === undefined) return makeSure();
+  // Ctrl-C is for the process that waits for this one; without it nobody needs the result.
+  process.on('SIGINT', () => {});
+  process.once('disconnect', () => process.exit(1));
+  const failed = await build(unfinished, (text) => process.send?.(text)).then(
+    () => false,
+    (error: unknown) => {
+      console.error(error);
+      return true;
+    },
+  );
+  process.exit(failed ? 1 : 0);
 }

@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { buildWhole, compressFiles } from '#dev/build/build-whole.ts';
+import { fileURLToPath } from 'node:url';
+import { buildInOwnProcess, buildWhole, compressFiles } from '#dev/build/build-whole.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'build-whole-'));
 const result = path.join(folder, 'dist');
@@ -53,4 +54,28 @@ test('what another process has built meanwhile from the same sources stays: it m
   });
   assert.ok(existsSync(path.join(result, 'theirs.js')));
   assert.deepEqual(readdirSync(folder), ['dist']);
+});
+
+test('a build in a process of its own says how far it is, and what is wrong', async () => {
+  const program = path.join(folder, 'program.ts');
+  const library = fileURLToPath(new URL('../../dev/build/build-whole.ts', import.meta.url));
+  writeFileSync(
+    program,
+    `import { writeFileSync } from 'node:fs';
+     import { buildAsAsked } from ${JSON.stringify(library)};
+     await buildAsAsked(import.meta.filename, async (into, onProgress) => {
+       onProgress('half');
+       if (into.endsWith('broken')) throw new Error('page.tsx does not compile');
+       writeFileSync(into + '/built.js', 'x');
+     }, () => Promise.reject(new Error('not asked for')));`,
+  );
+  const said: string[] = [];
+  await buildWhole(result, 'five', (unfinished) => buildInOwnProcess(program, unfinished, (text) => said.push(text)));
+  assert.deepEqual(said, ['half']);
+  assert.ok(existsSync(path.join(result, 'built.js')));
+  await assert.rejects(
+    buildInOwnProcess(program, path.join(folder, 'broken'), () => {}),
+    /program\.ts ended with 1:[^]*page\.tsx does not compile/,
+  );
+  rmSync(program);
 });
