@@ -98,7 +98,7 @@ export async function buildInOwnProcess(
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
-  child.on('message', (text) => onProgress(String(text)));
+  child.on('message', (text) => onProgress(text as string));
   const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
   if (code !== 0) throw new Error(`${path.basename(program)} ended with ${signal ?? code}:\n${output.trimEnd()}`);
 }
