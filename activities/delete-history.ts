@@ -151,6 +151,7 @@ function portionOf(
             'password_resets',
             'device_sign_ins',
             'sign_in_challenges',
+            'passkey_ceremonies',
             'oauth_requests',
             'oauth_tokens',
             'oauth_grants',

@@ -40,6 +40,7 @@ import { organizationStreamRoutes } from './organization/stream-route.ts';
 import { passwordResetRoutes } from './password-resets/routes.ts';
 import { receiverRoutes } from './receiver/routes.ts';
 import { secondFactorRoutes } from './second-factor/routes.ts';
+import { passkeyRoutes } from './sessions/passkey-routes.ts';
 import { sessionRoutes } from './sessions/routes.ts';
 import { standingApprovalRoutes } from './standing-approvals/routes.ts';
 import { suppressionRoutes } from './suppressions/routes.ts';
@@ -82,6 +83,8 @@ export const routes: readonly Route[] = [
   ...domainRoutes,
   ...domainReportRoutes,
   ...noticeSettingsRoutes,
+  // Before those with a session id in the same place.
+  ...passkeyRoutes,
   ...sessionRoutes,
   ...secondFactorRoutes,
   ...passwordResetRoutes,

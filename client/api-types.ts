@@ -241,7 +241,7 @@ export interface AttachmentText {
 export interface AuditEntry {
   readonly id: string;
   readonly actor: Actor;
-  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   /** Id of the object that was changed. */
   readonly targetId: string | null;
   /** By action. */
@@ -2532,6 +2532,12 @@ export interface NewOrganization {
   readonly ownerEmail: string;
 }
 
+export interface NewPasskey {
+  readonly passkey: Passkey;
+  /** Shown in this answer only; null: the person has some already. */
+  readonly recoveryCodes: readonly string[] | null;
+}
+
 export interface NewRecovery {
   /** Deliveries created at this time or later. */
   readonly since: string;
@@ -3102,6 +3108,105 @@ export interface OwnPassword {
   readonly password: string;
 }
 
+export interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+export interface PasskeyAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly displayName: string;
+}
+
+export interface PasskeyAddition {
+  /** By which the person recognizes it. */
+  readonly name: string;
+  readonly passkey: PasskeyRegistration;
+}
+
+export interface PasskeyAlgorithm {
+  readonly type: 'public-key';
+  readonly alg: number;
+}
+
+/** What `navigator.credentials.get` answered; bytes in base64url without padding. */
+export interface PasskeyAssertion {
+  readonly id: string;
+  readonly clientData: string;
+  readonly authenticatorData: string;
+  readonly signature: string;
+  readonly userHandle?: string;
+}
+
+export interface PasskeyAuthenticator {
+  readonly residentKey: 'required';
+  readonly requireResidentKey: true;
+  readonly userVerification: 'required';
+}
+
+/** For `navigator.credentials.create`, by `PublicKeyCredential.parseCreationOptionsFromJSON`. */
+export interface PasskeyCreation {
+  readonly challenge: string;
+  readonly rp: PasskeySite;
+  readonly user: PasskeyAccount;
+  readonly pubKeyCredParams: readonly PasskeyAlgorithm[];
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly attestation: 'none';
+  readonly authenticatorSelection: PasskeyAuthenticator;
+  /** Passkeys that the account has. */
+  readonly excludeCredentials: readonly PasskeyDescriptor[];
+}
+
+export interface PasskeyDescriptor {
+  readonly type: 'public-key';
+  readonly id: string;
+  readonly transports: readonly ('ble' | 'cable' | 'hybrid' | 'internal' | 'nfc' | 'smart-card' | 'usb')[];
+}
+
+export interface PasskeyList {
+  readonly data: readonly Passkey[];
+  /** The only address of the dashboard where passkeys work; null: this service has none with name and TLS. */
+  readonly origin: string | null;
+}
+
+/** What `navigator.credentials.create` answered; bytes in base64url without padding. */
+export interface PasskeyRegistration {
+  readonly id: string;
+  readonly clientData: string;
+  readonly attestationObject: string;
+  readonly transports: readonly ('ble' | 'cable' | 'hybrid' | 'internal' | 'nfc' | 'smart-card' | 'usb')[];
+}
+
+/** For `navigator.credentials.get`, by `PublicKeyCredential.parseRequestOptionsFromJSON`. */
+export interface PasskeyRequest {
+  readonly challenge: string;
+  readonly rpId: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly userVerification: 'required';
+  /** Empty: any passkey of this site. */
+  readonly allowCredentials: readonly PasskeyDescriptor[];
+}
+
+export interface PasskeySignIn {
+  readonly passkey: PasskeyAssertion;
+  /** For pages of this service, as at sign-in. */
+  readonly cookie?: boolean;
+}
+
+export interface PasskeySite {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface PasskeyStep {
+  readonly challenge: string;
+}
+
 export interface PasswordChange {
   readonly currentPassword: string;
   readonly newPassword: string;
@@ -3213,7 +3318,7 @@ export interface Recovery {
 }
 
 export interface RecoveryCodes {
-  /** Shown in this answer only. */
+  /** Shown in this answer only; null: the person has some already. */
   readonly recoveryCodes: readonly string[] | null;
 }
 
@@ -3346,7 +3451,8 @@ export interface SecondFactor {
 export interface SecondFactorAnswer {
   readonly challenge: string;
   /** Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter. */
-  readonly code: string;
+  readonly code?: string;
+  readonly passkey?: PasskeyAssertion;
   /** For pages of this service, as at sign-in. */
   readonly cookie?: boolean;
 }
@@ -3360,6 +3466,14 @@ export interface SecondFactorNeeded {
   /** For POST /api/sessions/second-factor. Opens nothing; shown in this answer only. */
   readonly challenge: string | null;
   readonly expiresAt: string;
+  /** The account has passkeys: begin with POST /api/sessions/second-factor/passkey. */
+  readonly passkey: boolean;
+}
+
+export interface SecondFactorProof {
+  /** Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter. */
+  readonly code?: string;
+  readonly passkey?: PasskeyAssertion;
 }
 
 export interface SecretRotation {
@@ -4410,7 +4524,7 @@ export interface ListAuditQuery {
   readonly limit?: number;
   /** `nextCursor` of the previous page; opaque. */
   readonly cursor?: string;
-  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
+  readonly action?: 'api_key.created' | 'api_key.deleted' | 'api_key.updated' | 'consent.approved' | 'consent.denied' | 'consent.first_approved' | 'consent.returned' | 'consent.taken_back' | 'decision_rule.created' | 'decision_rule.deleted' | 'domain.created' | 'domain.deleted' | 'domain.dkim_key_created' | 'domain.dkim_key_switched' | 'domain.verified' | 'grant.created' | 'grant.deleted' | 'held_mail.decided' | 'invitation.accepted' | 'invitation.created' | 'invitation.deleted' | 'legal_hold.lifted' | 'legal_hold.set' | 'list_entry.created' | 'list_entry.deleted' | 'mail.dropped' | 'mail.on_hold' | 'mail.released' | 'mail.retried' | 'mailbox.brakes_changed' | 'mailbox.canary_forgotten' | 'mailbox.canary_planted' | 'mailbox.canary_sent' | 'mailbox.created' | 'mailbox.deleted' | 'mailbox.sending_resumed' | 'mailbox.test_mail_sent' | 'mailbox.token_created' | 'mailbox.token_revoked' | 'mailbox.token_rotated' | 'mailbox.updated' | 'member.deputy_named' | 'member.password_reset_created' | 'member.removed' | 'member.role_changed' | 'member.second_factor_reset' | 'notice_settings.updated' | 'organization.brakes_changed' | 'organization.created' | 'organization.plan_changed' | 'organization.resumed' | 'organization.suspended' | 'organization.updated' | 'session.created' | 'session.deleted' | 'standing_approval.created' | 'standing_approval.revoked' | 'suppression.deleted' | 'user.password_changed' | 'user.password_reset' | 'user.passkey_added' | 'user.passkey_refused' | 'user.passkey_removed' | 'user.recovery_code_used' | 'user.recovery_codes_renewed' | 'user.second_factor_added' | 'user.second_factor_removed' | 'webhook.created' | 'webhook.deleted' | 'webhook.deliveries_recovered' | 'webhook.delivery_resent' | 'webhook.disabled' | 'webhook.recovery_cancelled' | 'webhook.recovery_paused' | 'webhook.recovery_resumed' | 'webhook.secret_rotated' | 'webhook.signing_key_rotated' | 'webhook.suspended' | 'webhook.suspension_lifted' | 'webhook.tested' | 'webhook.updated';
   readonly actorId?: string;
   readonly targetId?: string;
   /** From this time on. */
@@ -5315,6 +5429,62 @@ export interface Operations {
     readonly body: undefined;
     readonly answer: ChatTest;
   };
+  /** Begin to sign in with a passkey */
+  readonly beginPasskeySignIn: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: PasskeyRequest;
+  };
+  /** Sign in with a passkey */
+  readonly signInByPasskey: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: PasskeySignIn;
+    readonly answer: SessionWithToken;
+  };
+  /** Begin the second step of a sign-in with a passkey */
+  readonly beginPasskeyStep: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: PasskeyStep;
+    readonly answer: PasskeyRequest;
+  };
+  /** List your passkeys */
+  readonly listPasskeys: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: PasskeyList;
+  };
+  /** Add a passkey */
+  readonly addPasskey: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: PasskeyAddition;
+    readonly answer: NewPasskey;
+  };
+  /** Begin to add a passkey */
+  readonly beginPasskey: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: OwnPassword;
+    readonly answer: PasskeyCreation;
+  };
+  /** Begin to confirm a change by a passkey */
+  readonly beginPasskeyConfirmation: {
+    readonly params: readonly [];
+    readonly query: undefined;
+    readonly body: undefined;
+    readonly answer: PasskeyRequest;
+  };
+  /** Remove a passkey */
+  readonly removePasskey: {
+    readonly params: readonly [id: string];
+    readonly query: undefined;
+    readonly body: SecondFactorProof | undefined;
+    readonly answer: undefined;
+  };
   /** Sign in */
   readonly createSession: {
     readonly params: readonly [];
@@ -5396,14 +5566,14 @@ export interface Operations {
   readonly removeTotp: {
     readonly params: readonly [];
     readonly query: undefined;
-    readonly body: SecondFactorCode;
+    readonly body: SecondFactorProof | undefined;
     readonly answer: undefined;
   };
   /** Make new recovery codes */
   readonly renewRecoveryCodes: {
     readonly params: readonly [];
     readonly query: undefined;
-    readonly body: SecondFactorCode;
+    readonly body: SecondFactorProof | undefined;
     readonly answer: RecoveryCodes;
   };
   /** Ask for a link to choose a new password */
@@ -6061,6 +6231,14 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   getNoticeSettings: 'GET /api/sessions/current/notices',
   putNoticeSettings: 'PUT /api/sessions/current/notices',
   testChatWebhook: 'POST /api/sessions/current/notices/test',
+  beginPasskeySignIn: 'POST /api/sessions/passkey/begin',
+  signInByPasskey: 'POST /api/sessions/passkey',
+  beginPasskeyStep: 'POST /api/sessions/second-factor/passkey',
+  listPasskeys: 'GET /api/sessions/current/passkeys',
+  addPasskey: 'POST /api/sessions/current/passkeys',
+  beginPasskey: 'POST /api/sessions/current/passkeys/begin',
+  beginPasskeyConfirmation: 'POST /api/sessions/current/passkeys/confirmation',
+  removePasskey: 'POST /api/sessions/current/passkeys/{id}/remove',
   createSession: 'POST /api/sessions',
   listSessions: 'GET /api/sessions',
   deleteOtherSessions: 'DELETE /api/sessions',

@@ -31,6 +31,8 @@ export const ID_PREFIXES = {
   passwordReset: 'pwr_',
   deviceSignIn: 'dsi_',
   signInChallenge: 'sic_',
+  passkey: 'pky_',
+  passkeyCeremony: 'pkc_',
   oauthRequest: 'oar_',
   oauthGrant: 'oag_',
   oauthClient: 'oac_',

@@ -5,6 +5,7 @@
 
 import { SIGN_IN_SOURCE_KEPT_DAYS } from './access/credential-format.ts';
 import { OAUTH_CLIENT_LIFE_DAYS, OAUTH_UNUSED_CLIENT_LIFE_HOURS, REFRESH_TOKEN_LIFE_DAYS } from './access/oauth.ts';
+import { PASSKEYS_PER_PERSON_MAX } from './access/passkeys.ts';
 import { IDEMPOTENCY_KEY_LIFE_HOURS } from './idempotency-limits.ts';
 import { FREE_OBJECT_LIFE_MINUTES } from './mail/blob-storage.ts';
 import { DOMAIN_REPORT_RETENTION_DAYS } from './mail/domain-reports.ts';
@@ -184,6 +185,8 @@ export const TABLE_RETENTION: readonly TableRetention[] = [
   kept('password_resets', 'sessions', 'until they are used or expire'),
   kept('device_sign_ins', 'sessions', 'until they are used or expire'),
   kept('sign_in_challenges', 'sessions', 'until they are used or expire'),
+  kept('passkey_ceremonies', 'sessions', 'until they are answered or expire'),
+  kept('passkeys', 'owner', `until they are removed; ${PASSKEYS_PER_PERSON_MAX} for each account at most`),
   kept('totp_factor', 'owner', 'one for each account, until it is removed'),
   kept('recovery_code', 'owner', 'ten for each account, until they are replaced or removed'),
   kept('oauth_requests', 'sessions', 'until they are decided or expire'),

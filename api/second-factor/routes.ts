@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { FORM_IN_BROWSER, type Route, route } from '#api/http/route.ts';
 import { closed, dateTime, nullable, timeOf } from '#api/http/schema-parts.ts';
-import { CodeOfPerson } from '#api/sessions/schema.ts';
+import { CodeOfPerson, OwnPassword, ProofOfPerson, proofOf } from '#api/sessions/schema.ts';
 import {
   beginTotp,
   confirmTotp,
@@ -11,9 +11,7 @@ import {
   secondFactorOf,
 } from '#core/accounts/second-factor/second-factor.ts';
 import { sendNotices } from '#core/organizations/member-notices.ts';
-import { PASSWORD_MAX_LENGTH } from '#domain/access/credential-format.ts';
 import { RECOVERY_CODES, TOTP_DIGITS, TOTP_PERIOD_SECONDS } from '#domain/access/second-factor.ts';
-import { ANY_TEXT } from '#domain/mail/text-forms.ts';
 
 const tag = 'Sessions';
 const BASE = '/api/sessions/current/second-factor';
@@ -27,11 +25,6 @@ const SecondFactor = closed(
   { title: 'SecondFactor' },
 );
 
-const OwnPassword = closed(
-  { password: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH, pattern: ANY_TEXT }) },
-  { title: 'OwnPassword' },
-);
-
 const NewTotp = closed(
   {
     secret: nullable(Type.String({ description: 'In base32, to be typed into the app. Shown in this answer only.' })),
@@ -43,7 +36,11 @@ const NewTotp = closed(
 );
 
 const RecoveryCodes = closed(
-  { recoveryCodes: nullable(Type.Array(Type.String(), { description: 'Shown in this answer only.' })) },
+  {
+    recoveryCodes: nullable(
+      Type.Array(Type.String(), { description: 'Shown in this answer only; null: the person has some already.' }),
+    ),
+  },
   { title: 'RecoveryCodes' },
 );
 
@@ -110,7 +107,7 @@ export const secondFactorRoutes: readonly Route[] = [
     withoutCall,
     tag,
     summary: 'Add the authenticator app by a code of it',
-    description: `The answer has ${RECOVERY_CODES} recovery codes. Ends all other sessions of the person, who gets a mail about it.`,
+    description: `If it is the first factor, the answer has ${RECOVERY_CODES} recovery codes, and all other sessions of the person end. The person gets a mail about it.`,
     auth: 'session',
     body: CodeOfPerson,
     bodyExample,
@@ -131,14 +128,15 @@ export const secondFactorRoutes: readonly Route[] = [
     tag,
     summary: 'Remove the authenticator app',
     description:
-      'By a fresh code, of the app or a recovery code. The recovery codes end too. The person gets a mail about it.',
+      'By a fresh code, of the app or a recovery code, or by a passkey (POST /api/sessions/current/passkeys/confirmation). Without passkeys the recovery codes end too. The person gets a mail about it.',
     auth: 'session',
-    body: CodeOfPerson,
+    body: ProofOfPerson,
     bodyExample,
     responses: { 204: { description: 'Removed.' } },
     errors: ['unauthenticated', 'rate_limited'],
-    async handler({ services, temporal, principal, caller, ipAddress, body }) {
-      await sendNotices(services, temporal, await removeTotp(services, principal, body.code, { ...caller, ipAddress }));
+    async handler({ services, temporal, principal, caller, ipAddress, body, publicUrl }) {
+      const proof = proofOf(body, publicUrl);
+      await sendNotices(services, temporal, await removeTotp(services, principal, proof, { ...caller, ipAddress }));
       return { status: 204 };
     },
   }),
@@ -149,15 +147,17 @@ export const secondFactorRoutes: readonly Route[] = [
     withoutCall,
     tag,
     summary: 'Make new recovery codes',
-    description: 'By a fresh code, of the app or a recovery code. The former recovery codes end.',
+    description:
+      'By a fresh code, of the app or a recovery code, or by a passkey (POST /api/sessions/current/passkeys/confirmation). The former recovery codes end.',
     auth: 'session',
-    body: CodeOfPerson,
+    body: ProofOfPerson,
     bodyExample,
     secretFields: ['recoveryCodes'],
     responses: codesResponse,
     errors: ['unauthenticated', 'rate_limited'],
-    async handler({ services, temporal, principal, caller, ipAddress, body }) {
-      const done = await renewRecoveryCodes(services, principal, body.code, { ...caller, ipAddress });
+    async handler({ services, temporal, principal, caller, ipAddress, body, publicUrl }) {
+      const proof = proofOf(body, publicUrl);
+      const done = await renewRecoveryCodes(services, principal, proof, { ...caller, ipAddress });
       await sendNotices(services, temporal, done.notices);
       return { status: 200, body: { recoveryCodes: done.recoveryCodes } };
     },

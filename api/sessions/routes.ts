@@ -12,6 +12,7 @@ import {
   challengeExample,
   presentSession,
   presentSessionOfList,
+  proofOf,
   Session,
   SessionList,
   SessionParams,
@@ -51,17 +52,18 @@ export const sessionRoutes: readonly Route[] = [
     withoutCall: { client: FORM_IN_BROWSER },
     tag,
     summary: 'Sign in with the second factor, after the password',
-    description: `A challenge takes ${CHALLENGE_TRIES} codes; then sign in with the password again. Wrong codes are limited like wrong passwords.`,
+    description: `With \`code\`, or with \`passkey\` after POST /api/sessions/second-factor/passkey. A challenge takes ${CHALLENGE_TRIES} answers; then sign in with the password again. Wrong ones are limited like wrong passwords.`,
     auth: 'public',
     body: AnswerChallenge,
     bodyExample: { challenge: challengeExample.challenge, code: '123456' },
     secretFields: ['token'],
     responses: { 201: SIGN_IN_RESPONSES[201] },
     errors: ['unauthenticated', 'rate_limited', 'forbidden'],
-    async handler({ services, temporal, body, ipAddress, requestId, headers, browser }) {
+    async handler({ services, temporal, body, ipAddress, requestId, headers, browser, publicUrl }) {
       if (body.cookie === true) browser.requireOwnPage();
       const origin = { ipAddress, requestId, userAgent: headers['user-agent'] };
-      const { session, notices } = await answerChallenge(services, body, origin);
+      const input = { challenge: body.challenge, proof: proofOf(body, publicUrl) };
+      const { session, notices } = await answerChallenge(services, input, origin);
       await sendNotices(services, temporal, notices);
       return answerSession(session, body.cookie === true, browser);
     },

@@ -1,13 +1,16 @@
 import Type, { type Static } from 'typebox';
 import { closed, dateTime, nullable } from '#api/http/schema-parts.ts';
+import type { FactorProof } from '#core/accounts/second-factor/proof.ts';
 import type { SignInChallenge } from '#core/accounts/second-factor/sign-in-challenge.ts';
 import type { NewSession, OrganizationOfUser, SessionView, SignedInUser } from '#core/accounts/sessions.ts';
 import { MEMBER_ROLES } from '#domain/access/api-scopes.ts';
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from '#domain/access/credential-format.ts';
 import { SECOND_FACTOR_POLICIES } from '#domain/access/second-factor.ts';
+import { CatalogueError } from '#domain/errors.ts';
 import { idPattern } from '#domain/ids.ts';
 import { ANY_TEXT } from '#domain/mail/text-forms.ts';
 import { PLAN_NAMES } from '#domain/organizations/plans.ts';
+import { PasskeyAssertion } from './passkey-schema.ts';
 
 export const Email = Type.String({ format: 'email', maxLength: 254 });
 
@@ -84,6 +87,9 @@ export const SecondFactorNeeded = closed(
       Type.String({ description: 'For POST /api/sessions/second-factor. Opens nothing; shown in this answer only.' }),
     ),
     expiresAt: dateTime(),
+    passkey: Type.Boolean({
+      description: 'The account has passkeys: begin with POST /api/sessions/second-factor/passkey.',
+    }),
   },
   { title: 'SecondFactorNeeded' },
 );
@@ -94,16 +100,36 @@ const SecondFactorCode = Type.String({
   description: 'Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter.',
 });
 
+const proofFields = { code: Type.Optional(SecondFactorCode), passkey: Type.Optional(PasskeyAssertion) };
+
 export const AnswerChallenge = closed(
   {
     challenge: Type.String({ minLength: 1, maxLength: 128 }),
-    code: SecondFactorCode,
+    ...proofFields,
     cookie: Type.Optional(Type.Boolean({ description: 'For pages of this service, as at sign-in.' })),
   },
   { title: 'SecondFactorAnswer' },
 );
 
+export const ProofOfPerson = closed(proofFields, { title: 'SecondFactorProof' });
+
+export const OwnPassword = closed(
+  { password: Type.String({ minLength: 1, maxLength: PASSWORD_MAX_LENGTH, pattern: ANY_TEXT }) },
+  { title: 'OwnPassword' },
+);
+
 export const CodeOfPerson = closed({ code: SecondFactorCode }, { title: 'SecondFactorCode' });
+
+/** @throws {CatalogueError} invalid_request, unless there is exactly one */
+export function proofOf(
+  { code, passkey }: { readonly code?: string; readonly passkey?: Static<typeof PasskeyAssertion> },
+  publicUrl: string,
+): FactorProof {
+  if (code !== undefined && passkey === undefined) return { code };
+  if (passkey !== undefined && code === undefined) return { passkey, publicUrl };
+  const message = 'is required, or passkey instead of it, and not both';
+  throw new CatalogueError('invalid_request', undefined, { details: [{ path: '/code', message }] });
+}
 
 export const SessionParams = closed({ id: Type.String({ pattern: idPattern('session') }) });
 
@@ -134,6 +160,7 @@ export const ChangePassword = closed(
 export const challengeExample = {
   challenge: 'amq_vB0o2cQ8mJ6wXk1rT4yN7sD9fG3hL5zP0aE2uI8xC6M3q7m2k',
   expiresAt: '2026-11-21T09:20:00.000Z',
+  passkey: false,
 };
 
 const signedInExample = {
@@ -173,9 +200,14 @@ export const sessionWithTokenExample = {
   ...signedInExample,
 };
 
-export const presentChallenge = ({ token, expiresAt }: SignInChallenge): Static<typeof SecondFactorNeeded> => ({
+export const presentChallenge = ({
+  token,
+  expiresAt,
+  passkey,
+}: SignInChallenge): Static<typeof SecondFactorNeeded> => ({
   challenge: token,
   expiresAt: expiresAt.toISOString(),
+  passkey,
 });
 
 const presentSignedIn = (session: {

@@ -6,6 +6,7 @@ import type { Caller } from '#core/platform/caller.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { Member } from '#db/entities.ts';
+import { hasSecondFactor } from '#db/queries/accounts/second-factors.ts';
 import { type MemberRole, roleIncludes } from '#domain/access/api-scopes.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { deleteLinksOfMember } from './approval-links.ts';
@@ -31,7 +32,7 @@ export interface ActingMember {
 const SELECT = /* sql */ `
   select m.id, m.user_id as "userId", u.name, u.email, m.role, m.created_at as "createdAt",
          (select max(s.last_used_at) from sessions s where s.user_id = m.user_id) as "lastSeenAt",
-         exists (select from totp_factor t where t.user_id = m.user_id and t.confirmed_at is not null) as "hasSecondFactor"
+         ${hasSecondFactor('m.user_id')} as "hasSecondFactor"
     from members m join users u on u.id = m.user_id where m.organization_id = $1`;
 
 /** In the order they joined; one more than `limit`. */

@@ -2,7 +2,9 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { semaphore } from '#core/platform/batching/semaphore.ts';
 import type { Services } from '#core/platform/process/services.ts';
+import type { Sql } from '#db/database.ts';
 import { User, type UserRow } from '#db/entities.ts';
+import { hasSecondFactor } from '#db/queries/accounts/second-factors.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { countGuess } from './guess-limits.ts';
 
@@ -94,19 +96,27 @@ export async function verifySignIn(
     });
   }
   await guess.passed();
-  const [{ suspended, hasSecondFactor } = { suspended: false, hasSecondFactor: false }] = await db.query<{
+  return { user, ...(await stateAtSignIn(db, user.id)) };
+}
+
+/**
+ * What else counts where somebody signs in, in whatever way.
+ *
+ * @throws {CatalogueError} forbidden, if all organizations of the person are suspended
+ */
+export async function stateAtSignIn(sql: Sql, userId: string): Promise<Pick<VerifiedPerson, 'hasSecondFactor'>> {
+  const [{ suspended, hasSecondFactor: has } = { suspended: false, hasSecondFactor: false }] = await sql.query<{
     suspended: boolean;
     hasSecondFactor: boolean;
-  }>(STATE, [user.id]);
+  }>(STATE, [userId]);
   if (suspended)
     throw new CatalogueError('forbidden', 'Your organization is suspended by the operator of this service.', {
       fix: 'Ask the operator of this service. Nothing was deleted.',
     });
-  return { user, hasSecondFactor };
+  return { hasSecondFactor: has };
 }
 
 /** Of a person without any organization: not suspended. */
 const STATE = `
-  select coalesce(bool_and(o.suspended_at is not null), false) as suspended,
-         exists (select from totp_factor t where t.user_id = $1 and t.confirmed_at is not null) as "hasSecondFactor"
+  select coalesce(bool_and(o.suspended_at is not null), false) as suspended, ${hasSecondFactor('$1')} as "hasSecondFactor"
     from members m join organizations o on o.id = m.organization_id where m.user_id = $1`;

@@ -51,6 +51,7 @@ import { Migration20261128001800_sending_after_reading } from './Migration202611
 import { Migration20261128001810_carried_documents } from './Migration20261128001810_carried_documents.ts';
 import { Migration20261128001820_canaries } from './Migration20261128001820_canaries.ts';
 import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
+import { Migration20261128003000_passkeys } from './Migration20261128003000_passkeys.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -107,4 +108,5 @@ export const migrations = [
   Migration20261128001710_decision_rules,
   Migration20261128001820_canaries,
   Migration20261128001610_blob_objects,
+  Migration20261128003000_passkeys,
 ];

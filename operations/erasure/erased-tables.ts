@@ -51,6 +51,8 @@ export const ERASED_TABLES: Readonly<Record<string, ErasedTable>> = {
   password_resets: ofOrganization(ACCOUNTS),
   device_sign_ins: ofOrganization(ACCOUNTS),
   sign_in_challenges: ofOrganization(ACCOUNTS),
+  passkey_ceremonies: ofOrganization(ACCOUNTS),
+  passkeys: ofOrganization(ACCOUNTS),
   totp_factor: ofOrganization(ACCOUNTS),
   recovery_code: ofOrganization(ACCOUNTS),
   oauth_requests: ofOrganization(ACCOUNTS),

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { beginDeviceSignIn, decideDeviceSignIn } from '#core/accounts/device-sign-ins.ts';
 import { createPasswordReset } from '#core/accounts/passwords.ts';
 import { type ApiWorld, type Credential, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { authenticator, newPasskeyOptions, passkeyOptions, personWithPasskey } from '#test/support/authenticator.ts';
 import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
 import { challengeOf, personWithBegunTotp, personWithTotp } from '#test/support/second-factor.ts';
@@ -261,6 +262,35 @@ export const postRequests: Readonly<Record<string, Make>> = {
       as: {},
       body: { challenge: await challengeOf(world, email), code: await code() },
     };
+  },
+  beginPasskeySignIn: async () => ({ path: '/api/sessions/passkey/begin', as: {} }),
+  async signInByPasskey(world) {
+    const { device } = await personWithPasskey(world);
+    const passkey = device.assert(await passkeyOptions(world, 'sign-in'));
+    return { path: '/api/sessions/passkey', as: {}, body: { passkey } };
+  },
+  async beginPasskeyStep(world) {
+    const { email } = await personWithPasskey(world);
+    const challenge = await challengeOf(world, email);
+    return { path: '/api/sessions/second-factor/passkey', as: {}, body: { challenge } };
+  },
+  async beginPasskey(world) {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return { path: '/api/sessions/current/passkeys/begin', as: session, body: { password: TEST_PASSWORD } };
+  },
+  async addPasskey(world) {
+    const person = await world.newPerson(world.organization.id, 'member');
+    const passkey = authenticator(world.api.url).register(await newPasskeyOptions(world, person));
+    return { path: '/api/sessions/current/passkeys', as: person.session, body: { name: 'Laptop', passkey } };
+  },
+  async beginPasskeyConfirmation(world) {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return { path: '/api/sessions/current/passkeys/confirmation', as: session };
+  },
+  async removePasskey(world) {
+    const { session, passkeyId, device } = await personWithPasskey(world);
+    const passkey = device.assert(await passkeyOptions(world, { session }));
+    return { path: `/api/sessions/current/passkeys/${passkeyId}/remove`, as: session, body: { passkey } };
   },
   async beginTotp(world) {
     const { session } = await world.newPerson(world.organization.id, 'member');

@@ -27,6 +27,7 @@ import {
   type TestOrganization,
   textAt,
 } from '#test/support/api-world.ts';
+import { addPasskey } from '#test/support/authenticator.ts';
 import { everyRow } from '#test/support/every-row.ts';
 import { holdMail } from '#test/support/held-mail.ts';
 import { asking, beginRequest, oauthHost } from '#test/support/oauth-host.ts';
@@ -129,6 +130,7 @@ async function foreignRows(other: TestOrganization): Promise<Record<string, stri
     mbx_: other.mailbox.id,
     mem_: other.member.memberId,
     inv_: await make('/api/members', { email: 'foreign@people.test' }),
+    pky_: (await addPasskey(world, await world.newPerson(other.id, 'member'))).passkeyId,
     ses_: String((await world.sql(`select id from sessions where user_id = $1`, [other.owner.userId]))[0]?.['id']),
     key_: await make('/api/keys', { name: 'foreign', scopes: ['org:read'] }),
     dom_: await make('/api/domains', { name: 'foreign.example' }),

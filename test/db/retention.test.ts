@@ -149,6 +149,19 @@ const CASES: readonly Case[] = [
   },
   {
     step: 'sessions',
+    table: 'passkey_ceremonies',
+    keptDays: 0,
+    insert(daysAgo) {
+      const id = newId('passkeyCeremony');
+      return query(
+        `insert into passkey_ceremonies (id, challenge_hash, purpose, created_at, expires_at)
+         values ($1, $2, 'sign_in', now(), now() + interval '1 minute' - make_interval(days => $3))`,
+        [id, bytes(id), daysAgo],
+      );
+    },
+  },
+  {
+    step: 'sessions',
     table: 'oauth_requests',
     keptDays: 0,
     insert: (daysAgo) =>

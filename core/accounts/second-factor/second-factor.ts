@@ -1,11 +1,12 @@
 /**
  * The second factor of an account: set up, renewed and removed by its person, and reset by somebody else.
  *
- *   none ─▶ begun: a secret is shown ─▶ on: a code of it was entered ─▶ removed by a code, or reset
+ *   app: none ─▶ begun: a secret is shown ─▶ on: a code of it was entered ─▶ removed by a code or passkey, or reset
+ *
+ * Passkeys, which are second factors too, are in `passkeys.ts`.
  */
 
 import { deleteLinksOfUser } from '#core/accounts/approval-links.ts';
-import { countGuess } from '#core/accounts/guess-limits.ts';
 import { verifySignIn } from '#core/accounts/sign-in.ts';
 import type { NewMemberNotice } from '#core/organizations/member-notices.ts';
 import type { Caller } from '#core/platform/caller.ts';
@@ -13,22 +14,10 @@ import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { readSecondFactorCode } from '#domain/access/second-factor.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import {
-  acceptCode,
-  newTotpSecret,
-  recoveryCodesLeft,
-  replaceRecoveryCodes,
-  takeTotpCode,
-  totpSecretPlace,
-} from './codes.ts';
+import { newTotpSecret, recoveryCodesLeft, replaceRecoveryCodes, takeTotpCode, totpSecretPlace } from './codes.ts';
+import { endFactors, type FactorOwner, factorAdded, factorRemoved, lockFactors } from './factors-of-account.ts';
+import { type CallerFrom, type FactorProof, withGuess, withProof } from './proof.ts';
 import { type FactorPerson, recordFactorChange } from './record-change.ts';
-
-/** A signed-in person who changes the own second factor. */
-export interface FactorOwner extends FactorPerson {
-  readonly sessionId: string;
-}
-
-type CallerFrom = Caller & { readonly ipAddress: string };
 
 interface SecondFactorView {
   /** Since when codes of an app are asked for; null: they are not. */
@@ -75,10 +64,10 @@ export async function beginTotp(
 }
 
 /**
- * Turns the app on by a code of it. The other sessions of the person end, because they were opened without it. Send the
- * notices after the commit.
+ * Turns the app on by a code of it. If it is the first factor, the other sessions of the person end, because they were
+ * opened without it. Send the notices after the commit.
  *
- * @returns the recovery codes, to be shown once
+ * @returns the recovery codes, to be shown once; null: the person has some already
  * @throws {CatalogueError} unauthenticated (wrong code, or no set-up was begun), rate_limited
  */
 export function confirmTotp(
@@ -86,36 +75,40 @@ export function confirmTotp(
   person: FactorOwner,
   typed: string,
   caller: CallerFrom,
-): Promise<{ readonly recoveryCodes: string[]; readonly notices: readonly NewMemberNotice[] }> {
-  return withCounted(services, person, caller, async (sql) => {
-    const code = readSecondFactorCode(typed);
-    await takeTotpCode(services, sql, person.id, code?.kind === 'totp' ? code.digits : '', false);
-    const now = new Date(services.now());
-    await sql.query(`update totp_factor set confirmed_at = $2 where user_id = $1`, [person.id, now]);
-    await sql.query(`update sessions set second_factor_at = $2 where id = $1`, [person.sessionId, now]);
-    await sql.query(`delete from sessions where user_id = $1 and id <> $2`, [person.id, person.sessionId]);
-    const recoveryCodes = await replaceRecoveryCodes(services, sql, person.id);
-    const notices = await recordFactorChange(services, sql, person, caller, {
-      action: 'user.second_factor_added',
-      details: { factor: 'totp' },
-      subject: 'Your account has a second factor',
-      what: `An authenticator app was added to the account ${person.email}. All other sessions were ended.`,
-    });
-    return { recoveryCodes, notices };
-  });
+): Promise<{ readonly recoveryCodes: string[] | null; readonly notices: readonly NewMemberNotice[] }> {
+  return withGuess(services, person, caller, () =>
+    services.db.transaction(async (sql) => {
+      const had = await lockFactors(sql, person.id);
+      const code = readSecondFactorCode(typed);
+      await takeTotpCode(services, sql, person.id, code?.kind === 'totp' ? code.digits : '', false);
+      const now = new Date(services.now());
+      await sql.query(`update totp_factor set confirmed_at = $2 where user_id = $1`, [person.id, now]);
+      const recoveryCodes = await factorAdded(services, sql, person, had);
+      const notices = await recordFactorChange(services, sql, person, caller, {
+        action: 'user.second_factor_added',
+        details: { factor: 'totp' },
+        subject: had ? 'Your account has an authenticator app' : 'Your account has a second factor',
+        what: `An authenticator app was added to the account ${person.email}.${had ? '' : ' All other sessions were ended.'}`,
+      });
+      return { recoveryCodes, notices };
+    }),
+  );
 }
 
-/** Removes app and recovery codes by a fresh code of either. @throws {CatalogueError} unauthenticated, rate_limited */
+/**
+ * Removes the app by a fresh proof, and the recovery codes with the last factor.
+ *
+ * @throws {CatalogueError} unauthenticated, rate_limited
+ */
 export function removeTotp(
   services: Services,
   person: FactorOwner,
-  typed: string,
+  proof: FactorProof,
   caller: CallerFrom,
 ): Promise<readonly NewMemberNotice[]> {
-  return withCounted(services, person, caller, async (sql) => {
-    const used = await acceptCode(services, sql, person, typed, caller);
-    await deleteFactors(sql, person.id);
-    await sql.query(`update sessions set second_factor_at = null where user_id = $1`, [person.id]);
+  return withProof(services, person, proof, caller, async (sql, used) => {
+    await sql.query(`delete from totp_factor where user_id = $1`, [person.id]);
+    await factorRemoved(sql, person.id);
     const notices = await recordFactorChange(services, sql, person, caller, {
       action: 'user.second_factor_removed',
       details: { factor: 'totp' },
@@ -127,7 +120,7 @@ export function removeTotp(
 }
 
 /**
- * New recovery codes by a fresh code; the former ones end.
+ * New recovery codes by a fresh proof; the former ones end.
  *
  * @returns the codes, to be shown once
  * @throws {CatalogueError} unauthenticated, rate_limited
@@ -135,11 +128,10 @@ export function removeTotp(
 export function renewRecoveryCodes(
   services: Services,
   person: FactorOwner,
-  typed: string,
+  proof: FactorProof,
   caller: CallerFrom,
 ): Promise<{ readonly recoveryCodes: string[]; readonly notices: readonly NewMemberNotice[] }> {
-  return withCounted(services, person, caller, async (sql) => {
-    const used = await acceptCode(services, sql, person, typed, caller);
+  return withProof(services, person, proof, caller, async (sql, used) => {
     const recoveryCodes = await replaceRecoveryCodes(services, sql, person.id);
     const notices = await recordFactorChange(services, sql, person, caller, {
       action: 'user.recovery_codes_renewed',
@@ -150,32 +142,8 @@ export function renewRecoveryCodes(
   });
 }
 
-/** Carries a change out by a code, which is counted as at sign-in. */
-async function withCounted<Result>(
-  services: Services,
-  person: FactorPerson,
-  { ipAddress }: CallerFrom,
-  change: (sql: Sql) => Promise<Result>,
-): Promise<Result> {
-  const guess = await countGuess(services, { of: 'second_factor', account: person.email, ipAddress });
-  const done = await services.db.transaction(change).catch((error: unknown) => {
-    if (error instanceof CatalogueError) guess.failed('code is wrong');
-    throw error;
-  });
-  await guess.passed();
-  return done;
-}
-
-async function deleteFactors(sql: Sql, userId: string): Promise<void> {
-  await sql.query(`delete from totp_factor where user_id = $1`, [userId]);
-  await sql.query(`delete from recovery_code where user_id = $1`, [userId]);
-  await sql.query(`delete from sign_in_challenges where user_id = $1`, [userId]);
-  // Approved ones become sessions that count as proven.
-  await sql.query(`delete from device_sign_ins where user_id = $1`, [userId]);
-}
-
 /**
- * Removes the second factor of a person who cannot prove it, in somebody's transaction. All sessions and links of the
+ * Removes the second factor of a person who cannot prove it, passkeys included, in somebody's transaction. All sessions and links of the
  * person end: a thief of the device may have opened them. Send the notices after the commit.
  */
 export async function resetSecondFactor(
@@ -184,9 +152,8 @@ export async function resetSecondFactor(
   person: FactorPerson,
   caller: Caller,
 ): Promise<NewMemberNotice[]> {
-  await deleteFactors(sql, person.id);
+  await endFactors(sql, person.id);
   await sql.query(`delete from sessions where user_id = $1`, [person.id]);
-  await sql.query(`delete from device_sign_ins where user_id = $1`, [person.id]);
   await deleteLinksOfUser(sql, person.id);
   return recordFactorChange(services, sql, person, caller, {
     action: 'member.second_factor_reset',

@@ -1,12 +1,11 @@
 /**
  * Signing in to an account with a second factor:
  *
- *   password ─▶ challenge: five minutes, five codes, opens nothing ─▶ code of the app, or a recovery code ─▶ session
+ *   password ─▶ challenge: five minutes, five tries, opens nothing ─▶ code of the app, recovery code or passkey ─▶ session
  *
  * A challenge is deleted by the sign-in, by a new password and by a reset of the second factor.
  */
 
-import { countGuess } from '#core/accounts/guess-limits.ts';
 import {
   createSession,
   insertSession,
@@ -23,12 +22,15 @@ import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
 import { CHALLENGE_TRIES, SIGN_IN_CHALLENGE_LIFE_SECONDS } from '#domain/access/second-factor.ts';
 import { CatalogueError } from '#domain/errors.ts';
-import { acceptCode } from './codes.ts';
+import { askForPasskey, type PasskeyRequest } from './passkey-requests.ts';
+import { type FactorProof, readProof, withGuess } from './proof.ts';
 
 export interface SignInChallenge {
   /** Shown this once. */
   readonly token: string;
   readonly expiresAt: Date;
+  /** The account has passkeys; without one only a code is accepted. */
+  readonly passkey: boolean;
 }
 
 /** What a right password leads to. */
@@ -58,53 +60,69 @@ export async function insertChallenge(
     `insert into sign_in_challenges (id, user_id, token_hash, created_at, expires_at) values ($1, $2, $3, $4, $5)`,
     [newId('signInChallenge', nowMs), userId, hashCredential(token, pepper), new Date(nowMs), expiresAt],
   );
-  return { token, expiresAt };
+  const [{ passkey } = { passkey: false }] = await sql.query<{ passkey: boolean }>(
+    `select exists (select from passkeys where user_id = $1) as passkey`,
+    [userId],
+  );
+  return { token, expiresAt, passkey };
 }
 
 const ended = (): CatalogueError =>
-  new CatalogueError('unauthenticated', 'The sign-in has ended: it took too long, or too many codes were entered.', {
+  new CatalogueError('unauthenticated', 'The sign-in has ended: it took too long, or was tried too often.', {
     fix: 'Sign in with your password again.',
   });
+
+/** Begins the answer to a challenge by passkey. @throws {CatalogueError} unauthenticated (it has ended), conflict */
+export async function beginPasskeyStep(
+  services: Services,
+  challenge: string,
+  publicUrl: string,
+): Promise<PasskeyRequest> {
+  const [waiting] = await services.db.query<{ id: string; userId: string }>(
+    `select id, user_id as "userId" from sign_in_challenges where token_hash = $1 and expires_at > $2 and tries < $3`,
+    [hashOf(services, challenge), new Date(services.now()), CHALLENGE_TRIES],
+  );
+  if (waiting === undefined) throw ended();
+  const of = { purpose: 'second_step', userId: waiting.userId, boundTo: waiting.id } as const;
+  return services.db.transaction((sql) => askForPasskey(services, sql, of, publicUrl));
+}
+
+function hashOf({ pepper }: Services, challenge: string): Buffer {
+  if (!isCredential('signInChallenge', challenge)) throw ended();
+  return hashCredential(challenge, pepper);
+}
 
 /**
  * The second step. Send the notices after the commit.
  *
- * @throws {CatalogueError} unauthenticated (the challenge has ended, or the code is wrong or was used), rate_limited
+ * @throws {CatalogueError} unauthenticated (the challenge has ended, or the proof is wrong or was used), rate_limited
  */
 export async function answerChallenge(
   services: Services,
-  input: { readonly challenge: string; readonly code: string },
+  input: { readonly challenge: string; readonly proof: FactorProof },
   origin: SignInOrigin & { readonly ipAddress: string },
 ): Promise<{ readonly session: NewSession; readonly notices: readonly NewMemberNotice[] }> {
-  if (!isCredential('signInChallenge', input.challenge)) throw ended();
   const { db } = services;
-  const hash = hashCredential(input.challenge, services.pepper);
-  // Counted before the code is compared, so that concurrent ones cannot exceed the number.
-  const [person] = await db.query<{ id: string; name: string; email: string }>(
+  const hash = hashOf(services, input.challenge);
+  // Counted before the proof is looked at, so that concurrent ones cannot exceed the number.
+  const [person] = await db.query<{ id: string; name: string; email: string; boundTo: string }>(
     `update sign_in_challenges c set tries = tries + 1 from users u
       where c.token_hash = $1 and c.expires_at > $2 and c.tries < $3 and u.id = c.user_id
-      returning u.id, u.name, u.email`,
+      returning u.id, u.name, u.email, c.id as "boundTo"`,
     [hash, new Date(services.now()), CHALLENGE_TRIES],
   );
   if (person === undefined) throw ended();
-  const guess = await countGuess(services, {
-    of: 'second_factor',
-    account: person.email,
-    ipAddress: origin.ipAddress,
+  const { boundTo } = person;
+  return withGuess(services, person, origin, async () => {
+    const of = { purpose: 'second_step', boundTo } as const;
+    const accept = await readProof(services, person, input.proof, of, userCaller(person, origin));
+    return db.entityTransaction(async (em) => {
+      const sql = sqlOfEntityManager(em);
+      const taken = await sql.query(`delete from sign_in_challenges where token_hash = $1 returning id`, [hash]);
+      if (taken.length === 0) throw ended();
+      const notices = await accept(sql);
+      const secondFactorAt = new Date(services.now());
+      return { session: await insertSession(services, em, person, { ...origin, secondFactorAt }), notices };
+    });
   });
-  const done = await db.entityTransaction(async (em) => {
-    const sql = sqlOfEntityManager(em);
-    const taken = await sql.query(`delete from sign_in_challenges where token_hash = $1 returning id`, [hash]);
-    if (taken.length === 0) throw ended();
-    const notices = await acceptCode(services, sql, person, input.code, userCaller(person, origin)).catch(
-      (error: unknown) => {
-        if (error instanceof CatalogueError) guess.failed('code is wrong');
-        throw error;
-      },
-    );
-    const secondFactorAt = new Date(services.now());
-    return { session: await insertSession(services, em, person, { ...origin, secondFactorAt }), notices };
-  });
-  await guess.passed();
-  return done;
 }

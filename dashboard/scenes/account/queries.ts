@@ -48,12 +48,46 @@ export const useConfirmTotp = () =>
     bodyOf(service.POST('/api/sessions/current/second-factor/totp/confirm', { body: { code } })),
   );
 
+/** What proves a change: a code of the app or a recovery code; null: a passkey, which the browser asks for. */
+export type Proof = string | null;
+
+const proofOf = async (proof: Proof) =>
+  proof === null ? { passkey: await (await import('../../api/passkeys.ts')).passkeyOfConfirmation() } : { code: proof };
+
 export const useRemoveTotp = () =>
-  useChangeOfFactor((code: string) =>
-    done(service.POST('/api/sessions/current/second-factor/totp/remove', { body: { code } })),
+  useChangeOfFactor(async (proof: Proof) =>
+    done(service.POST('/api/sessions/current/second-factor/totp/remove', { body: await proofOf(proof) })),
   );
 
 export const useRenewRecoveryCodes = () =>
-  useChangeOfFactor((code: string) =>
-    bodyOf(service.POST('/api/sessions/current/second-factor/recovery-codes', { body: { code } })),
+  useChangeOfFactor(async (proof: Proof) =>
+    bodyOf(service.POST('/api/sessions/current/second-factor/recovery-codes', { body: await proofOf(proof) })),
+  );
+
+export type Passkey = Schemas['Passkey'];
+
+const PASSKEYS = ['second-factor', 'passkeys'];
+
+export const passkeysQuery = queryOptions({
+  queryKey: PASSKEYS,
+  queryFn: () => bodyOf(service.GET('/api/sessions/current/passkeys')),
+});
+
+/** Makes a passkey in this browser and adds it. */
+export const useAddPasskey = () =>
+  useChangeOfFactor(async ({ name, password }: { name: string; password: string }) => {
+    const { makePasskey } = await import('../../api/passkeys.ts');
+    const options = await bodyOf(service.POST('/api/sessions/current/passkeys/begin', { body: { password } }));
+    const passkey = await makePasskey(options);
+    return bodyOf(service.POST('/api/sessions/current/passkeys', { body: { name, passkey } }));
+  });
+
+export const useRemovePasskey = (id: string) =>
+  useChangeOfFactor(async (proof: Proof) =>
+    done(
+      service.POST('/api/sessions/current/passkeys/{id}/remove', {
+        params: { path: { id } },
+        body: await proofOf(proof),
+      }),
+    ),
   );

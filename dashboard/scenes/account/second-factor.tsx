@@ -8,10 +8,12 @@ import { Dialog } from '../../components/frame/dialog.tsx';
 import { ProblemNote } from '../../components/frame/page.tsx';
 import { Loaded, Section } from '../../components/frame/section.tsx';
 import { QrCode } from '../../components/shown/qr-code.tsx';
-import { saveFile } from '../../components/shown/save-file.ts';
 import { Time } from '../../components/shown/time.tsx';
+import { Passkeys } from './passkeys.tsx';
+import { CodeField, Codes, ProofForm } from './proof.tsx';
 import {
   type SecondFactor as Factor,
+  passkeysQuery,
   secondFactorQuery,
   useBeginTotp,
   useConfirmTotp,
@@ -21,47 +23,62 @@ import {
 
 type Doing = 'add' | 'remove' | 'renew';
 
-/** The authenticator app and the recovery codes of the account. */
+/** The authenticator app, the passkeys and the recovery codes of the account. */
 export function SecondFactor() {
   const factor = useQuery(secondFactorQuery);
+  const passkeys = useQuery(passkeysQuery);
+  const has = (passkeys.data?.data.length ?? 0) > 0;
   const [doing, setDoing] = useState<Doing>();
   const close = () => setDoing(undefined);
   return (
     <Section
       title="Second factor"
-      note="Beside the password, a code of an app on your phone is asked for when you sign in. Somebody who knows your password cannot sign in without it."
+      note="Beside the password, a passkey or a code of an app on your phone is asked for when you sign in. Somebody who knows your password cannot sign in without it. A passkey signs in without the password too."
     >
+      <Loaded query={passkeys} rows={1}>
+        {({ data, origin }) => <Passkeys passkeys={data} origin={origin} />}
+      </Loaded>
       <Loaded query={factor} rows={1}>
-        {(found) => <State factor={found} onDo={setDoing} />}
+        {(found) => <State factor={found} hasPasskeys={has} onDo={setDoing} />}
       </Loaded>
       {doing === 'add' ? <AddApp onClose={close} /> : null}
-      {doing === 'remove' ? <RemoveApp onClose={close} /> : null}
-      {doing === 'renew' ? <RenewCodes onClose={close} /> : null}
+      {doing === 'remove' ? <RemoveApp hasPasskeys={has} onClose={close} /> : null}
+      {doing === 'renew' ? <RenewCodes hasPasskeys={has} onClose={close} /> : null}
     </Section>
   );
 }
 
 const BOX = 'flex flex-wrap items-center gap-3 rounded-lg border border-line bg-panel p-4';
 
-function State({ factor, onDo }: { readonly factor: Factor; readonly onDo: (doing: Doing) => void }) {
+interface StateProps {
+  readonly factor: Factor;
+  readonly hasPasskeys: boolean;
+  readonly onDo: (doing: Doing) => void;
+}
+
+function State({ factor, hasPasskeys, onDo }: StateProps) {
   const { totpSince, recoveryCodesLeft } = factor;
-  if (totpSince === null)
-    return (
-      <div className={BOX}>
-        <span className="min-w-0 flex-1 basis-48">No authenticator app.</span>
-        <Button onClick={() => onDo('add')}>Add an authenticator app</Button>
-      </div>
-    );
+  const hasFactor = totpSince !== null || hasPasskeys;
   return (
     <div className={BOX}>
       <span className="min-w-0 flex-1 basis-48">
-        Authenticator app, since <Time value={totpSince} />
-        <span className="block text-muted">{recoveryCodesLeft} recovery codes left</span>
+        {totpSince === null ? (
+          'No authenticator app.'
+        ) : (
+          <>
+            Authenticator app, since <Time value={totpSince} />
+          </>
+        )}
+        {hasFactor ? <span className="block text-muted">{recoveryCodesLeft} recovery codes left</span> : null}
       </span>
-      <Button onClick={() => onDo('renew')}>New recovery codes</Button>
-      <Button look="stop" onClick={() => onDo('remove')}>
-        Remove
-      </Button>
+      {hasFactor ? <Button onClick={() => onDo('renew')}>New recovery codes</Button> : null}
+      {totpSince === null ? (
+        <Button onClick={() => onDo('add')}>Add an authenticator app</Button>
+      ) : (
+        <Button look="stop" onClick={() => onDo('remove')}>
+          Remove
+        </Button>
+      )}
     </div>
   );
 }
@@ -75,6 +92,12 @@ function AddApp({ onClose }: Closing) {
   const { user } = useSignedIn();
   const begin = useBeginTotp();
   const confirm = useConfirmTotp();
+  if (confirm.data !== undefined && confirm.data.recoveryCodes === null)
+    return (
+      <Dialog onClose={onClose} title="The app is on" description="The recovery codes that you have stay valid.">
+        <DoneButton onClick={onClose} />
+      </Dialog>
+    );
   if (confirm.data !== undefined)
     return <Codes title="The second factor is on" codes={confirm.data.recoveryCodes} onClose={onClose} />;
   if (begin.data === undefined)
@@ -117,75 +140,39 @@ function AddApp({ onClose }: Closing) {
   );
 }
 
-const CodeField = ({ label }: { readonly label: string }) => (
-  <Field label={label} name="code" required autoComplete="one-time-code" autoCapitalize="none" />
-);
-
-function RemoveApp({ onClose }: Closing) {
+function RemoveApp({ hasPasskeys, onClose }: Closing & { readonly hasPasskeys: boolean }) {
   const remove = useRemoveTotp();
   return (
     <Dialog
       onClose={onClose}
       title="Remove the authenticator app?"
-      description="From then on the password alone signs in. The recovery codes end too."
+      description={
+        hasPasskeys
+          ? 'From then on a passkey or a recovery code is asked for after the password.'
+          : 'From then on the password alone signs in. The recovery codes end too.'
+      }
     >
-      <Form onSubmit={(typed) => remove.mutate(typed('code').trim(), { onSuccess: onClose })}>
-        <ProblemNote error={remove.error} />
-        <CodeField label="Code of the app, or a recovery code" />
-        <Button type="submit" look="stop" className="justify-self-end" busy={remove.isPending}>
-          Remove the app
-        </Button>
-      </Form>
+      <ProofForm
+        change={remove}
+        hasPasskeys={hasPasskeys}
+        onProof={(proof) => remove.mutate(proof, { onSuccess: onClose })}
+        look="stop"
+      >
+        Remove the app
+      </ProofForm>
     </Dialog>
   );
 }
 
-function RenewCodes({ onClose }: Closing) {
+function RenewCodes({ hasPasskeys, onClose }: Closing & { readonly hasPasskeys: boolean }) {
   const renew = useRenewRecoveryCodes();
   if (renew.data !== undefined)
     return <Codes title="Your new recovery codes" codes={renew.data.recoveryCodes} onClose={onClose} />;
   return (
     <Dialog onClose={onClose} title="New recovery codes" description="The codes that you have now end.">
-      <Form onSubmit={(typed) => renew.mutate(typed('code').trim())}>
-        <ProblemNote error={renew.error} />
-        <CodeField label="Code of the app, or a recovery code" />
-        <Submit busy={renew.isPending}>Make new codes</Submit>
-      </Form>
-    </Dialog>
-  );
-}
-
-interface CodesProps extends Closing {
-  readonly title: string;
-  readonly codes: readonly string[] | null;
-}
-
-function Codes({ title, codes, onClose }: CodesProps) {
-  return (
-    <Dialog
-      onClose={onClose}
-      keep
-      title={title}
-      description="With a recovery code you sign in without the app, if you lose the phone. Each works once."
-    >
-      {codes === null ? (
-        <p>The codes were shown before. Make new ones.</p>
-      ) : (
-        <>
-          <Secret
-            label="Recovery codes"
-            value={codes.join(' ')}
-            note="Store them apart from the phone. They are shown this once."
-          />
-          <Button
-            className="justify-self-start"
-            onClick={() => saveFile(new Blob([`${codes.join('\n')}\n`]), 'agent-mailbox-recovery-codes.txt')}
-          >
-            Save as a file
-          </Button>
-        </>
-      )}
-      <DoneButton onClick={onClose} />
+      <ProofForm change={renew} hasPasskeys={hasPasskeys} onProof={(proof) => renew.mutate(proof)}>
+        Make new codes
+      </ProofForm>
     </Dialog>
   );
 }

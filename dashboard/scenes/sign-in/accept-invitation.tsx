@@ -48,6 +48,7 @@ function Accept({ token, look }: { readonly token: string; readonly look: Invita
     return (
       <SecondStep
         challenge={accept.data.challenge}
+        passkey={accept.data.passkey}
         email={look.email}
         onDone={goOn}
         onRestart={() => void navigate({ to: '/sign-in' })}

@@ -4,6 +4,7 @@ import { Field, Form } from '../../components/forms/form.tsx';
 import { Button } from '../../components/frame/button.tsx';
 import { EntryFrame } from '../../components/frame/entry-frame.tsx';
 import { ProblemNote } from '../../components/frame/page.tsx';
+import { usePasskeySignIn } from './queries.ts';
 
 /** Loaded by those whose account has a second factor. */
 const SecondStep = lazyRouteComponent(() => import('./second-step.tsx'), 'SecondStep');
@@ -11,12 +12,14 @@ const SecondStep = lazyRouteComponent(() => import('./second-step.tsx'), 'Second
 /** @param to where to go afterwards */
 export function SignInPage({ to }: { readonly to: string }) {
   const signIn = useSignIn();
+  const byPasskey = usePasskeySignIn();
   const navigate = useNavigate();
   const goOn = () => void navigate({ href: to, replace: true });
   if (signIn.data !== undefined && 'challenge' in signIn.data)
     return (
       <SecondStep
         challenge={signIn.data.challenge}
+        passkey={signIn.data.passkey}
         email={signIn.variables?.email ?? ''}
         onDone={goOn}
         onRestart={signIn.reset}
@@ -32,13 +35,16 @@ export function SignInPage({ to }: { readonly to: string }) {
           )
         }
       >
-        <ProblemNote error={signIn.error} />
+        <ProblemNote error={signIn.error ?? byPasskey.error} />
         <Field label="Email" name="email" type="email" autoComplete="username" required autoFocus />
         <Field label="Password" name="password" type="password" autoComplete="current-password" required />
         <Button type="submit" look="primary" busy={signIn.isPending}>
           Sign in
         </Button>
       </Form>
+      <Button busy={byPasskey.isPending} onClick={() => byPasskey.mutate(undefined, { onSuccess: goOn })}>
+        Use a passkey
+      </Button>
     </EntryFrame>
   );
 }

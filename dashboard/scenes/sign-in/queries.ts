@@ -39,14 +39,27 @@ export function useAcceptInvitation(organizationName: string) {
   });
 }
 
-/** The second step of a sign-in. @param email of the account */
+/** The second step of a sign-in, by a code or by a passkey. @param email of the account */
 export function useSecondStep(email: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (body: { challenge: string; code: string }) =>
-      bodyOf(service.POST('/api/sessions/second-factor', { body: { ...body, cookie: true } })),
+    mutationFn: async ({ challenge, code }: { challenge: string; code: string | null }) => {
+      const proof =
+        code === null ? { passkey: await (await import('../../api/passkeys.ts')).passkeyOfStep(challenge) } : { code };
+      return bodyOf(service.POST('/api/sessions/second-factor', { body: { challenge, ...proof, cookie: true } }));
+    },
     meta: { automatic: true },
     onSuccess: () => signedIn(queries, email),
+  });
+}
+
+/** Signs in with a passkey alone. */
+export function usePasskeySignIn() {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: async () => (await import('../../api/passkeys.ts')).signInByPasskey(),
+    meta: { automatic: true },
+    onSuccess: ({ user }) => signedIn(queries, user.email),
   });
 }
 

@@ -248,7 +248,7 @@ class AttachmentText(Model):
 class AuditEntry(Model):
     id: str
     actor: Actor
-    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
+    action: Annotated[Literal["api_key.created", "api_key.deleted", "api_key.updated", "consent.approved", "consent.denied", "consent.first_approved", "consent.returned", "consent.taken_back", "decision_rule.created", "decision_rule.deleted", "domain.created", "domain.deleted", "domain.dkim_key_created", "domain.dkim_key_switched", "domain.verified", "grant.created", "grant.deleted", "held_mail.decided", "invitation.accepted", "invitation.created", "invitation.deleted", "legal_hold.lifted", "legal_hold.set", "list_entry.created", "list_entry.deleted", "mail.dropped", "mail.on_hold", "mail.released", "mail.retried", "mailbox.brakes_changed", "mailbox.canary_forgotten", "mailbox.canary_planted", "mailbox.canary_sent", "mailbox.created", "mailbox.deleted", "mailbox.sending_resumed", "mailbox.test_mail_sent", "mailbox.token_created", "mailbox.token_revoked", "mailbox.token_rotated", "mailbox.updated", "member.deputy_named", "member.password_reset_created", "member.removed", "member.role_changed", "member.second_factor_reset", "notice_settings.updated", "organization.brakes_changed", "organization.created", "organization.plan_changed", "organization.resumed", "organization.suspended", "organization.updated", "session.created", "session.deleted", "standing_approval.created", "standing_approval.revoked", "suppression.deleted", "user.password_changed", "user.password_reset", "user.passkey_added", "user.passkey_refused", "user.passkey_removed", "user.recovery_code_used", "user.recovery_codes_renewed", "user.second_factor_added", "user.second_factor_removed", "webhook.created", "webhook.deleted", "webhook.deliveries_recovered", "webhook.delivery_resent", "webhook.disabled", "webhook.recovery_cancelled", "webhook.recovery_paused", "webhook.recovery_resumed", "webhook.secret_rotated", "webhook.signing_key_rotated", "webhook.suspended", "webhook.suspension_lifted", "webhook.tested", "webhook.updated"], OPEN]
     # Id of the object that was changed.
     target_id: str | None
     # By action.
@@ -2574,6 +2574,12 @@ class NewOrganization(Model):
     plan: Annotated[Literal["free", "team", "business", "unlimited"], OPEN] | None = None
 
 
+class NewPasskey(Model):
+    passkey: Passkey
+    # Shown in this answer only; null: the person has some already.
+    recovery_codes: list[str] | None
+
+
 class NewRecovery(Model):
     # Deliveries created at this time or later.
     since: datetime
@@ -3152,6 +3158,109 @@ class OwnPassword(Model):
     password: str
 
 
+class Passkey(Model):
+    id: str
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+
+
+class PasskeyAccount(Model):
+    id: str
+    name: str
+    display_name: str
+
+
+class PasskeyAddition(Model):
+    # By which the person recognizes it.
+    name: str
+    passkey: PasskeyRegistration
+
+
+class PasskeyAlgorithm(Model):
+    type: Literal["public-key"]
+    alg: int
+
+
+class PasskeyAssertion(Model):
+    """What `navigator.credentials.get` answered; bytes in base64url without padding."""
+
+    id: str
+    client_data: str
+    authenticator_data: str
+    signature: str
+    user_handle: str | None = None
+
+
+class PasskeyAuthenticator(Model):
+    resident_key: Literal["required"]
+    require_resident_key: Literal[True]
+    user_verification: Literal["required"]
+
+
+class PasskeyCreation(Model):
+    """For `navigator.credentials.create`, by `PublicKeyCredential.parseCreationOptionsFromJSON`."""
+
+    challenge: str
+    rp: PasskeySite
+    user: PasskeyAccount
+    pub_key_cred_params: list[PasskeyAlgorithm]
+    # Milliseconds.
+    timeout: int
+    attestation: Literal["none"]
+    authenticator_selection: PasskeyAuthenticator
+    # Passkeys that the account has.
+    exclude_credentials: list[PasskeyDescriptor]
+
+
+class PasskeyDescriptor(Model):
+    type: Literal["public-key"]
+    id: str
+    transports: list[Annotated[Literal["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"], OPEN]]
+
+
+class PasskeyList(Model):
+    data: list[Passkey]
+    # The only address of the dashboard where passkeys work; null: this service has none with name and TLS.
+    origin: str | None
+
+
+class PasskeyRegistration(Model):
+    """What `navigator.credentials.create` answered; bytes in base64url without padding."""
+
+    id: str
+    client_data: str
+    attestation_object: str
+    transports: list[Annotated[Literal["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"], OPEN]]
+
+
+class PasskeyRequest(Model):
+    """For `navigator.credentials.get`, by `PublicKeyCredential.parseRequestOptionsFromJSON`."""
+
+    challenge: str
+    rp_id: str
+    # Milliseconds.
+    timeout: int
+    user_verification: Literal["required"]
+    # Empty: any passkey of this site.
+    allow_credentials: list[PasskeyDescriptor]
+
+
+class PasskeySignIn(Model):
+    passkey: PasskeyAssertion
+    # For pages of this service, as at sign-in.
+    cookie: bool | None = None
+
+
+class PasskeySite(Model):
+    id: str
+    name: str
+
+
+class PasskeyStep(Model):
+    challenge: str
+
+
 class PasswordChange(Model):
     current_password: str
     new_password: str
@@ -3264,7 +3373,7 @@ class Recovery(Model):
 
 
 class RecoveryCodes(Model):
-    # Shown in this answer only.
+    # Shown in this answer only; null: the person has some already.
     recovery_codes: list[str] | None
 
 
@@ -3398,7 +3507,8 @@ class SecondFactor(Model):
 class SecondFactorAnswer(Model):
     challenge: str
     # Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter.
-    code: str
+    code: str | None = None
+    passkey: PasskeyAssertion | None = None
     # For pages of this service, as at sign-in.
     cookie: bool | None = None
 
@@ -3412,6 +3522,14 @@ class SecondFactorNeeded(Model):
     # For POST /api/sessions/second-factor. Opens nothing; shown in this answer only.
     challenge: str | None
     expires_at: datetime
+    # The account has passkeys: begin with POST /api/sessions/second-factor/passkey.
+    passkey: bool
+
+
+class SecondFactorProof(Model):
+    # Of the authenticator app, or a recovery code. Each works once; spaces and hyphens do not matter.
+    code: str | None = None
+    passkey: PasskeyAssertion | None = None
 
 
 class SecretRotation(Model):

@@ -1,5 +1,6 @@
 /** Errors of sign-in, invitations, passwords, members and organizations. */
 
+import { startApi } from '#api/start.ts';
 import { newId } from '#core/platform/new-id.ts';
 import {
   LINK_TOKEN_TRIES_PER_MINUTE,
@@ -7,13 +8,21 @@ import {
   SIGN_IN_TRIES,
 } from '#domain/access/credential-format.ts';
 import { OAUTH_REQUESTS_PER_PERSON_AND_HOUR } from '#domain/access/oauth.ts';
+import { PASSKEY_SIGN_INS_PER_SOURCE } from '#domain/access/passkeys.ts';
 import {
   DEVICE_CODES_PER_PERSON_AND_HOUR,
   DEVICE_SIGN_INS_PER_SOURCE_AND_HOUR,
 } from '#domain/access/sign-in-limits.ts';
 import { TOKENS_PER_MAILBOX_MAX } from '#domain/organizations/mailboxes.ts';
 import { API_KEYS_MAX } from '#domain/organizations/plans.ts';
-import { type ApiWorld, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import { type Answer, type ApiWorld, TEST_PASSWORD, type TestPerson, textAt } from '#test/support/api-world.ts';
+import {
+  addPasskey,
+  authenticator,
+  newPasskeyOptions,
+  passkeyOptions,
+  personWithPasskey,
+} from '#test/support/authenticator.ts';
 import { challengeOf, personWithTotp } from '#test/support/second-factor.ts';
 import { from, type Reach, tryPasswords } from './reach.ts';
 
@@ -81,7 +90,112 @@ const ownPassword =
     );
   };
 
+/** At an address without a name, where browsers have no passkeys. */
+const atNamelessAddress =
+  (ask: (world: ApiWorld, url: string, person: TestPerson) => Promise<Answer>): Reach =>
+  async (world) => {
+    const { services, temporal, organization, api } = world;
+    const person = await world.newPerson(organization.id, 'member');
+    const settings = { ...services.settings, API_PUBLIC_URL: 'http://203.0.113.7' };
+    const other = await startApi({ ...services, settings }, temporal);
+    try {
+      return await ask(world, other.url, person);
+    } finally {
+      await other.close();
+      await world.sql(`update public_address set url = $1`, [api.url]);
+    }
+  };
+
+const PASSKEYS = '/api/sessions/current/passkeys';
+
+/** A wrong code, for the removal of a passkey. */
+const removalByCode =
+  (tries: number, source: string): Reach =>
+  async (world) => {
+    const { session, passkeyId } = await personWithPasskey(world);
+    return tryPasswords(tries, () =>
+      world.call('POST', `${PASSKEYS}/${passkeyId}/remove`, {
+        as: session,
+        body: { code: '000000' },
+        headers: from(source),
+      }),
+    );
+  };
+
+const beginsPasskey =
+  (password: string, tries: number, source: string): Reach =>
+  async (world) => {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    return tryPasswords(tries, () =>
+      world.call('POST', `${PASSKEYS}/begin`, { as: session, body: { password }, headers: from(source) }),
+    );
+  };
+
+/** An answer of a passkey that the service does not know. */
+async function unknownPasskey(world: ApiWorld): Promise<Record<string, unknown>> {
+  return authenticator(world.api.url).assert(await passkeyOptions(world, 'sign-in'));
+}
+
+const passkeyCases: Readonly<Record<string, Reach>> = {
+  'beginPasskeySignIn conflict': atNamelessAddress((world, url) =>
+    world.call('POST', `${url}/api/sessions/passkey/begin`),
+  ),
+  'beginPasskeySignIn rate_limited': (world) =>
+    tryPasswords(PASSKEY_SIGN_INS_PER_SOURCE + 1, () =>
+      world.call('POST', '/api/sessions/passkey/begin', { headers: from('198.51.100.41') }),
+    ),
+  'signInByPasskey unauthenticated': async (world) =>
+    world.call('POST', '/api/sessions/passkey', { body: { passkey: await unknownPasskey(world) } }),
+  'signInByPasskey forbidden': async (world) =>
+    world.call('POST', '/api/sessions/passkey', {
+      headers: { origin: 'https://elsewhere.example' },
+      body: { passkey: await unknownPasskey(world), cookie: true },
+    }),
+  'beginPasskeyStep unauthenticated': (world) =>
+    world.call('POST', '/api/sessions/second-factor/passkey', { body: { challenge: 'unknown' } }),
+  'beginPasskeyStep conflict': atNamelessAddress(async (world, url) => {
+    const { email } = await personWithPasskey(world);
+    const body = { challenge: await challengeOf(world, email) };
+    return world.call('POST', `${url}/api/sessions/second-factor/passkey`, { body });
+  }),
+  'beginPasskey unauthenticated': beginsPasskey('not the password', 1, '198.51.100.42'),
+  'beginPasskey rate_limited': beginsPasskey('not the password', SIGN_IN_TRIES + 1, '198.51.100.43'),
+  'beginPasskey conflict': atNamelessAddress((world, url, { session }) =>
+    world.call('POST', `${url}${PASSKEYS}/begin`, { as: session, body: { password: TEST_PASSWORD } }),
+  ),
+  async 'addPasskey unauthenticated'(world) {
+    const person = await world.newPerson(world.organization.id, 'member');
+    const options = await newPasskeyOptions(world, person);
+    const passkey = authenticator(world.api.url).register(options, { origin: 'https://elsewhere.example' });
+    return world.call('POST', PASSKEYS, { as: person.session, body: { name: 'x', passkey } });
+  },
+  async 'addPasskey conflict'(world) {
+    const person = await personWithPasskey(world);
+    const passkey = person.device.register(await newPasskeyOptions(world, person));
+    return world.call('POST', PASSKEYS, { as: person.session, body: { name: 'x', passkey } });
+  },
+  'beginPasskeyConfirmation conflict': atNamelessAddress((world, url, { session }) =>
+    world.call('POST', `${url}${PASSKEYS}/confirmation`, { as: session }),
+  ),
+  'removePasskey unauthenticated': removalByCode(1, '198.51.100.44'),
+  'removePasskey rate_limited': removalByCode(SIGN_IN_TRIES + 1, '198.51.100.45'),
+  async 'removePasskey not_found'(world) {
+    const { session } = await world.newPerson(world.organization.id, 'member');
+    const { passkeyId } = await personWithPasskey(world);
+    return world.call('POST', `${PASSKEYS}/${passkeyId}/remove`, { as: session, body: { code: '000000' } });
+  },
+  async 'removePasskey conflict'(world) {
+    const { id, owner } = await world.newOrganization('business');
+    const { session, passkeyId, recoveryCodes } = await addPasskey(world, owner);
+    await world.sql(`update organizations set settings = settings || '{"secondFactor":"approvers"}' where id = $1`, [
+      id,
+    ]);
+    return world.call('POST', `${PASSKEYS}/${passkeyId}/remove`, { as: session, body: { code: recoveryCodes[0] } });
+  },
+};
+
 export const accountCases: Readonly<Record<string, Reach>> = {
+  ...passkeyCases,
   'createSession forbidden': (world) =>
     world.call('POST', '/api/sessions', {
       headers: { origin: 'https://elsewhere.example' },
