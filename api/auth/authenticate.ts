@@ -23,6 +23,7 @@ import { shownAs } from '#db/queries/mailboxes/status-now.ts';
 import { countingFound, type FoundCount, foundCount, type UseCount } from '#db/queries/platform/count-use.ts';
 import type { ApiScope } from '#domain/access/api-scopes.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
+import { grantSuffices } from '#domain/access/second-factor.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { EXPIRED_MAILBOX_GRACE_DAYS } from '#domain/mail/mail-retention.ts';
 import type { MailboxStatus, TokenAccess } from '#domain/organizations/mailboxes.ts';
@@ -148,12 +149,14 @@ interface OAuthColumns extends OrganizationColumns, FoundCount {
   grant_id: string;
   access: TokenAccess;
   resource: string;
+  is_proven: boolean;
   is_used_lately: boolean;
 }
 
 /** Counted: the request of a valid token, about its own mailbox. */
 const FIND_OAUTH_TOKEN = countingFound(/* sql */ `
-  select x.id, x.name, x.address, ${shownAs('x')} as status, g.id as grant_id, g.access, g.resource, ${ORGANIZATION_COLUMNS},
+  select x.id, x.name, x.address, ${shownAs('x')} as status, g.id as grant_id, g.access, g.resource,
+         g.second_factor_at is not null as is_proven, ${ORGANIZATION_COLUMNS},
          ${API_USE_KEY} as use_key,
          g.last_used_at > to_timestamp($1::bigint / 1000.0) - interval '1 minute' as is_used_lately,
          ($5::bool or x.id = $6::text) and ${shownAs('x')} not in ('suspended', 'expired') and o.suspended_at is null and o.plan = any($4::text[]) as is_counted
@@ -190,6 +193,13 @@ async function authenticateOAuthToken(
     });
   refuseClosed(row.status);
   const organization = organizationOf(row);
+  // As unknown ones, so that the program asks the person again.
+  if (!grantSuffices(row.organization_second_factor ?? 'off', row.is_proven, row.access))
+    throw new CatalogueError(
+      'unauthenticated',
+      'The access token is not valid: the organization requires a second factor, which the person who connected the program had not proven.',
+      { fix: 'Connect the program again, signed in with a second factor.' },
+    );
   noteLogin(services, { mailboxId: row.id, tokenId: row.grant_id }, 'api');
   if (row.is_used_lately !== true)
     services.db

@@ -201,7 +201,8 @@ export const oauthRoutes: readonly Route[] = [
           details: [{ path: mailboxId === undefined ? '/mailboxId' : '/access', message: 'is required to approve' }],
         });
       const decision = approve && mailboxId !== undefined && access !== undefined ? { mailboxId, access } : null;
-      const decider = { userId: principal.id, organizationId: organization.id, caller };
+      const { id: userId, secondFactorAt } = principal;
+      const decider = { userId, secondFactorAt, organizationId: organization.id, caller };
       return { status: 200, body: await decideOAuthRequest(services, params.id, decider, decision, publicUrl) };
     },
   }),

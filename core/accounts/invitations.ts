@@ -22,8 +22,8 @@ import { CREDENTIAL_PLACE } from '#domain/organizations/member-notices.ts';
 import { INVITATIONS_PER_DAY_MAX, OPEN_INVITATIONS_MAX } from '#domain/organizations/plans.ts';
 import type { Actor } from '#domain/webhooks/event-types.ts';
 import type { ActingMember } from './members.ts';
-import { insertChallenge, type SignInStep } from './second-factor/sign-in-challenge.ts';
-import { insertSession, type SignInOrigin } from './sessions.ts';
+import { type SignInStep, stepAfterPassword } from './second-factor/sign-in-challenge.ts';
+import type { SignInOrigin } from './sessions.ts';
 import { hashPassword, verifySignIn } from './sign-in.ts';
 
 const DAY_MS = 86_400_000;
@@ -257,11 +257,10 @@ export async function acceptInvitation(
     throw new CatalogueError('not_found', 'The invitation is unknown, used or expired.', { fix: NEW_INVITATION });
   const account = await services.db.em().findOne(User, { email: offered.email });
   // Hashing is slow, so it runs outside the transaction.
-  const verified =
+  const existing =
     account === null
-      ? null
-      : await verifySignIn(services, { email: offered.email, password: input.password }, origin.ipAddress);
-  const existing = verified?.user;
+      ? undefined
+      : (await verifySignIn(services, { email: offered.email, password: input.password }, origin.ipAddress)).user;
   const passwordHash = existing === undefined ? await hashPassword(input.password) : '';
   if (existing === undefined && input.name === undefined)
     throw new CatalogueError('invalid_request', undefined, {
@@ -305,11 +304,7 @@ export async function acceptInvitation(
         details: { email, role: invitation.role },
       },
     );
-    if (verified?.hasSecondFactor === true)
-      return { challenge: await insertChallenge(services, sqlOfEntityManager(em), user.id) };
-    return {
-      session: await insertSession(services, em, { id: user.id, name: user.name, email }, { ...origin, userAgent }),
-    };
+    return stepAfterPassword(services, em, { id: user.id, name: user.name, email }, { ...origin, userAgent });
   });
 }
 

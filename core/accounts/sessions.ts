@@ -69,11 +69,7 @@ export function organizationsOf(sql: Sql, userId: string): Promise<OrganizationO
   );
 }
 
-/** Signs a person in whose credentials were verified before. */
-export const createSession = (services: Services, user: SignedInUser, origin: SignInOrigin): Promise<NewSession> =>
-  services.db.entityTransaction((em) => insertSession(services, em, user, origin));
-
-/** The same in somebody's transaction. */
+/** Signs a person in whose credentials were verified before, in somebody's transaction. */
 export async function insertSession(
   services: Services,
   em: EntityManager,

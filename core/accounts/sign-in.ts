@@ -4,7 +4,6 @@ import { semaphore } from '#core/platform/batching/semaphore.ts';
 import type { Services } from '#core/platform/process/services.ts';
 import type { Sql } from '#db/database.ts';
 import { User, type UserRow } from '#db/entities.ts';
-import { hasSecondFactor } from '#db/queries/accounts/second-factors.ts';
 import { CatalogueError } from '#domain/errors.ts';
 import { countGuess } from './guess-limits.ts';
 
@@ -65,13 +64,6 @@ async function verifyAgainstNobody(password: string): Promise<false> {
   return false;
 }
 
-/** A person whose password was right. */
-interface VerifiedPerson {
-  readonly user: UserRow;
-  /** The account has a second factor: the password alone opens no session. */
-  readonly hasSecondFactor: boolean;
-}
-
 /**
  * The user of an e-mail address and password; guesses are limited (`guess-limits.ts`). An account that does not exist
  * takes as long and answers the same as a wrong password.
@@ -82,7 +74,7 @@ export async function verifySignIn(
   services: Services,
   input: { readonly email: string; readonly password: string },
   ipAddress: string,
-): Promise<VerifiedPerson> {
+): Promise<{ readonly user: UserRow }> {
   const { db } = services;
   const account = input.email.toLowerCase();
   const guess = await countGuess(services, { of: 'sign_in', account, ipAddress });
@@ -96,27 +88,24 @@ export async function verifySignIn(
     });
   }
   await guess.passed();
-  return { user, ...(await stateAtSignIn(db, user.id)) };
+  await requireActive(db, user.id);
+  return { user };
 }
 
 /**
- * What else counts where somebody signs in, in whatever way.
+ * What else is needed where somebody signs in, in whatever way.
  *
  * @throws {CatalogueError} forbidden, if all organizations of the person are suspended
  */
-export async function stateAtSignIn(sql: Sql, userId: string): Promise<Pick<VerifiedPerson, 'hasSecondFactor'>> {
-  const [{ suspended, hasSecondFactor: has } = { suspended: false, hasSecondFactor: false }] = await sql.query<{
-    suspended: boolean;
-    hasSecondFactor: boolean;
-  }>(STATE, [userId]);
+export async function requireActive(sql: Sql, userId: string): Promise<void> {
+  const [{ suspended } = { suspended: false }] = await sql.query<{ suspended: boolean }>(SUSPENDED, [userId]);
   if (suspended)
     throw new CatalogueError('forbidden', 'Your organization is suspended by the operator of this service.', {
       fix: 'Ask the operator of this service. Nothing was deleted.',
     });
-  return { hasSecondFactor: has };
 }
 
 /** Of a person without any organization: not suspended. */
-const STATE = `
-  select coalesce(bool_and(o.suspended_at is not null), false) as suspended, ${hasSecondFactor('$1')} as "hasSecondFactor"
+const SUSPENDED = `
+  select coalesce(bool_and(o.suspended_at is not null), false) as suspended
     from members m join organizations o on o.id = m.organization_id where m.user_id = $1`;

@@ -96,6 +96,8 @@ export type OAuthDecision = { readonly mailboxId: string; readonly access: Token
 /** Who decides, in which organization. */
 export interface OAuthDecider {
   readonly userId: string;
+  /** When the person of the session proved a second factor; null: not at all. */
+  readonly secondFactorAt: Date | null;
   readonly organizationId: string;
   readonly caller: Caller;
 }
@@ -110,7 +112,7 @@ export interface OAuthDecider {
 export async function decideOAuthRequest(
   { db, now, pepper }: Services,
   id: string,
-  { userId, organizationId, caller }: OAuthDecider,
+  { userId, secondFactorAt, organizationId, caller }: OAuthDecider,
   decision: OAuthDecision,
   issuer: string,
 ): Promise<{ readonly redirectUrl: string }> {
@@ -149,8 +151,8 @@ export async function decideOAuthRequest(
     const expiresAt = new Date(nowMs + OAUTH_CODE_LIFE_SECONDS * 1_000);
     await sql.query(
       `insert into oauth_grants (id, organization_id, mailbox_id, user_id, client_id, client_name, redirect_uri,
-              code_challenge, resource, access, created_at, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+              code_challenge, resource, access, created_at, expires_at, second_factor_at)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
       [
         grantId,
         organizationId,
@@ -164,6 +166,7 @@ export async function decideOAuthRequest(
         access,
         new Date(nowMs),
         expiresAt,
+        secondFactorAt,
       ],
     );
     await sql.query(`insert into oauth_tokens (hash, grant_id, kind, expires_at) values ($1, $2, 'code', $3)`, [

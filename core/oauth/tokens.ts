@@ -19,6 +19,7 @@ import {
   REFRESH_TOKEN_LIFE_DAYS,
   USED_TOKENS_PER_GRANT_MAX,
 } from '#domain/access/oauth.ts';
+import { grantSuffices, type SecondFactorPolicy } from '#domain/access/second-factor.ts';
 import type { TokenAccess } from '#domain/organizations/mailboxes.ts';
 import { endGrant } from './grants.ts';
 
@@ -53,6 +54,9 @@ interface TokenRow {
   readonly isExpired: boolean;
   /** Whether the person who granted the access is still a member. */
   readonly isMember: boolean;
+  /** Whether that person had proven a second factor. */
+  readonly isProven: boolean;
+  readonly policy: SecondFactorPolicy;
 }
 
 const refused = (description: string): TokenRefusal => ({ error: 'invalid_grant', description });
@@ -69,8 +73,10 @@ async function lockToken(
             g.redirect_uri as "redirectUri", g.code_challenge as "codeChallenge", g.resource, g.access,
             t.used_at as "usedAt", t.salt, t.expires_at <= $3 as "isExpired",
             exists (select from members m where m.organization_id = g.organization_id and m.user_id = g.user_id)
-              as "isMember"
+              as "isMember",
+            g.second_factor_at is not null as "isProven", coalesce(o.settings ->> 'secondFactor', 'off') as policy
        from oauth_tokens t join oauth_grants g on g.id = t.grant_id
+       join organizations o on o.id = g.organization_id
        join mailboxes x on x.id = g.mailbox_id and x.deleted_at is null
       where t.hash = $1 and t.kind = $2 for update of g, t`,
     [hash, kind, new Date(nowMs)],
@@ -137,6 +143,10 @@ async function useToken(
       return unknown;
     }
     if (row.isExpired) return unknown;
+    if (!grantSuffices(row.policy, row.isProven, row.access))
+      return refused(
+        'The organization requires a second factor, which the person who granted the access had not proven: connect the program again.',
+      );
     if (!row.isMember) return refused('The person who granted the access is no longer a member of the organization.');
     if (resource !== undefined && resource !== row.resource)
       return { error: 'invalid_target', description: 'The resource is not the one the access was given for.' };

@@ -52,6 +52,7 @@ import { Migration20261128001810_carried_documents } from './Migration2026112800
 import { Migration20261128001820_canaries } from './Migration20261128001820_canaries.ts';
 import { Migration20261128002100_domain_reports } from './Migration20261128002100_domain_reports.ts';
 import { Migration20261128003000_passkeys } from './Migration20261128003000_passkeys.ts';
+import { Migration20261128003010_grants_with_second_factor } from './Migration20261128003010_grants_with_second_factor.ts';
 
 /** All migrations, oldest first. */
 export const migrations = [
@@ -109,4 +110,5 @@ export const migrations = [
   Migration20261128001820_canaries,
   Migration20261128001610_blob_objects,
   Migration20261128003000_passkeys,
+  Migration20261128003010_grants_with_second_factor,
 ];

@@ -73,8 +73,13 @@ export const PASSWORD_RESETS_PER_SOURCE_AND_HOUR = 20;
 export const PASSWORD_RESETS_PER_ADDRESS_AND_HOUR = 5;
 /** Tokens of invitations and resets that may be tried, per source address. */
 export const LINK_TOKEN_TRIES_PER_MINUTE = 30;
-/** Wrong operator keys that may be sent, per source address; then right ones are refused too, for the minute. */
+/**
+ * Wrong operator keys that may be sent, per source address. Then every key is refused for the minute, unless the right one
+ * cannot be guessed.
+ */
 export const OPERATOR_KEY_TRIES_PER_MINUTE = 10;
+/** 128 bits, if it is random and written in hexadecimal. */
+export const UNGUESSABLE_KEY_CHARACTERS = 32;
 /** The User-Agent header is stored with a session up to this length. */
 export const USER_AGENT_MAX_CHARACTERS = 256;
 /** Invitations by e-mail link are valid for this time. */

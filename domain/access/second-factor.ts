@@ -1,4 +1,5 @@
 /** The second factor of people who sign in: codes of an app by time (RFC 6238), and recovery codes. */
+import type { TokenAccess } from '#domain/organizations/mailboxes.ts';
 
 /**
  * What an organization requires of sessions without a second factor: nothing; that they only read (`approvers`: people who
@@ -6,6 +7,14 @@
  */
 export const SECOND_FACTOR_POLICIES = ['off', 'approvers', 'everyone'] as const;
 export type SecondFactorPolicy = (typeof SECOND_FACTOR_POLICIES)[number];
+
+/**
+ * Whether a program may use what a person without a second factor gave it: as much as a session of that person.
+ *
+ * @param proven the person had proven one
+ */
+export const grantSuffices = (policy: SecondFactorPolicy, proven: boolean, access: TokenAccess): boolean =>
+  proven || policy === 'off' || (policy === 'approvers' && access === 'read');
 
 /** What authenticator apps support without settings: SHA-1, six digits, thirty seconds (RFC 6238 §1.2). */
 export const TOTP_DIGITS = 6;

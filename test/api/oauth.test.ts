@@ -38,6 +38,7 @@ import {
   oauthHost,
   postForm,
 } from '#test/support/oauth-host.ts';
+import { addTotp } from '#test/support/second-factor.ts';
 
 let world: ApiWorld;
 let mailbox: TestMailbox;
@@ -511,4 +512,37 @@ test('codes and tokens are stored as hashes', async () => {
     await world.sql(`select t.*, g.* from oauth_tokens t join oauth_grants g on g.id = t.grant_id`),
   );
   assert.ok(!stored.includes(accessToken) && !stored.includes(refreshToken));
+});
+
+test('a program that was connected without a second factor is refused while one is required, and connected again with one', async () => {
+  const { owner, admin, mailbox, id } = await world.newOrganization('business');
+  await addTotp(world, owner);
+  const setPolicy = async (secondFactor: string) => {
+    const set = await world.call('PATCH', '/api/organization', {
+      as: owner.session,
+      body: { settings: { secondFactor } },
+    });
+    assert.equal(set.status, 200, set.text);
+  };
+  const full = await givenTokens(world, admin.session, mailbox.id);
+  const reader = await givenTokens(world, admin.session, mailbox.id, 'read');
+  const proven = await givenTokens(world, owner.session, mailbox.id);
+  const statuses = async () => {
+    const answers = await Promise.all([full, reader, proven].map(({ credential }) => mcp(credential)));
+    return answers.map(({ status }) => status);
+  };
+  assert.deepEqual(await statuses(), [200, 200, 200]);
+  await setPolicy('approvers');
+  assert.deepEqual(await statuses(), [401, 200, 200], 'who only reads may, as a session of its person');
+  await setPolicy('everyone');
+  assert.deepEqual(await statuses(), [401, 401, 200]);
+  const refused = await refreshed(full);
+  assert.equal(at(refused.body, 'error'), 'invalid_grant');
+  assert.match(textAt(refused.body, 'error_description'), /second factor/);
+  assert.equal((await refreshed(proven)).status, 200);
+  await addTotp(world, admin);
+  const again = await givenTokens(world, admin.session, mailbox.id);
+  assert.equal((await mcp(again.credential)).status, 200);
+  await world.sql(`update organizations set settings = settings - 'secondFactor' where id = $1`, [id]);
+  assert.equal((await refreshed(full)).status, 200, 'it was refused, not ended');
 });

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { NativeConnection } from '@temporalio/worker';
 import { checkReceipt } from '#administration/erasure/receipt.ts';
 import { routes } from '#api/routes.ts';
+import { startApi } from '#api/start.ts';
 import { temporalConnectionOptions } from '#core/platform/engine/temporal-client.ts';
 import { newId } from '#core/platform/new-id.ts';
 import { OPERATOR_KEY_TRIES_PER_MINUTE } from '#domain/access/credential-format.ts';
@@ -165,7 +166,25 @@ test('each use of the key is in the log of the installation, by ids alone', asyn
   assert.equal(at(only.body, 'data', 0, 'operation'), 'suspendOrganization');
 });
 
-test('wrong operator keys are counted by source, on every route; then the right one is refused too', async () => {
+test('wrong operator keys of a neighbour do not lock out the operator whose key cannot be guessed', async () => {
+  const { services, temporal } = world;
+  const right = `amo_${'k3m9w7x2q'.repeat(4)}`;
+  const api = await startApi({ ...services, settings: { ...services.settings, OPERATOR_KEY: right } }, temporal);
+  try {
+    const call = (key: string) =>
+      world.call('GET', `${api.url}/api/operator/overview`, {
+        as: { 'x-operator-key': key, 'x-forwarded-for': '198.51.100.8' },
+      });
+    for (let i = 0; i < OPERATOR_KEY_TRIES_PER_MINUTE; i++) assert.equal((await call(`amo_wrong${i}`)).status, 401);
+    assert.equal(errorCode(await call('amo_wrong')), 'rate_limited');
+    assert.equal((await call(right)).status, 200);
+  } finally {
+    await api.close();
+    await world.sql(`update public_address set url = $1`, [world.api.url]);
+  }
+});
+
+test('wrong operator keys are counted by source, on every route; then a right one that could be guessed is refused', async () => {
   const from = (source: string, key: string) => ({ 'x-operator-key': key, 'x-forwarded-for': source });
   const call = (source: string, key: string, path = '/api/operator/overview') =>
     world.call('GET', path, { as: from(source, key) });

@@ -1,11 +1,22 @@
 /** The second factor: codes of an app (RFC 6238), recovery codes, the two steps of a sign-in, removal and reset. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { lockFactors } from '#core/accounts/second-factor/factors-of-account.ts';
 import { SECOND_FACTOR_ACCOUNT_TRIES, SECOND_FACTOR_TRIES } from '#domain/access/credential-format.ts';
 import { CHALLENGE_TRIES } from '#domain/access/second-factor.ts';
-import { type ApiWorld, apiWorld, asBearer, at, errorCode, TEST_PASSWORD, textAt } from '#test/support/api-world.ts';
+import {
+  type Answer,
+  type ApiWorld,
+  apiWorld,
+  asBearer,
+  at,
+  errorCode,
+  TEST_PASSWORD,
+  textAt,
+} from '#test/support/api-world.ts';
 import { runAdmin } from '#test/support/run-admin.ts';
 import { challengeOf, type PersonWithApp, personWithTotp, totpCode } from '#test/support/second-factor.ts';
+import { waitUntil } from '#test/support/wait-until.ts';
 
 let world: ApiWorld;
 before(async () => {
@@ -245,6 +256,47 @@ test('a device has the second factor of the session that approved it', async () 
   });
   const current = await world.call('GET', '/api/sessions/current', { as: asBearer(textAt(taken.body, 'token')) });
   assert.equal(at(current.body, 'secondFactor'), true);
+});
+
+describe('a second factor that is added while its person', () => {
+  /** Adds one in a transaction that ends when the request waits for it. */
+  async function whileAdding(userId: string, request: () => Promise<Answer>): Promise<Answer> {
+    const { db } = world.services;
+    let answered: Promise<Answer> | undefined;
+    await db.transaction(async (sql) => {
+      await lockFactors(sql, userId);
+      await sql.query(
+        `insert into totp_factor (user_id, secret_sealed, created_at, confirmed_at) values ($1, 'x', now(), now())`,
+        [userId],
+      );
+      answered = request();
+      await waitUntil('the request to wait for the transaction', async () => {
+        const waiting = await db.query(
+          `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return waiting.length > 0 ? true : undefined;
+      });
+    });
+    assert.ok(answered !== undefined);
+    return answered;
+  }
+
+  test('signs in with the password is asked for', async () => {
+    const { userId, email } = await world.newPerson(world.organization.id, 'member');
+    const signedIn = await whileAdding(userId, () =>
+      world.call('POST', '/api/sessions', { body: { email, password: TEST_PASSWORD } }),
+    );
+    assert.equal(signedIn.status, 202, signedIn.text);
+  });
+
+  test('accepts an invitation is asked for', async () => {
+    const { userId, email } = await world.newPerson(world.organization.id, 'member');
+    const token = await world.newInvitation(world.other, email);
+    const accepted = await whileAdding(userId, () =>
+      world.call('POST', '/api/invitations/accept', { body: { token, password: TEST_PASSWORD } }),
+    );
+    assert.equal(accepted.status, 202, accepted.text);
+  });
 });
 
 test('an invitation of an account with a second factor opens no session by the password', async () => {

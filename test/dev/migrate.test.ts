@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { createSession } from '#core/accounts/sessions.ts';
+import { insertSession } from '#core/accounts/sessions.ts';
 import { verifyPassword } from '#core/accounts/sign-in.ts';
 import { connectTemporal } from '#core/platform/engine/temporal-client.ts';
 import { openServices, type Services } from '#core/platform/process/services.ts';
@@ -70,7 +70,9 @@ async function signIn(): Promise<void> {
     'select id, name, email from users',
   );
   assert.ok(user);
-  await createSession(services, user, { ipAddress: '127.0.0.1', requestId: 'test' });
+  await services.db.entityTransaction((em) =>
+    insertSession(services, em, user, { ipAddress: '127.0.0.1', requestId: 'test' }),
+  );
 }
 
 test('credentials whose output was lost are shown again until somebody has signed in, then never', async () => {

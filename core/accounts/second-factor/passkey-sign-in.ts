@@ -3,7 +3,7 @@
  * session has the second factor.
  */
 import { insertSession, type NewSession, type SignInOrigin } from '#core/accounts/sessions.ts';
-import { stateAtSignIn } from '#core/accounts/sign-in.ts';
+import { requireActive } from '#core/accounts/sign-in.ts';
 import { sourceOf } from '#core/platform/addresses/source-address.ts';
 import { loginsTotal } from '#core/platform/log/metrics.ts';
 import type { Services } from '#core/platform/process/services.ts';
@@ -50,7 +50,7 @@ export async function signInByPasskey(
     }
     throw error;
   });
-  await stateAtSignIn(db, proven.id);
+  await requireActive(db, proven.id);
   const session = await db.entityTransaction(async (em) => {
     await holdPasskey(sqlOfEntityManager(em), proven);
     return insertSession(services, em, proven, { ...origin, secondFactorAt: new Date(services.now()) });

@@ -6,10 +6,11 @@
  * A challenge is deleted by the sign-in, by a new password and by a reset of the second factor.
  */
 
+import type { EntityManager } from '@mikro-orm/postgresql';
 import {
-  createSession,
   insertSession,
   type NewSession,
+  type SignedInUser,
   type SignInOrigin,
   userCaller,
 } from '#core/accounts/sessions.ts';
@@ -22,6 +23,7 @@ import { type Sql, sqlOfEntityManager } from '#db/database.ts';
 import { isCredential } from '#domain/access/credential-format.ts';
 import { CHALLENGE_TRIES, SIGN_IN_CHALLENGE_LIFE_SECONDS } from '#domain/access/second-factor.ts';
 import { CatalogueError } from '#domain/errors.ts';
+import { lockFactors } from './factors-of-account.ts';
 import { askForPasskey, type PasskeyRequest } from './passkey-requests.ts';
 import { type FactorProof, readProof, withGuess } from './proof.ts';
 
@@ -42,13 +44,27 @@ export async function signInByPassword(
   input: { readonly email: string; readonly password: string },
   origin: SignInOrigin & { readonly ipAddress: string },
 ): Promise<SignInStep> {
-  const { user, hasSecondFactor } = await verifySignIn(services, input, origin.ipAddress);
-  if (!hasSecondFactor) return { session: await createSession(services, user, origin) };
-  return { challenge: await services.db.transaction((sql) => insertChallenge(services, sql, user.id)) };
+  const { user } = await verifySignIn(services, input, origin.ipAddress);
+  return services.db.entityTransaction((em) => stepAfterPassword(services, em, user, origin));
+}
+
+/**
+ * What a right password of an account leads to, in somebody's transaction. A factor that is added at the same time either
+ * ends the session with all others, or is asked for.
+ */
+export async function stepAfterPassword(
+  services: Services,
+  em: EntityManager,
+  { id, name, email }: SignedInUser,
+  origin: SignInOrigin,
+): Promise<SignInStep> {
+  const sql = sqlOfEntityManager(em);
+  if (await lockFactors(sql, id)) return { challenge: await insertChallenge(services, sql, id) };
+  return { session: await insertSession(services, em, { id, name, email }, origin) };
 }
 
 /** Begins the second step in somebody's transaction. */
-export async function insertChallenge(
+async function insertChallenge(
   { pepper, now }: Pick<Services, 'pepper' | 'now'>,
   sql: Sql,
   userId: string,

@@ -140,7 +140,7 @@ export const SETTINGS = {
     }),
     OPERATOR_KEY: setting(text, {
       secret: true,
-      text: 'Credential of the operator (header `x-operator-key`), needed to change plans. Unset: `npm start` generates one in `DATA_DIR/secrets.json`; elsewhere plan changes are refused.',
+      text: 'Credential of the operator (header `x-operator-key`), needed to change plans. Of 32 random characters or more it is accepted also from an address that sends too many wrong ones. Unset: `npm start` generates one in `DATA_DIR/secrets.json`; elsewhere plan changes are refused.',
     }),
   }),
   ...inGroup('Contents of mail', {
